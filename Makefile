@@ -1,0 +1,47 @@
+# Each target sets up what it needs in .venv, on a machine that has only Python 3.11 to 3.13 and make.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null && { echo $$p; break; }; done)
+BIN := .venv/bin
+DATA ?= ../shared/data
+
+.PHONY: demo test lint bench soak docs clean
+.DELETE_ON_ERROR:
+
+demo: .venv/ready  ## make a store, record real work, find it again, break a copy
+	$(BIN)/firsthand demo
+
+test: .venv/ready-dev  ## every test; hermetic, under ten minutes on two cores
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests
+
+lint: .venv/ready-dev
+	$(BIN)/ruff check src tests bench tools
+	$(BIN)/ruff format --check src tests bench tools
+	$(BIN)/mypy
+
+bench: .venv/ready-bench  ## every figure of the README beside its baseline (DATA=folder of real text)
+	$(BIN)/python bench/run.py --data $(DATA)
+
+soak: .venv/ready-dev  ## the fault tests at full length: every bit, every cut, longer kill loops
+	FIRSTHAND_SOAK=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/faults tests/properties
+
+docs: .venv/ready-dev  ## write the command reference anew from --help
+	$(BIN)/python tools/make_reference.py
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "expected Python 3.11 to 3.13 on PATH as python3; install one, or run: make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/ready: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+.venv/ready-dev: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ .venv/ready
+
+.venv/ready-bench: .venv/ready-dev bench/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt
+	@touch $@

@@ -1,0 +1,1 @@
+"""Memory for LLM agents that keeps the source."""

@@ -1,0 +1,115 @@
+"""Every error that Firsthand raises, as one tree.
+
+Each message says what was expected, what came, and what to do next.
+Foreign errors (SQLite, the operating system) are translated in one place per
+room; nothing outside this tree leaves a public call, except ``TypeError`` and
+``KeyboardInterrupt``.
+
+    FirsthandError
+    |- StoreError               the store as a whole
+    |  |- NotAStore             the folder is not a store, or holds something else
+    |  |- StoreNewer            written by a newer version than this one knows
+    |  |- StoreReadOnly         a write to a store that cannot be written
+    |  |- StoreBusy             another writer held the store past the timeout
+    |  |- StoreFull             no space, quota or file size limit reached
+    |  |- StoreFailed           the disk refused a write or a sync: the handle stops acknowledging
+    |  |- StoreDamaged          bytes on disk are not what was written
+    |  `- StoreClosed           use after close
+    |- AppendError              one append; the store is unchanged
+    |  |- InvalidDraft          a field is of the wrong type, or over its limit
+    |  |- IdConflict            the id is there already with other bytes
+    |  `- StaleExpectation      the session grew since the writer looked
+    |- PointerError             an address
+    |  |- MalformedPointer      the text is not a pointer
+    |  `- Unresolvable          the pointer is well formed, but its bytes are not to be had
+    |     `- Erased             ... because they were erased
+    |- QueryError               a recall that cannot be asked this way
+    |- SourceRejected           a file or folder that cannot be imported
+    `- FormatError              messages or an export that are not of the format named
+"""
+
+from __future__ import annotations
+
+
+class FirsthandError(Exception):
+    """Base of every error that Firsthand raises."""
+
+
+class StoreError(FirsthandError):
+    """The store as a whole cannot do what was asked."""
+
+
+class NotAStore(StoreError):
+    """The folder is not a Firsthand store."""
+
+
+class StoreNewer(StoreError):
+    """The store was written by a newer version; it is never rewritten by an older one."""
+
+
+class StoreReadOnly(StoreError):
+    """A write was asked of a store that is opened, or can only be opened, for reading."""
+
+
+class StoreBusy(StoreError):
+    """Another writer held the store for longer than the timeout."""
+
+
+class StoreFull(StoreError):
+    """The disk, a quota or a file size limit is full; nothing of this write was kept."""
+
+
+class StoreFailed(StoreError):
+    """The disk refused a write or a sync; the handle takes no more writes until reopened."""
+
+
+class StoreDamaged(StoreError):
+    """Bytes on disk are not the bytes that were written."""
+
+
+class StoreClosed(StoreError):
+    """The store was closed before this call."""
+
+
+class AppendError(FirsthandError):
+    """An append was refused; the store is unchanged."""
+
+
+class InvalidDraft(AppendError):
+    """A field of the draft has the wrong type or is over its limit."""
+
+
+class IdConflict(AppendError):
+    """The id is in the log already, with other bytes."""
+
+
+class StaleExpectation(AppendError):
+    """The session's last position is not the one the writer expected; read again and retry."""
+
+
+class PointerError(FirsthandError):
+    """An address does not lead to bytes."""
+
+
+class MalformedPointer(PointerError):
+    """The text is not a pointer."""
+
+
+class Unresolvable(PointerError):
+    """The pointer is well formed, but nothing in this namespace answers to it."""
+
+
+class Erased(Unresolvable):
+    """The event is there, its content was erased."""
+
+
+class QueryError(FirsthandError):
+    """The query cannot be asked this way."""
+
+
+class SourceRejected(FirsthandError):
+    """A file or folder cannot be imported."""
+
+
+class FormatError(FirsthandError):
+    """Messages, or an export, are not of the format named."""

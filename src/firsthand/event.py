@@ -1,0 +1,357 @@
+"""What one event is, and the bytes its hashes are taken over.
+
+The invariant: an event's content is bytes, kept exactly; everything read out of
+them (text, JSON) is derived. Each event has a salted commitment to its body and
+a link in its session's hash chain; the chain covers header and commitment, never
+the body itself, so a body can be erased and the chain still verifies.
+
+This module knows no storage. Byte layouts: docs/log-format.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, Protocol
+
+from .errors import InvalidDraft
+from .moment import Moment
+
+NAME_BYTES_MAX = 512  # namespace, session, agent, origin, media type
+META_BYTES_MAX = 262_144
+CONTENT_INLINE_MAX = 16_384  # larger payloads become artifacts (total-recall 9.3)
+SALT_BYTES = 16
+
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_VALUES = {c: i for i, c in enumerate(_ALPHABET)} | {c.lower(): i for i, c in enumerate(_ALPHABET)}
+
+
+class Kind(IntEnum):
+    """The closed set of things that can happen. The numbers are on disk; never reuse one."""
+
+    USER_MESSAGE = 1
+    AGENT_MESSAGE = 2
+    REASONING = 3
+    TOOL_CALL = 4
+    TOOL_RESULT = 5
+    SYSTEM = 6
+    PERSONA = 7
+    TASK_STATE = 8
+    NOTE = 9
+    RECEIPT = 10
+    SUMMARY = 11  # a host's own summary that replaced history in its window
+    ATTACHMENT = 12  # an image, document or other file of a message
+    DOCUMENT = 13  # a text that is no dialogue: a mail, a page
+    EPISODE = 14
+    LEDGER = 15
+    ERASURE = 16
+    SESSION = 17  # what a host says about the session itself: model, folder, settings
+    OTHER = 18  # kept verbatim, not understood
+
+    @property
+    def word(self) -> str:
+        """The kind as users write it: ``tool_result``."""
+        return self.name.lower()
+
+
+class Trust(IntEnum):
+    """How far the words of an event may be believed as instructions."""
+
+    TRUSTED = 1  # the user or the operator wrote it
+    AGENT = 2  # a model wrote it
+    UNTRUSTED = 3  # a tool, a page, a file, a mail brought it
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+class ByteSource(Protocol):
+    """A payload that is read once, in pieces, such as an open binary file."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An event as its writer hands it in; the log adds place, time of ingest and hashes.
+
+    Attributes:
+        kind: what happened.
+        content: its exact bytes, or a source to stream them from.
+        media: media type of the content.
+        meta: small facts about it (``call_id``, ``tool``, ``model``, ``role`` ...), JSON values.
+        envelope: how to put the source record together again (see `record`); empty for none.
+        part: 0, or k for the k-th further event of the same source record.
+        agent: who spoke or acted, as shown to people; empty if unknown.
+        origin: where the words come from: ``user``, ``agent``, ``tool:bash``, ``mail`` ...
+        trust: how far they may be believed.
+        time: when it happened, if known; None is kept as unknown.
+        id: 26-character id; None lets the log make one.
+        turn: None counts user messages; a number places it.
+    """
+
+    kind: Kind
+    content: bytes | ByteSource
+    media: str = "text/plain"
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    envelope: bytes = b""
+    part: int = 0
+    agent: str = ""
+    origin: str = ""
+    trust: Trust = Trust.UNTRUSTED
+    time: Moment | None = None
+    id: str | None = None
+    turn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A payload kept out of line.
+
+    Attributes:
+        digest: SHA-256 of the bytes, 32 bytes; its address within the namespace.
+        size_bytes: of the payload as it came.
+        preview: head, tail and the lines with errors, paths and numbers; UTF-8.
+    """
+
+    digest: bytes
+    size_bytes: int
+    preview: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event as the log holds it.
+
+    ``content`` is None when the payload is an artifact (then ``artifact`` says
+    which) or was erased (then ``erased`` is true and meta, envelope and artifact
+    are empty).
+    """
+
+    position: int
+    id: str
+    namespace: str
+    session: str
+    sequence: int
+    part: int
+    turn: int
+    kind: Kind
+    agent: str
+    origin: str
+    trust: Trust
+    time: Moment | None
+    ingested: Moment
+    media: str
+    meta: Mapping[str, Any]
+    envelope: bytes
+    content: bytes | None
+    artifact: Artifact | None
+    erased: bool
+    commitment: bytes
+    chain: bytes
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of the payload, wherever it is kept; 0 when erased."""
+        if self.artifact is not None:
+            return self.artifact.size_bytes
+        return len(self.content or b"")
+
+    @property
+    def text(self) -> str:
+        """The content as text; an artifact gives its preview, what is not UTF-8 shows U+FFFD."""
+        data = self.artifact.preview if self.artifact is not None else self.content
+        return to_text(data or b"")
+
+
+def to_bytes(text: str) -> bytes:
+    """Encode text exactly; lone surrogates survive (`to_text` gives them back)."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def to_text(data: bytes) -> str:
+    """Decode bytes for reading; what is not text shows as U+FFFD."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    try:
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "replace")
+
+
+# ids ---------------------------------------------------------------------------------------------
+
+
+def id_text(raw: bytes) -> str:
+    """Write 16 id bytes as 26 characters that sort the same way."""
+    number = int.from_bytes(raw, "big")
+    return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+
+
+def id_bytes(text: str) -> bytes:
+    """Read a 26-character id.
+
+    Raises:
+        InvalidDraft: it is not one.
+    """
+    number = 0
+    try:
+        for character in text:
+            number = number << 5 | _VALUES[character]
+    except (KeyError, TypeError):
+        number = -1
+    if len(text) != 26 or not 0 <= number < 1 << 128:
+        raise InvalidDraft(f"an event id is 26 characters of {_ALPHABET}, starting with 0 to 7; got {text[:40]!r}")
+    return number.to_bytes(16, "big")
+
+
+class IdMaker:
+    """Makes ids that sort by time and never run backwards within one maker (total-recall 9.2).
+
+    48 bits of milliseconds, then 80 random bits; within one millisecond, or while
+    the clock stands or runs backwards, the random part counts up. Safe to share
+    between threads.
+    """
+
+    def __init__(self, clock_ms: Callable[[], int] | None = None) -> None:
+        self._clock_ms = clock_ms or (lambda: time.time_ns() // 1_000_000)
+        self._lock = threading.Lock()
+        self._last = 0
+        self._pid = os.getpid()
+
+    def __call__(self) -> str:
+        fresh = (self._clock_ms() & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10), "big") >> 1
+        with self._lock:
+            if self._pid != os.getpid():  # a forked child must not count on from its parent's last id
+                self._pid, self._last = os.getpid(), 0
+            ahead = fresh >> 80 > self._last >> 80
+            self._last = fresh if ahead else self._last + 1
+            return id_text(self._last.to_bytes(16, "big"))
+
+
+def derived_id(moment: Moment | None, *key: bytes) -> str:
+    """Make the id that the same key always gets, so that a second import is a retry.
+
+    The time part is the event's own time (zero when unknown or before 1970), the
+    rest a hash of the key.
+    """
+    digest = hashlib.sha256()
+    for field_bytes in key:
+        digest.update(struct.pack("<Q", len(field_bytes)))
+        digest.update(field_bytes)
+    milliseconds = max(0, moment.milliseconds) if moment is not None else 0
+    return id_text((milliseconds & (1 << 48) - 1).to_bytes(6, "big") + digest.digest()[:10])
+
+
+# canonical bytes ---------------------------------------------------------------------------------
+
+_U32 = struct.Struct("<I")
+_U64 = struct.Struct("<Q")
+_HEADER = struct.Struct("<16sQIIBBqhqh")
+_NO_TIME = -(1 << 63)
+INLINE, OUT_OF_LINE = 0, 1
+
+
+def encode_body(media: bytes, meta: bytes, envelope: bytes, payload: bytes | Artifact) -> bytes:
+    """Lay a body out: a tag, then four length-prefixed fields. The inverse is `decode_body`."""
+    if isinstance(payload, Artifact):
+        tag, last = OUT_OF_LINE, payload.digest + _U64.pack(payload.size_bytes) + payload.preview
+    else:
+        tag, last = INLINE, payload
+    return b"".join(
+        (bytes((tag,)), _U32.pack(len(media)), media, _U32.pack(len(meta)), meta,
+         _U64.pack(len(envelope)), envelope, _U64.pack(len(last)), last)
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The four fields of an event's body, as bytes."""
+
+    media: bytes
+    meta: bytes
+    envelope: bytes
+    payload: bytes | Artifact
+
+
+def decode_body(data: bytes) -> Body:
+    """Take a body apart.
+
+    Raises:
+        ValueError: the bytes are not a body.
+    """
+    try:
+        tag, at = data[0], 1
+        fields: list[bytes] = []
+        for prefix in (_U32, _U32, _U64, _U64):
+            (length,) = prefix.unpack_from(data, at)
+            at += prefix.size
+            fields.append(data[at : at + length])
+            at += length
+        if at != len(data) or tag not in (INLINE, OUT_OF_LINE):
+            raise ValueError("lengths do not add up")
+    except (IndexError, struct.error) as error:
+        raise ValueError("not an event body") from error
+    media, meta, envelope, last = fields
+    if tag == INLINE:
+        return Body(media, meta, envelope, last)
+    return Body(media, meta, envelope, Artifact(last[:32], _U64.unpack_from(last, 32)[0], last[40:]))
+
+
+def commit_to(salt: bytes, body: bytes) -> bytes:
+    """Commit to a body: 32 bytes that say nothing of it once salt and body are destroyed."""
+    return hashlib.sha256(b"firsthand commitment 1\0" + salt + body).digest()
+
+
+def genesis(namespace: str, session: str) -> bytes:
+    """The link before a session's first event."""
+    names = namespace.encode(), session.encode()
+    return hashlib.sha256(b"firsthand session 1\0" + _sized(names[0]) + _sized(names[1])).digest()
+
+
+def link(previous: bytes, event: Header, commitment: bytes) -> bytes:
+    """Chain one event to the one before it in its session."""
+    return hashlib.sha256(b"firsthand chain 1\0" + previous + event.canonical() + commitment).digest()
+
+
+def roll(previous: bytes, position: int, chain: bytes) -> bytes:
+    """Carry the store's head over one more event: every position, in order."""
+    return hashlib.sha256(b"firsthand store 1\0" + previous + _U64.pack(position) + chain).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """All of an event that stays when its body is erased, except position and hashes."""
+
+    id: bytes
+    sequence: int
+    turn: int
+    part: int
+    kind: int
+    trust: int
+    time: Moment | None
+    ingested: Moment
+    agent: str
+    origin: str
+
+    def canonical(self) -> bytes:
+        moment = self.time
+        fixed = _HEADER.pack(
+            self.id, self.sequence, self.turn, self.part, self.kind, self.trust,
+            _NO_TIME if moment is None else moment.microseconds, 0 if moment is None else moment.offset_minutes,
+            self.ingested.microseconds, self.ingested.offset_minutes,
+        )  # fmt: skip
+        return fixed + _sized(self.agent.encode()) + _sized(self.origin.encode())
+
+
+def _sized(data: bytes) -> bytes:
+    return _U32.pack(len(data)) + data

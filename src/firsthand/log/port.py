@@ -1,0 +1,61 @@
+"""What the log asks of an index that writes in its transaction, and what it gives to one that reads.
+
+The log does not know its indexes. `memory` hands it those that must be written
+in the log's own transaction, behind a port of two verbs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import apsw
+
+from ..event import Event
+
+
+class ContentReader(Protocol):
+    """Reads an event's whole payload in pieces, wherever it is kept."""
+
+    def pieces(self, event: Event) -> Iterator[bytes]:
+        """Yield the payload in order, in pieces of at most 1 MiB; nothing for an erased event.
+
+        Raises:
+            StoreDamaged: the bytes are not the ones that were written.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One event as an index is given it.
+
+    Attributes:
+        namespace_key: the namespace's number in this store; an index keeps tenants apart by it.
+        event: the event; its position is its key in every index.
+    """
+
+    namespace_key: int
+    event: Event
+
+
+class TransactionIndex(Protocol):
+    """An index that is written in the log's own transaction.
+
+    Both verbs run inside an open write transaction on ``db`` and neither begins
+    nor ends one. Both may be called again for the same events and then change
+    nothing. An ``apsw.Error`` that leaves them is undone by the log up to the
+    state before the call; the events are kept all the same, and the index is
+    marked as not reaching beyond the position before them.
+    """
+
+    name: str
+
+    def apply(self, db: apsw.Connection, entries: Sequence[Entry], contents: ContentReader) -> None:
+        """Add events, in order of position."""
+        ...
+
+    def forget(self, db: apsw.Connection, entries: Sequence[Entry]) -> None:
+        """Remove all trace of events; they still have their content when this is called."""
+        ...

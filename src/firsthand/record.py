@@ -1,0 +1,151 @@
+"""Source records: one line of a transcript, one message, one mail, and the events cut out of it.
+
+A host writes one line with several things in it: a thought, a text, two tool
+calls. Each becomes an event with its own exact content; what stands around them
+in the line is kept as the *envelope* of the record's first event, with a hole
+where each content was. `assemble` puts the bytes together again.
+
+The invariant: ``assemble(cut(raw, contents), contents) == raw`` for all bytes.
+A content that does not occur in the record in a known spelling gets no hole: its
+bytes then stay in the envelope as well, which costs space and loses nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from .event import Draft, to_bytes
+
+_LENGTH = struct.Struct("<Q")
+_HOLE = struct.Struct("<HB")
+_LITERAL, _OPEN = 0, 1
+PARTS_MAX = 65_535
+
+# How a content can be spelled inside its record; the numbers are on disk.
+VERBATIM, JSON_STRING, JSON_ASCII, BASE64, JSON_SLASHED = 0, 1, 2, 3, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One source record, parsed.
+
+    Attributes:
+        raw: its exact bytes, line end included; all records of a source, joined, are the source.
+        drafts: its events in order, parts 0, 1, 2 ...; empty for bytes that say nothing (blank lines).
+        session: which session of the source it belongs to; empty for the source's main one.
+        identity: what makes the record the same when it is read again; empty means ``raw``.
+        fault: why it could not be understood; empty when it was. The drafts then keep it verbatim.
+        injected: True for what Firsthand itself put there, which is not stored again.
+    """
+
+    raw: bytes
+    drafts: tuple[Draft, ...]
+    session: str = ""
+    identity: bytes = b""
+    fault: str = ""
+    injected: bool = False
+
+
+def spell(content: bytes, spelling: int) -> bytes:
+    """Write a content the way a record spells it; may raise ValueError where it cannot be."""
+    if spelling == VERBATIM:
+        return content
+    if spelling == BASE64:
+        return base64.b64encode(content)
+    text = content.decode("utf-8", "surrogatepass")
+    if spelling == JSON_SLASHED:  # PHP and some JavaScript writers escape the slash
+        return json.dumps(text).encode("utf-8").replace(b"/", b"\\/")
+    return to_bytes(json.dumps(text, ensure_ascii=spelling == JSON_ASCII))
+
+
+def cut(raw: bytes, contents: Sequence[bytes | None]) -> bytes:
+    """Cut the contents out of a record, in order, and return the envelope around them.
+
+    A None marks a part that is not to be cut out.
+    """
+    pieces: list[bytes] = []
+    at = 0
+    for part, content in enumerate(contents[:PARTS_MAX]):
+        found = _find(raw, content, at) if content else None
+        if found is None:
+            continue
+        start, end, spelling = found
+        pieces.append(_literal(raw[at:start]))
+        pieces.append(bytes((_OPEN,)) + _HOLE.pack(part, spelling))
+        at = end
+    pieces.append(_literal(raw[at:]))
+    return b"".join(pieces)
+
+
+def assemble(envelope: bytes, contents: Sequence[bytes]) -> bytes:
+    """Put a record together again from its envelope and the contents of its parts.
+
+    Raises:
+        ValueError: the envelope is damaged, or asks for a part that is not there.
+    """
+    out: list[bytes] = []
+    at = 0
+    try:
+        while at < len(envelope):
+            tag = envelope[at]
+            at += 1
+            if tag == _LITERAL:
+                (length,) = _LENGTH.unpack_from(envelope, at)
+                at += _LENGTH.size
+                if at + length > len(envelope):
+                    raise ValueError("the envelope is cut off")
+                out.append(envelope[at : at + length])
+                at += length
+            elif tag == _OPEN:
+                part, spelling = _HOLE.unpack_from(envelope, at)
+                at += _HOLE.size
+                out.append(spell(contents[part], spelling))
+            else:
+                raise ValueError(f"an envelope holds literals and holes, not a tag {tag}")
+    except (IndexError, struct.error) as error:
+        raise ValueError("the envelope does not fit its parts") from error
+    return b"".join(out)
+
+
+def holes(envelope: bytes) -> frozenset[int]:
+    """Say which parts were cut out; the others still have their bytes in the envelope."""
+    found: set[int] = set()
+    at = 0
+    while at < len(envelope):
+        if envelope[at] == _LITERAL:
+            at += 1 + _LENGTH.size + _LENGTH.unpack_from(envelope, at + 1)[0]
+        else:
+            found.add(_HOLE.unpack_from(envelope, at + 1)[0])
+            at += 1 + _HOLE.size
+    return frozenset(found)
+
+
+def make(raw: bytes, drafts: Sequence[Draft], *, session: str = "", identity: bytes = b"", fault: str = "") -> Record:
+    """Number a record's drafts as parts and give the first one the envelope."""
+    contents = [d.content if isinstance(d.content, bytes) else None for d in drafts]
+    envelope = cut(raw, contents)
+    numbered = tuple(replace(d, part=k, envelope=envelope if k == 0 else b"") for k, d in enumerate(drafts))
+    return Record(raw, numbered, session, identity, fault)
+
+
+def _literal(data: bytes) -> bytes:
+    return bytes((_LITERAL,)) + _LENGTH.pack(len(data)) + data if data else b""
+
+
+def _find(raw: bytes, content: bytes, at: int) -> tuple[int, int, int] | None:
+    """Find the content from ``at`` on, in the first spelling that occurs."""
+    for spelling in (JSON_STRING, JSON_ASCII, VERBATIM, BASE64, JSON_SLASHED):
+        if spelling == VERBATIM and len(content) < 8:
+            continue  # a short string occurs by chance; a wrong hole would still be lossless, but misleading
+        try:
+            spelled = spell(content, spelling)
+        except ValueError:
+            continue
+        start = raw.find(spelled, at)
+        if start >= 0:
+            return start, start + len(spelled), spelling
+    return None
