@@ -6,8 +6,9 @@ parts of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 
 from .errors import QueryError
 from .event import Kind, Trust
@@ -17,7 +18,7 @@ QUERY_CHARACTERS_MAX = 100_000
 HITS_MAX = 1_000
 
 
-class Outcome(str, Enum):
+class Outcome(StrEnum):
     """The type of an answer."""
 
     FOUND = "found"
@@ -144,7 +145,7 @@ class Answer:
     def __bool__(self) -> bool:
         return bool(self.hits)
 
-    def __iter__(self):  # type: ignore[no-untyped-def]
+    def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
 
     def __len__(self) -> int:

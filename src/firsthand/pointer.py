@@ -65,7 +65,8 @@ def parse(text: str) -> Pointer:
     match = _GRAMMAR.match(text.strip()) if isinstance(text, str) and len(text) < 200 else None
     if match is None:
         raise MalformedPointer(
-            f"expected a pointer such as fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY, fh:...@100-200 or fh:...@L1-9; got {str(text)[:60]!r}"
+            "expected a pointer such as fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY, fh:...@100-200 or fh:...@L1-9; "
+            f"got {str(text)[:60]!r}"
         )
     first, last = (_canonical(match[name]) for name in ("first", "last"))
     assert first is not None  # the grammar has no match without it

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import apsw
 
-from ..event import Event
+from firsthand.event import Event
 
 
 class ContentReader(Protocol):
