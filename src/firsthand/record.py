@@ -15,6 +15,7 @@ from __future__ import annotations
 import base64
 import json
 import struct
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -24,6 +25,7 @@ _LENGTH = struct.Struct("<Q")
 _HOLE = struct.Struct("<HB")
 _LITERAL, _OPEN = 0, 1
 PARTS_MAX = 65_535
+REPEAT_BYTES_MIN = 256  # a shorter repeat costs less to keep than its hole is worth
 
 # How a content can be spelled inside its record; the numbers are on disk.
 VERBATIM, JSON_STRING, JSON_ASCII, BASE64, JSON_SLASHED = 0, 1, 2, 3, 4
@@ -50,6 +52,16 @@ class Record:
     injected: bool = False
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class _Cut:
+    """Bytes of a record that a content stands for."""
+
+    start: int
+    end: int
+    part: int
+    spelling: int
+
+
 def spell(content: bytes, spelling: int) -> bytes:
     """Write a content the way a record spells it; may raise ValueError where it cannot be."""
     if spelling == VERBATIM:
@@ -63,22 +75,48 @@ def spell(content: bytes, spelling: int) -> bytes:
 
 
 def cut(raw: bytes, contents: Sequence[bytes | None]) -> bytes:
-    """Cut the contents out of a record, in order, and return the envelope around them.
+    """Cut the contents out of a record and return the envelope around them.
 
     A None marks a part that is not to be cut out.
     """
-    pieces: list[bytes] = []
+    taken: list[_Cut] = []
     at = 0
     for part, content in enumerate(contents[:PARTS_MAX]):
-        found = _find(raw, content, at) if content else None
-        if found is None:
-            continue
-        start, end, spelling = found
-        pieces.append(_literal(raw[at:start]))
-        pieces.append(bytes((_OPEN,)) + _HOLE.pack(part, spelling))
-        at = end
+        found = (_find(raw, content, at) or (_find(raw, content, 0) if at else None)) if content else None
+        if found is not None and _take(taken, _Cut(found[0], found[1], part, found[2])):
+            at = found[1]
+    for first in tuple(taken):
+        _take_repeats(raw, taken, first)
+    pieces: list[bytes] = []
+    at = 0
+    for hole in taken:
+        pieces.append(_literal(raw[at : hole.start]))
+        pieces.append(bytes((_OPEN,)) + _HOLE.pack(hole.part, hole.spelling))
+        at = hole.end
     pieces.append(_literal(raw[at:]))
     return b"".join(pieces)
+
+
+def _take(taken: list[_Cut], wanted: _Cut) -> bool:
+    """Add a cut where it overlaps none; the list stays in order."""
+    place = bisect(taken, wanted)
+    if place and taken[place - 1].end > wanted.start:
+        return False
+    if place < len(taken) and taken[place].start < wanted.end:
+        return False
+    taken.insert(place, wanted)
+    return True
+
+
+def _take_repeats(raw: bytes, taken: list[_Cut], first: _Cut) -> None:
+    """Cut a long content out wherever its host wrote it again in the same record."""
+    spelled = raw[first.start : first.end]
+    if len(spelled) < REPEAT_BYTES_MIN:
+        return
+    start = raw.find(spelled)
+    while start >= 0:
+        _take(taken, _Cut(start, start + len(spelled), first.part, first.spelling))
+        start = raw.find(spelled, start + len(spelled))
 
 
 def assemble(envelope: bytes, contents: Sequence[bytes]) -> bytes:
@@ -130,6 +168,12 @@ def make(raw: bytes, drafts: Sequence[Draft], *, session: str = "", identity: by
     envelope = cut(raw, contents)
     numbered = tuple(replace(d, part=k, envelope=envelope if k == 0 else b"") for k, d in enumerate(drafts))
     return Record(raw, numbered, session, identity, fault)
+
+
+def whole(raw: bytes, draft: Draft, *, session: str = "", identity: bytes = b"", fault: str = "") -> Record:
+    """Make a record of one draft whose content is all of ``raw``, without searching for it."""
+    envelope = bytes((_OPEN,)) + _HOLE.pack(0, VERBATIM)
+    return Record(raw, (replace(draft, content=raw, part=0, envelope=envelope),), session, identity, fault)
 
 
 def _literal(data: bytes) -> bytes:
