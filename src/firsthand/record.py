@@ -29,6 +29,8 @@ REPEAT_BYTES_MIN = 256  # a shorter repeat costs less to keep than its hole is w
 
 # How a content can be spelled inside its record; the numbers are on disk.
 VERBATIM, JSON_STRING, JSON_ASCII, BASE64, JSON_SLASHED = 0, 1, 2, 3, 4
+BASE64_LF, BASE64_CRLF = 5, 6  # in lines of 76 signs, as mails carry it
+_SPELLINGS = (JSON_STRING, JSON_ASCII, VERBATIM, BASE64, JSON_SLASHED, BASE64_LF, BASE64_CRLF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,9 @@ def spell(content: bytes, spelling: int) -> bytes:
         return content
     if spelling == BASE64:
         return base64.b64encode(content)
+    if spelling in (BASE64_LF, BASE64_CRLF):
+        lines = base64.encodebytes(content)[:-1]
+        return lines if spelling == BASE64_LF else lines.replace(b"\n", b"\r\n")
     text = content.decode("utf-8", "surrogatepass")
     if spelling == JSON_SLASHED:  # PHP and some JavaScript writers escape the slash
         return json.dumps(text).encode("utf-8").replace(b"/", b"\\/")
@@ -119,6 +124,25 @@ def _take_repeats(raw: bytes, taken: list[_Cut], first: _Cut) -> None:
         start = raw.find(spelled, start + len(spelled))
 
 
+def cut_at(raw: bytes, contents: Sequence[bytes | None], spans: Sequence[tuple[int, int] | None]) -> bytes:
+    """Cut the contents out of a record where they are known to stand, in any order.
+
+    A span is start and end within ``raw``, or None. A content that is not spelled
+    there in a known way, or whose span overlaps an earlier one, gets no hole.
+    """
+    placed = sorted((span, part) for part, span in enumerate(spans[:PARTS_MAX]) if span is not None)
+    pieces: list[bytes] = []
+    at = 0
+    for (start, end), part in placed:
+        spelling = _spelling(raw[start:end], contents[part])
+        if start < at or spelling is None:
+            continue
+        pieces += (_literal(raw[at:start]), bytes((_OPEN,)) + _HOLE.pack(part, spelling))
+        at = end
+    pieces.append(_literal(raw[at:]))
+    return b"".join(pieces)
+
+
 def assemble(envelope: bytes, contents: Sequence[bytes]) -> bytes:
     """Put a record together again from its envelope and the contents of its parts.
 
@@ -162,10 +186,21 @@ def holes(envelope: bytes) -> frozenset[int]:
     return frozenset(found)
 
 
-def make(raw: bytes, drafts: Sequence[Draft], *, session: str = "", identity: bytes = b"", fault: str = "") -> Record:
-    """Number a record's drafts as parts and give the first one the envelope."""
+def make(
+    raw: bytes,
+    drafts: Sequence[Draft],
+    *,
+    session: str = "",
+    identity: bytes = b"",
+    fault: str = "",
+    spans: Sequence[tuple[int, int] | None] | None = None,
+) -> Record:
+    """Number a record's drafts as parts and give the first one the envelope.
+
+    ``spans`` says where in ``raw`` each content stands, where the host knows it.
+    """
     contents = [d.content if isinstance(d.content, bytes) else None for d in drafts]
-    envelope = cut(raw, contents)
+    envelope = cut(raw, contents) if spans is None else cut_at(raw, contents, spans)
     numbered = tuple(replace(d, part=k, envelope=envelope if k == 0 else b"") for k, d in enumerate(drafts))
     return Record(raw, numbered, session, identity, fault)
 
@@ -180,11 +215,23 @@ def _literal(data: bytes) -> bytes:
     return bytes((_LITERAL,)) + _LENGTH.pack(len(data)) + data if data else b""
 
 
+def _spelling(spelled: bytes, content: bytes | None) -> int | None:
+    for spelling in _SPELLINGS if content else ():
+        try:
+            if spell(content or b"", spelling) == spelled:
+                return spelling
+        except ValueError:
+            continue
+    return None
+
+
 def _find(raw: bytes, content: bytes, at: int) -> tuple[int, int, int] | None:
     """Find the content from ``at`` on, in the first spelling that occurs."""
-    for spelling in (JSON_STRING, JSON_ASCII, VERBATIM, BASE64, JSON_SLASHED):
+    for spelling in _SPELLINGS:
         if spelling == VERBATIM and len(content) < 8:
             continue  # a short string occurs by chance; a wrong hole would still be lossless, but misleading
+        if spelling == BASE64_LF and len(content) <= 57:
+            return None  # one line: the same as BASE64, which was not there
         try:
             spelled = spell(content, spelling)
         except ValueError:
