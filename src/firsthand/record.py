@@ -124,25 +124,6 @@ def _take_repeats(raw: bytes, taken: list[_Cut], first: _Cut) -> None:
         start = raw.find(spelled, start + len(spelled))
 
 
-def cut_at(raw: bytes, contents: Sequence[bytes | None], spans: Sequence[tuple[int, int] | None]) -> bytes:
-    """Cut the contents out of a record where they are known to stand, in any order.
-
-    A span is start and end within ``raw``, or None. A content that is not spelled
-    there in a known way, or whose span overlaps an earlier one, gets no hole.
-    """
-    placed = sorted((span, part) for part, span in enumerate(spans[:PARTS_MAX]) if span is not None)
-    pieces: list[bytes] = []
-    at = 0
-    for (start, end), part in placed:
-        spelling = _spelling(raw[start:end], contents[part])
-        if start < at or spelling is None:
-            continue
-        pieces += (_literal(raw[at:start]), bytes((_OPEN,)) + _HOLE.pack(part, spelling))
-        at = end
-    pieces.append(_literal(raw[at:]))
-    return b"".join(pieces)
-
-
 def assemble(envelope: bytes, contents: Sequence[bytes]) -> bytes:
     """Put a record together again from its envelope and the contents of its parts.
 
@@ -186,21 +167,10 @@ def holes(envelope: bytes) -> frozenset[int]:
     return frozenset(found)
 
 
-def make(
-    raw: bytes,
-    drafts: Sequence[Draft],
-    *,
-    session: str = "",
-    identity: bytes = b"",
-    fault: str = "",
-    spans: Sequence[tuple[int, int] | None] | None = None,
-) -> Record:
-    """Number a record's drafts as parts and give the first one the envelope.
-
-    ``spans`` says where in ``raw`` each content stands, where the host knows it.
-    """
+def make(raw: bytes, drafts: Sequence[Draft], *, session: str = "", identity: bytes = b"", fault: str = "") -> Record:
+    """Number a record's drafts as parts and give the first one the envelope."""
     contents = [d.content if isinstance(d.content, bytes) else None for d in drafts]
-    envelope = cut(raw, contents) if spans is None else cut_at(raw, contents, spans)
+    envelope = cut(raw, contents)
     numbered = tuple(replace(d, part=k, envelope=envelope if k == 0 else b"") for k, d in enumerate(drafts))
     return Record(raw, numbered, session, identity, fault)
 
@@ -213,16 +183,6 @@ def whole(raw: bytes, draft: Draft, *, session: str = "", identity: bytes = b"",
 
 def _literal(data: bytes) -> bytes:
     return bytes((_LITERAL,)) + _LENGTH.pack(len(data)) + data if data else b""
-
-
-def _spelling(spelled: bytes, content: bytes | None) -> int | None:
-    for spelling in _SPELLINGS if content else ():
-        try:
-            if spell(content or b"", spelling) == spelled:
-                return spelling
-        except ValueError:
-            continue
-    return None
 
 
 def _find(raw: bytes, content: bytes, at: int) -> tuple[int, int, int] | None:
