@@ -14,8 +14,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from firsthand.event import Draft, Kind, Trust, to_bytes
+from firsthand.formats.values import mapping, picked, text
 from firsthand.hosts import json_file
-from firsthand.hosts.fields import mapping, picked, stem, text
 from firsthand.hosts.json_file import Cut, JsonFile
 from firsthand.hosts.port import Place, Reading, Source, to_name
 from firsthand.moment import Moment, parse
@@ -43,7 +43,7 @@ class Locomo:
         return path.endswith(".json") and known and _LOCOMO.match(head) is not None
 
     def session(self, path: str, head: bytes) -> str:  # noqa: ARG002 (the port's shape)
-        return stem(path)
+        return PurePosixPath(path).stem
 
     def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
         return json_file.read(pieces, source, self.name, _locomo)
@@ -61,7 +61,7 @@ class Beam:
         return path.endswith(".json") and _BEAM.match(head) is not None
 
     def session(self, path: str, head: bytes) -> str:  # noqa: ARG002 (the port's shape)
-        return to_name("/".join(PurePosixPath(path).parts[-3:-1])) or stem(path)
+        return to_name("/".join(PurePosixPath(path).parts[-3:-1])) or PurePosixPath(path).stem
 
     def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
         return json_file.read(pieces, source, self.name, _beam)
@@ -79,7 +79,7 @@ class LongMemEval:
         return path.endswith(".json") and _LONGMEMEVAL.match(head) is not None and b'"conversation"' in head
 
     def session(self, path: str, head: bytes) -> str:  # noqa: ARG002 (the port's shape)
-        return stem(path)
+        return PurePosixPath(path).stem
 
     def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
         return json_file.read(pieces, source, self.name, _longmemeval)
@@ -89,7 +89,7 @@ def _locomo(file: JsonFile, source: Source) -> Iterator[Cut]:
     for number, at in enumerate(file.items(file.root())):
         places = dict(file.members(at))
         named = file.value(places["sample_id"]) if "sample_id" in places else None
-        session = to_name(named) or f"{stem(source.path)}-{number}"
+        session = to_name(named) or f"{PurePosixPath(source.path).stem}-{number}"
         yield from _to_the_end(_locomo_talk(file, places.get("conversation", at), session), file.end(at))
 
 
@@ -133,7 +133,7 @@ def _longmemeval(file: JsonFile, source: Source) -> Iterator[Cut]:
         for number, at in enumerate(file.items(data)) if name == "data" else ():
             places = dict(file.members(at))
             named = file.value(places["id"]) if "id" in places else None
-            session = to_name(named) or f"{stem(source.path)}-{number}"
+            session = to_name(named) or f"{PurePosixPath(source.path).stem}-{number}"
             yield from _to_the_end(_longmemeval_talk(file, places.get("conversation", at), session), file.end(at))
 
 

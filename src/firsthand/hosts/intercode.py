@@ -9,11 +9,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
 from typing import Any
 
 from firsthand.event import Draft, Kind, Trust, to_bytes
+from firsthand.formats.values import items, mapping, picked, text
 from firsthand.hosts import json_file
-from firsthand.hosts.fields import items, mapping, picked, stem, text
 from firsthand.hosts.json_file import Cut, JsonFile
 from firsthand.hosts.port import Place, Reading, Source
 
@@ -33,7 +34,7 @@ class Intercode:
         return path.endswith(".json") and _SHAPE.match(head) is not None and b'"turn_history"' in head
 
     def session(self, path: str, head: bytes) -> str:  # noqa: ARG002 (the port's shape)
-        return stem(path)
+        return PurePosixPath(path).stem
 
     def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
         return json_file.read(pieces, source, self.name, _cuts)
@@ -41,7 +42,9 @@ class Intercode:
 
 def _cuts(file: JsonFile, source: Source) -> Iterator[Cut]:
     for key, at in file.members(file.root()):
-        yield Cut(file.end(at), _episode(mapping(file.value(at))), file.slice(at), f"{stem(source.path)}-{key}")
+        yield Cut(
+            file.end(at), _episode(mapping(file.value(at))), file.slice(at), f"{PurePosixPath(source.path).stem}-{key}"
+        )
 
 
 def _episode(episode: Any) -> tuple[Draft, ...]:

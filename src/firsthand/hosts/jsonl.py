@@ -10,13 +10,14 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from pathlib import PurePosixPath
 from typing import Any
 
 from firsthand.errors import FormatError
 from firsthand.event import Draft, Kind, Trust, to_bytes
 from firsthand.formats.canonical import value_in
+from firsthand.formats.values import mapping, small, text
 from firsthand.hosts import lines
-from firsthand.hosts.fields import mapping, scalar, stem, text
 from firsthand.hosts.lines import Item
 from firsthand.hosts.port import Place, Reading, Source, to_name
 from firsthand.moment import parse
@@ -95,7 +96,7 @@ class Jsonl:
         return False
 
     def session(self, path: str, head: bytes) -> str:  # noqa: ARG002 (the port's shape)
-        return to_name(stem(path))
+        return to_name(PurePosixPath(path).stem)
 
     def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
         return lines.read(pieces, source, self.name, self._convert)
@@ -105,7 +106,7 @@ class Jsonl:
         said = _field(value, named.content)
         word = text(_field(value, named.kind))
         session = to_name(_field(value, named.session))
-        meta = {named.kind: word} if word and scalar(word) else {}
+        meta = {named.kind: word} if word and small(word) else {}
         if said is None:
             unknown = Draft(Kind.OTHER, b"", "application/json", meta, origin="host:jsonl")
             return whole(item.raw, unknown, session=session)

@@ -21,7 +21,7 @@ from pathlib import PurePosixPath
 
 from firsthand.errors import SourceRejected
 from firsthand.event import Draft, Kind, to_bytes
-from firsthand.hosts.fields import picked
+from firsthand.formats.values import picked
 from firsthand.hosts.lines import LINE_BYTES_MAX, Line, kept, split
 from firsthand.hosts.port import HEAD_BYTES, Place, Reading, Source, to_name
 from firsthand.moment import Moment, parse
@@ -29,7 +29,7 @@ from firsthand.record import Record, make, whole
 
 MAIL_BYTES_MAX = LINE_BYTES_MAX
 ATTACHMENTS_MAX = 1_000
-ADDRESSES_MAX = 1_900  # characters of an address list in meta; the whole list is in the content
+ADDRESSES_MAX = 1_000  # characters of an address list in meta; the whole list is in the content
 _ENRON = re.compile(r"\d+\.(\d{4}-\d\d-\d\d)\.[^/]*\.txt\Z")
 _HEADER = re.compile(rb"([!-9;-~]+):")
 _BETWEEN = re.compile(rb"From (?:[^\n]*\d:\d\d[^\n]*)?\r?\n")

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from firsthand.event import Draft, Kind, Trust, to_bytes
 from firsthand.formats.canonical import decoded, value_in
+from firsthand.formats.values import items, mapping, picked, text
 from firsthand.hosts import lines
-from firsthand.hosts.fields import items, mapping, picked, stem, text
 from firsthand.hosts.lines import Item
 from firsthand.hosts.port import Place, Reading, Source, to_name
 from firsthand.moment import Moment, parse
@@ -32,7 +33,7 @@ class Pi:
     """The host of pi's session files."""
 
     name = "pi"
-    places = (Place(".pi/agent/sessions", "**/*.jsonl", "PI_CODING_AGENT_DIR"),)
+    places = (Place(".pi/agent", "sessions/**/*.jsonl", "PI_CODING_AGENT_DIR"),)
     resumable = True
     spans_sessions = True
 
@@ -45,7 +46,7 @@ class Pi:
     def session(self, path: str, head: bytes) -> str:
         first = head.split(b"\n", 1)[0].lstrip(b"\xef\xbb\xbf")
         found = _ID.search(first) if _HEADER.match(first) else None
-        return to_name(found[1].decode("utf-8", "replace")) if found is not None else to_name(stem(path))
+        return to_name(found[1].decode("utf-8", "replace")) if found is not None else to_name(PurePosixPath(path).stem)
 
     def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
         return lines.read(pieces, source, self.name, _convert)

@@ -16,8 +16,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from firsthand.event import Draft, Kind, Trust, to_bytes
+from firsthand.formats.values import items, mapping, picked, text
 from firsthand.hosts import json_file
-from firsthand.hosts.fields import items, mapping, picked, text
 from firsthand.hosts.json_file import Cut, JsonFile
 from firsthand.hosts.port import Place, Reading, Source
 

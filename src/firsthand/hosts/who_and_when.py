@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from firsthand.event import Draft, Kind, Trust, to_bytes
+from firsthand.formats.values import mapping, picked, text
 from firsthand.hosts import json_file
-from firsthand.hosts.fields import mapping, picked, stem, text
 from firsthand.hosts.json_file import Cut, JsonFile
 from firsthand.hosts.port import Place, Reading, Source, to_name
 
@@ -36,7 +36,7 @@ class WhoAndWhen:
         return b'"question"' in head or b'"role": "human"' in head
 
     def session(self, path: str, head: bytes) -> str:  # noqa: ARG002 (the port's shape)
-        return to_name(f"{PurePosixPath(path).parent.name}/{stem(path)}".strip("/"))
+        return to_name(f"{PurePosixPath(path).parent.name}/{PurePosixPath(path).stem}".strip("/"))
 
     def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
         return json_file.read(pieces, source, self.name, _cuts)
