@@ -52,7 +52,14 @@ class StoreReadOnly(StoreError):
 
 
 class StoreBusy(StoreError):
-    """Another writer held the store for longer than the timeout."""
+    """Another writer held the store for longer than the timeout.
+
+    Attributes:
+        batch: the events of an append that waited in vain, with their ids: appending them
+            again is no second append. None when it was no append.
+    """
+
+    batch: object = None
 
 
 class StoreFull(StoreError):

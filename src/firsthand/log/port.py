@@ -1,7 +1,7 @@
 """What the log asks of an index that writes in its transaction, and what it gives to one that reads.
 
 The log does not know its indexes. `memory` hands it those that must be written
-in the log's own transaction, behind a port of two verbs.
+in the log's own transaction, behind a port of four verbs.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Entry:
 class TransactionIndex(Protocol):
     """An index that is written in the log's own transaction.
 
-    Both verbs run inside an open write transaction on ``db`` and neither begins
-    nor ends one. Both may be called again for the same events and then change
+    All but `purge` run inside an open write transaction on ``db`` and none begins
+    or ends one. All may be called again for the same events and then change
     nothing. An ``apsw.Error`` that leaves them is undone by the log up to the
     state before the call; the events are kept all the same, and the index is
     marked as not reaching beyond the position before them.
@@ -57,5 +57,13 @@ class TransactionIndex(Protocol):
         ...
 
     def forget(self, db: apsw.Connection, entries: Sequence[Entry]) -> None:
-        """Remove all trace of events; they still have their content when this is called."""
+        """Remove events; they still have their content when this is called."""
+        ...
+
+    def reset(self, db: apsw.Connection) -> None:
+        """Begin anew, empty, whatever state the index is in; inside a transaction."""
+        ...
+
+    def purge(self, db: apsw.Connection, namespace_key: int) -> None:
+        """Leave no trace of forgotten events in any segment; called outside a transaction, after `forget`."""
         ...

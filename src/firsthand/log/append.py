@@ -1,0 +1,376 @@
+"""The one append funnel: every event of every kind enters the log here (total-recall 9.3, A.1).
+
+Runs under the write lock, in one transaction for all waiting batches: place each
+event at the next position, chain it to its session, roll the store's head over
+it, hand it to the indexes, commit with a sync. A batch is checked before any of
+it is written, so one that is refused leaves nothing and stops nobody else's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import apsw
+
+from firsthand.errors import AppendError, FirsthandError, IdConflict, StaleExpectation, StoreDamaged, StoreFailed
+from firsthand.event import (
+    Artifact,
+    Event,
+    Header,
+    Kind,
+    Trust,
+    commit_to,
+    decode_body,
+    genesis,
+    id_text,
+    link,
+    roll,
+)
+from firsthand.moment import Moment
+
+from .database import read_map
+from .port import ContentReader, Entry, TransactionIndex
+from .prepare import Batch, Prepared
+from .queue import Ticket
+from .rows import meta_of
+
+if TYPE_CHECKING:
+    from .artifacts import ArtifactStore
+
+_INSERT = """
+INSERT INTO event (position, id, namespace, session, sequence, part, turn, kind, trust, agent, origin,
+  time, time_offset, ingested, ingested_offset, chain, commitment, salt, body)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What became of one draft.
+
+    Attributes:
+        new: False when the same event was there already.
+        indexed: False when the text index did not take it; it is found by a scan of the log until a rebuild.
+    """
+
+    position: int
+    id: str
+    new: bool
+    indexed: bool = True
+
+    @property
+    def pointer(self) -> str:
+        """The event's address."""
+        return f"fh:{self.id}"
+
+
+@dataclass(slots=True)
+class _Session:
+    """A session's row while a transaction works on it."""
+
+    key: int
+    namespace: int
+    name: str
+    length: int
+    turn: int
+    first_position: int
+    last_position: int
+    first_time: int | None
+    last_time: int | None
+    head: bytes
+    fresh: bool = False
+
+
+class Appender:
+    """Writes batches to the log.
+
+    Args:
+        db: the write connection.
+        indexes: those that are written in the log's transaction.
+        contents: reads payloads for them.
+        clock: the time of ingest.
+    """
+
+    def __init__(
+        self,
+        db: apsw.Connection,
+        *,
+        indexes: Sequence[TransactionIndex],
+        contents: ContentReader,
+        artifacts: ArtifactStore,
+        clock: Callable[[], Moment],
+    ) -> None:
+        self._db, self._indexes, self._contents = db, indexes, contents
+        self._artifacts, self._clock = artifacts, clock
+        self._names: dict[str, int] = {}
+
+    def commit(self, tickets: Sequence[Ticket], also: Callable[[], None] | None = None) -> None:
+        """Write batches in one transaction and settle their tickets.
+
+        Args:
+            also: further work of the same transaction, done first.
+
+        Raises:
+            apsw.Error: the transaction failed as a whole; no ticket is settled and nothing was written.
+        """
+        settled: list[tuple[Ticket, tuple[Appended, ...] | FirsthandError]] = []
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            if also is not None:
+                also()
+            work = _Work(self._db, self._clock())
+            for ticket in tickets:
+                try:
+                    settled.append((ticket, self._write(ticket.batch, work)))
+                except AppendError as error:
+                    settled.append((ticket, error))
+            indexed = self._index(work.entries)
+            work.save()
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._names.clear()  # names that the failed transaction made are gone with it
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+        for ticket, outcome in settled:
+            if isinstance(outcome, FirsthandError):
+                ticket.settle(error=outcome)
+            elif indexed:
+                ticket.settle(outcome)
+            else:
+                ticket.settle(tuple(replace(one, indexed=False) if one.new else one for one in outcome))
+
+    # one batch -------------------------------------------------------------------------------------
+
+    def _write(self, batch: Batch, work: _Work) -> tuple[Appended, ...]:
+        namespace = work.namespace(batch.namespace)
+        session = work.session(namespace, batch.session)
+        # 1) Refuse before anything of the batch is written.
+        if batch.expected_position is not None and session.last_position != batch.expected_position:
+            raise StaleExpectation(
+                f"session {batch.session!r} was expected to end at position {batch.expected_position}, "
+                f"it ends at {session.last_position}; read what was added and append again"
+            )
+        known = self._known(batch, namespace, session)
+        # 2) Write what is new.
+        out: list[Appended] = []
+        for event, there in zip(batch.events, known, strict=True):
+            if there is not None:
+                out.append(Appended(there, id_text(event.id), new=False))
+                continue
+            out.append(Appended(self._insert(event, session, work), id_text(event.id), new=True))
+        return tuple(out)
+
+    def _known(self, batch: Batch, namespace: int, session: _Session) -> list[int | None]:
+        """Give each event's position if it is in the log already, and refuse what conflicts."""
+        found: list[int | None] = []
+        within: dict[bytes, Prepared] = {}
+        for event in batch.events:
+            row = self._db.execute(
+                "SELECT position, session, part, kind, trust, agent, origin, time, commitment, salt "
+                "FROM event WHERE id = ? AND namespace = ?",
+                (event.id, namespace),
+            ).get
+            if row is None:
+                if event.id in within:
+                    raise IdConflict(
+                        f"the batch holds event id {id_text(event.id)} twice; give each event an id of its own"
+                    )
+                within[event.id] = event
+                if event.artifact is not None and not self._artifacts.present(namespace, event.artifact.digest):
+                    raise AppendError(
+                        f"the artifact of event {id_text(event.id)} was erased while it was appended; append it again"
+                    )
+                found.append(None)
+                continue
+            if not batch.derived_ids and not self._same(row, event, session):
+                raise IdConflict(
+                    f"event id {id_text(event.id)} is in the log already (position {row[0]}) with other bytes or "
+                    "another place; a retry carries the same event, a new event a new id"
+                )
+            found.append(row[0])
+        return found
+
+    def _same(self, row: tuple[object, ...], event: Prepared, session: _Session) -> bool:
+        _position, key, part, kind, trust, agent, origin, time, commitment, salt = row
+        header = (key, part, kind, trust, agent, origin, time)
+        mine = (
+            session.key, event.part, event.kind, event.trust, self._name(event.agent), self._name(event.origin),
+            None if event.time is None else event.time.microseconds,
+        )  # fmt: skip
+        if header != mine:
+            return False
+        if event.body is None:
+            return commitment == event.commitment
+        # An erased event has no salt left: its id proves the retry, and its bytes are not stored again.
+        return salt is None or commit_to(salt, event.body) == commitment  # type: ignore[arg-type]
+
+    def _insert(self, event: Prepared, session: _Session, work: _Work) -> int:
+        position = work.head_position + 1
+        counted = session.turn + (event.kind is Kind.USER_MESSAGE and event.part == 0)
+        turn = event.turn if event.turn >= 0 else counted
+        time, now = event.time, event.restored.ingested if event.restored is not None else work.now
+        header = Header(
+            event.id, session.length, turn, event.part, event.kind, event.trust, time, now, event.agent, event.origin
+        )
+        chain = link(session.head, header, event.commitment)
+        if event.restored is not None and chain != event.restored.chain:
+            raise StoreDamaged(
+                f"event {id_text(event.id)} of session {session.name!r} does not hang on the session as it is here; "
+                "restore into an empty store, or one that holds the same beginning of the session"
+            )
+        self._db.execute(
+            _INSERT,
+            (
+                position, event.id, session.namespace, session.key, session.length, event.part, turn,
+                int(event.kind), int(event.trust), self._name(event.agent), self._name(event.origin),
+                None if time is None else time.microseconds, None if time is None else time.offset_minutes,
+                now.microseconds, now.offset_minutes, chain, event.commitment, event.salt, event.stored,
+            ),
+        )  # fmt: skip
+        if event.artifact is not None:
+            self._db.execute(
+                "INSERT INTO artifact_use VALUES (?, ?, ?)", (session.namespace, event.artifact.digest, position)
+            )
+        if self._indexes and event.body is not None:
+            work.entries.append(Entry(session.namespace, self._event(position, turn, chain, event, session, work)))
+        work.grew(session, position, turn, time, chain)
+        return position
+
+    def _event(self, position: int, turn: int, chain: bytes, event: Prepared, session: _Session, work: _Work) -> Event:
+        assert event.body is not None  # an erased event is not indexed
+        body = decode_body(event.body)
+        inline = body.payload if isinstance(body.payload, bytes) else None
+        return Event(
+            position, id_text(event.id), work.names[session.namespace], session.name, session.length, event.part, turn,
+            Kind(event.kind), event.agent, event.origin, Trust(event.trust), event.time,
+            event.restored.ingested if event.restored is not None else work.now,
+            body.media.decode(), meta_of(body.meta), body.envelope, inline,
+            body.payload if isinstance(body.payload, Artifact) else None,
+            erased=False, commitment=event.commitment, chain=chain,
+        )  # fmt: skip
+
+    def _name(self, text: str) -> int:
+        key = self._names.get(text)
+        if key is None:
+            found = self._db.execute("SELECT key FROM name WHERE text = ?", (text,)).get
+            if found is None:
+                self._db.execute("INSERT INTO name (text) VALUES (?)", (text,))
+                found = self._db.last_insert_rowid()
+            key = self._names[text] = int(found)
+        return key
+
+    # the indexes -----------------------------------------------------------------------------------
+
+    def _index(self, entries: Sequence[Entry]) -> bool:
+        """Hand new events to every index that follows; say whether all took them.
+
+        An index that fails is undone and marked with its fault; the events stay.
+        """
+        taken = True
+        if not entries:
+            return taken
+        for index in self._indexes:
+            row = self._db.execute("SELECT fault FROM index_reach WHERE name = ?", (index.name,)).get
+            if row is None:
+                behind = entries[0].event.position - 1
+                fault = "" if behind == 0 else "the index was never built"
+                self._db.execute("INSERT INTO index_reach VALUES (?, ?, ?)", (index.name, behind, fault))
+                row = fault
+            if row:
+                taken = False
+                continue
+            self._db.execute("SAVEPOINT indexing")
+            try:
+                index.apply(self._db, entries, self._contents)
+            except (apsw.SQLError, apsw.CorruptError, apsw.ConstraintError, StoreDamaged) as error:
+                self._db.execute("ROLLBACK TO indexing")
+                self._db.execute(
+                    "UPDATE index_reach SET position = ?, fault = ? WHERE name = ?",
+                    (entries[0].event.position - 1, f"{type(error).__name__}: {error}"[:500], index.name),
+                )
+                taken = False
+            self._db.execute("RELEASE indexing")
+        return taken
+
+
+class _Work:
+    """What one transaction has read and will write back at its end."""
+
+    def __init__(self, db: apsw.Connection, now: Moment) -> None:
+        self._db, self.now = db, now
+        facts = read_map(db, "SELECT key, value FROM store WHERE key IN ('head', 'head_position')")
+        if len(facts) != 2:
+            raise StoreFailed("the store's head is missing from its table 'store'; run 'firsthand verify'")
+        self.head: bytes = facts["head"]
+        self.head_position: int = facts["head_position"]
+        self._first = self.head_position
+        self._sessions: dict[tuple[int, str], _Session] = {}
+        self._touched: dict[int, _Session] = {}
+        self._namespaces: dict[str, int] = {}
+        self.names: dict[int, str] = {}
+        self.entries: list[Entry] = []
+
+    def namespace(self, name: str) -> int:
+        key = self._namespaces.get(name)
+        if key is None:
+            found = self._db.execute("SELECT key FROM namespace WHERE name = ?", (name,)).get
+            if found is None:
+                self._db.execute("INSERT INTO namespace (name) VALUES (?)", (name,))
+                found = self._db.last_insert_rowid()
+            key = self._namespaces[name] = int(found)
+            self.names[key] = name
+        return key
+
+    def session(self, namespace: int, name: str) -> _Session:
+        cached = self._sessions.get((namespace, name))
+        if cached is not None:
+            return cached
+        row = self._db.execute(
+            "SELECT key, namespace, name, length, turn, first_position, last_position, first_time, last_time, head "
+            "FROM session WHERE namespace = ? AND name = ?",
+            (namespace, name),
+        ).get
+        if row is None:
+            head = genesis(self.names[namespace], name)
+            made = _Session(0, namespace, name, 0, 0, 0, 0, None, None, head, fresh=True)
+            made.key = 1 + int(self._db.execute("SELECT coalesce(max(key), 0) FROM session").get)
+            made.key += sum(other.fresh for other in self._sessions.values())
+        else:
+            made = _Session(*row)
+        self._sessions[namespace, name] = made
+        return made
+
+    def grew(self, session: _Session, position: int, turn: int, time: Moment | None, chain: bytes) -> None:
+        session.length += 1
+        session.turn = max(session.turn, turn)
+        session.first_position = session.first_position or position
+        session.last_position, session.head = position, chain
+        if time is not None:
+            moment = time.microseconds
+            session.first_time = moment if session.first_time is None else min(session.first_time, moment)
+            session.last_time = moment if session.last_time is None else max(session.last_time, moment)
+        self.head, self.head_position = roll(self.head, position, chain), position
+        self._touched[session.key] = session
+
+    def save(self) -> None:
+        """Write sessions and head back; a transaction that added nothing changes nothing."""
+        if self.head_position == self._first:
+            return
+        for s in self._touched.values():
+            values = (s.length, s.turn, s.first_position, s.last_position, s.first_time, s.last_time, s.head)
+            if s.fresh:
+                self._db.execute(
+                    "INSERT INTO session (length, turn, first_position, last_position, first_time, last_time, head, "
+                    "key, namespace, name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (*values, s.key, s.namespace, s.name),
+                )
+            else:
+                self._db.execute(
+                    "UPDATE session SET length = ?, turn = ?, first_position = ?, last_position = ?, "
+                    "first_time = ?, last_time = ?, head = ? WHERE key = ?",
+                    (*values, s.key),
+                )
+        self._db.execute("UPDATE store SET value = ? WHERE key = 'head'", (self.head,))
+        self._db.execute("UPDATE store SET value = ? WHERE key = 'head_position'", (self.head_position,))

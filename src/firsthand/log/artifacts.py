@@ -1,0 +1,384 @@
+"""Payloads too large for the database: one compressed file each, addressed by its SHA-256.
+
+    artifacts/<namespace key>/<first two hex digits>/<sha256 in hex>.zst
+    artifacts/incoming/      files that are being written, or being destroyed
+
+The invariant: a file that stands at an address was whole and on the medium
+before it got that name; it is never written to again. A crash leaves at most a
+file in ``incoming``, which `ArtifactStore.sweep` removes. Only integers and hex
+digits of a hash become part of a path, never a name that a user chose.
+
+The file format is `seekable`. This module knows no events: which of them hold an
+artifact, and when it may be removed, the caller knows. Putting and removing the
+same payload at once needs the caller's lock and `ArtifactStore.present`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from firsthand.errors import FirsthandError, InvalidDraft, StoreDamaged, StoreFailed
+from firsthand.event import Artifact, ByteSource
+
+from .disk import Disk
+from .preview import Previewer
+from .seekable import FRAME_BYTES, Frames, FrameWriter, Unreadable
+
+FOLDER, INCOMING = "artifacts", "incoming"
+ARTIFACT_BYTES_MAX = 64 * 1024**3
+_ADDRESS = re.compile(r"([0-9a-f]{64})\.zst\Z")
+_DOOMED = "doomed-"  # was at an address and is being destroyed: never waited for
+
+
+@dataclass(frozen=True, slots=True)
+class _Staged:
+    """A payload written out and synced, not yet at its address."""
+
+    path: Path
+    artifact: Artifact
+
+
+class ArtifactStore:
+    """The artifacts of one store.
+
+    Args:
+        root: the store's folder; artifacts lie in its folder ``artifacts``.
+        disk: the file system, or one that fails on purpose.
+
+    Memory: a few MiB for a payload of any size, in and out. Safe to share
+    between threads and processes.
+    """
+
+    def __init__(self, root: Path, disk: Disk) -> None:
+        self._folder = root / FOLDER
+        self._disk = disk
+        self._made: set[Path] = set()
+
+    def put(self, namespace_key: int, source: bytes | ByteSource) -> Artifact:
+        """Keep a payload; on return it is durable at its address.
+
+        A payload that is there already is read through first: if it is whole it
+        stays the only file, if it is damaged it is replaced.
+
+        Raises:
+            InvalidDraft: the source gives something else than bytes, or over 64 GiB.
+            StoreFull, StoreReadOnly, StoreFailed: see `disk`; nothing was kept.
+        """
+        return self._put(namespace_key, b"", source)
+
+    def take(self, namespace_key: int, source: ByteSource, inline_max: int) -> bytes | Artifact:
+        """Read a source once: give it back as bytes if it is short, else keep it as an artifact.
+
+        Raises:
+            As `put` does.
+        """
+        pieces: list[bytes] = []
+        size = 0
+        while size <= inline_max:
+            piece = _read(source, inline_max + 1 - size)
+            if not piece:
+                return b"".join(pieces)
+            pieces.append(piece)
+            size += len(piece)
+        return self._put(namespace_key, b"".join(pieces), source)
+
+    def present(self, namespace_key: int, digest: bytes) -> bool:
+        """Say whether something stands at the address: one look, nothing is read."""
+        return self._disk.size(self._path(namespace_key, digest)) is not None
+
+    def pieces(self, namespace_key: int, artifact: Artifact, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """Yield a payload, or the bytes from ``start`` up to ``end``, in pieces of at most 1 MiB.
+
+        Only the frames that hold the range are read; each is checked as it is
+        read, and a whole payload against its SHA-256 before the iterator ends.
+        An end beyond the payload means its end.
+
+        Raises:
+            ValueError: the range is negative or runs backwards.
+            StoreDamaged: the file is missing, cut off, changed or another payload.
+        """
+        end = artifact.size_bytes if end is None else min(end, artifact.size_bytes)
+        if start < 0 or (end < start and start <= artifact.size_bytes):
+            raise ValueError(f"a range runs forward from 0; got {start} to {end}")
+        return self._pieces(namespace_key, artifact, start, end)
+
+    def verify(self, namespace_key: int, artifact: Artifact) -> str | None:
+        """Read a whole artifact and every byte of its file; None if all is as written, else what is wrong."""
+        try:
+            for _ in self._pieces(namespace_key, artifact, 0, artifact.size_bytes):
+                pass
+            return self._verify_file(namespace_key, artifact)
+        except (StoreDamaged, StoreFailed) as error:
+            return str(error)
+
+    def remove(self, namespace_key: int, digest: bytes) -> bool:
+        """Destroy an artifact; False if there was none. On return the removal is durable.
+
+        The file first loses its address, then its bytes are overwritten with
+        zeros and synced, then it is unlinked. Overwriting defeats undeletion on
+        a plain disk with a file system that writes in place. It is worth little
+        on SSDs, which write elsewhere and keep old cells for a while, and
+        nothing on copy-on-write file systems and snapshots: there only
+        encryption below the store, or the end of the snapshot, destroys bytes.
+        """
+        path = self._path(namespace_key, digest)
+        doomed = self._incoming(_DOOMED)
+        if not self._disk.rename(path, doomed):
+            return False
+        self._disk.sync_folder(path.parent)
+        self._destroy(doomed)
+        return True
+
+    def listing(self, namespace_key: int) -> Iterator[bytes]:
+        """Yield the digests of the namespace's artifacts, in order."""
+        folder = self._folder / str(int(namespace_key))
+        for part in self._disk.names(folder):
+            for name in self._disk.names(folder / part) if len(part) == 2 else ():
+                match = _ADDRESS.match(name)
+                if match is not None and match[1][:2] == part:
+                    yield bytes.fromhex(match[1])
+
+    def copy_to(self, target: ArtifactStore, namespace_key: int, digest: bytes) -> bool:
+        """Copy the file of an artifact as it is into another store; False if it is gone, or goes meanwhile."""
+        source = self._disk.open(self._path(namespace_key, digest))
+        if source is None:
+            return False
+        try:
+            path = target._incoming("copy-")
+            with _Incoming(target._disk, path) as file:
+                at = 0
+                while piece := self._disk.read(source, FRAME_BYTES, at):
+                    file.write(piece)
+                    at += len(piece)
+        finally:
+            self._disk.close(source)
+        if not self.present(namespace_key, digest):  # it may have been overwritten while it was read
+            target._destroy(path)
+            return False
+        target._place(path, namespace_key, digest)
+        return True
+
+    def sweep(self, older_than_seconds: float) -> int:
+        """Destroy what crashes left in ``incoming`` and return how many files.
+
+        A file younger than that may still be written by another process and
+        stays; one that was on its way out goes at any age.
+        """
+        removed = 0
+        for name in self._disk.names(self._folder / INCOMING):
+            path = self._folder / INCOMING / name
+            modified = self._disk.modified(path)
+            if modified is None or (not name.startswith(_DOOMED) and time.time() - modified < older_than_seconds):
+                continue
+            removed += self._destroy(path)
+        return removed
+
+    # writing -------------------------------------------------------------------------------------
+
+    def _put(self, namespace_key: int, first: bytes, source: bytes | ByteSource) -> Artifact:
+        staged = self._stage(first, source)
+        artifact = staged.artifact
+        try:
+            if self._holds(namespace_key, artifact):
+                self._disk.unlink(staged.path)
+                # Whoever put it there may not have synced the name yet.
+                self._disk.sync_folder(self._path(namespace_key, artifact.digest).parent)
+            else:
+                self._place(staged.path, namespace_key, artifact.digest)
+        except FirsthandError as error:
+            _tidy(self._disk, staged.path, error)
+            raise
+        return artifact
+
+    def _stage(self, first: bytes, source: bytes | ByteSource) -> _Staged:
+        digest, previewer, size = hashlib.sha256(), Previewer(), 0
+        path = self._incoming("put-")
+        with _Incoming(self._disk, path) as file:
+            frames = FrameWriter(file.write)
+            for piece in _pieces_of(first, source):
+                size += len(piece)
+                if size > ARTIFACT_BYTES_MAX:
+                    raise InvalidDraft(f"a payload has at most {ARTIFACT_BYTES_MAX:,} bytes; split it into several")
+                digest.update(piece)
+                previewer.feed(piece)
+                frames.feed(piece)
+            frames.finish()
+        return _Staged(path, Artifact(digest.digest(), size, previewer.finish()))
+
+    def _place(self, path: Path, namespace_key: int, digest: bytes) -> None:
+        """Give a synced file its address; on return the name is durable."""
+        address = self._path(namespace_key, digest)
+        self._make(address.parent)
+        if not self._disk.rename(path, address):
+            raise StoreFailed(f"{path} was removed before it could be named {address.name}. Append the payload again.")
+        self._disk.sync_folder(address.parent)
+
+    def _holds(self, namespace_key: int, artifact: Artifact) -> bool:
+        """Say whether a whole file stands at the address; a damaged one does not hold the payload."""
+        if not self.present(namespace_key, artifact.digest):
+            return False
+        try:
+            for _ in self._pieces(namespace_key, artifact, 0, artifact.size_bytes):
+                pass
+        except StoreDamaged:  # not hidden: the caller has the right bytes in hand and replaces it
+            return False
+        return True
+
+    def _destroy(self, path: Path) -> bool:
+        descriptor = self._disk.open(path, write=True)
+        if descriptor is None:
+            return False
+        try:
+            rest = self._disk.length(descriptor)
+            while rest > 0:
+                self._disk.write(descriptor, bytes(min(rest, FRAME_BYTES)))
+                rest -= FRAME_BYTES
+            self._disk.sync_open(descriptor)
+        finally:
+            self._disk.close(descriptor)
+        removed = self._disk.unlink(path)
+        self._disk.sync_folder(path.parent)
+        return removed
+
+    # reading -------------------------------------------------------------------------------------
+
+    def _pieces(self, namespace_key: int, artifact: Artifact, start: int, end: int) -> Iterator[bytes]:
+        whole = start == 0 and end == artifact.size_bytes
+        digest = hashlib.sha256()
+        with _Reading(self._disk, self._path(namespace_key, artifact.digest), artifact) as frames:
+            for piece in frames.payload(start, end):
+                if whole:
+                    digest.update(piece)
+                yield piece
+            if whole and digest.digest() != artifact.digest:
+                raise Unreadable(f"its payload has the SHA-256 {digest.hexdigest()}")
+
+    def _verify_file(self, namespace_key: int, artifact: Artifact) -> None:
+        with _Reading(self._disk, self._path(namespace_key, artifact.digest), artifact) as frames:
+            frames.check_stored()
+
+    # paths ---------------------------------------------------------------------------------------
+
+    def _path(self, namespace_key: int, digest: bytes) -> Path:
+        name = bytes(digest).hex()
+        assert len(name) == 64, "an artifact's address is a SHA-256"
+        return self._folder / str(int(namespace_key)) / name[:2] / f"{name}.zst"
+
+    def _incoming(self, prefix: str) -> Path:
+        folder = self._folder / INCOMING
+        self._make(folder)
+        return folder / f"{prefix}{os.urandom(16).hex()}"
+
+    def _make(self, folder: Path) -> None:
+        """Make a folder and sync its way up, once in the life of this object.
+
+        A folder that is there is synced too: the process that made it may have
+        been killed, or be about to be, before its own sync.
+        """
+        if folder in self._made:
+            return
+        self._disk.make_folder(folder)
+        at = folder
+        while at != self._folder.parent:
+            at = at.parent
+            self._disk.sync_folder(at)
+        self._made.add(folder)
+
+
+class _Incoming:
+    """A new file that is synced when its block ends well, and removed when it does not."""
+
+    def __init__(self, disk: Disk, path: Path) -> None:
+        self._disk, self._path = disk, path
+        self._descriptor = disk.create(path)
+
+    def write(self, data: bytes) -> None:
+        self._disk.write(self._descriptor, data)
+
+    def __enter__(self) -> _Incoming:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            if error is None:
+                self._disk.sync_open(self._descriptor)
+        except FirsthandError as failure:
+            error = failure
+            raise
+        finally:
+            self._disk.close(self._descriptor)
+            if error is not None:
+                _tidy(self._disk, self._path, error)
+
+
+class _Reading:
+    """An artifact's file, open to read; what is wrong with it is told with its digest."""
+
+    def __init__(self, disk: Disk, path: Path, artifact: Artifact) -> None:
+        self._disk, self._artifact = disk, artifact
+        descriptor = disk.open(path)
+        if descriptor is None:
+            raise self._damaged("its file is missing")
+        self._descriptor = descriptor
+
+    def __enter__(self) -> Frames:
+        try:
+            length = self._disk.length(self._descriptor)
+            frames = Frames(lambda size, at: self._disk.read(self._descriptor, size, at), length)
+            if frames.payload_bytes != self._artifact.size_bytes:
+                raise Unreadable(f"its file says a payload of {frames.payload_bytes:,} bytes")
+        except BaseException as error:
+            self._disk.close(self._descriptor)
+            if isinstance(error, Unreadable):
+                raise self._damaged(str(error)) from error
+            raise
+        return frames
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._disk.close(self._descriptor)
+        if isinstance(error, Unreadable):
+            raise self._damaged(str(error)) from error
+
+    def _damaged(self, wrong: str) -> StoreDamaged:
+        artifact = self._artifact
+        return StoreDamaged(
+            f"the artifact {artifact.digest.hex()} of {artifact.size_bytes:,} bytes is not as it was written: {wrong}. "
+            "Restore its file from a backup, or append the payload again."
+        )
+
+
+def _pieces_of(first: bytes, source: bytes | ByteSource) -> Iterator[bytes]:
+    if isinstance(source, bytes):
+        view = memoryview(source)
+        for at in range(0, len(source), FRAME_BYTES):
+            yield bytes(view[at : at + FRAME_BYTES])
+        return
+    if first:
+        yield first
+    while piece := _read(source, FRAME_BYTES):
+        yield piece
+
+
+def _read(source: ByteSource, size: int) -> bytes:
+    piece: object = source.read(size)
+    if not isinstance(piece, bytes):
+        raise InvalidDraft(
+            f"a payload's source gives bytes; this one gave {type(piece).__name__}. Open the file in binary mode."
+        )
+    if len(piece) > size:
+        raise InvalidDraft(f"a payload's source gives at most the {size:,} bytes asked for; this one gave {len(piece):,}")
+    return piece
+
+
+def _tidy(disk: Disk, path: Path, error: BaseException) -> None:
+    """Remove a file after an error; if that fails too, the error says what was left."""
+    try:
+        disk.unlink(path)
+    except FirsthandError as second:
+        error.add_note(f"{path} was left behind ({second}); the next sweep removes it.")

@@ -1,0 +1,90 @@
+"""A copy of a store that is whole although writers go on.
+
+The database is copied out of one snapshot (never the file itself: without its
+WAL it is an older store), then the artifacts that the copy holds. They never
+change once written, so they can be copied while others are added.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from firsthand.errors import StoreFailed, StoreFull
+
+from .artifacts import ArtifactStore
+from .database import open_reader, read_map, translating
+from .disk import Disk
+from .schema import DATABASE_FILE
+
+ATTEMPTS_MAX = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """What a backup holds.
+
+    Attributes:
+        head: ``position:hash`` of the copy.
+    """
+
+    path: Path
+    events: int
+    artifacts: int
+    size_bytes: int
+    head: str
+
+
+def backup(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
+    """Copy a store into a folder that does not exist yet, or is empty.
+
+    Raises:
+        StoreFailed: the target holds something, or lies in the store.
+        StoreFull: the target's disk is full; what was copied is removed.
+    """
+    target = target.absolute()
+    if target.is_relative_to(root.absolute()):
+        raise StoreFailed(f"expected a folder outside the store {root}; got {target}")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise StoreFailed(f"expected a new or empty folder for the backup; {target} holds something. Choose another.")
+    disk.make_folder(target)
+    try:
+        return _copy(db, root, target, disk)
+    except (OSError, StoreFull, apsw.Error) as error:
+        for name in target.iterdir():
+            shutil.rmtree(name) if name.is_dir() else name.unlink()
+        if isinstance(error, StoreFull):
+            raise
+        raise StoreFailed(f"the backup to {target} failed and was removed: {error}") from error
+
+
+def _copy(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
+    for attempt in range(ATTEMPTS_MAX):
+        file = target / DATABASE_FILE
+        file.unlink(missing_ok=True)
+        with translating(target, db):
+            db.execute("VACUUM INTO ?", (str(file),)).fetchall()
+        file.chmod(0o600)
+        disk.sync(file)
+        copied = open_reader(file)
+        try:
+            held: list[Any] = copied.execute("SELECT DISTINCT namespace, digest FROM artifact_use").fetchall()
+            facts = read_map(copied, "SELECT key, value FROM store")
+        finally:
+            copied.close()
+        # An erasure between the snapshot and here took files away: the copy would hold what was erased. Again.
+        if _copy_artifacts(ArtifactStore(root, disk), ArtifactStore(target, disk), held) or attempt == ATTEMPTS_MAX - 1:
+            break
+    disk.sync_folder(target)
+    size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
+    head = f"{facts['head_position']}:{facts['head'].hex()}"
+    return Backup(target, facts["head_position"], len(held), size, head)
+
+
+def _copy_artifacts(source: ArtifactStore, target: ArtifactStore, held: list[tuple[int, bytes]]) -> bool:
+    """Copy the artifact files; False when one is not there any more."""
+    return all(source.copy_to(target, namespace, digest) for namespace, digest in held)

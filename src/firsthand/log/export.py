@@ -1,0 +1,219 @@
+"""A store as one open text file, and back, byte for byte (format: docs/log-format.md, "Export").
+
+JSON Lines in UTF-8. First a header; then, in order of position, each artifact's
+payload in pieces just before the first event that holds it, and each event with
+its salt and hashes; last a line that says how much there was, so that a file cut
+short is noticed. Restoring derives every hash again: what was changed in the
+file is refused.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import apsw
+
+from firsthand.errors import FormatError, StoreDamaged
+from firsthand.event import Artifact, Kind, Trust, commit_to, decode_body, encode_body, id_bytes, id_text
+from firsthand.moment import Moment
+
+from . import compression
+from .artifacts import ArtifactStore
+from .database import read_map
+from .prepare import Prepared, Restored, check_name
+from .rows import COLUMNS, body_of
+
+VERSION = 1
+PIECE_BYTES = 1 << 20
+LINE_BYTES_MAX = 512 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export wrote, or a restore took in.
+
+    Attributes:
+        new: events that were not there before (restore only; for an export, all of them).
+    """
+
+    events: int
+    artifacts: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One event of an export, read and checked."""
+
+    namespace: str
+    session: str
+    event: Prepared
+
+
+def export(
+    db: apsw.Connection, artifacts: ArtifactStore, out: BinaryIO, *, namespace: str | None, session: str | None
+) -> Exported:
+    """Write a store, one namespace or one session, out of one snapshot; ``db`` is a connection of its own.
+
+    Raises:
+        StoreDamaged: an event or artifact is not what was written; what was exported until there is not whole.
+    """
+    db.execute("BEGIN")
+    facts = read_map(db, "SELECT key, value FROM store")
+    namespaces = read_map(db, "SELECT key, name FROM namespace")
+    if namespace is not None:
+        namespaces = {key: name for key, name in namespaces.items() if name == namespace}
+    out.write(_header(facts["uuid"], facts["created"], namespaces.values(), session))
+    texts = read_map(db, "SELECT key, text FROM name")
+    sessions = read_map(db, "SELECT key, name FROM session")
+    events = 0
+    written: set[tuple[int, bytes]] = set()
+    row: tuple[Any, ...]
+    for row in db.execute(f"SELECT {COLUMNS} FROM event ORDER BY position"):  # noqa: S608 - constants
+        if row[2] not in namespaces or (session is not None and sessions[row[3]] != session):
+            continue
+        body = body_of(row)
+        payload = decode_body(body).payload if body is not None else b""
+        if isinstance(payload, Artifact) and (row[2], payload.digest) not in written:
+            written.add((row[2], payload.digest))
+            pieces = artifacts.pieces(row[2], payload)
+            out.writelines(_artifact_lines(namespaces[row[2]], payload, pieces))
+        out.write(_event_line(row, body, (namespaces[row[2]], sessions[row[3]], texts[row[9]], texts[row[10]])))
+        events += 1
+    out.write(_dump({"end": {"events": events, "artifacts": len(written)}}))
+    return Exported(events, len(written), events)
+
+
+def _header(store_uuid: bytes, created: int, namespaces: Iterable[str], session: str | None) -> bytes:
+    """Write the first line."""
+    return _dump(
+        {
+            "firsthand_export": VERSION,
+            "store": store_uuid.hex(),
+            "created": created,
+            "namespaces": sorted(namespaces),
+            "session": session,
+        }
+    )
+
+
+def _event_line(row: tuple[Any, ...], body: bytes | None, names: tuple[str, str, str, str]) -> bytes:
+    """Write one event: ``row`` in the order of `rows.COLUMNS`, names are namespace, session, agent, origin."""
+    namespace, session, agent, origin = names
+    out: dict[str, Any] = {
+        "id": id_text(row[1]), "namespace": namespace, "session": session, "sequence": row[4], "part": row[5],
+        "turn": row[6], "kind": Kind(row[7]).word, "trust": Trust(row[8]).word, "agent": agent, "origin": origin,
+        "time": None if row[11] is None else [row[11], row[12]], "ingested": [row[13], row[14]],
+        "chain": row[15].hex(), "commitment": row[16].hex(),
+    }  # fmt: skip
+    if body is None:
+        return _dump({"event": out | {"erased": True}})
+    parts = decode_body(body)
+    out |= {"salt": row[17].hex(), "media": _text(parts.media), "meta": _text(parts.meta)}
+    out["envelope"] = _text(parts.envelope)
+    if isinstance(parts.payload, Artifact):
+        artifact = parts.payload
+        out["artifact"] = {
+            "sha256": artifact.digest.hex(), "size": artifact.size_bytes, "preview": _text(artifact.preview),
+        }  # fmt: skip
+    else:
+        out["content"] = _text(parts.payload)
+    return _dump({"event": out})
+
+
+def _artifact_lines(namespace: str, artifact: Artifact, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Write an artifact's payload."""
+    name = artifact.digest.hex()
+    for piece in pieces:
+        yield _dump({"artifact": name, "namespace": namespace, "bytes": base64.b64encode(piece).decode()})
+    yield _dump({"artifact": name, "namespace": namespace, "size": artifact.size_bytes})
+
+
+def parse_event(fields: dict[str, Any]) -> Line:
+    """Read one event and check what it says of itself.
+
+    Raises:
+        FormatError: a field is missing or not of its form.
+        StoreDamaged: its commitment is not that of its content.
+    """
+    try:
+        namespace = check_name(fields["namespace"], "namespace", empty=False)
+        session = check_name(fields["session"], "session", empty=False)
+        commitment = bytes.fromhex(fields["commitment"])
+        salt = body = stored = artifact = None
+        if not fields.get("erased"):
+            salt = bytes.fromhex(fields["salt"])
+            payload: bytes | Artifact
+            if "artifact" in fields:
+                said = fields["artifact"]
+                payload = artifact = Artifact(bytes.fromhex(said["sha256"]), int(said["size"]), _bytes(said["preview"]))
+            else:
+                payload = _bytes(fields["content"])
+            body = encode_body(_bytes(fields["media"]), _bytes(fields["meta"]), _bytes(fields["envelope"]), payload)
+            if commit_to(salt, body) != commitment:
+                raise StoreDamaged(
+                    f"event {fields['id']} of the export is not what was written: its commitment does not fit"
+                )
+            stored = compression.compress(body)
+        time = None if fields["time"] is None else Moment(*fields["time"])
+        event = Prepared(
+            id_bytes(fields["id"]), Kind[fields["kind"].upper()], int(fields["part"]), int(fields["turn"]),
+            Trust[fields["trust"].upper()], time, check_name(fields["agent"], "agent"),
+            check_name(fields["origin"], "origin"), salt, commitment, body, stored, artifact,
+            Restored(Moment(*fields["ingested"]), bytes.fromhex(fields["chain"])),
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FormatError(
+            f"expected an event of an export (docs/log-format.md); {type(error).__name__} {error} in "
+            f"{json.dumps(fields)[:120]}"
+        ) from error
+    return Line(namespace, session, event)
+
+
+def lines(source: BinaryIO) -> Iterator[dict[str, Any]]:
+    """Read an export's lines; the first must be a header of a version known here, the last an end.
+
+    Raises:
+        FormatError: it is no export, of a newer version, or cut off.
+    """
+    ended = False
+    number = 0
+    for raw in iter(lambda: source.readline(LINE_BYTES_MAX), b""):
+        number += 1
+        try:
+            fields = json.loads(raw)
+        except ValueError as error:
+            raise FormatError(f"line {number} of the export is not whole ({error}); take a new export") from error
+        if not isinstance(fields, dict) or ended:
+            raise FormatError(f"line {number} of the export is not expected there: {raw[:80]!r}")
+        if number == 1:
+            version = fields.get("firsthand_export")
+            if version != VERSION:
+                raise FormatError(
+                    f"expected a Firsthand export of version {VERSION}; the first line says {version!r}. "
+                    "To import transcripts use 'firsthand import'."
+                )
+        ended = "end" in fields
+        yield fields
+    if not ended:
+        raise FormatError(f"the export ends after line {number} without its last line: it was cut off. Take it anew.")
+
+
+def _dump(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _text(data: bytes) -> str | dict[str, str]:
+    """Bytes as text where they are UTF-8, in base64 where not."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode()}
+
+
+def _bytes(value: str | dict[str, str]) -> bytes:
+    return value.encode() if isinstance(value, str) else base64.b64decode(value["base64"], validate=True)

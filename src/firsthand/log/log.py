@@ -1,0 +1,432 @@
+"""The log: the truth of one store, and the only way to its tables.
+
+One folder: ``firsthand.db`` (events, sessions, the text index), ``artifacts/``
+(large payloads), ``lock`` and ``queue/`` (who writes next), ``cache/`` (what can
+be made again). What an append has returned is on disk; no verb edits or deletes
+an event; erasure destroys content and leaves the chain.
+
+The log knows bytes, hashes and order. It does not know its indexes (they come
+through `port.TransactionIndex`), formats or hosts.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import apsw
+
+from firsthand import moment
+from firsthand.errors import (
+    InvalidDraft,
+    StoreClosed,
+    StoreFailed,
+    StoreNewer,
+    StoreReadOnly,
+)
+from firsthand.event import CONTENT_INLINE_MAX, Draft, IdMaker
+from firsthand.moment import Moment
+
+from . import place
+from .append import Appended, Appender
+from .artifacts import ArtifactStore
+from .database import Readers, abandon, open_reader, open_writer, translated, translating
+from .disk import Disk
+from .port import TransactionIndex
+from .prepare import BATCH_EVENTS_MAX, Batch, check_name, decode_batch, encode_batch, prepare
+from .queue import Ticket, WriterQueue
+from .read import Reader
+from .schema import DATABASE_FILE, VERSION, check_readable, migrate, version_of
+
+if TYPE_CHECKING:
+    from .backup import Backup
+    from .erase import Erasure
+    from .export import Exported
+    from .verify import Verification
+
+TIMEOUT_MS = 30_000
+REBUILD_EVENTS = 1_000
+
+
+class Log:
+    """One store, opened.
+
+    Args:
+        root: the store's folder.
+        read_only: never write; also for folders that cannot be written.
+        create: make the store when the folder is new or empty.
+        timeout_ms: how long a write waits for other writers.
+        indexes: those that are written in the log's transaction.
+        inline_max: payloads over this many bytes become artifacts.
+        clock: the time of ingest; for tests.
+        disk, vfs: the file system below artifacts and SQLite; for fault tests.
+
+    Raises:
+        NotAStore: the folder holds something else.
+        StoreNewer: a newer version wrote it, and this one cannot read it.
+        StoreReadOnly: it cannot be written here.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        read_only: bool = False,
+        create: bool = True,
+        timeout_ms: int = TIMEOUT_MS,
+        indexes: Sequence[TransactionIndex] = (),
+        inline_max: int = CONTENT_INLINE_MAX,
+        clock: Callable[[], Moment] = moment.now,
+        disk: Disk | None = None,
+        vfs: str | None = None,
+    ) -> None:
+        self.root = root.absolute()
+        self.read_only = read_only
+        self.newer = False
+        self._create, self._timeout_ms = create, timeout_ms
+        self._indexes, self._inline_max, self._clock = tuple(indexes), inline_max, clock
+        self._disk, self._vfs = disk or Disk(), vfs
+        self._ids = IdMaker()
+        self._namespace_keys: dict[str, int] = {}
+        self._failed = ""
+        self._open()
+
+    # opening and closing -----------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        self._pid = os.getpid()
+        self._closed = False
+        self._writer: apsw.Connection | None = None
+        self._queue: WriterQueue | None = None
+        file = self.root / DATABASE_FILE
+        place.check(self.root, exists=file.exists(), create=self._create and not self.read_only)
+        self.artifacts = ArtifactStore(self.root, self._disk)
+        self._readers = Readers(file, self._vfs)
+        self.reader = Reader(self.root, self._readers, self.artifacts)
+        if file.exists() and file.stat().st_size:
+            self._check_version(file)
+        if not self.read_only:
+            self._open_writer(file)
+
+    def _check_version(self, file: Path) -> None:
+        db = open_reader(file, self._vfs)
+        try:
+            with translating(file, db):
+                version = version_of(db)
+                check_readable(db, version)
+        finally:
+            db.close()
+        if version > VERSION and not self.read_only:
+            # Readable, but its rows may carry what this version would not write: read it, never write it.
+            self.read_only = self.newer = True
+
+    def _open_writer(self, file: Path) -> None:
+        place.check_writable(self.root)
+        self._disk.make_folder(self.root)
+        self._queue = WriterQueue(
+            self.root,
+            commit=self._commit,
+            seal=encode_batch,
+            unseal=decode_batch,
+            pack=lambda result: [[one.position, one.id, one.new, one.indexed] for one in result],
+            unpack=lambda packed: tuple(Appended(*one) for one in packed),
+            timeout_ms=self._timeout_ms,
+            version=str(VERSION),
+        )
+        if not file.exists() or not file.stat().st_size:
+            self._queue.exclusively(lambda: self._make(file))
+        self._writer = open_writer(file, self._vfs)
+        with translating(file, self._writer):
+            version = version_of(self._writer)
+            if version < VERSION:
+                self._queue.exclusively(self._migrate)
+        self._appender = Appender(
+            self._writer,
+            indexes=self._indexes,
+            contents=self.reader,
+            artifacts=self.artifacts,
+            clock=self._clock,
+        )
+
+    def _make(self, file: Path) -> None:
+        """Create the empty database file with the right rights; another process may have been first."""
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+        self._disk.sync_folder(self.root)
+
+    def _migrate(self) -> None:
+        assert self._writer is not None  # called while opening
+        version = version_of(self._writer)  # again, under the lock: another process may have been first
+        if version < VERSION:
+            migrate(self._writer, version, uuid.uuid4().bytes, self._clock().microseconds)
+
+    def close(self) -> None:
+        """Move the WAL into the database if no other writer is at work, and let everything go."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._pid != os.getpid():
+            abandon((self._writer, self._queue, self._readers))
+            return
+        if self._writer is not None and self._queue is not None:
+            try:
+                if not self._failed:
+                    self._queue.at_once(lambda: self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE))
+            finally:
+                self._readers.close()
+                self._writer.close()
+                self._queue.close()
+        else:
+            self._readers.close()
+
+    def _checkpoint(self, mode: int) -> None:
+        assert self._writer is not None  # called by writers
+        try:
+            self._writer.wal_checkpoint(mode=mode)
+        except apsw.BusyError:  # a reader still needs the WAL; the next checkpoint moves it
+            return
+
+    def _ready(self) -> None:
+        if self._closed:
+            raise StoreClosed(f"{self.root} was closed; open it again.")
+        if self._pid != os.getpid():  # after a fork: nothing of the parent's handles may be used here
+            abandon((self._writer, self._queue, self._readers, self.reader, self._appender if self._writer else None))
+            self._open()
+
+    def _writable(self) -> WriterQueue:
+        self._ready()
+        if self.newer:
+            raise StoreNewer(
+                f"{self.root} was written by a newer version of Firsthand; this one only reads it. Upgrade to write."
+            )
+        if self._queue is None:
+            raise StoreReadOnly(f"{self.root} is opened for reading; open it without read_only to write.")
+        if self._failed:
+            raise StoreFailed(
+                f"{self.root}: an earlier write failed ({self._failed}), so nothing more is acknowledged through this "
+                "handle. Check the disk, then open the store again."
+            )
+        return self._queue
+
+    # writing -----------------------------------------------------------------------------------------
+
+    def append(
+        self,
+        drafts: Sequence[Draft],
+        *,
+        namespace: str,
+        session: str,
+        expected_position: int | None = None,
+        derived_ids: bool = False,
+    ) -> tuple[Appended, ...]:
+        """Append events to one session, all or none; on return they are on disk.
+
+        Raises:
+            InvalidDraft: a field is of the wrong type or over its limit.
+            IdConflict: an id is there with other bytes.
+            StaleExpectation: the session does not end at ``expected_position``.
+            StoreBusy: other writers held the store past the timeout.
+            StoreFull, StoreFailed: the disk refused.
+        """
+        queue = self._writable()
+        check_name(namespace, "namespace", empty=False)
+        check_name(session, "session", empty=False)
+        if not drafts:
+            return ()
+        if len(drafts) > BATCH_EVENTS_MAX:
+            raise InvalidDraft(f"one append takes at most {BATCH_EVENTS_MAX:,} events; got {len(drafts):,}. Split it.")
+        key = self.namespace_key(namespace)
+        prepared = tuple(prepare(draft, key, self.artifacts, self._inline_max, self._ids) for draft in drafts)
+        return self._submit(queue, Batch(namespace, session, prepared, expected_position, derived_ids))
+
+    def retry(self, batch: Batch) -> tuple[Appended, ...]:
+        """Append a batch again that waited in vain (`StoreBusy.batch`); never a second append."""
+        return self._submit(self._writable(), batch)
+
+    def _submit(self, queue: WriterQueue, batch: Batch) -> tuple[Appended, ...]:
+        result: tuple[Appended, ...] = queue.submit(batch, batch.size_bytes)
+        return result
+
+    def namespace_key(self, namespace: str) -> int:
+        """Give a namespace's number, making it on first use by a writer; 0 for a reader of an unknown one."""
+        key = self._namespace_keys.get(namespace) or self.reader.namespace_key(namespace)
+        if not key and self._queue is not None:
+            key = int(self._writable().exclusively(lambda: self._make_namespace(namespace)))
+        if key:
+            self._namespace_keys[namespace] = key
+        return key
+
+    def _make_namespace(self, namespace: str) -> int:
+        db = self.writer
+        with translating(self.root, db):
+            db.execute("INSERT OR IGNORE INTO namespace (name) VALUES (?)", (namespace,))
+            key = db.execute("SELECT key FROM namespace WHERE name = ?", (namespace,)).get
+        return int(key)
+
+    @property
+    def writer(self) -> apsw.Connection:
+        """The write connection; for use under the write lock only."""
+        if self._writer is None:
+            raise StoreReadOnly(f"{self.root} is opened for reading; open it without read_only to write.")
+        return self._writer
+
+    def exclusively(self, action: Callable[[apsw.Connection], Any]) -> Any:
+        """Do something with the write connection under the write lock; the caller brings its own transactions."""
+        queue = self._writable()
+
+        def run() -> Any:
+            with translating(self.root, self.writer):
+                return action(self.writer)
+
+        return queue.exclusively(run)
+
+    def _commit(self, tickets: Sequence[Ticket]) -> None:
+        try:
+            self._appender.commit(tickets)
+        except apsw.Error as error:
+            ours = translated(error, self.root, self.writer.system_errno)
+            if isinstance(ours, StoreFailed):
+                # A failed write or sync may have left anything in the page cache: a retry could
+                # succeed without the data. This handle acknowledges nothing more.
+                self._failed = str(error)
+            for ticket in tickets:
+                ticket.settle(error=ours)
+
+    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Build every index anew from the log, in steps between which others may write; give the events indexed.
+
+        Until it is done the index counts as behind, and answers come from the log beyond it.
+        Cut short, it is begun again by the next rebuild.
+
+        Args:
+            progress: called with the position reached and the last one.
+        """
+        done = 0
+        for index in self._indexes:
+            self.exclusively(lambda db, index=index: self._begin_rebuild(db, index))
+            position = 0
+            while position >= 0:
+                position, taken = self.exclusively(
+                    lambda db, index=index, position=position: self._rebuild_step(db, index, position)
+                )
+                done += taken
+                if progress is not None and position >= 0:
+                    progress(position, self.reader.head()[0])
+        return done
+
+    @staticmethod
+    def _begin_rebuild(db: apsw.Connection, index: TransactionIndex) -> None:
+        with db:
+            index.reset(db)
+            db.execute("INSERT OR REPLACE INTO index_reach VALUES (?, 0, 'is being rebuilt')", (index.name,))
+
+    def _rebuild_step(self, db: apsw.Connection, index: TransactionIndex, after: int) -> tuple[int, int]:
+        """Index the next events; the position is -1 when there are no more."""
+        entries = self.reader.entries(after, REBUILD_EVENTS)
+        with db:
+            if entries:
+                index.apply(db, entries, self.reader)
+            reached = entries[-1].event.position if entries else after
+            db.execute(
+                "UPDATE index_reach SET position = ?, fault = ? WHERE name = ?",
+                (reached, "is being rebuilt" if entries else "", index.name),
+            )
+        return (reached if entries else -1), len(entries)
+
+    # erasure, copies, proof ----------------------------------------------------------------------------
+
+    def erase(self, namespace: str, identifiers: Sequence[str], reason: str = "") -> Erasure:
+        """Destroy the content of events and of the further parts of their source records.
+
+        Raises:
+            Unresolvable: an id is not in this namespace.
+            InvalidDraft: more than 10,000 events, or a reason over 1,000 characters.
+        """
+        from .erase import check, erase  # a hook's start does not pay for what it never does
+
+        queue = self._writable()
+        check(identifiers, reason)
+        key = self.namespace_key(namespace)
+
+        def run() -> Erasure:
+            # 1) Whole records, each event once, in order.
+            wanted = {
+                part.position: part
+                for identifier in identifiers
+                for part in self.reader.record_parts(self.reader.event(namespace, identifier))
+            }
+            events = [wanted[position] for position in sorted(wanted)]
+            # 2) Content gone and recorded in one transaction; then what that freed.
+            with translating(self.root, self.writer):
+                return erase(
+                    self.writer, self._appender, self.artifacts, self._indexes, self._ids,
+                    namespace=namespace, namespace_key=key, events=events, reason=reason,
+                )  # fmt: skip
+
+        result: Erasure = queue.exclusively(run)
+        return result
+
+    def verify(self, *, heads: Sequence[str] = (), progress: Callable[[int, int], None] | None = None) -> Verification:
+        """Derive every hash again; see `verify.verify`."""
+        from .verify import verify
+
+        self._ready()
+        db = open_reader(self.root / DATABASE_FILE, self._vfs)
+        try:
+            with translating(self.root, db):
+                return verify(db, self.artifacts, heads=heads, progress=progress)
+        finally:
+            db.close()
+
+    def backup(self, target: Path) -> Backup:
+        """Copy the store into a new folder while writers go on; see `backup.backup`."""
+        from .backup import backup
+
+        self._ready()
+        db = open_reader(self.root / DATABASE_FILE, self._vfs)
+        try:
+            return backup(db, self.root, target, self._disk)
+        finally:
+            db.close()
+
+    def export(self, out: BinaryIO, *, namespace: str | None = None, session: str | None = None) -> Exported:
+        """Write a store, a namespace or a session as JSON Lines; see `export`."""
+        from .export import export
+
+        self._ready()
+        db = open_reader(self.root / DATABASE_FILE, self._vfs)
+        try:
+            with translating(self.root, db):
+                return export(db, self.artifacts, out, namespace=namespace, session=session)
+        finally:
+            db.close()
+
+    def restore(self, source: BinaryIO) -> Exported:
+        """Take an export in. Into an empty store it gives the same store, hash for hash.
+
+        Raises:
+            FormatError: it is no export, or cut off.
+            StoreDamaged: an event in it is not what was written.
+            IdConflict: the store holds one of its events with other bytes.
+        """
+        from .restore import restore
+
+        self._writable()
+        return restore(self, source)
+
+    def adopt(self, store_uuid: bytes, created: int) -> None:
+        """Take over the identity of the store whose export is being restored, if this one is empty."""
+
+        def write(db: apsw.Connection) -> None:
+            with db:
+                if db.execute("SELECT value FROM store WHERE key = 'head_position'").get == 0:
+                    db.execute("UPDATE store SET value = ? WHERE key = 'uuid'", (store_uuid,))
+                    db.execute("UPDATE store SET value = ? WHERE key = 'created'", (created,))
+
+        self.exclusively(write)
+
+    def submit(self, batch: Batch) -> tuple[Appended, ...]:
+        """Append a batch that was prepared elsewhere: a restore's."""
+        return self._submit(self._writable(), batch)

@@ -1,0 +1,73 @@
+"""Where a store may lie: checked before anything is opened or made."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from firsthand.errors import NotAStore, StoreFailed, StoreReadOnly
+
+NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "fuse.rclone"})
+_MOUNTS = Path("/proc/self/mountinfo")
+
+
+def check(root: Path, *, exists: bool, create: bool) -> None:
+    """Check the folder of a store.
+
+    Raises:
+        NotAStore: there is none and none is to be made, or the folder holds something else.
+        StoreFailed: everybody may write to it.
+    """
+    if root.exists() and not root.is_dir():
+        raise NotAStore(f"expected a folder for the store; {root} is a file. Choose another place.")
+    if exists:
+        mode = root.stat().st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            raise StoreFailed(f"{root} can be written by every user of this machine; make it yours: chmod 700 {root}")
+        return
+    if not create:
+        raise NotAStore(f"there is no store in {root}; make one with 'firsthand import' or Memory.open({str(root)!r}).")
+    # A lock and a queue are what a creation that was cut short leaves.
+    if root.exists() and {entry.name for entry in root.iterdir()} - {"lock", "queue"}:
+        raise NotAStore(f"{root} holds files but no Firsthand store; choose a new or empty folder.")
+
+
+def check_writable(root: Path) -> None:
+    """Refuse to write where locks and syncs do not hold.
+
+    Raises:
+        StoreReadOnly: the folder, or its parent, cannot be written.
+        StoreFailed: it lies on a network file system.
+    """
+    nearest = root
+    while not nearest.exists():
+        nearest = nearest.parent
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise StoreReadOnly(
+            f"{nearest} cannot be written by this user; open the store with read_only=True, or move it."
+        )
+    kind = file_system(nearest)
+    if kind in NETWORK_FILE_SYSTEMS:
+        raise StoreFailed(
+            f"{root} lies on a network file system ({kind}), where locks and syncs do not hold what the log promises. "
+            "Put the store on a local disk."
+        )
+
+
+def file_system(path: Path, mounts: Path = _MOUNTS) -> str:
+    """Name the type of file system a path lies on; empty where the system does not say."""
+    try:
+        table = mounts.read_text(encoding="utf-8", errors="surrogateescape")
+    except FileNotFoundError:  # not Linux
+        return ""
+    resolved = path.resolve()
+    best, kind = "", ""
+    for line in table.splitlines():
+        fields, _, tail = line.partition(" - ")
+        if not tail:
+            continue
+        point = fields.split(" ")[4].encode().decode("unicode_escape")
+        if resolved.is_relative_to(point) and len(point) >= len(best):
+            best, kind = point, tail.split(" ")[0]
+    return kind

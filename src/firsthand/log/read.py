@@ -1,0 +1,349 @@
+"""Reading the log: events by position, id or session, and pointers down to their bytes.
+
+Every read names its namespace; an event of another namespace does not exist for
+it. Every event is checked against its commitment as it is read, every artifact
+against its address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from firsthand.errors import Erased, PointerError, StoreDamaged, Unresolvable
+from firsthand.event import Event, id_bytes
+from firsthand.moment import Moment
+from firsthand.pointer import Pointer
+from firsthand.record import assemble
+
+from .artifacts import ArtifactStore
+from .database import Readers, translating
+from .port import Entry
+from .rows import COLUMNS, event_of
+
+PIECE_BYTES = 1 << 20
+_FROM = f"SELECT {COLUMNS} FROM event "  # noqa: S608 - a constant
+_PAGE = 256
+_NAMESPACE = "SELECT name FROM namespace WHERE key = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """One session, as lists show it.
+
+    Attributes:
+        first, last: least and greatest event time; None when no event of it has one.
+        head: chain hash of its last event, hexadecimal.
+    """
+
+    name: str
+    events: int
+    turns: int
+    first: Moment | None
+    last: Moment | None
+    first_position: int
+    last_position: int
+    head: str
+
+
+class Reader:
+    """Reads events of one store. Safe to share between threads."""
+
+    def __init__(self, root: Path, readers: Readers, artifacts: ArtifactStore) -> None:
+        self._root, self._readers, self._artifacts = root, readers, artifacts
+        self._namespaces: dict[str, int] = {}
+        self._sessions: dict[int, str] = {}
+        self._names: dict[int, str] = {}
+        self._all_namespaces: dict[int, str] = {}
+
+    @property
+    def db(self) -> apsw.Connection:
+        """This thread's read connection."""
+        return self._readers.get()
+
+    # events ----------------------------------------------------------------------------------------
+
+    def namespace_key(self, namespace: str) -> int:
+        """Give a namespace's number in this store; 0 when nothing was ever written to it."""
+        key = self._namespaces.get(namespace)
+        if key is None:
+            found = self._one("SELECT key FROM namespace WHERE name = ?", (namespace,))
+            if found is None:
+                return 0
+            key = self._namespaces[namespace] = int(found)
+        return key
+
+    def event(self, namespace: str, identifier: str) -> Event:
+        """Read one event by its id.
+
+        Raises:
+            Unresolvable: no such event in this namespace.
+            StoreDamaged: it is not what was written.
+        """
+        row = self._one(_FROM + "WHERE id = ? AND namespace = ?", (id_bytes(identifier), self.namespace_key(namespace)))
+        if row is None:
+            raise Unresolvable(
+                f"no event fh:{identifier} in namespace {namespace!r} of {self._root}; it may belong to another "
+                "store or namespace"
+            )
+        return self._event(namespace, row)
+
+    def event_at(self, namespace: str, position: int) -> Event | None:
+        """Read one event by its position; None when it is not of this namespace."""
+        row = self._one(_FROM + "WHERE position = ? AND namespace = ?", (position, self.namespace_key(namespace)))
+        return None if row is None else self._event(namespace, row)
+
+    def events_at(self, namespace: str, positions: Sequence[int]) -> list[Event]:
+        """Read events by position, in the order asked for; what is not of this namespace is left out."""
+        found: dict[int, Event] = {}
+        for start in range(0, len(positions), _PAGE):
+            page = positions[start : start + _PAGE]
+            marks = ", ".join("?" * len(page))
+            rows = self._all(
+                f"{_FROM}WHERE position IN ({marks}) AND namespace = ?", (*page, self.namespace_key(namespace))
+            )
+            found |= {row[0]: self._event(namespace, row) for row in rows}
+        return [found[position] for position in positions if position in found]
+
+    def events(
+        self,
+        namespace: str,
+        *,
+        session: str | None = None,
+        after: int = 0,
+        before: int | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> Iterator[Event]:
+        """Yield events in order of position, a page at a time, so that no read stays open.
+
+        Args:
+            after, before: exclusive bounds by position.
+        """
+        key = self.namespace_key(namespace)
+        where, bound = "namespace = ?", key
+        if session is not None:
+            found = self._one("SELECT key FROM session WHERE namespace = ? AND name = ?", (key, session))
+            if found is None:
+                return
+            where, bound = "session = ?", int(found)
+        low, high = after, before if before is not None else 1 << 62
+        # A session's events are found by its own index, in sequence, which is the order of position.
+        order = ("sequence" if session is not None else "position") + (" DESC" if newest_first else "")
+        left = limit if limit is not None else 1 << 62
+        while left > 0:
+            rows = self._all(
+                f"{_FROM}WHERE {where} AND position > ? AND position < ? ORDER BY {order} LIMIT ?",
+                (bound, low, high, min(left, _PAGE)),
+            )
+            for row in rows:
+                yield self._event(namespace, row)
+            if len(rows) < min(left, _PAGE):
+                return
+            left -= len(rows)
+            low, high = (low, rows[-1][0]) if newest_first else (rows[-1][0], high)
+
+    def entries(self, after: int, limit: int) -> list[Entry]:
+        """Read the next events of every namespace, as an index is given them; erased ones are left out.
+
+        For the log's own upkeep: nothing of it may reach a caller of one namespace.
+        """
+        rows = self._all(
+            f"{_FROM}WHERE position > ? AND body IS NOT NULL ORDER BY position LIMIT ?", (after, limit)
+        )
+        return [
+            Entry(row[2], self._event(self._text(self._all_namespaces, _NAMESPACE, row[2]), row)) for row in rows
+        ]
+
+    def record_parts(self, event: Event) -> tuple[Event, ...]:
+        """Give all events of the source record that an event came from, in order."""
+        if event.part == 0 and not event.envelope:
+            return (event,)
+        first = event.sequence - event.part
+        key = self.namespace_key(event.namespace)
+        session = self._one("SELECT key FROM session WHERE namespace = ? AND name = ?", (key, event.session))
+        parts: list[Event] = []
+        while True:
+            rows = self._all(
+                f"{_FROM}WHERE session = ? AND sequence >= ? ORDER BY sequence LIMIT 64", (session, first + len(parts))
+            )
+            for row in rows:
+                if row[5] != len(parts):
+                    return tuple(parts)
+                parts.append(self._event(event.namespace, row))
+            if len(rows) < 64:
+                return tuple(parts)
+
+    # bytes -----------------------------------------------------------------------------------------
+
+    def pieces(self, event: Event, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """Yield an event's payload, or a byte range of it, in pieces of at most 1 MiB."""
+        if event.artifact is not None:
+            key = self.namespace_key(event.namespace)
+            yield from self._artifacts.pieces(key, event.artifact, start, end)
+            return
+        content = (event.content or b"")[start:end]
+        for at in range(0, len(content), PIECE_BYTES):
+            yield content[at : at + PIECE_BYTES]
+
+    def content(self, event: Event) -> bytes:
+        """Give an event's whole payload."""
+        return event.content if event.content is not None else b"".join(self.pieces(event))
+
+    def source_of(self, event: Event) -> bytes:
+        """Give the source record that an event was cut from, byte for byte.
+
+        Raises:
+            Unresolvable: the event came from no source record.
+            Erased: it was erased.
+            StoreDamaged: the record cannot be put together again.
+        """
+        parts = self.record_parts(event)
+        if any(part.erased for part in parts):
+            raise _erased(event)
+        if not parts or not parts[0].envelope:
+            raise Unresolvable(
+                f"event fh:{event.id} was appended directly; it has no source record. Expand fh:{event.id}"
+            )
+        try:
+            return assemble(parts[0].envelope, [self.content(part) for part in parts])
+        except ValueError as error:
+            raise StoreDamaged(f"the source record of fh:{event.id} cannot be put together again: {error}") from error
+
+    def expand(self, namespace: str, pointer: Pointer) -> Iterator[bytes]:
+        """Yield the bytes that a pointer addresses, in pieces.
+
+        A span gives the contents of its events in order, each ended by a newline if it has none.
+
+        Raises:
+            Unresolvable: nothing answers to it; `Erased` when it was erased; a range beyond the end.
+            StoreDamaged: the bytes are not what was written.
+        """
+        first = self.event(namespace, pointer.first)
+        if pointer.last is not None:
+            yield from self._span(namespace, first, self.event(namespace, pointer.last))
+            return
+        if first.erased:
+            raise _erased(first)
+        if pointer.source:
+            yield self.source_of(first)
+        elif pointer.unit == "lines":
+            yield from _lines(self.pieces(first), pointer)
+        elif pointer.unit == "bytes":
+            if pointer.end > first.size_bytes:
+                raise Unresolvable(f"{pointer} reaches beyond the end: the content has {first.size_bytes:,} bytes")
+            yield from self.pieces(first, pointer.start, pointer.end)
+        else:
+            yield from self.pieces(first)
+
+    def span(self, namespace: str, first: Event, last: Event) -> Iterator[Event]:
+        """Yield the events of a span.
+
+        Raises:
+            PointerError: its ends lie in different sessions, or run backwards.
+        """
+        if first.session != last.session or first.position > last.position:
+            raise PointerError(
+                f"a span runs forward within one session; got {first.session!r} position {first.position} to "
+                f"{last.session!r} position {last.position}"
+            )
+        yield from self.events(namespace, session=first.session, after=first.position - 1, before=last.position + 1)
+
+    def _span(self, namespace: str, first: Event, last: Event) -> Iterator[bytes]:
+        for event in self.span(namespace, first, last):
+            if event.erased:
+                yield f"[fh:{event.id} was erased]\n".encode()
+                continue
+            final = b""
+            for piece in self.pieces(event):
+                final = piece
+                yield piece
+            if not final.endswith(b"\n"):
+                yield b"\n"
+
+    # the store -------------------------------------------------------------------------------------
+
+    def sessions(self, namespace: str) -> tuple[SessionInfo, ...]:
+        """List a namespace's sessions, in the order they began."""
+        rows = self._all(
+            "SELECT name, length, turn, first_time, last_time, first_position, last_position, head "
+            "FROM session WHERE namespace = ? ORDER BY first_position",
+            (self.namespace_key(namespace),),
+        )
+        return tuple(
+            SessionInfo(
+                name, length, turn, None if first is None else Moment(first), None if last is None else Moment(last),
+                first_position, last_position, head.hex(),
+            )
+            for name, length, turn, first, last, first_position, last_position, head in rows
+        )  # fmt: skip
+
+    def head(self) -> tuple[int, bytes]:
+        """Give the last position and the hash rolled over every event up to it."""
+        facts = dict(self._all("SELECT key, value FROM store WHERE key IN ('head', 'head_position')", ()))
+        if len(facts) != 2:
+            raise StoreDamaged(f"{self._root}: the store's head is missing; run 'firsthand verify'")
+        return facts["head_position"], facts["head"]
+
+    def index_faults(self) -> dict[str, tuple[int, str]]:
+        """Give the indexes that stopped following: name to (last position reached, why)."""
+        rows = self._all("SELECT name, position, fault FROM index_reach WHERE fault != ''", ())
+        return {name: (position, fault) for name, position, fault in rows}
+
+    # rows ------------------------------------------------------------------------------------------
+
+    def _event(self, namespace: str, row: tuple[Any, ...]) -> Event:
+        return event_of(
+            row,
+            namespace,
+            self._text(self._sessions, "SELECT name FROM session WHERE key = ?", row[3]),
+            self._text(self._names, "SELECT text FROM name WHERE key = ?", row[9]),
+            self._text(self._names, "SELECT text FROM name WHERE key = ?", row[10]),
+        )
+
+    def _text(self, cache: dict[int, str], sql: str, key: int) -> str:
+        text = cache.get(key)
+        if text is None:
+            found = self._one(sql, (key,))
+            if found is None:
+                raise StoreDamaged(f"{self._root}: an event names entry {key}, which is missing ({sql})")
+            text = cache[key] = str(found)
+        return text
+
+    def _one(self, sql: str, values: tuple[Any, ...]) -> Any:
+        db = self._readers.get()
+        with translating(self._root, db):
+            return db.execute(sql, values).get
+
+    def _all(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
+        db = self._readers.get()
+        with translating(self._root, db):
+            return db.execute(sql, values).fetchall()
+
+
+def _erased(event: Event) -> Erased:
+    return Erased(f"the content of fh:{event.id} was erased; the log keeps that it was there, and no more")
+
+
+def _lines(pieces: Iterator[bytes], pointer: Pointer) -> Iterator[bytes]:
+    """Yield lines start to end, counted from 1, ended by a newline byte."""
+    number = 1
+    emitted = False
+    for piece in pieces:
+        at = 0
+        while at < len(piece):
+            newline = piece.find(b"\n", at)
+            stop = len(piece) if newline < 0 else newline + 1
+            if pointer.start <= number <= pointer.end:
+                emitted = True
+                yield piece[at:stop]
+            number += newline >= 0
+            if number > pointer.end:
+                return
+            at = stop
+    if not emitted:
+        raise Unresolvable(f"{pointer} reaches beyond the end: the content has {number:,} lines or fewer")

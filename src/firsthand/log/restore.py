@@ -1,0 +1,90 @@
+"""Taking an export in, through the log's own append (format: docs/log-format.md, "Export")."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from firsthand.errors import FormatError, StoreDamaged
+from firsthand.event import Artifact
+
+from . import export
+from .prepare import Batch, Prepared
+
+if TYPE_CHECKING:
+    from .log import Log
+
+BATCH_EVENTS = 500
+BATCH_BYTES = 4 << 20
+
+
+def restore(log: Log, source: BinaryIO) -> export.Exported:
+    """Append every event of an export; what is there already is known, what differs is refused."""
+    pending: list[export.Line] = []
+    events = artifacts = new = size = 0
+    lines = export.lines(source)
+    for fields in lines:
+        if "firsthand_export" in fields:
+            log.adopt(bytes.fromhex(fields["store"]), int(fields["created"]))
+        elif "artifact" in fields:
+            _take_artifact(log, fields, lines)
+            artifacts += 1
+        elif "event" in fields:
+            line = export.parse_event(fields["event"])
+            events += 1
+            if pending and (
+                (line.namespace, line.session) != (pending[0].namespace, pending[0].session)
+                or len(pending) >= BATCH_EVENTS
+                or size >= BATCH_BYTES
+            ):
+                new += _append(log, pending)
+                pending, size = [], 0
+            pending.append(line)
+            size += len(line.event.stored or b"")
+        elif fields.get("end") != {"events": events, "artifacts": artifacts}:
+            raise FormatError(
+                f"the export says it holds {fields.get('end')}, but {events} events and {artifacts} artifacts came; "
+                "lines are missing. Take it anew."
+            )
+    new += _append(log, pending)
+    return export.Exported(events, artifacts, new)
+
+
+def _append(log: Log, lines: list[export.Line]) -> int:
+    if not lines:
+        return 0
+    events: tuple[Prepared, ...] = tuple(line.event for line in lines)
+    return sum(one.new for one in log.submit(Batch(lines[0].namespace, lines[0].session, events)))
+
+
+def _take_artifact(log: Log, first: dict[str, Any], lines: Iterator[dict[str, Any]]) -> None:
+    pieces = _Pieces(first, lines)
+    kept = log.artifacts.put(log.namespace_key(first["namespace"]), pieces)
+    if kept.digest.hex() != first["artifact"] or kept.size_bytes != pieces.size:
+        raise StoreDamaged(f"artifact {first['artifact']} of the export is not what was written: it hashes otherwise")
+    assert isinstance(kept, Artifact)
+
+
+class _Pieces:
+    """An artifact's lines as something to read from."""
+
+    def __init__(self, first: dict[str, Any], lines: Iterator[dict[str, Any]]) -> None:
+        self._name, self._fields, self._lines = first["artifact"], first, lines
+        self._rest = b""
+        self.size = -1
+
+    def read(self, size: int, /) -> bytes:
+        while not self._rest and self.size < 0:
+            if self._fields.get("artifact") != self._name:
+                raise FormatError(f"artifact {self._name} of the export is cut off; take it anew")
+            if "size" in self._fields:
+                self.size = int(self._fields["size"])
+                break
+            try:
+                self._rest = base64.b64decode(self._fields["bytes"], validate=True)
+            except (KeyError, ValueError) as error:
+                raise FormatError(f"artifact {self._name} of the export: a line is not whole ({error})") from error
+            self._fields = next(self._lines, {})
+        piece, self._rest = self._rest[:size], self._rest[size:]
+        return piece

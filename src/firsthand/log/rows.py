@@ -1,0 +1,86 @@
+"""From a row of the event table to an `Event`, with every check that one row allows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from firsthand.errors import StoreDamaged
+from firsthand.event import Artifact, Event, Header, Kind, Trust, commit_to, decode_body, id_text
+from firsthand.moment import Moment
+
+from . import compression
+
+COLUMNS = (
+    "event.position, event.id, event.namespace, event.session, event.sequence, event.part, event.turn, event.kind, "
+    "event.trust, event.agent, event.origin, event.time, event.time_offset, event.ingested, event.ingested_offset, "
+    "event.chain, event.commitment, event.salt, event.body"
+)
+_NOTHING: Mapping[str, Any] = {}
+
+
+def meta_of(data: bytes) -> Mapping[str, Any]:
+    """Read an event's meta."""
+    if not data:
+        return _NOTHING
+    meta: Mapping[str, Any] = json.loads(data.decode("utf-8", "surrogatepass"))
+    return meta
+
+
+def header_of(row: tuple[Any, ...], agent: str, origin: str) -> Header:
+    """Build the header that the chain covers from an event's row."""
+    time = None if row[11] is None else Moment(row[11], row[12])
+    return Header(row[1], row[4], row[6], row[5], row[7], row[8], time, Moment(row[13], row[14]), agent, origin)
+
+
+def body_of(row: tuple[Any, ...]) -> bytes | None:
+    """Give the plain body of an event's row, checked against its commitment; None when erased.
+
+    Raises:
+        StoreDamaged: the body is not the one that was committed to.
+    """
+    position, salt, stored = row[0], row[17], row[18]
+    if salt is None and stored is None:
+        return None
+    name = f"event fh:{id_text(row[1])} at position {position}" if _is_id(row[1]) else f"event at position {position}"
+    if not isinstance(salt, bytes) or not isinstance(stored, bytes):
+        raise StoreDamaged(f"{name}: salt or body is missing; restore it from a backup or an export")
+    try:
+        body = compression.decompress(stored)
+    except ValueError as error:
+        raise StoreDamaged(f"{name}: its body cannot be decompressed ({error}); restore it from a backup") from error
+    if commit_to(salt, body) != row[16]:
+        raise StoreDamaged(f"{name}: its body is not the one that was written; restore it from a backup or an export")
+    return body
+
+
+def event_of(row: tuple[Any, ...], namespace: str, session: str, agent: str, origin: str) -> Event:
+    """Build an event from its row, checked against its commitment.
+
+    Raises:
+        StoreDamaged: a field or the body is not what was written.
+    """
+    body = body_of(row)
+    try:
+        media, meta, envelope = "", _NOTHING, b""
+        content: bytes | None = None
+        artifact: Artifact | None = None
+        if body is not None:
+            parts = decode_body(body)
+            media, meta, envelope = parts.media.decode(), meta_of(parts.meta), parts.envelope
+            if isinstance(parts.payload, Artifact):
+                artifact = parts.payload
+            else:
+                content = parts.payload
+        return Event(
+            row[0], id_text(row[1]), namespace, session, row[4], row[5], row[6], Kind(row[7]), agent, origin,
+            Trust(row[8]), None if row[11] is None else Moment(row[11], row[12]), Moment(row[13], row[14]),
+            media, meta, envelope, content, artifact, erased=body is None, commitment=row[16], chain=row[15],
+        )  # fmt: skip
+    except (ValueError, TypeError, UnicodeDecodeError) as error:
+        raise StoreDamaged(f"event at position {row[0]}: a field is not what was written ({error})") from error
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, bytes) and len(value) == 16

@@ -1,0 +1,150 @@
+"""The tables of a store, their versions, and how an older store becomes a newer one.
+
+Migrations run forward only, each in one transaction with the version number it
+leads to: a crash leaves the old store or the new one. A store of a newer
+version is never rewritten: it is opened for reading where it says that this
+version can read it, and refused otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import apsw
+
+from firsthand.errors import NotAStore, StoreNewer
+
+APPLICATION_ID = 0x46_48_4E_44  # "FHND"
+VERSION = 1
+DATABASE_FILE = "firsthand.db"
+
+_V1 = """
+-- Facts about the store as a whole: uuid, created, reader_min (the least version that can read it),
+-- head (32 bytes rolled over every event in order of position) and head_position.
+CREATE TABLE store (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+-- The tenants.
+CREATE TABLE namespace (key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+
+-- Agents and origins, each text once.
+CREATE TABLE name (key INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+
+CREATE TABLE session (
+  key            INTEGER PRIMARY KEY,
+  namespace      INTEGER NOT NULL REFERENCES namespace,
+  name           TEXT NOT NULL,
+  length         INTEGER NOT NULL,   -- events in it; the next event's sequence
+  turn           INTEGER NOT NULL,   -- user messages so far
+  first_position INTEGER NOT NULL,
+  last_position  INTEGER NOT NULL,
+  first_time     INTEGER,            -- least event time, microseconds since 1970; NULL when none is known
+  last_time      INTEGER,            -- greatest event time
+  head           BLOB NOT NULL,      -- chain hash of its last event
+  UNIQUE (namespace, name)
+);
+
+CREATE TABLE event (
+  position      INTEGER PRIMARY KEY, -- 1, 2, 3 ... the store's one total order
+  id            BLOB NOT NULL,       -- 16 bytes, sortable by time
+  namespace     INTEGER NOT NULL,
+  session       INTEGER NOT NULL,
+  sequence      INTEGER NOT NULL,    -- 0, 1, 2 ... in its session
+  part          INTEGER NOT NULL,    -- k-th event of its source record
+  turn          INTEGER NOT NULL,
+  kind          INTEGER NOT NULL,
+  trust         INTEGER NOT NULL,
+  agent         INTEGER NOT NULL,    -- name
+  origin        INTEGER NOT NULL,    -- name
+  time          INTEGER,             -- when it happened, microseconds since 1970; NULL unknown
+  time_offset   INTEGER,             -- minutes
+  ingested      INTEGER NOT NULL,    -- when the log took it
+  ingested_offset INTEGER NOT NULL,
+  chain         BLOB NOT NULL,       -- 32 bytes
+  commitment    BLOB NOT NULL,       -- 32 bytes
+  salt          BLOB,                -- 16 bytes; NULL when erased
+  body          BLOB                 -- codec byte and compressed body; NULL when erased
+);
+CREATE UNIQUE INDEX event_by_id ON event (id, namespace);
+CREATE UNIQUE INDEX event_by_session ON event (session, sequence);
+
+-- Which events hold which artifact: the file goes when its last holder is erased.
+CREATE TABLE artifact_use (
+  namespace INTEGER NOT NULL,
+  digest    BLOB NOT NULL,
+  position  INTEGER NOT NULL,
+  PRIMARY KEY (namespace, digest, position)
+) WITHOUT ROWID;
+
+-- How far each source file was read. Only saves work: an import without it finds the same events.
+CREATE TABLE source (
+  namespace INTEGER NOT NULL,
+  key       TEXT NOT NULL,
+  cursor    TEXT NOT NULL,
+  PRIMARY KEY (namespace, key)
+) WITHOUT ROWID;
+
+-- How far each index that is written with the log reaches; why it stopped, if it did.
+CREATE TABLE index_reach (
+  name     TEXT PRIMARY KEY,
+  position INTEGER NOT NULL,         -- every event up to here is in the index
+  fault    TEXT NOT NULL DEFAULT ''  -- empty while it follows
+) WITHOUT ROWID;
+"""
+
+
+def _to_1(db: apsw.Connection) -> None:
+    db.execute(_V1).fetchall()
+
+
+MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {1: _to_1}
+"""The step that leads to each version; a step is never changed once a version with it was released."""
+
+
+def version_of(db: apsw.Connection) -> int:
+    """Read the version of a store; 0 for an empty database.
+
+    Raises:
+        NotAStore: the database belongs to another program.
+    """
+    application = db.pragma("application_id")
+    version = int(db.pragma("user_version"))
+    tables = db.execute("SELECT count(*) FROM sqlite_schema").get
+    if application == APPLICATION_ID:
+        return version
+    if application == 0 and version == 0 and not tables:
+        return 0
+    raise NotAStore(
+        f"expected a Firsthand store; the database belongs to another program (application id {application:#x}, "
+        f"{tables} tables). Choose another folder."
+    )
+
+
+def check_readable(db: apsw.Connection, version: int) -> None:
+    """Refuse a store whose newer version says that this one cannot read it.
+
+    Raises:
+        StoreNewer: it says so.
+    """
+    if version <= VERSION:
+        return
+    reader_min = db.execute("SELECT value FROM store WHERE key = 'reader_min'").get
+    if not isinstance(reader_min, int) or reader_min > VERSION:
+        raise StoreNewer(
+            f"the store is of version {version}, this library reads up to {VERSION}. Upgrade Firsthand, or export the "
+            "store with the version that wrote it (firsthand export)."
+        )
+
+
+def migrate(db: apsw.Connection, version: int, uuid: bytes, created: int) -> None:
+    """Bring a store from ``version`` to the present one; the caller holds the write lock.
+
+    Each step commits with its version number, so a crash leaves a whole version.
+    """
+    for step in range(version + 1, VERSION + 1):
+        with db:
+            MIGRATIONS[step](db)
+            if step == 1:
+                rows = [("uuid", uuid), ("created", created), ("head", bytes(32)), ("head_position", 0)]
+                db.executemany("INSERT INTO store VALUES (?, ?)", [*rows, ("reader_min", 1)])
+                db.pragma("application_id", APPLICATION_ID)
+            db.pragma("user_version", step)

@@ -1,0 +1,414 @@
+"""Proof that the log is what was written: every hash and every chain derived again.
+
+One damaged event never hides a good one: what cannot be read in passing is
+asked for position by position. Each problem names the event and what is wrong
+with it. A head kept elsewhere shows any later change of the past, even one that
+rewrote every hash in the store.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import apsw
+
+from firsthand.errors import QueryError, StoreDamaged
+from firsthand.event import Artifact, Kind, decode_body, genesis, id_text, link, roll
+
+from .artifacts import ArtifactStore
+from .rows import COLUMNS, body_of, header_of
+
+_PAGE = 512
+PROBLEMS_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is not as it was written.
+
+    Attributes:
+        where: ``event``, ``session``, ``artifact``, ``index``, ``head`` or ``database``.
+        what: a sentence.
+        position, id: of the event concerned; 0 and empty when it is none.
+    """
+
+    where: str
+    what: str
+    position: int = 0
+    id: str = ""
+
+    def __str__(self) -> str:
+        event = f" fh:{self.id}" if self.id else ""
+        place = f" at position {self.position}" if self.position else ""
+        return f"{self.where}{event}{place}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a verification saw.
+
+    Attributes:
+        events: read and found whole; erased ones count when their chain holds.
+        erased: of them, those without content.
+        artifacts: files read and found whole.
+        head: ``position:hash`` to keep elsewhere, as derived from the events, not as stored.
+        notes: what is no damage but worth knowing.
+    """
+
+    problems: tuple[Problem, ...]
+    events: int
+    sessions: int
+    erased: int
+    artifacts: int
+    head: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """True when nothing is wrong."""
+        return not self.problems
+
+
+def parse_head(text: str) -> tuple[int, bytes]:
+    """Read a head as `Verification.head` writes it.
+
+    Raises:
+        QueryError: it is not one.
+    """
+    position, _, digest = text.strip().partition(":")
+    try:
+        parsed = int(position), bytes.fromhex(digest)
+    except ValueError:
+        parsed = -1, b""
+    if parsed[0] < 0 or len(parsed[1]) != 32:
+        raise QueryError(f"a head is position:hash, such as 42:9f86d0...; got {text[:80]!r}")
+    return parsed
+
+
+@dataclass(slots=True)
+class _Chain:
+    """A session's chain as far as it was followed."""
+
+    namespace: str
+    name: str
+    sequence: int = 0
+    turn: int = 0
+    first_position: int = 0
+    last_position: int = 0
+    first_time: int | None = None
+    last_time: int | None = None
+    links: tuple[bytes, ...] = ()  # what the next event may be chained to; empty after a gap
+
+
+@dataclass(slots=True)
+class _Findings:
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    events: int = 0
+    erased: dict[str, int] = field(default_factory=dict)
+    accounted: set[str] = field(default_factory=set)
+    artifacts: dict[tuple[int, bytes], int] = field(default_factory=dict)
+
+    def add(self, where: str, what: str, position: int = 0, identifier: str = "") -> None:
+        if len(self.problems) < PROBLEMS_MAX:
+            self.problems.append(Problem(where, what, position, identifier))
+
+
+def verify(
+    db: apsw.Connection,
+    artifacts: ArtifactStore,
+    *,
+    heads: Sequence[str] = (),
+    pages: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> Verification:
+    """Derive every hash of the log again and compare.
+
+    Args:
+        db: a connection of its own; read in one snapshot.
+        heads: kept elsewhere earlier, as ``position:hash``.
+        pages: also have SQLite check its own pages and indexes.
+        progress: called with events done and events in all.
+
+    Raises:
+        QueryError: a head is not of its form.
+    """
+    kept = dict(parse_head(text) for text in heads)
+    found = _Findings()
+    with _Snapshot(db):
+        tables = _Tables(db, found)
+        if pages:
+            _check_pages(db, found)
+        rolled, position = bytes(32), 0
+        whole = True
+        total = max(tables.head_position, tables.last_position)
+        for position, row in _rows(db, total, found):
+            if row is None:
+                whole = False
+                continue
+            _check_event(row, tables, found)
+            rolled = roll(rolled, position, row[15]) if isinstance(row[15], bytes) else rolled
+            if position in kept and rolled != kept.pop(position):
+                found.add(
+                    "head", f"the log up to position {position} is not the one that this head was taken of", position
+                )
+            if progress is not None and position % _PAGE == 0:
+                progress(position, total)
+        _check_sessions(tables, found)
+        _check_heads(tables, found, rolled if whole else None, total, kept)
+        checked = _check_artifacts(db, artifacts, tables, found)
+        _check_erasures(found)
+    return Verification(
+        tuple(found.problems), found.events, len(tables.chains), len(found.erased), checked,
+        f"{total}:{rolled.hex()}", tuple(found.notes),
+    )  # fmt: skip
+
+
+class _Snapshot:
+    """One read transaction, ended without a word even when the database is damaged."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    def __enter__(self) -> None:
+        self._db.execute("BEGIN")
+
+    def __exit__(self, *_: object) -> None:
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+
+
+class _Tables:
+    """The small tables, read as far as they can be."""
+
+    def __init__(self, db: apsw.Connection, found: _Findings) -> None:
+        def read(sql: str) -> list[Any]:
+            try:
+                return db.execute(sql).fetchall()
+            except apsw.Error as error:
+                found.add("database", f"cannot be read ({error}): {sql}")
+                return []
+
+        facts = dict(read("SELECT key, value FROM store"))
+        self.head: bytes | None = facts.get("head")
+        stored = facts.get("head_position")
+        self.head_position = stored if isinstance(stored, int) and 0 <= stored < 1 << 48 else 0
+        if not isinstance(self.head, bytes) or self.head_position != stored:
+            found.add("head", "the store's head is missing or no head")
+            self.head = None
+        last = read("SELECT max(position) FROM event")
+        self.last_position = (
+            min(int(last[0][0] or 0), 1 << 48) if last and isinstance(last[0][0], (int, type(None))) else 0
+        )
+        self.names = dict(read("SELECT key, text FROM name"))
+        self.namespaces = dict(read("SELECT key, name FROM namespace"))
+        self.sessions = {
+            row[0]: row
+            for row in read(
+                "SELECT key, namespace, name, length, turn, first_position, last_position, first_time, last_time, head "
+                "FROM session"
+            )
+        }
+        self.chains: dict[int, _Chain] = {}
+
+    def chain(self, key: int) -> _Chain | None:
+        chain = self.chains.get(key)
+        if chain is None:
+            row = self.sessions.get(key)
+            if row is None or not isinstance(row[2], str) or not isinstance(self.namespaces.get(row[1]), str):
+                return None
+            namespace = self.namespaces[row[1]]
+            chain = self.chains[key] = _Chain(namespace, row[2], links=(_genesis(namespace, row[2]),))
+        return chain
+
+
+def _genesis(namespace: str, name: str) -> bytes:
+    try:
+        return genesis(namespace, name)
+    except UnicodeEncodeError:  # a damaged name: its session's first event will not fit, and say so
+        return bytes(32)
+
+
+def _rows(db: apsw.Connection, total: int, found: _Findings) -> Iterator[tuple[int, tuple[Any, ...] | None]]:
+    """Yield every position with its row; None where there is none to be had."""
+    position = 0
+    sql = f"SELECT {COLUMNS} FROM event WHERE position > ? ORDER BY position LIMIT ?"  # noqa: S608 - constants
+    while position < total:
+        try:
+            page: list[Any] = db.execute(sql, (position, _PAGE)).fetchall()
+        except apsw.Error:
+            page = _one_by_one(db, position, min(position + _PAGE, total), found)
+        by_position = {row[0]: row for row in page}
+        end = min(position + _PAGE, total) if len(page) < _PAGE else max(by_position)
+        for wanted in range(position + 1, end + 1):
+            row = by_position.get(wanted)
+            if row is None:
+                found.add("event", "is missing, or its page cannot be read", wanted)
+            yield wanted, row
+        position = end
+
+
+def _one_by_one(db: apsw.Connection, after: int, through: int, found: _Findings) -> list[tuple[Any, ...]]:
+    """Ask for each event by itself, so that one unreadable page hides only what lies on it."""
+    rows: list[tuple[Any, ...]] = []
+    sql = f"SELECT {COLUMNS} FROM event WHERE position = ?"  # noqa: S608 - constants
+    for position in range(after + 1, through + 1):
+        try:
+            rows.extend(db.execute(sql, (position,)).fetchall())
+        except apsw.Error as error:
+            found.add("database", f"the page that holds it cannot be read: {error}", position)
+    return rows
+
+
+def _check_event(row: tuple[Any, ...], tables: _Tables, found: _Findings) -> None:
+    position = row[0]
+    identifier = id_text(row[1]) if isinstance(row[1], bytes) and len(row[1]) == 16 else ""
+    before = len(found.problems)
+    chain = tables.chain(row[3])
+    if chain is None:
+        found.add("event", f"belongs to session {row[3]!r}, which the store does not have", position, identifier)
+        return
+    if tables.namespaces.get(row[2]) != chain.namespace:
+        found.add("event", f"names namespace {row[2]!r}, its session lies in {chain.namespace!r}", position, identifier)
+    # 1) The body against its commitment.
+    body: bytes | None = None
+    try:
+        body = body_of(row)
+        if body is not None:
+            _note_body(row, body, identifier, found)
+        else:
+            found.erased[identifier] = position
+    except (StoreDamaged, ValueError) as error:
+        found.add("event", str(error).split(": ", 1)[-1], position, identifier)
+    # 2) The header and the commitment against the chain.
+    computed = _link(row, chain, tables)
+    if row[4] != chain.sequence:
+        found.add(
+            "event", f"is number {row[4]!r} of its session; number {chain.sequence} was expected", position, identifier
+        )
+    elif chain.links and row[15] not in computed:
+        found.add("event", "its header, commitment or chain hash is not the one that was written", position, identifier)
+    chain.links = tuple({row[15], *computed[:1]}) if isinstance(row[15], bytes) else tuple(computed[:1])
+    _follow(chain, row)
+    found.events += len(found.problems) == before
+
+
+def _link(row: tuple[Any, ...], chain: _Chain, tables: _Tables) -> list[bytes]:
+    """Derive the event's chain hash from each link it may hang on; empty when a field cannot be one."""
+    try:
+        header = header_of(row, tables.names[row[9]], tables.names[row[10]])
+        return [link(previous, header, row[16]) for previous in chain.links]
+    except Exception as error:  # any field may hold anything: a field that cannot be packed is a damaged one
+        if isinstance(error, (MemoryError, KeyboardInterrupt)):
+            raise
+        return []
+
+
+def _follow(chain: _Chain, row: tuple[Any, ...]) -> None:
+    chain.sequence = row[4] + 1 if isinstance(row[4], int) else chain.sequence + 1
+    chain.turn = max(chain.turn, row[6]) if isinstance(row[6], int) else chain.turn
+    chain.first_position = chain.first_position or row[0]
+    chain.last_position = row[0]
+    if isinstance(row[11], int):
+        chain.first_time = row[11] if chain.first_time is None else min(chain.first_time, row[11])
+        chain.last_time = row[11] if chain.last_time is None else max(chain.last_time, row[11])
+
+
+def _note_body(row: tuple[Any, ...], body: bytes, identifier: str, found: _Findings) -> None:
+    payload = decode_body(body).payload
+    if isinstance(payload, Artifact):
+        found.artifacts.setdefault((row[2], payload.digest), row[0])
+    elif row[7] == Kind.ERASURE:
+        found.accounted.update(json.loads(payload).get("erased", ()))
+    _ = identifier
+
+
+def _check_sessions(tables: _Tables, found: _Findings) -> None:
+    for key, row in tables.sessions.items():
+        chain = tables.chains.get(key)
+        if chain is None:
+            found.add("session", f"{row[2]!r} has a row but no events")
+            continue
+        seen = (
+            chain.sequence, chain.turn, chain.first_position, chain.last_position, chain.first_time, chain.last_time,
+        )  # fmt: skip
+        if tuple(row[3:9]) != seen:
+            found.add(
+                "session", f"{row[2]!r}: its row says {tuple(row[3:9])}, its events say {seen}", chain.last_position
+            )
+        if row[9] not in chain.links:
+            found.add("session", f"{row[2]!r}: its head is not the chain hash of its last event", chain.last_position)
+
+
+def _check_heads(tables: _Tables, found: _Findings, rolled: bytes | None, total: int, kept: dict[int, bytes]) -> None:
+    if tables.head_position != tables.last_position:
+        found.add(
+            "head",
+            f"the head stands at position {tables.head_position}, the last event at {tables.last_position}: "
+            "events are missing at the end, or were added past the log",
+            tables.last_position,
+        )
+    elif rolled is not None and tables.head is not None and rolled != tables.head:
+        found.add("head", "the store's head is not the hash of its events", total)
+    for position in kept:
+        if position == 0:
+            continue
+        what = "cannot be checked, since events before it are missing" if position <= total else (
+            f"was taken at position {position}, the log ends at {total}: events were removed"
+        )  # fmt: skip
+        found.add("head", f"the head given {what}", position)
+
+
+def _check_artifacts(db: apsw.Connection, artifacts: ArtifactStore, tables: _Tables, found: _Findings) -> int:
+    """Read every artifact file against its address."""
+    good = 0
+    for (namespace, digest), position in found.artifacts.items():
+        body = body_of(_row_at(db, position))
+        assert body is not None  # it was read a moment ago, in this snapshot
+        payload = decode_body(body).payload
+        assert isinstance(payload, Artifact)
+        wrong = artifacts.verify(namespace, payload)
+        used = db.execute(
+            "SELECT count(*) FROM artifact_use WHERE namespace = ? AND digest = ?", (namespace, digest)
+        ).get
+        if wrong:
+            found.add("artifact", f"{digest.hex()}: {wrong}", position)
+        elif not used:
+            found.add("artifact", f"{digest.hex()}: no use of it is recorded", position)
+        good += not wrong
+    for key in tables.namespaces:
+        held = {digest for namespace, digest in found.artifacts if namespace == key}
+        spare = sum(digest not in held for digest in artifacts.listing(key))
+        if spare:
+            found.notes.append(
+                f"{spare} artifact files belong to no event: left by a crash, or by an erasure cut short"
+            )
+    return good
+
+
+def _row_at(db: apsw.Connection, position: int) -> tuple[Any, ...]:
+    row: tuple[Any, ...] = db.execute(
+        f"SELECT {COLUMNS} FROM event WHERE position = ?",  # noqa: S608 - constants
+        (position,),
+    ).get
+    return row
+
+
+def _check_erasures(found: _Findings) -> None:
+    for identifier, position in found.erased.items():
+        if identifier not in found.accounted:
+            found.add("event", "its content is gone, but no erasure in the log speaks of it", position, identifier)
+
+
+def _check_pages(db: apsw.Connection, found: _Findings) -> None:
+    try:
+        rows = db.execute("PRAGMA integrity_check(100)").fetchall()
+    except apsw.Error as error:
+        found.add("database", f"its pages cannot be checked: {error}")
+        return
+    for (message,) in rows:
+        if message != "ok":
+            found.add("database", str(message))

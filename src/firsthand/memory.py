@@ -1,0 +1,392 @@
+"""Memory and Session: where the rooms meet.
+
+The only module that knows every room. Its methods are short: they name a
+namespace, hand values from one room to the next, and decide nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from firsthand import answer, environment, event, moment, pointer
+from firsthand.answer import Answer, Query, Scope
+from firsthand.event import ByteSource, Draft, Event, Kind, Trust
+from firsthand.index.text import TextIndex
+from firsthand.log.append import Appended
+from firsthand.log.log import TIMEOUT_MS, Log
+from firsthand.log.prepare import check_name
+from firsthand.log.read import SessionInfo
+from firsthand.moment import Moment
+from firsthand.pointer import Pointer
+from firsthand.record import Record
+
+if TYPE_CHECKING:
+    from firsthand.intake.importer import ImportReport, Progress
+    from firsthand.log.backup import Backup
+    from firsthand.log.erase import Erasure
+    from firsthand.log.export import Exported
+    from firsthand.log.verify import Verification
+
+    from .stats import Stats
+
+Content = str | bytes | ByteSource
+When = Moment | str | float | None
+
+
+class Memory:
+    """The memory of one namespace in one store.
+
+    Make one with `open`. Safe to share between threads; after a fork the child
+    opens the store again by itself. Closing is not needed for durability: what
+    an append has returned is on disk.
+    """
+
+    def __init__(self, log: Log, index: TextIndex, namespace: str) -> None:
+        self._log, self._index = log, index
+        self.namespace = namespace
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        namespace: str | None = None,
+        read_only: bool = False,
+        create: bool = True,
+        timeout_ms: int = TIMEOUT_MS,
+    ) -> Memory:
+        """Open a store, making it if the folder is new or empty.
+
+        Args:
+            path: the store's folder; None is ``$FIRSTHAND_STORE``, else ``~/.firsthand``.
+            namespace: the tenant; None is ``$FIRSTHAND_NAMESPACE``, else ``default``.
+            timeout_ms: how long a write waits for other writers.
+
+        Raises:
+            NotAStore: the folder holds something else, or nothing and ``create`` is false.
+            StoreNewer: a newer version wrote the store, and this one cannot read it.
+            StoreReadOnly: it cannot be written here, and ``read_only`` is false.
+        """
+        index = TextIndex()
+        named = check_name(environment.default_namespace() if namespace is None else namespace, "namespace", empty=False)
+        root = Path(path) if path is not None else environment.default_store()
+        log = Log(root, read_only=read_only, create=create, timeout_ms=timeout_ms, indexes=(index,))
+        return cls(log, index, named)
+
+    @property
+    def path(self) -> Path:
+        """The store's folder."""
+        return self._log.root
+
+    @property
+    def read_only(self) -> bool:
+        """True when this handle cannot write."""
+        return self._log.read_only
+
+    def close(self) -> None:
+        """Let the store go."""
+        self._log.close()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # write -------------------------------------------------------------------------------------------
+
+    def session(self, name: str | None = None, *, agent: str = "") -> Session:
+        """Give a session to append to; a name that is new begins one, None makes a name.
+
+        Args:
+            agent: whose words the session's agent messages and tool calls are.
+        """
+        return Session(self, name or event.IdMaker()().lower(), agent)
+
+    def append(
+        self, drafts: Sequence[Draft], *, session: str, expected_position: int | None = None
+    ) -> tuple[Appended, ...]:
+        """Append events to a session, all or none; on return they are on disk and can be found.
+
+        A draft with an id may be appended again: the same bytes change nothing.
+
+        Raises:
+            InvalidDraft, IdConflict, StaleExpectation: this append is refused.
+            StoreBusy, StoreFull, StoreFailed, StoreReadOnly: the store cannot take it.
+        """
+        return self._log.append(
+            drafts, namespace=self.namespace, session=session, expected_position=expected_position
+        )
+
+    # read --------------------------------------------------------------------------------------------
+
+    def recall(
+        self,
+        query: str | Query,
+        *,
+        sessions: Sequence[str] = (),
+        agents: Sequence[str] = (),
+        kinds: Sequence[Kind] = (),
+        since: When = None,
+        until: When = None,
+        hits_max: int = 10,
+        budget_tokens_max: int = 4_000,
+        skip: int = 0,
+    ) -> Answer:
+        """Find events by their words and exact strings; an empty answer says why it is empty.
+
+        Args:
+            query: any text, or a whole `Query` (the other arguments are then not looked at).
+            since, until: event time, inclusive: a `Moment`, ISO 8601 text or an epoch number.
+            budget_tokens_max: of all previews together.
+            skip: hits to pass over, to read on.
+
+        Raises:
+            QueryError: a number is out of range, or a time cannot be read.
+        """
+        from firsthand.recall.search import search
+
+        if not isinstance(query, Query):
+            scope = Scope(tuple(sessions), tuple(agents), tuple(kinds), _when(since), _when(until))
+            query = Query(query, scope, hits_max=hits_max, budget_tokens_max=budget_tokens_max, skip=skip)
+        return search(self._log.reader, self.namespace, query)
+
+    def expand(self, address: str | Pointer | Appended) -> bytes:
+        """Give the exact bytes that a pointer addresses, whole; see `stream` for what is large.
+
+        Raises:
+            MalformedPointer: it is no pointer.
+            Unresolvable: nothing in this namespace answers to it; `Erased` when it was erased.
+            StoreDamaged: the bytes are not what was written.
+        """
+        return b"".join(self.stream(address))
+
+    def stream(self, address: str | Pointer | Appended) -> Iterator[bytes]:
+        """Yield the exact bytes that a pointer addresses, in pieces of at most 1 MiB."""
+        return self._log.reader.expand(self.namespace, _pointer(address))
+
+    def event(self, address: str | Pointer | Appended) -> Event:
+        """Read the event that a pointer addresses (the first one of a span)."""
+        return self._log.reader.event(self.namespace, _pointer(address).first)
+
+    def events(
+        self,
+        session: str | None = None,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> Iterator[Event]:
+        """Yield events in order of position; ``after`` and ``before`` are exclusive positions."""
+        return self._log.reader.events(
+            self.namespace, session=session, after=after, before=before, limit=limit, newest_first=newest_first
+        )
+
+    def sessions(self) -> tuple[SessionInfo, ...]:
+        """List the sessions of this namespace, in the order they began."""
+        return self._log.reader.sessions(self.namespace)
+
+    def head(self) -> str:
+        """Give the store's head, ``position:hash``: kept elsewhere, it detects any later change of the past."""
+        position, digest = self._log.reader.head()
+        return f"{position}:{digest.hex()}"
+
+    def stats(self) -> Stats:
+        """Measure the store: events, sessions, sizes, how far the indexes reach."""
+        from .stats import measure
+
+        return measure(self._log, self._index, self.namespace)
+
+    # import and export ---------------------------------------------------------------------------------
+
+    def import_paths(
+        self,
+        paths: Iterable[str | os.PathLike[str]] | None = None,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> ImportReport:
+        """Import transcripts, mails and message files; the same file again adds nothing.
+
+        Args:
+            paths: files and folders; None looks where the known hosts keep their sessions.
+
+        Raises:
+            SourceRejected: the one file asked for cannot be imported.
+        """
+        from firsthand.intake.wiring import import_paths
+
+        return import_paths(self._log, self._index, self.namespace, paths, progress)
+
+    def export(self, out: BinaryIO, *, session: str | None = None, everything: bool = False) -> Exported:
+        """Write this namespace (or one session, or every namespace) as JSON Lines (docs/log-format.md)."""
+        return self._log.export(out, namespace=None if everything else self.namespace, session=session)
+
+    def restore(self, source: BinaryIO) -> Exported:
+        """Take an export in, under the namespaces that it names.
+
+        Raises:
+            FormatError: it is no export, or cut off.
+            StoreDamaged: something in it is not what was written.
+        """
+        return self._log.restore(source)
+
+    def backup(self, target: str | os.PathLike[str]) -> Backup:
+        """Copy the whole store to a new folder while writers go on."""
+        return self._log.backup(Path(target))
+
+    # proof and privacy -----------------------------------------------------------------------------------
+
+    def verify(
+        self,
+        *,
+        heads: Sequence[str] = (),
+        deep: bool | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Verification:
+        """Derive every hash and chain again, read every artifact, check the indexes against the log.
+
+        Args:
+            heads: heads kept elsewhere (`head`), to be found again in the log as it is now.
+            deep: also derive the whole text index again and compare; None does so up to 20,000 events.
+            progress: called with events done and events in all.
+        """
+        from .proof import verify
+
+        return verify(self._log, self._index, heads=heads, deep=deep, progress=progress)
+
+    def erase(self, addresses: Iterable[str | Pointer | Appended], *, reason: str = "") -> Erasure:
+        """Destroy the content of events, wherever this store holds it; the chain still verifies.
+
+        Raises:
+            Unresolvable: one of them is not in this namespace; then nothing is erased.
+        """
+        from .proof import erase
+
+        return erase(self._log, self._index, self.namespace, [_pointer(one) for one in addresses], reason)
+
+    def rebuild(self, *, progress: Callable[[int, int], None] | None = None) -> int:
+        """Throw the indexes away and build them from the log; give the events indexed."""
+        from .proof import rebuild
+
+        return rebuild(self._log, self._index, progress)
+
+
+class Session:
+    """A run of turns to append to. The session begins with its first event."""
+
+    def __init__(self, memory: Memory, name: str, agent: str) -> None:
+        self._memory, self.name, self.agent_name = memory, check_name(name, "session", empty=False), agent
+
+    def append(self, kind: Kind, content: Content, **fields: Any) -> Appended:
+        """Append one event of any kind; ``fields`` are those of `Draft`."""
+        draft = Draft(kind, _bytes(content), **fields)
+        return self._memory.append([draft], session=self.name)[0]
+
+    def user(self, text: Content, **fields: Any) -> Appended:
+        """Append a user message; it begins a turn."""
+        return self.append(Kind.USER_MESSAGE, text, **{"origin": "user", "trust": Trust.TRUSTED} | fields)
+
+    def agent(self, text: Content, **fields: Any) -> Appended:
+        """Append an agent message."""
+        return self.append(Kind.AGENT_MESSAGE, text, **self._by_agent() | fields)
+
+    def reasoning(self, text: Content, **fields: Any) -> Appended:
+        """Append an agent's reasoning."""
+        return self.append(Kind.REASONING, text, **self._by_agent() | fields)
+
+    def system(self, text: Content, **fields: Any) -> Appended:
+        """Append a system prompt."""
+        return self.append(Kind.SYSTEM, text, **{"origin": "system", "trust": Trust.TRUSTED} | fields)
+
+    def note(self, text: Content, **fields: Any) -> Appended:
+        """Append a note."""
+        return self.append(Kind.NOTE, text, **self._by_agent() | fields)
+
+    def tool_call(self, tool: str, arguments: Mapping[str, Any], *, call_id: str | None = None, **fields: Any) -> Appended:
+        """Append a tool call; its id (made when None) joins it to its result."""
+        identifier = fields.pop("id", None) or event.IdMaker()()
+        meta = {"tool": tool, "call_id": call_id or f"call_{identifier.lower()}"} | dict(fields.pop("meta", {}))
+        content = json.dumps(arguments, ensure_ascii=False)
+        fields = {"media": "application/json"} | self._by_agent() | fields
+        return self.append(Kind.TOOL_CALL, content, id=identifier, meta=meta, **fields)
+
+    def tool_result(self, call: str | Appended, content: Content, *, tool: str = "", **fields: Any) -> Appended:
+        """Append a tool's result, of any size: text, bytes, or a binary file to stream from.
+
+        Args:
+            call: the call's id, or what `tool_call` returned.
+        """
+        meta = {"call_id": call if isinstance(call, str) else f"call_{call.id.lower()}"}
+        meta |= {"tool": tool} if tool else {}
+        meta |= dict(fields.pop("meta", {}))
+        origin = {"origin": f"tool:{tool}" if tool else "tool", "trust": Trust.UNTRUSTED}
+        return self.append(Kind.TOOL_RESULT, content, meta=meta, **origin | fields)
+
+    def append_messages(self, messages: Sequence[Mapping[str, Any]], format: str | None = None) -> list[Appended]:  # noqa: A002
+        """Append a provider's messages; `messages` gives them back as they were.
+
+        Args:
+            format: ``openai-chat``, ``openai-responses`` or ``anthropic``; None looks at them.
+
+        Raises:
+            FormatError: they are not of the format.
+        """
+        from firsthand import formats
+
+        name = format or formats.detect(messages)
+        records: Sequence[Record] = formats.to_records(messages, name)
+        drafts = [_in_format(draft, name) for record in records for draft in record.drafts]
+        return list(self._memory.append(drafts, session=self.name)) if drafts else []
+
+    def messages(self, format: str | None = None) -> list[dict[str, Any]]:  # noqa: A002
+        """Give the session's messages back, each equal to the one that was appended.
+
+        Args:
+            format: only those appended in this format; None gives all.
+
+        Raises:
+            Erased: one of them was erased.
+        """
+        reader = self._memory._log.reader  # noqa: SLF001 - Memory and Session are one room
+        out: list[dict[str, Any]] = []
+        for one in self.events():
+            if one.part == 0 and one.meta.get("format") and format in (None, one.meta["format"]):
+                out.append(json.loads(reader.source_of(one)))
+        return out
+
+    def events(self, *, after: int = 0, limit: int | None = None, newest_first: bool = False) -> Iterator[Event]:
+        """Yield the session's events in order."""
+        return self._memory.events(self.name, after=after, limit=limit, newest_first=newest_first)
+
+    def _by_agent(self) -> dict[str, Any]:
+        return {"agent": self.agent_name, "origin": "agent", "trust": Trust.AGENT}
+
+
+def _bytes(content: Content) -> bytes | ByteSource:
+    return event.to_bytes(content) if isinstance(content, str) else content
+
+
+def _in_format(draft: Draft, name: str) -> Draft:
+    from dataclasses import replace
+
+    return replace(draft, meta={**draft.meta, "format": name}) if draft.part == 0 else draft
+
+
+def _pointer(address: str | Pointer | Appended) -> Pointer:
+    if isinstance(address, Appended):
+        return Pointer(address.id)
+    return address if isinstance(address, Pointer) else pointer.parse(address)
+
+
+def _when(value: When) -> Moment | None:
+    if value is None or isinstance(value, Moment):
+        return value
+    parsed = moment.parse(value)
+    if parsed is None:
+        raise answer.QueryError(f"expected a time such as 2026-01-31T12:00:00Z or an epoch number; got {value!r}")
+    return parsed
