@@ -14,10 +14,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from firsthand.event import Draft, Kind, Trust, to_bytes
-from firsthand.formats.values import mapping, picked, text
+from firsthand.formats.values import mapping, picked, text, to_name
 from firsthand.hosts import json_file
 from firsthand.hosts.json_file import Cut, JsonFile
-from firsthand.hosts.port import Place, Reading, Source, to_name
+from firsthand.hosts.port import Place, Reading, Source
 from firsthand.moment import Moment, parse
 
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july",

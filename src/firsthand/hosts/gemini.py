@@ -18,11 +18,11 @@ from typing import Any
 
 from firsthand.event import Draft, Kind, Trust, to_bytes
 from firsthand.formats.canonical import decoded, value_in
-from firsthand.formats.values import items, mapping, picked, text
+from firsthand.formats.values import items, mapping, picked, text, to_name
 from firsthand.hosts import json_file, lines
 from firsthand.hosts.json_file import Cut, JsonFile
 from firsthand.hosts.lines import Item
-from firsthand.hosts.port import Place, Reading, Source, to_name
+from firsthand.hosts.port import Place, Reading, Source
 from firsthand.moment import Moment, parse
 from firsthand.record import Record, make, whole
 

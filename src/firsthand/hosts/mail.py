@@ -21,9 +21,9 @@ from pathlib import PurePosixPath
 
 from firsthand.errors import SourceRejected
 from firsthand.event import Draft, Kind, to_bytes
-from firsthand.formats.values import picked
+from firsthand.formats.values import picked, to_name
 from firsthand.hosts.lines import LINE_BYTES_MAX, Line, kept, split
-from firsthand.hosts.port import HEAD_BYTES, Place, Reading, Source, to_name
+from firsthand.hosts.port import HEAD_BYTES, Place, Reading, Source
 from firsthand.moment import Moment, parse
 from firsthand.record import Record, make, whole
 
@@ -80,7 +80,7 @@ class Mbox:
 
     name = "mail"
     places: tuple[Place, ...] = ()
-    resumable = True
+    resumable = False  # nothing says that the last mail is whole: its end is the next one's beginning
     spans_sessions = True
 
     def recognises(self, path: str, head: bytes) -> bool:  # noqa: ARG002 (the port's shape)
@@ -91,33 +91,29 @@ class Mbox:
         return to_name(PurePosixPath(path).name.removesuffix(".mbox")) or "mail"
 
     def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
-        number = source.state.get("line", 0)
         held: list[Line] = []
         size = 0
         blank = True
-        for line in split(pieces, offset_bytes=source.offset_bytes, number=number + 1):
+        for line in split(pieces):
             begins = blank and _BETWEEN.match(line.raw) is not None
             if held and (begins or size + len(line.raw) > MAIL_BYTES_MAX):
-                yield _reading(held, complete=begins)
+                yield _reading(held, fault="" if begins else f"a mail over {MAIL_BYTES_MAX:,} bytes is kept in pieces")
                 held, size = [], 0
             held.append(line)
             size += len(line.raw)
             blank = not line.raw.strip(b"\r\n")
         if held:
-            yield _reading(held, complete=source.final or blank)
+            yield _reading(held, torn=not (source.final or blank))
 
 
-def _reading(held: list[Line], *, complete: bool) -> Reading:
-    """Make one mail of its lines; the last of a file is whole only when an empty line ends it."""
+def _reading(held: list[Line], *, fault: str = "", torn: bool = False) -> Reading:
+    """Make one mail of its lines; the last of a file is torn unless an empty line ends it."""
     raw = b"".join(line.raw for line in held)
     first = _BETWEEN.match(raw)
     if first is None:
-        record = kept(
-            raw, Mbox.name, f"expected a line 'From ...' before a mail, or it is over {MAIL_BYTES_MAX:,} bytes"
-        )
-    else:
-        record = _record(raw, raw[: first.end()])
-    return Reading(record, held[0].offset_bytes, held[0].number, torn=not complete, state={"line": held[-1].number})
+        fault = fault or "expected a line 'From ...' before a mail"
+    record = kept(raw, Mbox.name, fault) if fault or first is None else _record(raw, raw[: first.end()])
+    return Reading(record, held[0].offset_bytes, held[0].number, torn)
 
 
 def _known_headers(head: bytes) -> int:

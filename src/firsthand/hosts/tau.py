@@ -14,10 +14,10 @@ from pathlib import PurePosixPath
 from firsthand.event import Draft, Kind
 from firsthand.formats import openai_chat
 from firsthand.formats.parts import Calls
-from firsthand.formats.values import mapping, picked
+from firsthand.formats.values import mapping, picked, to_name
 from firsthand.hosts import json_file
 from firsthand.hosts.json_file import Cut, JsonFile
-from firsthand.hosts.port import Place, Reading, Source, to_name
+from firsthand.hosts.port import Place, Reading, Source
 
 _SHAPE = re.compile(rb'\s*\[\s*\{\s*"task_id"\s*:')
 
