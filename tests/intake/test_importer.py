@@ -13,6 +13,7 @@ from shelf import Shelf
 from firsthand.errors import InvalidDraft, SourceRejected
 from firsthand.event import Draft, Kind
 from firsthand.hosts.jsonl import Fields, Jsonl
+from firsthand.intake import identify
 from firsthand.intake.batch import BATCH_EVENTS, Batch, Tally
 from firsthand.intake.find import in_paths
 from firsthand.intake.importer import BAD_RUN_MAX, Progress, Quarantined, import_found, import_paths
@@ -116,6 +117,18 @@ def test_a_grown_file_is_read_from_where_it_stopped(tmp_path):
         file.write(lines({"type": "model_change", "timestamp": "2026-01-02T03:05:00Z", "modelId": "m-2"}))
     report = take(shelf, path)
     assert (report.records, report.events_new, report.events_known) == (1, 1, 5)
+
+
+def test_a_grown_file_of_too_many_records_is_read_whole_again(tmp_path, monkeypatch):
+    """Where the cursor cannot keep what was seen, growth costs a whole reading and still adds each line once."""
+    monkeypatch.setattr(identify, "SEEN_KEPT_MAX", 2)
+    path = put(tmp_path / "plain.jsonl", JSONL)
+    shelf = Shelf()
+    take(shelf, path)
+    with path.open("ab") as file:
+        file.write(JSONL)
+    report = take(shelf, path)
+    assert (report.records, report.events_new, report.events_known, report.sources[0].branch) == (6, 3, 3, 0)
 
 
 def test_equal_lines_are_events_of_their_own_also_across_imports(tmp_path):
@@ -278,7 +291,7 @@ def test_a_mapping_says_how_plain_lines_are_read(tmp_path):
 
 
 def test_lines_copied_into_a_forked_session_are_not_stored_twice(tmp_path):
-    """A fork copies a session's lines: in pi's fork they are the same events."""
+    """A fork copies its session's lines, and there they are the same events."""
     fork = lines({"type": "session", "id": "fork-2", "timestamp": "2026-01-02T04:00:00Z", "branchedFrom": "pi.jsonl"})
     put(tmp_path / "a.jsonl", PI)
     put(tmp_path / "b.jsonl", fork + PI.split(b"\n", 1)[1])
