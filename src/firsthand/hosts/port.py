@@ -15,8 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from firsthand.event import NAME_BYTES_MAX
+from firsthand.formats.values import to_name
 from firsthand.record import Record
+
+__all__ = ["HEAD_BYTES", "STATE_BYTES_MAX", "Host", "Place", "Reading", "Source", "key", "to_name"]
 
 HEAD_BYTES = 65_536  # as much of a source's beginning as `recognises` and `session` are shown
 STATE_BYTES_MAX = 65_536  # a parser's state, written as JSON
@@ -127,11 +129,3 @@ def key(host: Host, record: Record, session: str) -> tuple[bytes, ...]:
     if not record.identity:
         return name, b"raw", to_name(session).encode(), record.raw.rstrip(_LINE_ENDS)
     return name, b"identity", b"" if host.spans_sessions else to_name(session).encode(), record.identity
-
-
-def to_name(text: object) -> str:
-    """Make text fit to name a session, an agent or an origin: no control signs, within its limit."""
-    if not isinstance(text, str):
-        return ""
-    clean = "".join(character for character in text if character.isprintable())
-    return clean.encode("utf-8", "replace")[: NAME_BYTES_MAX - 64].decode("utf-8", "ignore").strip()
