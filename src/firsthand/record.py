@@ -30,7 +30,7 @@ REPEAT_BYTES_MIN = 256  # a shorter repeat costs less to keep than its hole is w
 # How a content can be spelled inside its record; the numbers are on disk.
 VERBATIM, JSON_STRING, JSON_ASCII, BASE64, JSON_SLASHED = 0, 1, 2, 3, 4
 BASE64_LF, BASE64_CRLF = 5, 6  # in lines of 76 signs, as mails carry it
-_SPELLINGS = (JSON_STRING, JSON_ASCII, VERBATIM, BASE64, JSON_SLASHED, BASE64_LF, BASE64_CRLF)
+SPELLINGS = (JSON_STRING, JSON_ASCII, VERBATIM, BASE64, JSON_SLASHED, BASE64_LF, BASE64_CRLF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ def _literal(data: bytes) -> bytes:
 
 def _find(raw: bytes, content: bytes, at: int) -> tuple[int, int, int] | None:
     """Find the content from ``at`` on, in the first spelling that occurs."""
-    for spelling in _SPELLINGS:
+    for spelling in SPELLINGS:
         if spelling == VERBATIM and len(content) < 8:
             continue  # a short string occurs by chance; a wrong hole would still be lossless, but misleading
         if spelling == BASE64_LF and len(content) <= 57:

@@ -18,6 +18,7 @@ from pathlib import Path
 from firsthand.errors import SourceRejected
 from firsthand.event import Kind
 from firsthand.hosts import registry
+from firsthand.hosts.ours import unfenced
 from firsthand.hosts.port import Host, Reading
 from firsthand.hosts.port import Source as HostSource
 from firsthand.intake.batch import Batch, Tally
@@ -243,7 +244,7 @@ class _Reader:
         self._bad.clear()
 
     def _place(self, reading: Reading, run: _Run) -> None:
-        record, tally = reading.record, self._tally
+        record, tally = unfenced(reading.record), self._tally
         self._prefix.add(record.raw)
         self._state = reading.state
         if record.fault:
