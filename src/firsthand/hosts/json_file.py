@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from firsthand.errors import SourceRejected
@@ -149,7 +149,10 @@ def read(pieces: Iterable[bytes], source: Source, host: str, parse: Parse) -> It
         broken, rest_at = error, held.end if held is not None else at
     if held is not None:
         number += 1
-        yield Reading(_record(data[at:rest_at], held), at, number)
+        record = _record(data[at:rest_at], held)
+        if broken is not None and source.final and rest_at == len(data):  # no bytes are left to carry the fault
+            record = replace(record, fault=_unreadable(host, broken))
+        yield Reading(record, at, number)
         at = rest_at
     if at < len(data):
         yield _rest(data, at, number + 1, source, host, broken)
@@ -182,8 +185,12 @@ def _rest(
     elif broken is None:
         fault = f"expected the end of the file at byte {at:,}, found more after its JSON value"
     else:
-        fault = f"not readable as the JSON of {host}: {broken}"
+        fault = _unreadable(host, broken)
     return Reading(kept(raw, host, fault), at, number, torn=not source.final and _at_end(broken, data))
+
+
+def _unreadable(host: str, broken: ValueError | RecursionError) -> str:
+    return f"not readable as the JSON of {host}: {broken}"
 
 
 def _at_end(broken: ValueError | RecursionError | None, data: bytes) -> bool:
