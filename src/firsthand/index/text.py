@@ -18,6 +18,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import Any
 
 import apsw
 
@@ -120,8 +121,9 @@ class TextIndex:
         self._open.clear()
         for name in tables(db):
             db.execute(f'DROP TABLE IF EXISTS "{name}"')
-        for namespace in db.execute("SELECT key FROM namespace").fetchall():
-            self._create(db, namespace[0])
+        namespaces: list[Any] = db.execute("SELECT key FROM namespace").fetchall()
+        for (namespace,) in namespaces:
+            self._create(db, namespace)
 
     def refresh(self, db: apsw.Connection, namespace: int) -> bool:
         """Count the commonest terms again if the index has grown by half; say whether it did.

@@ -99,7 +99,7 @@ def _pieces(text: str) -> dict[str, None]:
 
 
 def token(string: str) -> str:
-    """Name an exact string by one token that the stemmer leaves alone: a letter, then digits.
+    """Name a folded exact string by one token that the stemmer leaves alone: a letter, then digits.
 
     Two strings may share a token (one pair in four thousand million), so a match
     is a candidate, not a proof: the bytes decide.
@@ -108,10 +108,9 @@ def token(string: str) -> str:
 
 
 def exact_strings(text: str) -> list[str]:
-    """Find the exact strings of a query: wholes only, folded, each once, in order."""
-    text = unicodedata.normalize("NFC", text)
-    pieces = " ".join(_pieces(_NO_SPACES.sub(" ", text)))
-    return list(dict.fromkeys(_CHUNK.findall(pieces.casefold())))
+    """Find the exact strings of a query: wholes only, as they are spelled, each once, in order."""
+    pieces = " ".join(_pieces(without_spaceless(text)))
+    return list(dict.fromkeys(_CHUNK.findall(pieces)))
 
 
 def spaceless_pairs(text: str) -> list[str]:

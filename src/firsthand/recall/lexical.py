@@ -1,0 +1,250 @@
+"""Asks the text index: what it reaches, how frequent terms are, which rows match.
+
+Scope and time are part of the SQL, so a filter never starves an answer of
+candidates. Every statement stops at the deadline. Rows come in an order that
+does not depend on how many are asked for, so pages are stable.
+
+It knows the tables of the index and of the log, and nothing of scores.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from firsthand.answer import Scope
+from firsthand.index.passages import ROW_STEP, position_of
+from firsthand.index.text import NAME, TOKENIZER, VERSION, IndexSize, counted_of, size_of, version_of
+
+from .plan import Question, Tokenize
+
+_STEPS = 2_000  # of SQLite's machine between two looks at the clock: a tenth of a millisecond
+_UNCOUNTED_ROWS = 50_000
+"""From here on, without counted terms, stop words are taken to stand in every third row instead of being counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far the text index of a namespace can be trusted.
+
+    Attributes:
+        through: every event of the namespace up to this position is in it.
+        fault: why it goes no further; empty when it reaches the log's head.
+    """
+
+    through: int
+    fault: str
+
+
+class Deadline:
+    """The moment at which a search stops, and whether it came."""
+
+    def __init__(self, milliseconds: float) -> None:
+        self._at = time.monotonic() + milliseconds / 1000
+        self.passed = False
+
+    def __call__(self) -> bool:
+        """Say whether it is time to stop."""
+        self.passed = self.passed or time.monotonic() >= self._at
+        return self.passed
+
+    @contextmanager
+    def over(self, db: apsw.Connection) -> Iterator[None]:
+        """Let the deadline stop the statements of a block; what they had not found yet is left out."""
+        db.set_progress_handler(self, _STEPS, id=self)
+        try:
+            yield
+        except apsw.InterruptError:
+            if not self.passed:
+                raise
+        finally:
+            db.set_progress_handler(None, id=self)
+
+
+def tokenizer(db: apsw.Connection) -> Tokenize:
+    """Give the tokenizer of the index, as a function from UTF-8 to (start, end, stem)."""
+    fts5 = _fts5(db)
+
+    def tokenize(data: bytes) -> Any:
+        found = fts5(data, apsw.FTS5_TOKENIZE_QUERY, None, include_colocated=True)
+        return [one[:3] for one in found]
+
+    return tokenize
+
+
+def stems(db: apsw.Connection) -> Callable[[str], list[str]]:
+    """Give the tokenizer of the index, as a function from text to its stems."""
+    fts5 = _fts5(db)
+
+    def cut(text: str) -> Any:
+        data = text.encode("utf-8", "replace")
+        return fts5(data, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
+
+    return cut
+
+
+def _fts5(db: apsw.Connection) -> Any:
+    name, *arguments = TOKENIZER.split()
+    return db.fts5_tokenizer(name, arguments)
+
+
+def _all(db: apsw.Connection, sql: str, values: Sequence[Any]) -> list[Any]:
+    """Run a statement to its end: one left open would hold its read transaction."""
+    return db.execute(sql, tuple(values)).fetchall()
+
+
+def reach(db: apsw.Connection, namespace: int, head: int) -> Reach:
+    """Say how far the index of a namespace reaches. Costs a few look-ups."""
+    row = _all(db, "SELECT position, fault FROM index_reach WHERE name = ?", (NAME,))
+    if not row:
+        return Reach(0, "the text index was never built")
+    version = version_of(db, namespace)
+    if version != VERSION:
+        return Reach(0, f"the text index is of version {version}, not {VERSION}" if version else "it is missing")
+    try:
+        size = size_of(db, namespace)
+        newest = db.execute(f"SELECT max(id) FROM text_{namespace}_docsize WHERE id < {ROW_STEP}").get  # noqa: S608
+    except (apsw.SQLError, apsw.CorruptError) as error:
+        return Reach(0, f"the text index cannot be read ({error})")
+    if size.rows and newest is None:
+        return Reach(0, "the text index has lost its rows")
+    position, fault = row[0]
+    return Reach(position, fault) if fault else Reach(head, "")
+
+
+class Lexical:
+    """The text index of one namespace, within one scope, up to one deadline."""
+
+    def __init__(self, db: apsw.Connection, namespace: int, scope: Scope, deadline: Deadline) -> None:
+        self._db, self._namespace, self._deadline = db, namespace, deadline
+        self._table = f"text_{namespace}"
+        self.size: IndexSize = size_of(db, namespace)
+        last = db.execute(f"SELECT max(id) FROM {self._table}_docsize").get  # noqa: S608 - a number
+        self._passages = last is not None and last >= ROW_STEP
+        self._where = where(db, namespace, scope)
+
+    def frequencies(self, question: Question) -> dict[str, int]:
+        """Say in how many rows each term of a question stands.
+
+        The commonest come from the counted table, scaled to the present size; the others are
+        looked up. Reading a frequency costs its postings, so it must not be done for common words.
+        """
+        keys = [term.key for term in (*question.words, *question.stop_words, *question.strings)]
+        counted = counted_of(self._db, self._namespace)
+        found: dict[str, int] = {}
+        if counted:
+            marks = ", ".join("?" * len(keys))
+            rows = _all(
+                self._db,
+                f"SELECT term, df FROM term_df WHERE namespace = ? AND term IN ({marks})",  # noqa: S608 - marks
+                (self._namespace, *keys),
+            )
+            found = {term: max(1, df * self.size.rows // counted) for term, df in rows}
+        elif self.size.rows >= _UNCOUNTED_ROWS:
+            found = {term.key: self.size.rows // 3 for term in question.stop_words}
+        sql = f"SELECT doc FROM {self._table}_terms WHERE term = ?"  # noqa: S608 - a number
+        with self._deadline.over(self._db):
+            for key in keys:
+                if key not in found:
+                    found[key] = int(self._db.execute(sql, (key,)).get or 0)
+        return found
+
+    def ranked(self, match: str, limit: int) -> list[int]:
+        """Give the rows that match, best first by FTS5's own BM25."""
+        return self._rows(match, "f.rank", limit)
+
+    def newest(self, match: str, limit: int) -> list[int]:
+        """Give the rows that match, newest first; costs no ranking."""
+        return sorted(self._rows(match, "f.rowid DESC", limit), key=position_of, reverse=True)
+
+    def _rows(self, match: str, order: str, limit: int) -> list[int]:
+        # Whole events come first, further passages after: their row numbers do not follow the position.
+        where, best = self._where, order == "f.rank"
+        whole = max(0, where.low), min(ROW_STEP, where.high)
+        if not self._passages:
+            arms = [whole]
+        elif best and not where.bounded:
+            arms = [(0, 1 << 62)]
+        else:
+            arms = [whole, (ROW_STEP, 1 << 62)]
+        join = f"CROSS JOIN event e ON e.position = (f.rowid & {ROW_STEP - 1}) " if where.sql else ""
+        sql = (
+            f"SELECT f.rowid, {'f.rank' if best else '0.0'} FROM {self._table} f {join}"  # noqa: S608 - marks
+            f"WHERE {self._table} MATCH ? AND f.rowid >= ? AND f.rowid < ? {where.sql} ORDER BY {order} LIMIT ?"
+        )
+        found: list[tuple[int, float]] = []
+        for low, high in arms:
+            with self._deadline.over(self._db):
+                found += _all(self._db, sql, (match, low, high, *where.values, limit))
+        if len(arms) > 1 and best:
+            found.sort(key=lambda row: row[1])
+        return [row for row, _ in found[: limit * len(arms)]]
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A scope as SQL over ``event e``; ``low`` (inclusive) and ``high`` bound the positions."""
+
+    sql: str
+    values: tuple[Any, ...]
+    low: int
+    high: int
+
+    @property
+    def bounded(self) -> bool:
+        return self.low > 0 or self.high < ROW_STEP
+
+
+def where(db: apsw.Connection, namespace: int, scope: Scope) -> Where:
+    """Write a scope as SQL. Names are values, never text of the statement."""
+    parts: list[str] = []
+    values: list[Any] = []
+    low = 0 if scope.after_position is None else max(0, scope.after_position + 1)
+    high = ROW_STEP if scope.before_position is None else max(0, min(ROW_STEP, scope.before_position))
+    if scope.sessions:
+        named, bound = _sessions(scope.sessions)
+        sql = f"SELECT min(first_position), max(last_position) FROM session WHERE namespace = ? AND ({named})"  # noqa: S608
+        first, last = _all(db, sql, (namespace, *bound))[0]
+        low, high = (max(low, first), min(high, last + 1)) if first is not None else (0, 0)
+        parts.append(f"e.session IN (SELECT key FROM session WHERE namespace = ? AND ({named}))")  # noqa: S608
+        values += (namespace, *bound)
+    if scope.agents:
+        parts.append(f"e.agent IN (SELECT key FROM name WHERE text IN ({_marks(scope.agents)}))")  # noqa: S608
+        values += scope.agents
+    if scope.kinds:
+        parts.append(f"e.kind IN ({_marks(scope.kinds)})")
+        values += [int(kind) for kind in scope.kinds]
+    for sign, moment in ((">=", scope.since), ("<=", scope.until)):
+        if moment is not None:
+            parts.append(f"e.time {sign} ?")
+            values.append(moment.microseconds)
+    if scope.trust_max is not None:
+        parts.append("e.trust <= ?")
+        values.append(int(scope.trust_max))
+    if scope.after_position is not None or scope.before_position is not None:
+        parts.append("e.position >= ? AND e.position < ?")
+        values += (low, high)
+    return Where("".join(f"AND {part} " for part in parts), tuple(values), low, high)
+
+
+def _sessions(names: Sequence[str]) -> tuple[str, list[Any]]:
+    """Write session names as SQL; one that ends in ``*`` stands for all that begin so."""
+    parts: list[str] = []
+    values: list[Any] = []
+    for name in names:
+        if name.endswith("*"):
+            parts.append("substr(name, 1, ?) = ?")
+            values += [len(name) - 1, name[:-1]]
+        else:
+            parts.append("name = ?")
+            values.append(name)
+    return " OR ".join(parts), values
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))

@@ -1,0 +1,135 @@
+"""Scores one candidate: BM25 over all terms of the query, and what stands in it word for word.
+
+The score is the sum of three parts, each shown in the hit:
+
+    words   BM25 (k1 1.2, b 0.75) over every term whose frequency is known
+    exact   exact strings of the query that stand in the content, by their rarity
+    phrase  quoted phrases, or the whole query, that stand in the content
+
+The invariant: a score depends on the query, the content and the frequencies, and
+not on how the candidate was found. This module knows no storage.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+K1, B = 1.2, 0.75
+WEIGHTS = {"exact": 1.5, "phrase": 1.0}
+"""Beside the words' own scores: a row with a string in one piece stands before one with its pieces apart."""
+FOLDED_SHARE = 0.5
+"""What a string weighs that stands there with other capitals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """What is known of the whole index.
+
+    Attributes:
+        rows: in it.
+        tokens_mean: a row.
+        df: rows that hold each key.
+    """
+
+    rows: int
+    tokens_mean: float
+    df: Mapping[str, int]
+
+    def idf(self, df: int) -> float:
+        """Weigh a term by its rarity; never below zero. What the index does not know counts as in one row."""
+        df = max(1, df)
+        rows = max(self.rows, df)
+        return math.log(1 + (rows - df + 0.5) / (df + 0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A string that is looked for word for word.
+
+    Attributes:
+        string: as it stands in the query.
+        keys: the terms it is made of; its weight is their rarity, summed.
+        part: which part of the score it adds to: ``exact`` or ``phrase``; empty when it is only shown.
+    """
+
+    string: str
+    keys: tuple[str, ...]
+    part: str
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What of a query stands in one row.
+
+    Attributes:
+        times: how often each of its terms does; empty for none.
+        tokens: in the row.
+        exact: the wanted strings that stand there character for character.
+        folded: those that stand there with other capitals or spaces, or in what meta says.
+    """
+
+    times: Mapping[str, int]
+    tokens: int
+    exact: tuple[Wanted, ...]
+    folded: tuple[Wanted, ...]
+
+
+def match(
+    terms: Mapping[str, int], wanted: Sequence[Wanted], tokens: Sequence[str], texts: Sequence[str], head: str
+) -> Match:
+    """See what of a query stands in a row.
+
+    Args:
+        terms: by key.
+        tokens: the row's, in any order.
+        texts: the content, and it again with its escapes read.
+        head: who said it and what it is about.
+    """
+    counts = Counter(tokens)
+    exact, folded = [], []
+    even = ""
+    for one in wanted:
+        if any(stands(one.string, text) for text in texts):
+            exact.append(one)
+            continue
+        even = even or fold(f"{head} {texts[-1]}")
+        if stands(fold(one.string), even):
+            folded.append(one)
+    times = {key: counts[key] for key in terms if key in counts}
+    return Match(times, len(tokens), tuple(exact), tuple(folded))
+
+
+def score(found: Match, frequencies: Frequencies) -> dict[str, float]:
+    """Give the parts of a row's score."""
+    length = K1 * (1 - B + B * found.tokens / frequencies.tokens_mean)
+    by_words = 0.0
+    for key, times in found.times.items():
+        by_words += frequencies.idf(frequencies.df.get(key, 0)) * times * (K1 + 1) / (times + length)
+    parts = {"words": by_words, "exact": 0.0, "phrase": 0.0}
+    for share, strings in ((1.0, found.exact), (FOLDED_SHARE, found.folded)):
+        for one in strings:
+            if one.part:
+                weight = sum(frequencies.idf(frequencies.df.get(key, 0)) for key in one.keys)
+                parts[one.part] += share * WEIGHTS[one.part] * weight
+    return parts
+
+
+def stands(string: str, text: str) -> bool:
+    """Tell whether a string stands in a text, not as a piece of a longer word."""
+    at = text.find(string)
+    while at >= 0:
+        end = at + len(string)
+        inside_before = at > 0 and text[at - 1].isalnum() and string[0].isalnum() and text[at].isascii()
+        inside_after = end < len(text) and text[end].isalnum() and string[-1].isalnum() and text[end].isascii()
+        if not inside_before and not inside_after:
+            return True
+        at = text.find(string, at + 1)
+    return False
+
+
+def fold(text: str) -> str:
+    """Even out capitals and runs of space."""
+    return " ".join(text.casefold().split())
