@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from firsthand import answer, environment, event, moment, pointer
+from firsthand import environment, event, moment, pointer
 from firsthand.answer import Answer, Query, Scope
+from firsthand.errors import QueryError
 from firsthand.event import ByteSource, Draft, Event, Kind, Trust
 from firsthand.index.text import TextIndex
 from firsthand.log.append import Appended
@@ -72,7 +73,9 @@ class Memory:
             StoreReadOnly: it cannot be written here, and ``read_only`` is false.
         """
         index = TextIndex()
-        named = check_name(environment.default_namespace() if namespace is None else namespace, "namespace", empty=False)
+        named = check_name(
+            environment.default_namespace() if namespace is None else namespace, "namespace", empty=False
+        )
         root = Path(path) if path is not None else environment.default_store()
         log = Log(root, read_only=read_only, create=create, timeout_ms=timeout_ms, indexes=(index,))
         return cls(log, index, named)
@@ -118,9 +121,7 @@ class Memory:
             InvalidDraft, IdConflict, StaleExpectation: this append is refused.
             StoreBusy, StoreFull, StoreFailed, StoreReadOnly: the store cannot take it.
         """
-        return self._log.append(
-            drafts, namespace=self.namespace, session=session, expected_position=expected_position
-        )
+        return self._log.append(drafts, namespace=self.namespace, session=session, expected_position=expected_position)
 
     # read --------------------------------------------------------------------------------------------
 
@@ -307,7 +308,9 @@ class Session:
         """Append a note."""
         return self.append(Kind.NOTE, text, **self._by_agent() | fields)
 
-    def tool_call(self, tool: str, arguments: Mapping[str, Any], *, call_id: str | None = None, **fields: Any) -> Appended:
+    def tool_call(
+        self, tool: str, arguments: Mapping[str, Any], *, call_id: str | None = None, **fields: Any
+    ) -> Appended:
         """Append a tool call; its id (made when None) joins it to its result."""
         identifier = fields.pop("id", None) or event.IdMaker()()
         meta = {"tool": tool, "call_id": call_id or f"call_{identifier.lower()}"} | dict(fields.pop("meta", {}))
@@ -388,5 +391,5 @@ def _when(value: When) -> Moment | None:
         return value
     parsed = moment.parse(value)
     if parsed is None:
-        raise answer.QueryError(f"expected a time such as 2026-01-31T12:00:00Z or an epoch number; got {value!r}")
+        raise QueryError(f"expected a time such as 2026-01-31T12:00:00Z or an epoch number; got {value!r}")
     return parsed

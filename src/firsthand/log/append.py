@@ -143,29 +143,37 @@ class Appender:
 
     # one batch -------------------------------------------------------------------------------------
 
-    def _write(self, batch: Batch, work: _Work) -> tuple[Appended, ...]:
-        namespace = work.namespace(batch.namespace)
-        session = work.session(namespace, batch.session)
-        # 1) Refuse before anything of the batch is written.
-        if batch.expected_position is not None and session.last_position != batch.expected_position:
-            raise StaleExpectation(
-                f"session {batch.session!r} was expected to end at position {batch.expected_position}, "
-                f"it ends at {session.last_position}; read what was added and append again"
-            )
-        known = self._known(batch, namespace, session)
+    def _write(self, batches: Sequence[Batch], work: _Work) -> tuple[Appended, ...]:
+        """Write the batches of one ticket, all or none."""
+        # 1) Refuse before anything of them is written.
+        checked = []
+        within: set[tuple[int, bytes]] = set()
+        for batch in batches:
+            namespace = work.namespace(batch.namespace)
+            session = work.session(namespace, batch.session)
+            if batch.expected_position is not None and session.last_position != batch.expected_position:
+                raise StaleExpectation(
+                    f"session {batch.session!r} was expected to end at position {batch.expected_position}, "
+                    f"it ends at {session.last_position}; read what was added and append again"
+                )
+            checked.append((batch, session, self._known(batch, namespace, session, within)))
         # 2) Write what is new.
         out: list[Appended] = []
-        for event, there in zip(batch.events, known, strict=True):
-            if there is not None:
-                out.append(Appended(there, id_text(event.id), new=False))
-                continue
-            out.append(Appended(self._insert(event, session, work), id_text(event.id), new=True))
+        for batch, session, known in checked:
+            for event, there in zip(batch.events, known, strict=True):
+                position = self._insert(event, session, work) if there is None else there
+                out.append(Appended(position, id_text(event.id), new=there is None))
         return tuple(out)
 
-    def _known(self, batch: Batch, namespace: int, session: _Session) -> list[int | None]:
-        """Give each event's position if it is in the log already, and refuse what conflicts."""
+    def _known(
+        self, batch: Batch, namespace: int, session: _Session, within: set[tuple[int, bytes]]
+    ) -> list[int | None]:
+        """Give each event's position if it is in the log already, and refuse what conflicts.
+
+        Args:
+            within: namespace and id of the events of the same ticket so far.
+        """
         found: list[int | None] = []
-        within: dict[bytes, Prepared] = {}
         for event in batch.events:
             row = self._db.execute(
                 "SELECT position, session, part, kind, trust, agent, origin, time, commitment, salt "
@@ -173,11 +181,11 @@ class Appender:
                 (event.id, namespace),
             ).get
             if row is None:
-                if event.id in within:
+                if (namespace, event.id) in within:
                     raise IdConflict(
                         f"the batch holds event id {id_text(event.id)} twice; give each event an id of its own"
                     )
-                within[event.id] = event
+                within.add((namespace, event.id))
                 if event.artifact is not None and not self._artifacts.present(namespace, event.artifact.digest):
                     raise AppendError(
                         f"the artifact of event {id_text(event.id)} was erased while it was appended; append it again"

@@ -104,7 +104,7 @@ class ArtifactStore:
             StoreDamaged: the file is missing, cut off, changed or another payload.
         """
         end = artifact.size_bytes if end is None else min(end, artifact.size_bytes)
-        if start < 0 or (end < start and start <= artifact.size_bytes):
+        if start < 0 or (end < start <= artifact.size_bytes):
             raise ValueError(f"a range runs forward from 0; got {start} to {end}")
         return self._pieces(namespace_key, artifact, start, end)
 
@@ -187,8 +187,9 @@ class ArtifactStore:
         try:
             if self._holds(namespace_key, artifact):
                 self._disk.unlink(staged.path)
-                # Whoever put it there may not have synced the name yet.
-                self._disk.sync_folder(self._path(namespace_key, artifact.digest).parent)
+                folder = self._path(namespace_key, artifact.digest).parent
+                self._make(folder)
+                self._disk.sync_folder(folder)  # whoever put it there may not have synced the name yet
             else:
                 self._place(staged.path, namespace_key, artifact.digest)
         except FirsthandError as error:
@@ -226,7 +227,7 @@ class ArtifactStore:
         try:
             for _ in self._pieces(namespace_key, artifact, 0, artifact.size_bytes):
                 pass
-        except StoreDamaged:  # not hidden: the caller has the right bytes in hand and replaces it
+        except (StoreDamaged, StoreFailed):  # not hidden: the caller has the right bytes in hand and replaces it
             return False
         return True
 
@@ -372,7 +373,9 @@ def _read(source: ByteSource, size: int) -> bytes:
             f"a payload's source gives bytes; this one gave {type(piece).__name__}. Open the file in binary mode."
         )
     if len(piece) > size:
-        raise InvalidDraft(f"a payload's source gives at most the {size:,} bytes asked for; this one gave {len(piece):,}")
+        raise InvalidDraft(
+            f"a payload's source gives at most the {size:,} bytes asked for; this one gave {len(piece):,}"
+        )
     return piece
 
 

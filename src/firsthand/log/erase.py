@@ -84,7 +84,7 @@ def erase(
         content = json.dumps({"erased": mine, "reason": reason}).encode()
         draft = Draft(Kind.ERASURE, content, "application/json", origin="user", trust=Trust.TRUSTED)
         one = prepare(draft, namespace_key, artifacts, len(content), ids)
-        tickets.append(Ticket(Batch(namespace, session, (one,)), 0))
+        tickets.append(Ticket((Batch(namespace, session, (one,)),), 0))
     entries = [Entry(namespace_key, event) for event in fresh]
     appender.commit(tickets, lambda: _destroy(db, entries, indexes))
     # 2) What the transaction freed: artifact files, index segments, free pages, the WAL.

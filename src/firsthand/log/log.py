@@ -14,6 +14,8 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -49,6 +51,14 @@ if TYPE_CHECKING:
 
 TIMEOUT_MS = 30_000
 REBUILD_EVENTS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class DraftGroup:
+    """Drafts for one session, as part of an append to several."""
+
+    session: str
+    drafts: tuple[Draft, ...]
 
 
 class Log:
@@ -129,8 +139,8 @@ class Log:
         self._queue = WriterQueue(
             self.root,
             commit=self._commit,
-            seal=encode_batch,
-            unseal=decode_batch,
+            seal=lambda batches: encode_batch(batches[0]),
+            unseal=lambda data: (decode_batch(data),),
             pack=lambda result: [[one.position, one.id, one.new, one.indexed] for one in result],
             unpack=lambda packed: tuple(Appended(*one) for one in packed),
             timeout_ms=self._timeout_ms,
@@ -219,7 +229,6 @@ class Log:
         namespace: str,
         session: str,
         expected_position: int | None = None,
-        derived_ids: bool = False,
     ) -> tuple[Appended, ...]:
         """Append events to one session, all or none; on return they are on disk.
 
@@ -239,14 +248,40 @@ class Log:
             raise InvalidDraft(f"one append takes at most {BATCH_EVENTS_MAX:,} events; got {len(drafts):,}. Split it.")
         key = self.namespace_key(namespace)
         prepared = tuple(prepare(draft, key, self.artifacts, self._inline_max, self._ids) for draft in drafts)
-        return self._submit(queue, Batch(namespace, session, prepared, expected_position, derived_ids))
+        return self._submit(queue, (Batch(namespace, session, prepared, expected_position),))
 
-    def retry(self, batch: Batch) -> tuple[Appended, ...]:
-        """Append a batch again that waited in vain (`StoreBusy.batch`); never a second append."""
-        return self._submit(self._writable(), batch)
+    def append_group(self, groups: Sequence[DraftGroup], *, namespace: str) -> tuple[Appended, ...]:
+        """Append events to several sessions in one transaction, all or none: an import's way.
 
-    def _submit(self, queue: WriterQueue, batch: Batch) -> tuple[Appended, ...]:
-        result: tuple[Appended, ...] = queue.submit(batch, batch.size_bytes)
+        The ids are derived from the source records (`event.derived_id`): one that is there is known.
+        """
+        queue = self._writable()
+        check_name(namespace, "namespace", empty=False)
+        key = self.namespace_key(namespace)
+        batches = tuple(
+            Batch(
+                namespace,
+                check_name(group.session, "session", empty=False),
+                tuple(prepare(draft, key, self.artifacts, self._inline_max, self._ids) for draft in group.drafts),
+                derived_ids=True,
+            )
+            for group in groups
+        )
+        return self._submit(queue, batches) if batches else ()
+
+    def submit(self, batches: object) -> tuple[Appended, ...]:
+        """Append what was prepared before: a restore's events, or those of a `StoreBusy` (``error.batch``).
+
+        Raises:
+            InvalidDraft: it is not that.
+        """
+        if not isinstance(batches, tuple) or not all(isinstance(batch, Batch) for batch in batches):
+            raise InvalidDraft(f"expected prepared batches, such as StoreBusy.batch; got {type(batches).__name__}")
+        return self._submit(self._writable(), batches)
+
+    def _submit(self, queue: WriterQueue, batches: tuple[Batch, ...]) -> tuple[Appended, ...]:
+        size = batches[0].size_bytes if len(batches) == 1 else -1
+        result: tuple[Appended, ...] = queue.submit(batches, size)
         return result
 
     def namespace_key(self, namespace: str) -> int:
@@ -305,24 +340,22 @@ class Log:
         """
         done = 0
         for index in self._indexes:
-            self.exclusively(lambda db, index=index: self._begin_rebuild(db, index))
+            self.exclusively(partial(self._begin_rebuild, index))
             position = 0
             while position >= 0:
-                position, taken = self.exclusively(
-                    lambda db, index=index, position=position: self._rebuild_step(db, index, position)
-                )
+                position, taken = self.exclusively(partial(self._rebuild_step, index, position))
                 done += taken
                 if progress is not None and position >= 0:
                     progress(position, self.reader.head()[0])
         return done
 
     @staticmethod
-    def _begin_rebuild(db: apsw.Connection, index: TransactionIndex) -> None:
+    def _begin_rebuild(index: TransactionIndex, db: apsw.Connection) -> None:
         with db:
             index.reset(db)
             db.execute("INSERT OR REPLACE INTO index_reach VALUES (?, 0, 'is being rebuilt')", (index.name,))
 
-    def _rebuild_step(self, db: apsw.Connection, index: TransactionIndex, after: int) -> tuple[int, int]:
+    def _rebuild_step(self, index: TransactionIndex, after: int, db: apsw.Connection) -> tuple[int, int]:
         """Index the next events; the position is -1 when there are no more."""
         entries = self.reader.entries(after, REBUILD_EVENTS)
         with db:
@@ -426,7 +459,3 @@ class Log:
                     db.execute("UPDATE store SET value = ? WHERE key = 'created'", (created,))
 
         self.exclusively(write)
-
-    def submit(self, batch: Batch) -> tuple[Appended, ...]:
-        """Append a batch that was prepared elsewhere: a restore's."""
-        return self._submit(self._writable(), batch)

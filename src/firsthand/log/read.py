@@ -152,12 +152,8 @@ class Reader:
 
         For the log's own upkeep: nothing of it may reach a caller of one namespace.
         """
-        rows = self._all(
-            f"{_FROM}WHERE position > ? AND body IS NOT NULL ORDER BY position LIMIT ?", (after, limit)
-        )
-        return [
-            Entry(row[2], self._event(self._text(self._all_namespaces, _NAMESPACE, row[2]), row)) for row in rows
-        ]
+        rows = self._all(f"{_FROM}WHERE position > ? AND body IS NOT NULL ORDER BY position LIMIT ?", (after, limit))
+        return [Entry(row[2], self._event(self._text(self._all_namespaces, _NAMESPACE, row[2]), row)) for row in rows]
 
     def record_parts(self, event: Event) -> tuple[Event, ...]:
         """Give all events of the source record that an event came from, in order."""

@@ -55,7 +55,7 @@ def _append(log: Log, lines: list[export.Line]) -> int:
     if not lines:
         return 0
     events: tuple[Prepared, ...] = tuple(line.event for line in lines)
-    return sum(one.new for one in log.submit(Batch(lines[0].namespace, lines[0].session, events)))
+    return sum(one.new for one in log.submit((Batch(lines[0].namespace, lines[0].session, events),)))
 
 
 def _take_artifact(log: Log, first: dict[str, Any], lines: Iterator[dict[str, Any]]) -> None:

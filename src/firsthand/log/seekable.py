@@ -136,7 +136,9 @@ class Frames:
             raise Unreadable(f"its file has {self._length:,} bytes, too few for a seek table")
         count, descriptor, magic = _FOOTER.unpack(tail)
         if magic != _FOOTER_MAGIC or descriptor != _WITH_CHECKSUMS or not 0 < count <= FRAMES_MAX + 1:
-            raise Unreadable(f"its file of {self._length:,} bytes does not end with a seek table: cut off or overwritten")
+            raise Unreadable(
+                f"its file of {self._length:,} bytes does not end with a seek table: cut off or overwritten"
+            )
         size = _SKIPPABLE.size + count * _ENTRY.size + _FOOTER.size
         table = self._read(size, self._length - size) if size <= self._length else b""
         if table[: _SKIPPABLE.size] != _SKIPPABLE.pack(_TABLE_MAGIC, size - _SKIPPABLE.size):
