@@ -1,6 +1,6 @@
 """Cuts a large payload into passages that are indexed one by one, in bounded memory.
 
-Passage k begins at k x 64 KiB and reaches a little into the next one; both ends
+Passage k begins at k x 16 KiB and reaches a little into the next one; both ends
 move on to the next space. The invariant: every run of up to 256 bytes without a
 space, and every text of up to 256 bytes, stands whole in at least one passage.
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-PASSAGE_BYTES = 65_536
+PASSAGE_BYTES = 16_384
 OVERLAP_BYTES = 256
 REACH_BYTES = PASSAGE_BYTES + 2 * OVERLAP_BYTES
 """How far from its nominal beginning a passage's bytes can lie."""

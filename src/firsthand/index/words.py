@@ -71,22 +71,36 @@ def of_event(event: Event) -> Words:
 
 def of_text(text: str, head: str = "") -> Words:
     """Say what of a text is indexed; ``head`` says who said it."""
+    plain, spaceless = _plain(text, head)
+    pieces = _pieces(plain)
+    odd = " ".join([word for word in pieces if not word.isalnum()])
+    strings = _with_parts(_CHUNK.findall(odd.casefold()))
+    if spaceless:
+        strings.update(dict.fromkeys(_pairs(spaceless, single=True)))
+    if _HUMP.search(plain):
+        plain += _humps(pieces)
+    return Words(plain, " ".join([token(string) for string in strings]))
+
+
+def words_of(text: str, head: str = "") -> Words:
+    """Give what of a text counts for ranking: as `of_text`, with pairs of signs as the only exact strings."""
+    plain, spaceless = _plain(text, head)
+    if _HUMP.search(plain):
+        plain += _humps(_pieces(plain))
+    return Words(plain, " ".join(map(token, dict.fromkeys(_pairs(spaceless, single=True)))) if spaceless else "")
+
+
+def _plain(text: str, head: str) -> tuple[str, list[str]]:
+    """Normalise a text and take the runs of scripts without spaces out of it."""
     text = f"{head}\n{text}" if head else text
-    spaceless = ""
+    spaceless: list[str] = []
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
-        spaceless = "\n".join(_NO_SPACES.findall(text))
+        spaceless = _NO_SPACES.findall(text)
         if spaceless:
             text = _NO_SPACES.sub(" ", text)
         text = text.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate is no word
-    pieces = _pieces(text)
-    odd = " ".join(word for word in pieces if not word.isalnum())
-    strings = _with_parts(_CHUNK.findall(odd.casefold()))
-    if spaceless:
-        strings.update(dict.fromkeys(_pairs(spaceless.split("\n"), single=True)))
-    if _HUMP.search(text):
-        text += _humps(pieces)
-    return Words(text, " ".join([token(string) for string in strings]))
+    return text, spaceless
 
 
 def _pieces(text: str) -> dict[str, None]:

@@ -117,7 +117,7 @@ class Evidence:
         text = read(row.data)
         head = words.header(event)
         if self._terms:
-            indexed = words.of_text(text, head)
+            indexed = words.words_of(text, head)
             tokens = self._stems(indexed.text)
             if self._pairs:
                 tokens += indexed.exact.split()

@@ -36,6 +36,8 @@ BLOCK_ROWS = 64
 FIRST_ROWS = 32
 """Most rows taken of each other kind of candidate into the first block."""
 PREVIEW_TOKENS_MIN = 24
+SHOWN_CHARACTERS_MIN = 3
+"""A shorter word or number stands somewhere in every longer text: it shows nothing."""
 
 
 class Ranker(Protocol):
@@ -324,9 +326,13 @@ def _wanted(question: Question, tokenize: Tokenize) -> tuple[Wanted, ...]:
 
     wanted = [Wanted(phrase, keys(phrase), "phrase") for phrase in question.phrases]
     wanted += [Wanted(term.word, (term.key,), "exact") for term in question.strings]
-    shown = {one.string for one in wanted}
     for term in question.words:
-        if term.word not in shown and (any(map(str.isdigit, term.word)) or term.word[1:] != term.word[1:].lower()):
+        telling = any(map(str.isdigit, term.word)) or term.word[1:] != term.word[1:].lower()
+        if (
+            telling
+            and len(term.word) >= SHOWN_CHARACTERS_MIN
+            and not any(term.word in s.word for s in question.strings)
+        ):
             wanted.append(Wanted(term.word, (), ""))
     if not wanted:
         wanted.append(Wanted(question.text.strip(), (), ""))

@@ -1,0 +1,125 @@
+"""Compares the text index with the log: quickly by counting, or word for word.
+
+Gives sentences, none when all is well. It changes nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import apsw
+
+from firsthand.log.port import ContentReader, Entry
+
+from .passages import ROW_STEP
+from .text import NAME, VERSION, TextIndex, size_of, version_of
+
+
+def check(db: apsw.Connection) -> list[str]:
+    """Say what is wrong with the text index, by counting rows. Costs one pass over the log's rows."""
+    found: list[str] = []
+    reach = _all(db, "SELECT position, fault FROM index_reach WHERE name = ?", (NAME,))
+    head = _all(db, "SELECT value FROM store WHERE key = 'head_position'")[0][0]
+    if head and not reach:
+        return ["the text index was never built; run 'firsthand rebuild'"]
+    if reach and reach[0][1]:
+        found.append(f"the text index reaches position {reach[0][0]:,} of {head:,}: {reach[0][1]}")
+    through = reach[0][0] if reach and reach[0][1] else head
+    for key, name in _all(db, "SELECT key, name FROM namespace ORDER BY key"):
+        try:
+            found += [f"namespace {name!r}: {fault}" for fault in _check_one(db, key, through)]
+        except (apsw.SQLError, apsw.CorruptError) as error:
+            found.append(f"namespace {name!r}: the text index cannot be read ({error}); run 'firsthand rebuild'")
+    return found
+
+
+def _check_one(db: apsw.Connection, namespace: int, through: int) -> Iterator[str]:
+    events = _all(
+        db,
+        "SELECT count(*) FROM event WHERE namespace = ? AND position <= ? AND salt IS NOT NULL",
+        (namespace, through),
+    )[0][0]
+    version = version_of(db, namespace)
+    if not version and not events:
+        return
+    if version != VERSION:
+        yield f"the text index is of version {version or '(none)'}, not {VERSION}; run 'firsthand rebuild'"
+        return
+    docsize = f"text_{namespace}_docsize"
+    rows = _all(db, f"SELECT count(*), coalesce(sum(id < {ROW_STEP}), 0) FROM {docsize}")[0]  # noqa: S608 - a number
+    if rows[1] != events:
+        yield f"the text index holds {rows[1]:,} events, the log {events:,}; run 'firsthand rebuild'"
+    size = size_of(db, namespace)
+    if size.rows != rows[0]:
+        yield f"the text index says it has {size.rows:,} rows and has {rows[0]:,}; run 'firsthand rebuild'"
+    strays = _all(
+        db,
+        f"SELECT count(*) FROM {docsize} d LEFT JOIN event e ON e.position = (d.id & {ROW_STEP - 1}) "  # noqa: S608
+        "AND e.namespace = ? AND e.salt IS NOT NULL WHERE e.position IS NULL",
+        (namespace,),
+    )[0][0]
+    if strays:
+        yield f"{strays:,} rows of the text index belong to no event; run 'firsthand rebuild'"
+
+
+def deep_check(
+    db: apsw.Connection, namespace: int, batches: Iterable[list[Entry]], contents: ContentReader
+) -> list[str]:
+    """Derive a namespace's index again and compare it word for word with the one that is there.
+
+    Args:
+        batches: the namespace's events that the index reaches, in order of position.
+    """
+    again = apsw.Connection("")  # a file of its own that SQLite deletes
+    try:
+        again.execute("CREATE TABLE session (namespace, first_position)")
+        again.execute("BEGIN")
+        fresh = TextIndex()
+        for batch in batches:
+            fresh.apply(again, batch, contents)
+        again.execute("COMMIT")
+        if not version_of(again, namespace):
+            return []
+        return list(_differences(db, again, namespace))
+    finally:
+        again.close()
+
+
+def _differences(there: apsw.Connection, derived: apsw.Connection, namespace: int) -> Iterator[str]:
+    try:
+        for mine, theirs in itertools.zip_longest(_instances(derived, namespace), _instances(there, namespace)):
+            if mine != theirs:
+                yield f"the text index differs from the log: expected {_place(mine)}, found {_place(theirs)}"
+                return  # from here on the two run apart: one difference is proof, a thousand are noise
+        for mine, theirs in itertools.zip_longest(_sizes(derived, namespace), _sizes(there, namespace)):
+            if mine != theirs:
+                yield f"the text index differs from the log in the length of a row: expected {mine}, found {theirs}"
+                return
+    except (apsw.SQLError, apsw.CorruptError) as error:
+        yield f"the text index cannot be read ({error})"
+
+
+def _instances(db: apsw.Connection, namespace: int) -> Iterator[Any]:
+    name = f"text_{namespace}"
+    db.execute(f"CREATE VIRTUAL TABLE temp.{name}_instances USING fts5vocab(main, {name}, instance)")
+    try:
+        yield from db.execute(f"SELECT term, doc, col, offset FROM temp.{name}_instances")  # noqa: S608 - a number
+    finally:
+        db.execute(f"DROP TABLE temp.{name}_instances")
+
+
+def _sizes(db: apsw.Connection, namespace: int) -> Iterator[Any]:
+    yield from db.execute(f"SELECT id, sz FROM text_{namespace}_docsize ORDER BY id")  # noqa: S608 - a number
+
+
+def _place(instance: Any) -> str:
+    if instance is None:
+        return "nothing more"
+    term, row, column, offset = instance
+    return f"{term!r} in row {row}, column {column}, word {offset}"
+
+
+def _all(db: apsw.Connection, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
+    return db.execute(sql, values).fetchall()
