@@ -1,0 +1,173 @@
+"""Runs of agents in whole-file JSON: SWE-agent, InterCode, tau-bench, Who&When."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from readings import cuts, drafts, read, told
+
+from firsthand.event import Kind, Trust
+from firsthand.hosts.intercode import Intercode
+from firsthand.hosts.swe_agent import SweAgent
+from firsthand.hosts.tau import Tau
+from firsthand.hosts.who_and_when import WhoAndWhen
+
+STEP = {
+    "action": "ls\n", "observation": "a.py\n", "response": "Look.\n```\nls\n```", "state": '{"open_file": "n/a"}',
+    "thought": "Look.\n",
+}  # fmt: skip
+TRAJ = {
+    "environment": "swe_main",
+    "trajectory": [STEP, STEP | {"action": "submit\n", "observation": "diff\n", "thought": "", "response": "Done é"}],
+    "history": [
+        {"role": "system", "content": "You are a programmer.", "agent": "primary"},
+        {"role": "user", "content": "The issue: é", "agent": "primary"},
+        {"role": "assistant", "content": "Look.\n```\nls\n```", "thought": "Look.\n", "action": "ls\n"},
+        {"role": "user", "content": "a.py\n\n(Open file: n/a)"},
+    ],
+    "info": {"exit_status": "submitted", "model_stats": {"api_calls": 2, "instance_cost": 0.5}},
+}
+EPISODES = {
+    str(number): {
+        "environment": "ic_bash", "dataset": "d.json", "task_id": number, "query": "which kernel?",
+        "turn_history": {
+            "actions": ["uname -r", "uname -a é"], "observations": ["5.15\n", "Linux"], "rewards": [0.5, 1.0],
+            "valid_action": [True, False],
+        },
+        "summary": {"max_reward": 1.0, "turns_taken": 2},
+    }
+    for number in range(2)
+}  # fmt: skip
+CALL = {"id": "call_1", "type": "function", "function": {"name": "get_user", "arguments": '{"id":"mia"}'}}
+TAU = [
+    {
+        "task_id": task, "reward": 0.5, "info": {"task": {"instruction": "the secret task"}},
+        "traj": [
+            {"role": "system", "content": "Policy"}, {"role": "user", "content": "Hi!"},
+            {"content": None, "role": "assistant", "tool_calls": [CALL]},
+            {"role": "tool", "tool_call_id": "call_1", "name": "get_user", "content": '{"name": "Mia"}'},
+            {"content": "Hello Mia", "role": "assistant"},
+        ],
+        "trial": 1,
+    }
+    for task in (0, 7)
+]  # fmt: skip
+WHO = {
+    "is_correct": False, "question": "How many?", "ground_truth": "8",
+    "history": [
+        {"content": "You are given a task", "role": "assistant", "name": "Excel_Expert"},
+        {"content": "exitcode: 0", "name": "Computer_terminal", "role": "user"},
+        {"content": "Where is it?", "role": "human"},
+        {"content": "Initial plan", "role": "Orchestrator (thought)"},
+        {"content": "Go on", "role": "Orchestrator (-> WebSurfer)"},
+    ],
+    "mistake_agent": "Excel_Expert",
+}  # fmt: skip
+
+
+def dump(value: object, indent: int | None = None, *, ascii_only: bool = True) -> bytes:
+    return json.dumps(value, indent=indent, ensure_ascii=ascii_only).encode() + b"\n"
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_swe_agent_run_begins_with_its_task_and_goes_step_by_step(indent, ascii_only):
+    """Prompt and issue come first although the file tells them last; a step is thought, call and result."""
+    made = drafts(SweAgent(), "/x/astropy__astropy-1.2.traj", dump(TRAJ, indent, ascii_only=ascii_only))
+    assert [(d.kind.word, d.content) for d in made[:-1]] == [
+        ("session", b'"swe_main"'),
+        ("system", b"You are a programmer."),
+        ("user_message", "The issue: é".encode()),
+        ("agent_message", b"Look.\n"), ("tool_call", b"ls\n"), ("tool_result", b"a.py\n"),
+        ("agent_message", "Done é".encode()), ("tool_call", b"submit\n"), ("tool_result", b"diff\n"),
+    ]  # fmt: skip
+    assert (made[-1].kind, json.loads(made[-1].content)) == (Kind.SESSION, TRAJ["info"])
+    assert made[5].meta == {"call_id": "1", "tool": "shell", "state": '{"open_file": "n/a"}', "step": 1}
+    assert made[-1].meta["api_calls"] == 2
+    assert SweAgent().session("/x/astropy__astropy-1.2.traj", b"") == "astropy__astropy-1.2"
+
+
+def test_a_swe_agent_run_that_went_on_keeps_its_steps():
+    """The file is written again after each step; the steps so far have the identities they had."""
+    shorter = TRAJ | {"trajectory": TRAJ["trajectory"][:1], "info": {}}
+    before, after = (read(SweAgent(), "r.traj", dump(value)) for value in (shorter, TRAJ))
+    assert [r.record.identity for r in before[:2]] == [r.record.identity for r in after[:2]]
+    assert before[2].record.identity != after[3].record.identity
+
+
+def test_an_intercode_episode_is_a_session_in_the_order_of_its_turns():
+    """Actions and what they brought alternate, although the file has them in two lists; nothing is kept twice."""
+    found = read(Intercode(), "/x/ic_bash_gpt-3.5.json", dump(EPISODES, 2))
+    assert [r.record.session for r in found] == ["ic_bash_gpt-3.5-0", "ic_bash_gpt-3.5-1"]
+    made = found[0].record.drafts
+    assert told(made) == [
+        ("user_message", b"which kernel?"), ("tool_call", b"uname -r"), ("tool_result", b"5.15\n"),
+        ("tool_call", "uname -a é".encode()), ("tool_result", b"Linux"),
+    ]  # fmt: skip
+    assert [d.meta for d in made[3:]] == [
+        {"call_id": "2", "tool": "bash", "valid": False}, {"call_id": "2", "tool": "bash", "reward": 1.0},
+    ]  # fmt: skip
+    assert b"uname" not in made[0].envelope
+    assert len(drafts(Intercode(), "/x/a.json", dump(EPISODES))) == 10
+
+
+def test_a_tau_episode_is_a_session_of_its_task_and_trial():
+    """Messages, calls and results as they are; the hidden task is in no event's content."""
+    data = dump(TAU)
+    found = read(Tau(), "/x/gpt.json", data)
+    assert [r.record.session for r in found] == ["0-1"] * 6 + ["7-1"] * 6
+    made = drafts(Tau(), "/x/gpt.json", data)[:6]
+    assert told(made) == [
+        ("session", b'{"task_id": 0, "trial": 1}'), ("system", b"Policy"), ("user_message", b"Hi!"),
+        ("tool_call", b'{"id":"mia"}'), ("tool_result", b'{"name": "Mia"}'), ("agent_message", b"Hello Mia"),
+    ]  # fmt: skip
+    assert made[0].meta == {"task_id": 0, "trial": 1, "reward": 0.5, "file": "gpt.json"}
+    assert (made[3].meta["call_id"], made[4].meta["call_id"], made[4].origin) == ("call_1", "call_1", "tool:get_user")
+    assert not any(b"secret" in d.content for d in made)
+
+
+def test_a_run_of_several_agents_names_who_spoke():
+    """Agents, the terminal and the person are told apart; labels and answers are in no content."""
+    made = drafts(WhoAndWhen(), "/x/Hand-Crafted/17.json", dump(WHO))
+    assert [(d.kind.word, d.agent, d.origin, d.trust) for d in made] == [
+        ("agent_message", "Excel_Expert", "agent", Trust.AGENT),
+        ("tool_result", "Computer_terminal", "tool:Computer_terminal", Trust.UNTRUSTED),
+        ("user_message", "", "user", Trust.TRUSTED),
+        ("reasoning", "Orchestrator", "agent", Trust.AGENT),
+        ("agent_message", "Orchestrator", "agent", Trust.AGENT),
+    ]
+    assert [d.content for d in made] == [message["content"].encode() for message in WHO["history"]]
+    assert WhoAndWhen().session("/x/Hand-Crafted/17.json", b"") == "Hand-Crafted/17"
+
+
+@pytest.mark.parametrize(
+    ("host", "path", "value"),
+    [
+        (SweAgent(), "r.traj", TRAJ), (Intercode(), "i.json", EPISODES), (Tau(), "t.json", TAU[:1]),
+        (WhoAndWhen(), "w.json", WHO),
+    ],
+)  # fmt: skip
+def test_every_prefix_is_read_without_an_error(host, path, value):
+    """A file cut at any byte raises nothing, and its records are its bytes."""
+    cuts(host, path, dump(value))
+
+
+@pytest.mark.parametrize(
+    ("host", "path", "value"),
+    [
+        (SweAgent(), "r.traj", {"trajectory": [7, {"action": None}, {}], "history": [None, {"role": 3}], "info": 8}),
+        (SweAgent(), "r.traj", {"trajectory": "x", "history": []}),
+        (
+            Intercode(),
+            "i.json",
+            {"0": 5, "1": {"query": 4, "turn_history": {"actions": [None, 3], "observations": "x"}}},
+        ),
+        (Tau(), "t.json", [4, {"task_id": None, "traj": [3, {}]}, {"trial": "x"}]),
+        (WhoAndWhen(), "w.json", {"history": [1, {"role": 4, "content": []}]}),
+    ],
+)
+def test_values_of_the_wrong_type_are_kept_and_raise_nothing(host, path, value):
+    """A field of another type than expected costs its meaning, never its bytes."""
+    for reading in read(host, path, dump(value)):
+        assert reading.record.drafts
