@@ -19,7 +19,8 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -113,9 +114,11 @@ class ArtifactStore:
         try:
             for _ in self._pieces(namespace_key, artifact, 0, artifact.size_bytes):
                 pass
-            return self._verify_file(namespace_key, artifact)
+            with self._opened(namespace_key, artifact) as frames:
+                frames.check_stored()
         except (StoreDamaged, StoreFailed) as error:
             return str(error)
+        return None
 
     def remove(self, namespace_key: int, digest: bytes) -> bool:
         """Destroy an artifact; False if there was none. On return the removal is durable.
@@ -151,10 +154,10 @@ class ArtifactStore:
             return False
         try:
             path = target._incoming("copy-")
-            with _Incoming(target._disk, path) as file:
+            with _new_file(target._disk, path) as write:
                 at = 0
                 while piece := self._disk.read(source, FRAME_BYTES, at):
-                    file.write(piece)
+                    write(piece)
                     at += len(piece)
         finally:
             self._disk.close(source)
@@ -200,8 +203,8 @@ class ArtifactStore:
     def _stage(self, first: bytes, source: bytes | ByteSource) -> _Staged:
         digest, previewer, size = hashlib.sha256(), Previewer(), 0
         path = self._incoming("put-")
-        with _Incoming(self._disk, path) as file:
-            frames = FrameWriter(file.write)
+        with _new_file(self._disk, path) as write:
+            frames = FrameWriter(write)
             for piece in _pieces_of(first, source):
                 size += len(piece)
                 if size > ARTIFACT_BYTES_MAX:
@@ -252,7 +255,7 @@ class ArtifactStore:
     def _pieces(self, namespace_key: int, artifact: Artifact, start: int, end: int) -> Iterator[bytes]:
         whole = start == 0 and end == artifact.size_bytes
         digest = hashlib.sha256()
-        with _Reading(self._disk, self._path(namespace_key, artifact.digest), artifact) as frames:
+        with self._opened(namespace_key, artifact) as frames:
             for piece in frames.payload(start, end):
                 if whole:
                     digest.update(piece)
@@ -260,9 +263,19 @@ class ArtifactStore:
             if whole and digest.digest() != artifact.digest:
                 raise Unreadable(f"its payload has the SHA-256 {digest.hexdigest()}")
 
-    def _verify_file(self, namespace_key: int, artifact: Artifact) -> None:
-        with _Reading(self._disk, self._path(namespace_key, artifact.digest), artifact) as frames:
-            frames.check_stored()
+    @contextmanager
+    def _opened(self, namespace_key: int, artifact: Artifact) -> Iterator[Frames]:
+        """Open an artifact's file; what turns out to be wrong with it is told with its digest."""
+        descriptor = self._disk.open(self._path(namespace_key, artifact.digest))
+        if descriptor is None:
+            raise _damaged(artifact, "its file is missing")
+        try:
+            length = self._disk.length(descriptor)
+            yield Frames(lambda size, at: self._disk.read(descriptor, size, at), length, artifact.size_bytes)
+        except Unreadable as error:
+            raise _damaged(artifact, str(error)) from error
+        finally:
+            self._disk.close(descriptor)
 
     # paths ---------------------------------------------------------------------------------------
 
@@ -292,66 +305,26 @@ class ArtifactStore:
         self._made.add(folder)
 
 
-class _Incoming:
-    """A new file that is synced when its block ends well, and removed when it does not."""
-
-    def __init__(self, disk: Disk, path: Path) -> None:
-        self._disk, self._path = disk, path
-        self._descriptor = disk.create(path)
-
-    def write(self, data: bytes) -> None:
-        self._disk.write(self._descriptor, data)
-
-    def __enter__(self) -> _Incoming:
-        return self
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+@contextmanager
+def _new_file(disk: Disk, path: Path) -> Iterator[Callable[[bytes], None]]:
+    """Make a file to write to that is synced when the block ends well, and removed when it does not."""
+    descriptor = disk.create(path)
+    try:
         try:
-            if error is None:
-                self._disk.sync_open(self._descriptor)
-        except FirsthandError as failure:
-            error = failure
-            raise
+            yield lambda data: disk.write(descriptor, data)
+            disk.sync_open(descriptor)
         finally:
-            self._disk.close(self._descriptor)
-            if error is not None:
-                _tidy(self._disk, self._path, error)
+            disk.close(descriptor)
+    except BaseException as error:
+        _tidy(disk, path, error)
+        raise
 
 
-class _Reading:
-    """An artifact's file, open to read; what is wrong with it is told with its digest."""
-
-    def __init__(self, disk: Disk, path: Path, artifact: Artifact) -> None:
-        self._disk, self._artifact = disk, artifact
-        descriptor = disk.open(path)
-        if descriptor is None:
-            raise self._damaged("its file is missing")
-        self._descriptor = descriptor
-
-    def __enter__(self) -> Frames:
-        try:
-            length = self._disk.length(self._descriptor)
-            frames = Frames(lambda size, at: self._disk.read(self._descriptor, size, at), length)
-            if frames.payload_bytes != self._artifact.size_bytes:
-                raise Unreadable(f"its file says a payload of {frames.payload_bytes:,} bytes")
-        except BaseException as error:
-            self._disk.close(self._descriptor)
-            if isinstance(error, Unreadable):
-                raise self._damaged(str(error)) from error
-            raise
-        return frames
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._disk.close(self._descriptor)
-        if isinstance(error, Unreadable):
-            raise self._damaged(str(error)) from error
-
-    def _damaged(self, wrong: str) -> StoreDamaged:
-        artifact = self._artifact
-        return StoreDamaged(
-            f"the artifact {artifact.digest.hex()} of {artifact.size_bytes:,} bytes is not as it was written: {wrong}. "
-            "Restore its file from a backup, or append the payload again."
-        )
+def _damaged(artifact: Artifact, wrong: str) -> StoreDamaged:
+    return StoreDamaged(
+        f"the artifact {artifact.digest.hex()} of {artifact.size_bytes:,} bytes is not as it was written: {wrong}. "
+        "Restore its file from a backup, or append the payload again."
+    )
 
 
 def _pieces_of(first: bytes, source: bytes | ByteSource) -> Iterator[bytes]:

@@ -31,6 +31,7 @@ MIDDLE_BYTES_MAX = 2_300  # lines, line numbers and gap marks together
 LINE_SHOWN_BYTES_MAX = 240
 ERRORS_KEPT_MAX = 12  # first ones, and as many last ones
 OTHERS_KEPT_MAX = 24
+ALIKE_MAX = 3  # of them with the same shape
 ERRORS_READ_MAX = 100  # in one block; a payload of nothing but errors costs no more than others
 BLOCK_BYTES = 1024 * 1024
 CARRY_BYTES_MAX = 65_536
@@ -50,9 +51,12 @@ _CONTROL = bytes(b for b in range(32) if b not in b"\t\n\r\f\b\x1b")
 _MEDIA = (
     (b"\x89PNG", "PNG image"), (b"\xff\xd8\xff", "JPEG image"), (b"GIF8", "GIF image"), (b"%PDF", "PDF document"),
     (b"PK\x03\x04", "ZIP archive"), (b"\x1f\x8b", "gzip data"), (b"\x28\xb5\x2f\xfd", "zstd data"),
-    (b"BZh", "bzip2 data"), (b"\xfd7zXZ", "xz data"), (b"\x7fELF", "ELF program"), (b"SQLite format 3", "SQLite database"),
-    (b"RIFF", "RIFF media"), (b"OggS", "Ogg media"), (b"ID3", "MP3 sound"), (b"\xff\xfe", "UTF-16 text"),
-    (b"\xfe\xff", "UTF-16 text"), (b"\xca\xfe\xba\xbe", "Java class or Mach-O program"), (b"\0asm", "WebAssembly module"),
+    (b"BZh", "bzip2 data"), (b"\xfd7zXZ", "xz data"), (b"\x7fELF", "ELF program"),
+    (b"SQLite format 3", "SQLite database"), (b"RIFF", "RIFF media"),
+    (b"OggS", "Ogg media"), (b"ID3", "MP3 sound"),
+    (b"\xff\xfe", "UTF-16 text"),
+    (b"\xfe\xff", "UTF-16 text"), (b"\xca\xfe\xba\xbe", "Java class or Mach-O program"),
+    (b"\0asm", "WebAssembly module"),
 )  # fmt: skip
 
 
@@ -123,7 +127,9 @@ class Previewer:
         self._scan(bytes(self._waiting))
         head, tail = self._head(first), self._tail()
         chosen = self._chosen(head.end, tail.start)
-        return _laid_out(head, chosen, tail)
+        shown = _laid_out(head, chosen, tail)
+        assert len(shown) <= PREVIEW_BYTES_MAX, "the shares of head, middle and tail leave room for the marks"
+        return shown
 
     # scanning ------------------------------------------------------------------------------------
 
@@ -186,19 +192,19 @@ class Previewer:
     # laying out ----------------------------------------------------------------------------------
 
     def _head(self, first: bytes) -> _Passage:
-        text = _whole_characters(first[:EDGE_BYTES_MAX])
-        text = _at_most(text, EDGE_CHARACTERS_MAX)
+        text = _without_partial_end(first[:EDGE_BYTES_MAX])
+        text = _at_most(text, slice(EDGE_CHARACTERS_MAX))
+        if len(_utf8(text)) > EDGE_BYTES_MAX:  # bytes that are not UTF-8 show as three
+            text = _without_partial_end(text[: EDGE_BYTES_MAX // 3])
         cut = text.rfind(b"\n", len(text) // 2) + 1 or len(text)
         return _Passage(0, cut, 1, text.count(b"\n", 0, cut), text[:cut])
 
     def _tail(self) -> _Passage:
-        text = _whole_characters(self._last)
-        text = _at_most(text, EDGE_CHARACTERS_MAX, last=True)
-        cut = text.find(b"\n", 0, len(text) // 2) + 1
-        text = text[cut:]
+        text = _at_most(_without_partial_start(self._last), slice(-EDGE_CHARACTERS_MAX, None))
+        if len(_utf8(text)) > EDGE_BYTES_MAX:
+            text = _without_partial_start(text[-(EDGE_BYTES_MAX // 3) :])
+        text = text[text.find(b"\n", 0, len(text) // 2) + 1 :]
         newlines = text.count(b"\n")
-        # `_whole_characters` may have taken an unfinished character off the payload's very end.
-        text = self._last[self._last.rfind(text) :] if text else b""
         return _Passage(self._size - len(text), self._size, self._newlines - newlines + 1, newlines, text)
 
     def _chosen(self, start: int, end: int) -> list[_Passage]:
@@ -208,7 +214,7 @@ class Previewer:
         late = list(self._late)
         errors = [passage for pair in zip(self._early, late[::-1], strict=False) for passage in pair]
         errors += [passage for passage in self._early if passage not in errors]
-        for passage in errors + self._others:
+        for passage in errors + _unlike(self._others):
             cost = len(_utf8(passage.text)) + _MARK_BYTES
             apart = all(passage.end <= other.start or other.end <= passage.start for other in chosen)
             if start <= passage.start and passage.end <= end and apart and cost <= left:
@@ -260,6 +266,18 @@ def _shape(text: bytes) -> bytes:
     return _DIGITS.sub(b"0", text.strip())
 
 
+def _unlike(passages: list[_Passage]) -> list[_Passage]:
+    """Keep a few of each shape: a log of one shape says no more with twenty samples of it."""
+    seen: dict[bytes, int] = {}
+    kept: list[_Passage] = []
+    for passage in passages:
+        shape = _shape(passage.text)
+        seen[shape] = seen.get(shape, 0) + 1
+        if seen[shape] <= ALIKE_MAX:
+            kept.append(passage)
+    return kept
+
+
 def _is_binary(sample: bytes) -> bool:
     if b"\0" in sample or sample.startswith((b"\xff\xfe", b"\xfe\xff", b"%PDF")):
         return True
@@ -276,21 +294,24 @@ def _utf8(data: bytes) -> bytes:
     return data.decode("utf-8", "replace").encode()
 
 
-def _whole_characters(data: bytes) -> bytes:
-    """Take off what the cut left of a character at either end."""
+def _without_partial_start(data: bytes) -> bytes:
+    """Take off what a cut left of a character at the beginning."""
     start = 0
     while start < min(3, len(data)) and data[start] & 0xC0 == 0x80:
         start += 1
-    for back in range(1, min(4, len(data) - start) + 1):
-        lead = data[-back]
-        if lead & 0xC0 == 0x80:
-            continue
-        needed = 4 if lead >= 0xF0 else 3 if lead >= 0xE0 else 2 if lead >= 0xC0 else 1
-        return data[start : len(data) - back] if needed > back else data[start:]
     return data[start:]
 
 
-def _at_most(data: bytes, characters: int, *, last: bool = False) -> bytes:
+def _without_partial_end(data: bytes) -> bytes:
+    """Take off what a cut left of a character at the end."""
+    for back in range(1, min(4, len(data)) + 1):
+        lead = data[-back]
+        if lead & 0xC0 != 0x80:
+            needed = 4 if lead >= 0xF0 else 3 if lead >= 0xE0 else 2 if lead >= 0xC0 else 1
+            return data[:-back] if needed > back else data
+    return data
+
+
+def _at_most(data: bytes, characters: slice) -> bytes:
     """Cut to so many characters; bytes that are no UTF-8 count as one each."""
-    text = data.decode("utf-8", "surrogateescape")
-    return (text[-characters:] if last else text[:characters]).encode("utf-8", "surrogateescape")
+    return data.decode("utf-8", "surrogateescape")[characters].encode("utf-8", "surrogateescape")

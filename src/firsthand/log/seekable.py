@@ -93,16 +93,19 @@ class Frames:
     Args:
         read: gives ``size`` bytes at an offset, fewer where the file ends.
         length: of the file.
+        payload_bytes: size that the payload should have.
 
     Raises:
-        Unreadable: the seek table is not there, or does not fit the file.
+        Unreadable: the seek table is not there, or does not fit the file or the payload.
     """
 
-    def __init__(self, read: Callable[[int, int], bytes], length: int) -> None:
+    def __init__(self, read: Callable[[int, int], bytes], length: int, payload_bytes: int) -> None:
         self._read, self._length = read, length
         self._entries = self._read_table()
         self._offsets = [0, *accumulate(entry[0] for entry in self._entries)]
-        self.payload_bytes = sum(entry[1] for entry in self._entries)
+        said = sum(entry[1] for entry in self._entries)
+        if said != payload_bytes:
+            raise Unreadable(f"its file says a payload of {said:,} bytes")
 
     def payload(self, start: int, end: int) -> Iterator[bytes]:
         """Yield the payload's bytes from ``start`` up to ``end``, a frame at a time.
