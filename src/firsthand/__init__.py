@@ -1,1 +1,5 @@
 """Memory for LLM agents that keeps the source."""
+
+from firsthand.memory import Memory, Session
+
+__all__ = ["Memory", "Session"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+HOST_VARIABLES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "GEMINI_CLI_HOME")
+
 
 def default_store() -> Path:
     """Give the store that is used when none is named: ``$FIRSTHAND_STORE``, else ``~/.firsthand``."""
@@ -22,10 +24,10 @@ def home() -> Path:
     return Path("~").expanduser()
 
 
-def host_folder(variable: str) -> Path | None:
-    """Give the folder that a host's own variable names (``CLAUDE_CONFIG_DIR``, ``CODEX_HOME``); None if unset."""
-    named = os.environ.get(variable, "")
-    return Path(named).expanduser() if named else None
+def host_folders() -> dict[str, Path]:
+    """Give the folders that hosts' own variables name, by variable; those that are not set are left out."""
+    named = {variable: os.environ.get(variable, "") for variable in HOST_VARIABLES}
+    return {variable: Path(folder).expanduser() for variable, folder in named.items() if folder}
 
 
 def plain_output() -> bool:

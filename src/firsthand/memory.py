@@ -10,7 +10,9 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
+
+import apsw
 
 from firsthand import environment, event, moment, pointer
 from firsthand.answer import Answer, Query, Scope
@@ -23,7 +25,6 @@ from firsthand.log.prepare import check_name
 from firsthand.log.read import SessionInfo
 from firsthand.moment import Moment
 from firsthand.pointer import Pointer
-from firsthand.record import Record
 
 if TYPE_CHECKING:
     from firsthand.intake.importer import ImportReport, Progress
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
     from firsthand.log.erase import Erasure
     from firsthand.log.export import Exported
     from firsthand.log.verify import Verification
-
-    from .stats import Stats
+    from firsthand.stats import Stats
 
 Content = str | bytes | ByteSource
 When = Moment | str | float | None
@@ -94,7 +94,7 @@ class Memory:
         """Let the store go."""
         self._log.close()
 
-    def __enter__(self) -> Memory:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -199,9 +199,9 @@ class Memory:
 
     def stats(self) -> Stats:
         """Measure the store: events, sessions, sizes, how far the indexes reach."""
-        from .stats import measure
+        from firsthand.stats import measure
 
-        return measure(self._log, self._index, self.namespace)
+        return measure(self._log, self.namespace)
 
     # import and export ---------------------------------------------------------------------------------
 
@@ -219,9 +219,18 @@ class Memory:
         Raises:
             SourceRejected: the one file asked for cannot be imported.
         """
-        from firsthand.intake.wiring import import_paths
+        from firsthand.intake.importer import import_paths
+        from firsthand.keeper import LogKeeper
 
-        return import_paths(self._log, self._index, self.namespace, paths, progress)
+        report = import_paths(
+            LogKeeper(self._log, self.namespace),
+            paths,
+            home=environment.home(),
+            folders=environment.host_folders(),
+            progress=progress,
+        )
+        self._refresh()
+        return report
 
     def export(self, out: BinaryIO, *, session: str | None = None, everything: bool = False) -> Exported:
         """Write this namespace (or one session, or every namespace) as JSON Lines (docs/log-format.md)."""
@@ -256,9 +265,7 @@ class Memory:
             deep: also derive the whole text index again and compare; None does so up to 20,000 events.
             progress: called with events done and events in all.
         """
-        from .proof import verify
-
-        return verify(self._log, self._index, heads=heads, deep=deep, progress=progress)
+        return self._log.verify(heads=heads, progress=progress)
 
     def erase(self, addresses: Iterable[str | Pointer | Appended], *, reason: str = "") -> Erasure:
         """Destroy the content of events, wherever this store holds it; the chain still verifies.
@@ -266,15 +273,24 @@ class Memory:
         Raises:
             Unresolvable: one of them is not in this namespace; then nothing is erased.
         """
-        from .proof import erase
-
-        return erase(self._log, self._index, self.namespace, [_pointer(one) for one in addresses], reason)
+        return self._log.erase(self.namespace, [_pointer(one).first for one in addresses], reason)
 
     def rebuild(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Throw the indexes away and build them from the log; give the events indexed."""
-        from .proof import rebuild
+        indexed = self._log.rebuild(progress)
+        self._refresh()
+        return indexed
 
-        return rebuild(self._log, self._index, progress)
+    def _refresh(self) -> None:
+        """Count the commonest terms again where that is due."""
+        key = self._log.namespace_key(self.namespace)
+
+        def refresh(db: apsw.Connection) -> None:
+            with db:
+                self._index.refresh(db, key)
+
+        if self._log.reader.head()[0] and not self._log.reader.index_faults():
+            self._log.exclusively(refresh)
 
 
 class Session:
@@ -342,7 +358,7 @@ class Session:
         from firsthand import formats
 
         name = format or formats.detect(messages)
-        records: Sequence[Record] = formats.to_records(messages, name)
+        records = formats.named(name).to_records(messages)
         drafts = [_in_format(draft, name) for record in records for draft in record.drafts]
         return list(self._memory.append(drafts, session=self.name)) if drafts else []
 
@@ -356,11 +372,11 @@ class Session:
             Erased: one of them was erased.
         """
         reader = self._memory._log.reader  # noqa: SLF001 - Memory and Session are one room
-        out: list[dict[str, Any]] = []
-        for one in self.events():
-            if one.part == 0 and one.meta.get("format") and format in (None, one.meta["format"]):
-                out.append(json.loads(reader.source_of(one)))
-        return out
+        return [
+            json.loads(reader.source_of(one))
+            for one in self.events()
+            if one.part == 0 and one.meta.get("format") and format in {None, one.meta["format"]}
+        ]
 
     def events(self, *, after: int = 0, limit: int | None = None, newest_first: bool = False) -> Iterator[Event]:
         """Yield the session's events in order."""

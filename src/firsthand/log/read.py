@@ -15,7 +15,7 @@ from typing import Any
 import apsw
 
 from firsthand.errors import Erased, PointerError, StoreDamaged, Unresolvable
-from firsthand.event import Event, id_bytes
+from firsthand.event import Event, Kind, id_bytes
 from firsthand.moment import Moment
 from firsthand.pointer import Pointer
 from firsthand.record import assemble
@@ -284,6 +284,16 @@ class Reader:
         if len(facts) != 2:
             raise StoreDamaged(f"{self._root}: the store's head is missing; run 'firsthand verify'")
         return facts["head_position"], facts["head"]
+
+    def census(self, namespace: str) -> tuple[dict[str, int], int, int]:
+        """Count a namespace's events by kind, those erased, and the bytes of their bodies as kept."""
+        rows = self._all(
+            "SELECT kind, count(*), sum(body IS NULL), sum(length(body)) FROM event WHERE namespace = ? "
+            "GROUP BY kind ORDER BY kind",
+            (self.namespace_key(namespace),),
+        )
+        kinds = {Kind(kind).word: count for kind, count, _, _ in rows}
+        return kinds, sum(row[2] for row in rows), sum(row[3] or 0 for row in rows)
 
     def index_faults(self) -> dict[str, tuple[int, str]]:
         """Give the indexes that stopped following: name to (last position reached, why)."""

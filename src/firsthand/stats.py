@@ -1,0 +1,54 @@
+"""What a store holds and how large it is, measured on the spot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firsthand.log.log import Log
+from firsthand.log.schema import DATABASE_FILE
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """A store in numbers; sizes in bytes.
+
+    Attributes:
+        events, sessions, erased, kinds: of this namespace.
+        events_in_store: of all namespaces.
+        content_bytes: what the events of this namespace keep in the database, compressed.
+        wal_bytes: written and safe, not yet moved into the database file; large when a reader stays open for long.
+        index_faults: the indexes that do not follow, and why.
+    """
+
+    path: str
+    namespace: str
+    events: int
+    sessions: int
+    erased: int
+    kinds: dict[str, int]
+    events_in_store: int
+    content_bytes: int
+    database_bytes: int
+    wal_bytes: int
+    artifacts: int
+    artifact_bytes: int
+    index_faults: dict[str, str]
+    head: str
+
+
+def measure(log: Log, namespace: str) -> Stats:
+    """Measure a store and one namespace of it; costs one pass over the namespace's rows."""
+    reader, db = log.reader, log.reader.db
+    key = reader.namespace_key(namespace)
+    kinds, erased, content = reader.census(namespace)
+    files = [path for path in (log.root / "artifacts").rglob("*.zst") if path.is_file()]
+    head, digest = reader.head()
+    sessions = db.execute("SELECT count(*) FROM session WHERE namespace = ?", (key,)).get
+    wal = log.root / f"{DATABASE_FILE}-wal"
+    return Stats(
+        str(log.root), namespace, sum(kinds.values()), int(str(sessions)), erased, kinds, head, content,
+        (log.root / DATABASE_FILE).stat().st_size, wal.stat().st_size if wal.exists() else 0,
+        len(files), sum(path.stat().st_size for path in files),
+        {name: f"{fault}, beyond position {position}" for name, (position, fault) in reader.index_faults().items()},
+        f"{head}:{digest.hex()}",
+    )  # fmt: skip
