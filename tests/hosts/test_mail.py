@@ -147,8 +147,7 @@ def test_a_mail_over_the_limit_is_kept_in_pieces(monkeypatch):
     "data",
     [
         b"From: a\nTo: b\nSubject: =?utf-8?B?!!!?= =?nope?Q?=FF?=\nDate: never\n\n\xff\xfe",
-        b"From: a\nTo: b\nSubject: c\nContent-Type: text/plain; charset=klingon\n"
-        b"Content-Transfer-Encoding: base64\n\n!!!!",
+        b"From: a\nTo: b\nContent-Type: text/plain; charset=klingon\nContent-Transfer-Encoding: base64\n\n!!!!",
         b'From: a\nTo: b\nSubject: c\nContent-Type: multipart/mixed; boundary="x"\n\n--x\nno end',
         b"From: a\nTo: b\nSubject: c\nContent-Type: message/rfc822\n\nSubject: inner\n\nbody",
         b"From: a\nTo: b\nSubject:\nDate: Mon, 99 Jan 99999 99:99:99 +9999\n\n",
