@@ -52,6 +52,7 @@ class Evidence:
         self._pairs = any(term.key == words.token(term.word) for term in question.words)
         self._leading = {term.key for term in (question.stop_words if question.only_stop_words else question.words)}
         self._events: dict[int, Event] = {}
+        self._readings: dict[int, Callable[[bytes], str]] = {}
         self.damaged: list[str] = []
 
     def event(self, position: int) -> Event | None:
@@ -113,8 +114,7 @@ class Evidence:
     def match(self, row: Row) -> Match | None:
         """See what of the question stands in a row; None when nothing that counts does."""
         event = row.event
-        read = words.reading(self._head(row), event.media, event.kind)
-        text = read(row.data)
+        text = self._reading(row)(row.data)
         head = words.header(event)
         if self._terms:
             indexed = words.words_of(text, head)
@@ -129,8 +129,12 @@ class Evidence:
         counts = any(key in found.times for key in self._leading)
         return found if counts or found.exact or found.folded else None
 
-    def _head(self, row: Row) -> bytes:
-        """Give the first bytes of the payload: they say how all of it is read."""
-        if row.number == 0:
-            return row.data
-        return b"".join(self._reader.pieces(row.event, 0, min(_HEAD_BYTES, row.event.size_bytes)))
+    def _reading(self, row: Row) -> Callable[[bytes], str]:
+        """Say how a row is read: by the first bytes of its payload, wherever it stands in it."""
+        event = row.event
+        if event.artifact is None:
+            return words.reading(row.data, event.media, event.kind)
+        if event.position not in self._readings:
+            head = b"".join(self._reader.pieces(event, 0, min(_HEAD_BYTES, event.size_bytes)))
+            self._readings[event.position] = words.reading(head, event.media, event.kind)
+        return self._readings[event.position]

@@ -35,6 +35,8 @@ BLOCK_ROWS = 64
 """Candidates are read and ranked this many at a time; a page never changes those before it."""
 FIRST_ROWS = 32
 """Most rows taken of each other kind of candidate into the first block."""
+PASSAGES_MAX = 8
+"""Most passages of one event that are read in a block: the best come first."""
 PREVIEW_TOKENS_MIN = 24
 SHOWN_CHARACTERS_MIN = 3
 """A shorter word or number stands somewhere in every longer text: it shows nothing."""
@@ -267,7 +269,13 @@ class _Search:
                 return ranked
 
     def _read(self, rows: Sequence[int], seen: set[int]) -> Iterator[tuple[int, Match]]:
-        wanted = [row for row in rows if position_of(row) not in seen and position_of(row) <= self._head]
+        wanted = []
+        passages: dict[int, int] = {}
+        for row in rows:
+            position = position_of(row)
+            passages[position] = passages.get(position, 0) + 1
+            if position not in seen and position <= self._head and passages[position] <= PASSAGES_MAX:
+                wanted.append(row)
         self._evidence.load([position_of(row) for row in wanted])
         for row in wanted:
             if self._deadline():
