@@ -1,0 +1,43 @@
+"""Bytes on disk with the text index, against the JSONL the events came from and their bare text."""
+
+from __future__ import annotations
+
+from setting import Setting, checkpoint
+from table import Bound, Row, Target
+from timing import say
+
+EVENTS = 100_000
+RATIO_MAX = 1.2
+
+
+def measure(setting: Setting) -> list[Row]:
+    """Sum up the files of a closed store; the accelerator's cache is counted apart."""
+    count = setting.scaled(EVENTS)
+    store, source = setting.store(count), setting.jsonl(count)
+    say(f"disk: {count:,} events")
+    checkpoint(store)
+    files = {path: path.stat().st_size for path in store.rglob("*") if path.is_file()}
+    cache = sum(size for path, size in files.items() if path.relative_to(store).parts[0] == "cache")
+    kept = sum(files.values()) - cache
+    text = sum(len(t.encode()) for t in setting.texts(count))
+    note = (
+        f"{count:,} events, {text / count:.0f} B of text each in the mean; the JSONL has session, role, timestamp and "
+        "content only. Ours holds log, text index and artifacts, and gives the JSONL back byte for byte; the cache of the "
+        f"accelerator, which may be deleted at any time, takes {cache / 1e6:.1f} MB more."
+    )
+    label = f"disk at {count:,} events"
+    target = Target(Bound.RATIO_MAX, RATIO_MAX)
+    return [
+        Row(label, kept / 1e6, source.stat().st_size / 1e6, "MB", "raw JSONL", True, target, note),
+        Row(label, kept / 1e6, text / 1e6, "MB", "the text alone", True, None, note),
+        Row(
+            f"{label}, cache included",
+            (kept + cache) / 1e6,
+            source.stat().st_size / 1e6,
+            "MB",
+            "raw JSONL",
+            True,
+            None,
+            note,
+        ),
+    ]
