@@ -22,8 +22,8 @@ def measure(setting: Setting) -> list[Row]:
     text = sum(len(t.encode()) for t in setting.texts(count))
     note = (
         f"{count:,} events, {text / count:.0f} B of text each in the mean; the JSONL has session, role, timestamp and "
-        "content only. Ours holds log, text index and artifacts, and gives the JSONL back byte for byte; the cache of the "
-        f"accelerator, which may be deleted at any time, takes {cache / 1e6:.1f} MB more."
+        "content only. Ours holds log, text index and artifacts, and gives the JSONL back byte for byte; the "
+        f"accelerator's cache, which may be deleted at any time, takes {cache / 1e6:.1f} MB more."
     )
     label = f"disk at {count:,} events"
     target = Target(Bound.RATIO_MAX, RATIO_MAX)

@@ -95,7 +95,7 @@ def _rows(
     said = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.most_common())
     note = (
         f"{count:,} events; {len(queries[CLASSES[0]]) - WARM_UP} queries of each class, each asked once, files in the "
-        f"page cache; {word}: {said}. Ours gives hits with scores, pointers, previews and strings checked on the bytes; "
+        f"page cache; {word}: {said}. Ours gives hits with scores, pointers, previews, strings checked on the bytes; "
         "a library alone gives ten row numbers and scores, of all words joined by OR."
     )
     rows = []

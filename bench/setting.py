@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
-import corpus
 
+import corpus
 from timing import say
 
 SEED = 2
