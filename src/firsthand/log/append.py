@@ -22,9 +22,7 @@ from firsthand.event import (
     Kind,
     Trust,
     commit_to,
-    decode_body,
     genesis,
-    id_text,
     link,
     roll,
 )
@@ -162,7 +160,7 @@ class Appender:
         for batch, session, known in checked:
             for event, there in zip(batch.events, known, strict=True):
                 position = self._insert(event, session, work) if there is None else there
-                out.append(Appended(position, id_text(event.id), new=there is None))
+                out.append(Appended(position, event.name, new=there is None))
         return tuple(out)
 
     def _known(
@@ -182,19 +180,17 @@ class Appender:
             ).get
             if row is None:
                 if (namespace, event.id) in within:
-                    raise IdConflict(
-                        f"the batch holds event id {id_text(event.id)} twice; give each event an id of its own"
-                    )
+                    raise IdConflict(f"the batch holds event id {event.name} twice; give each event an id of its own")
                 within.add((namespace, event.id))
                 if event.artifact is not None and not self._artifacts.present(namespace, event.artifact.digest):
                     raise AppendError(
-                        f"the artifact of event {id_text(event.id)} was erased while it was appended; append it again"
+                        f"the artifact of event {event.name} was erased while it was appended; append it again"
                     )
                 found.append(None)
                 continue
             if not batch.derived_ids and not self._same(row, event, session):
                 raise IdConflict(
-                    f"event id {id_text(event.id)} is in the log already (position {row[0]}) with other bytes or "
+                    f"event id {event.name} is in the log already (position {row[0]}) with other bytes or "
                     "another place; a retry carries the same event, a new event a new id"
                 )
             found.append(row[0])
@@ -225,7 +221,7 @@ class Appender:
         chain = link(session.head, header, event.commitment)
         if event.restored is not None and chain != event.restored.chain:
             raise StoreDamaged(
-                f"event {id_text(event.id)} of session {session.name!r} does not hang on the session as it is here; "
+                f"event {event.name} of session {session.name!r} does not hang on the session as it is here; "
                 "restore into an empty store, or one that holds the same beginning of the session"
             )
         self._db.execute(
@@ -247,11 +243,11 @@ class Appender:
         return position
 
     def _event(self, position: int, turn: int, chain: bytes, event: Prepared, session: _Session, work: _Work) -> Event:
-        assert event.body is not None  # an erased event is not indexed
-        body = decode_body(event.body)
+        body = event.parts
+        assert body is not None  # an erased event is not indexed
         inline = body.payload if isinstance(body.payload, bytes) else None
         return Event(
-            position, id_text(event.id), work.names[session.namespace], session.name, session.length, event.part, turn,
+            position, event.name, work.names[session.namespace], session.name, session.length, event.part, turn,
             Kind(event.kind), event.agent, event.origin, Trust(event.trust), event.time,
             event.restored.ingested if event.restored is not None else work.now,
             body.media.decode(), meta_of(body.meta), body.envelope, inline,

@@ -164,6 +164,7 @@ def parse_event(fields: dict[str, Any]) -> Line:
             id_bytes(fields["id"]), Kind[fields["kind"].upper()], int(fields["part"]), int(fields["turn"]),
             Trust[fields["trust"].upper()], time, check_name(fields["agent"], "agent"),
             check_name(fields["origin"], "origin"), salt, commitment, body, stored, artifact,
+            fields["id"], None if body is None else decode_body(body),
             Restored(Moment(*fields["ingested"]), bytes.fromhex(fields["chain"])),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -21,6 +21,7 @@ from firsthand.event import (
     NAME_BYTES_MAX,
     SALT_BYTES,
     Artifact,
+    Body,
     Draft,
     IdMaker,
     Kind,
@@ -29,6 +30,7 @@ from firsthand.event import (
     decode_body,
     encode_body,
     id_bytes,
+    id_text,
     to_bytes,
 )
 from firsthand.moment import Moment
@@ -83,6 +85,8 @@ class Prepared:
     body: bytes | None
     stored: bytes | None
     artifact: Artifact | None
+    name: str  # the id as text
+    parts: Body | None  # the body, not laid out
     restored: Restored | None = None
 
 
@@ -133,14 +137,14 @@ def prepare(draft: Draft, namespace_key: int, artifacts: ArtifactStore, inline_m
         raise InvalidDraft(f"time is a Moment or None; got {_shown(draft.time)}. Read text with moment.parse.")
     check_name(draft.agent, "agent")
     check_name(draft.origin, "origin")
-    identifier = id_bytes(draft.id) if draft.id is not None else id_bytes(ids())
+    name = ids() if draft.id is None else id_text(id_bytes(draft.id))
     payload = _payload(draft, namespace_key, artifacts, inline_max)
     body = encode_body(media, meta, envelope, payload)
     salt = os.urandom(SALT_BYTES)
     return Prepared(
-        identifier, kind, draft.part, -1 if draft.turn is None else draft.turn, trust, draft.time,
+        id_bytes(name), kind, draft.part, -1 if draft.turn is None else draft.turn, trust, draft.time,
         draft.agent, draft.origin, salt, commit_to(salt, body), body, compression.compress(body),
-        payload if isinstance(payload, Artifact) else None,
+        payload if isinstance(payload, Artifact) else None, name, Body(media, meta, envelope, payload),
     )  # fmt: skip
 
 
@@ -253,12 +257,14 @@ def decode_batch(data: bytes) -> Batch:
                 at += size
             agent, origin, salt, commitment, stored = fields
             body = compression.decompress(stored)
-            payload = decode_body(body).payload
+            parts = decode_body(body)
+            payload = parts.payload
             events.append(
                 Prepared(
                     fixed[0], Kind(fixed[3]), fixed[1], fixed[2], Trust(fixed[4]),
                     Moment(fixed[6], fixed[7]) if fixed[5] else None, agent.decode(), origin.decode(),
                     salt, commitment, body, stored, payload if isinstance(payload, Artifact) else None,
+                    id_text(fixed[0]), parts,
                 )
             )  # fmt: skip
         if at != len(data):
