@@ -10,8 +10,9 @@ import pytest
 from samples import JSONL, LINE_SOURCES, MBOX, PI, lines
 from shelf import Shelf
 
-from firsthand.errors import InvalidDraft, SourceRejected
+from firsthand.errors import InvalidDraft, SourceRejected, StoreFull
 from firsthand.event import Draft, Kind
+from firsthand.fence import wrap
 from firsthand.hosts.jsonl import Fields, Jsonl
 from firsthand.intake import identify
 from firsthand.intake.batch import BATCH_EVENTS, Batch, Tally
@@ -344,6 +345,45 @@ def test_a_store_that_refuses_everything_is_not_hidden():
         batch.flush()
 
 
+def test_an_import_that_was_killed_is_finished_by_the_next_one(tmp_path):
+    """The store fails in the middle: what was appended is known to the next import, what was not is added."""
+
+    class Failing(Shelf):
+        broken = False
+
+        def append_records(self, placed):
+            if self.broken and self.appends == 2:
+                raise StoreFull("the disk is full; free some space and import again")
+            return super().append_records(placed)
+
+    data = lines(*({"role": "user", "content": f"line {number}"} for number in range(1_700)))
+    put(tmp_path / "a.jsonl", data)
+    put(tmp_path / "b.jsonl", JSONL)
+    shelf = Failing()
+    shelf.broken = True
+    with pytest.raises(StoreFull):
+        import_paths(shelf, [tmp_path], home=tmp_path)
+    assert len(shelf.events) == 2 * BATCH_EVENTS
+    shelf.broken = False
+    report = import_paths(shelf, [tmp_path], home=tmp_path)
+    assert (report.events_new, report.events_known) == (1_703 - 2 * BATCH_EVENTS, 2 * BATCH_EVENTS)
+    assert shelf.contents("jsonl:a") == [b"line %d" % number for number in range(1_700)]
+
+
+def test_what_firsthand_put_into_a_transcript_is_not_imported(tmp_path):
+    """A recalled block in a message is left out and counted when nothing else was said."""
+    data = lines(
+        {"role": "user", "content": "what was it?"},
+        {"role": "tool", "content": wrap("the old answer")},
+        {"role": "user", "content": "so: " + wrap("the old answer") + " right?"},
+    )
+    shelf = Shelf()
+    report = take(shelf, put(tmp_path / "x.jsonl", data))
+    assert (report.injected, report.events_new) == (1, 2)
+    assert shelf.contents() == [b"what was it?", b"so: [recalled by firsthand, not stored again] right?"]
+    assert b"old answer" not in b"".join(draft.envelope for draft in shelf.drafts())
+
+
 def test_progress_runs_forward_to_the_end(tmp_path):
     """Progress never runs backwards and ends with all files and bytes done."""
     for number in range(3):
@@ -353,6 +393,15 @@ def test_progress_runs_forward_to_the_end(tmp_path):
     assert [(p.files_done, p.bytes_done) for p in told] == sorted((p.files_done, p.bytes_done) for p in told)
     last = told[-1]
     assert last == replace(last, files_done=3, files_total=3, bytes_done=3 * len(JSONL), bytes_total=3 * len(JSONL))
+
+
+def test_a_file_name_of_any_signs_names_a_session_that_can_be_shown(tmp_path):
+    """Line ends and the like in a file's name do not reach the session's name; with nothing left it is unnamed."""
+    put(tmp_path / "a\nb\x07.jsonl", JSONL)
+    put(tmp_path / "\n.jsonl", JSONL)
+    shelf = Shelf()
+    import_paths(shelf, [tmp_path], home=tmp_path)
+    assert sorted(shelf.sessions) == ["jsonl:ab", "jsonl:unnamed"]
 
 
 def test_a_name_that_is_not_utf8_is_imported_and_shown(tmp_path):

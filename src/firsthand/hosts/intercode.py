@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from firsthand.event import Draft, Kind, Trust, to_bytes
-from firsthand.formats.values import items, mapping, picked, text
+from firsthand.formats.values import items, mapping, picked, text, to_name
 from firsthand.hosts import json_file
 from firsthand.hosts.json_file import Cut, JsonFile
 from firsthand.hosts.port import Place, Reading, Source
@@ -48,7 +48,8 @@ def _cuts(file: JsonFile, source: Source) -> Iterator[Cut]:
 
 
 def _episode(episode: Any) -> tuple[Draft, ...]:
-    tool = _TOOLS.get(text(episode.get("environment")), text(episode.get("environment")) or "environment")
+    environment = to_name(episode.get("environment")) or "environment"
+    tool = _TOOLS.get(environment, environment)
     task = picked(episode, "environment", "dataset", "task_id", "hardness") | picked(
         episode.get("summary"), "max_reward", "turns_taken"
     )

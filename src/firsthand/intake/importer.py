@@ -17,6 +17,7 @@ from pathlib import Path
 
 from firsthand.errors import SourceRejected
 from firsthand.event import Kind
+from firsthand.formats.values import to_name
 from firsthand.hosts import registry
 from firsthand.hosts.ours import unfenced
 from firsthand.hosts.port import Host, Reading
@@ -33,6 +34,7 @@ __all__ = ["ImportReport", "Progress", "Quarantined", "SourceReport", "import_fo
 SETTLED_NS = 86_400 * 1_000_000_000  # a file untouched for a day is finished: its torn end is taken as it is
 BAD_RUN_MAX = 100  # records in a row that are not understood; then the source is no transcript
 BAD_RUN_BYTES_MAX = 128 << 20
+UNNAMED = "unnamed"  # the bare id of a session whose name has no sign that can be shown
 
 
 def import_paths(
@@ -253,7 +255,7 @@ class _Reader:
         tally.records += bool(record.drafts) or record.injected
         if not record.drafts:
             return
-        session = f"{self._host.name}:{record.session or self._main}"
+        session = f"{self._host.name}:{to_name(record.session or self._main) or UNNAMED}"
         tally.visit(session)
         self._events += len(record.drafts)
         record = identified(self._host, record, session, self._seen, self._branch)
