@@ -18,10 +18,11 @@ _LEAD = 5  # one fifth of a preview stands before the first match
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A run of a content: its text, and where it begins."""
+    """A run of a content: its text, where it begins, and its tokens."""
 
     text: str
     start: int
+    tokens: int
 
 
 def cut(data: bytes, base: int, marks: Mapping[int, float], tokens_max: int) -> Preview:
@@ -40,7 +41,7 @@ def cut(data: bytes, base: int, marks: Mapping[int, float], tokens_max: int) -> 
         text = to_text(data[start:end])
         tokens = estimate(text)
         if tokens <= tokens_max or size <= 16:
-            return Preview(text, base + start)
+            return Preview(text, base + start, tokens)
         size = max(16, min(size * tokens_max // tokens, size - 16))
 
 

@@ -31,9 +31,9 @@ from .plan import POSTINGS_INTERACTIVE, Plan, Question, Term, Tokenize, ask, pla
 from .rank import Frequencies, Match, Wanted, score
 from .scan import Scanned, scan
 
-BLOCK_ROWS = 64
+BLOCK_ROWS = 32
 """Candidates are read and ranked this many at a time; a page never changes those before it."""
-FIRST_ROWS = 32
+FIRST_ROWS = 16
 """Most rows taken of each other kind of candidate into the first block."""
 PASSAGES_MAX = 8
 """Most passages of one event that are read in a block: the best come first."""
@@ -172,8 +172,9 @@ class _Search:
         together = (*planned.ranked, *planned.common)
         if len(together) > 1:
             match = " AND ".join(term.match for term in together)
-            ask_index = index.ranked if planned.ranked else index.newest
-            rows += ask_index(match, FIRST_ROWS)
+            # Ranking reads every posting of every term for its frequency alone: only a cheap lot is ranked.
+            ask_index = index.newest if planned.common else index.ranked
+            rows += ask_index(match, FIRST_ROWS if planned.ranked else BLOCK_ROWS)
         return list(dict.fromkeys([*rows, *self._best(index, planned, BLOCK_ROWS)[:BLOCK_ROWS]]))
 
     def _further_blocks(self, index: Lexical, planned: Plan) -> Iterator[list[int]]:
@@ -298,7 +299,7 @@ class _Search:
             if read is None:
                 continue
             cut = self._preview(read, one.match, frequencies, left // (len(page) - index))
-            left -= estimate(cut.text)
+            left -= cut.tokens
             event = read.event
             hits.append(
                 Hit(
@@ -311,7 +312,8 @@ class _Search:
 
     def _preview(self, row: Row, found: Match, frequencies: Frequencies, tokens_max: int) -> preview.Preview:
         if words.reading(row.data, row.event.media, row.event.kind)(row.data) == "" and row.data:
-            return preview.Preview(f"[{row.event.media or 'binary'}, {row.event.size_bytes:,} bytes]", 0)
+            label = f"[{row.event.media or 'binary'}, {row.event.size_bytes:,} bytes]"
+            return preview.Preview(label, 0, estimate(label))
         marks: dict[int, float] = {}
         if len(row.data) > tokens_max:
             for start, _, stem in self._tokenize(row.data):
