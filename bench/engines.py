@@ -16,7 +16,7 @@ import tantivy
 
 BATCH_ROWS = 2_000
 HITS = 10
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")  # both libraries cut at an underscore too
 
 
 def open_database(path: Path, *, page_size_bytes: int = 4_096, timeout_ms: int = 30_000) -> apsw.Connection:

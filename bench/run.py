@@ -66,6 +66,7 @@ def _one(arguments: argparse.Namespace) -> int:
 
 def _all(arguments: argparse.Namespace, work: Path) -> int:
     out = work if arguments.quick else HERE
+    date = arguments.date or datetime.now(UTC).date().isoformat()
     results = _read_results(out / "results.json")
     failed: list[str] = []
     measured: list[Row] = []
@@ -76,8 +77,7 @@ def _all(arguments: argparse.Namespace, work: Path) -> int:
             failed.append(name)
             continue
         measured.extend(rows)
-        print(f"\n{as_text(rows)}\n", flush=True)
-        date = arguments.date or datetime.now(UTC).date().isoformat()
+        print(f"\n{as_text(rows)}\n", file=sys.stderr, flush=True)
         about = {"date": date, "machine": describe(work), "versions": versions(), "quick": arguments.quick}
         results[name] = about | {"rows": as_values(rows)}
         _write_results(out, results)
