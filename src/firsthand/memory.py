@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from firsthand.log.verify import Verification
     from firsthand.stats import Stats
 
+DEEP_EVENTS_MAX = 20_000
+
 Content = str | bytes | ByteSource
 When = Moment | str | float | None
 
@@ -265,7 +267,31 @@ class Memory:
             deep: also derive the whole text index again and compare; None does so up to 20,000 events.
             progress: called with events done and events in all.
         """
-        return self._log.verify(heads=heads, progress=progress)
+        from dataclasses import replace
+
+        from firsthand.index.check import check
+        from firsthand.log.verify import Problem
+
+        verified = self._log.verify(heads=heads, progress=progress)
+        with self._log.snapshot() as db:
+            found = check(db)
+            notes = verified.notes
+            if deep or (deep is None and verified.events <= DEEP_EVENTS_MAX):
+                if verified.ok and not found:
+                    found = self._deep_check(db)
+                else:
+                    notes += ("the text index was not derived again, since other things are wrong",)
+        problems = verified.problems + tuple(Problem("index", fault) for fault in found)
+        return replace(verified, problems=problems, notes=notes)
+
+    def _deep_check(self, db: apsw.Connection) -> list[str]:
+        from firsthand.index.check import deep_check
+
+        keys = db.execute("SELECT key FROM namespace ORDER BY key").fetchall()
+        reader = self._log.reader
+        return [
+            fault for (key,) in keys for fault in deep_check(db, int(str(key)), reader.batches(int(str(key))), reader)
+        ]
 
     def erase(self, addresses: Iterable[str | Pointer | Appended], *, reason: str = "") -> Erasure:
         """Destroy the content of events, wherever this store holds it; the chain still verifies.

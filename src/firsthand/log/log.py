@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -401,40 +402,37 @@ class Log:
         result: Erasure = queue.exclusively(run)
         return result
 
-    def verify(self, *, heads: Sequence[str] = (), progress: Callable[[int, int], None] | None = None) -> Verification:
-        """Derive every hash again; see `verify.verify`."""
-        from .verify import verify
-
+    @contextmanager
+    def snapshot(self) -> Iterator[apsw.Connection]:
+        """Give a read connection of its own for the length of a block."""
         self._ready()
         db = open_reader(self.root / DATABASE_FILE, self._vfs)
         try:
             with translating(self.root, db):
-                return verify(db, self.artifacts, heads=heads, progress=progress)
+                yield db
         finally:
             db.close()
+
+    def verify(self, *, heads: Sequence[str] = (), progress: Callable[[int, int], None] | None = None) -> Verification:
+        """Derive every hash again; see `verify.verify`."""
+        from .verify import verify
+
+        with self.snapshot() as db:
+            return verify(db, self.artifacts, heads=heads, progress=progress)
 
     def backup(self, target: Path) -> Backup:
         """Copy the store into a new folder while writers go on; see `backup.backup`."""
         from .backup import backup
 
-        self._ready()
-        db = open_reader(self.root / DATABASE_FILE, self._vfs)
-        try:
+        with self.snapshot() as db:
             return backup(db, self.root, target, self._disk)
-        finally:
-            db.close()
 
     def export(self, out: BinaryIO, *, namespace: str | None = None, session: str | None = None) -> Exported:
         """Write a store, a namespace or a session as JSON Lines; see `export`."""
         from .export import export
 
-        self._ready()
-        db = open_reader(self.root / DATABASE_FILE, self._vfs)
-        try:
-            with translating(self.root, db):
-                return export(db, self.artifacts, out, namespace=namespace, session=session)
-        finally:
-            db.close()
+        with self.snapshot() as db:
+            return export(db, self.artifacts, out, namespace=namespace, session=session)
 
     def restore(self, source: BinaryIO) -> Exported:
         """Take an export in. Into an empty store it gives the same store, hash for hash.

@@ -155,6 +155,13 @@ class Reader:
         rows = self._all(f"{_FROM}WHERE position > ? AND body IS NOT NULL ORDER BY position LIMIT ?", (after, limit))
         return [Entry(row[2], self._event(self._text(self._all_namespaces, _NAMESPACE, row[2]), row)) for row in rows]
 
+    def batches(self, namespace_key: int) -> Iterator[list[Entry]]:
+        """Yield all of one namespace's events as an index is given them, some at a time."""
+        after = 0
+        while entries := self.entries(after, _PAGE):
+            after = entries[-1].event.position
+            yield [entry for entry in entries if entry.namespace_key == namespace_key]
+
     def record_parts(self, event: Event) -> tuple[Event, ...]:
         """Give all events of the source record that an event came from, in order."""
         if event.part == 0 and not event.envelope:

@@ -9,6 +9,7 @@ rewrote every hash in the store.
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -301,10 +302,8 @@ def _link(row: tuple[Any, ...], chain: _Chain, tables: _Tables) -> list[bytes]:
     try:
         header = header_of(row, tables.names[row[9]], tables.names[row[10]])
         return [link(previous, header, row[16]) for previous in chain.links]
-    except Exception as error:  # any field may hold anything: a field that cannot be packed is a damaged one
-        if isinstance(error, (MemoryError, KeyboardInterrupt)):
-            raise
-        return []
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error):
+        return []  # any field may hold anything: one that cannot be packed is a damaged one
 
 
 def _follow(chain: _Chain, row: tuple[Any, ...]) -> None:
