@@ -1,0 +1,414 @@
+"""The rules of the house that a machine can check: rooms, imports, handlers, sizes, docstrings, leftovers."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+HOME = Path(__file__).parent.parent
+SOURCE = HOME / "src" / "firsthand"
+
+# The first part of a module's name below the package gives its level; it may import from lower ones
+# and from its own room. `environment` is a leaf that doors and the outermost module read.
+LEVELS = {
+    "errors": 0, "environment": 0,
+    "event": 1, "moment": 1, "pointer": 1, "tokens": 1, "fence": 1,
+    "answer": 2, "record": 2, "window": 2, "task": 2,
+    "formats": 3, "hosts": 3, "log": 3, "compact": 3, "pack": 3, "notes": 3,
+    "index": 4,
+    "recall": 5,
+    "intake": 6, "lifecycle": 6, "consolidate": 6, "health": 6, "anatomy": 6,
+    "memory": 7, "keeper": 7, "stats": 7, "proof": 7,
+    "__init__": 8, "llm": 8,
+    "doors": 9, "adapters": 9, "evals": 9, "testing": 9,
+}  # fmt: skip
+ROOMS_OF_THEIR_OWN = {
+    frozenset({"event", "moment", "pointer"}),  # one layer of values: a pointer is made of ids, an event has moments
+    frozenset({"memory", "keeper", "stats", "proof"}),  # one room, kept in short files
+    frozenset({"hosts", "formats"}),  # a transcript holds a provider's messages
+}
+PURE = {"errors", "event", "moment", "pointer", "tokens", "fence", "answer", "record"}
+PURE_MAY_NOT_IMPORT = {"apsw", "socket", "subprocess", "sqlite3", "pathlib", "tempfile", "shutil"}
+
+FUNCTION_LINES_MAX = 60
+FILE_LINES_MAX = 480
+LONGER_FUNCTIONS: dict[str, str] = {}  # "module.function": why
+LONGER_FILES: dict[str, str] = {}  # "path below src/firsthand": why
+BROAD_HANDLERS_THAT_ANSWER: dict[str, str] = {}  # "path:function" of a door's outermost frame: why
+
+
+@dataclass(frozen=True)
+class Module:
+    """One file of the package, read and parsed once."""
+
+    path: Path
+    name: str  # below the package, dotted; "__init__" for the package itself
+    text: str
+    tree: ast.Module
+
+    @property
+    def room(self) -> str:
+        return self.name.split(".")[0]
+
+    @property
+    def is_door(self) -> bool:
+        return self.room == "doors"
+
+    def __str__(self) -> str:
+        return str(self.path.relative_to(SOURCE))
+
+
+@cache
+def modules() -> tuple[Module, ...]:
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+        text = path.read_text(encoding="utf-8")
+        found.append(Module(path, name, text, ast.parse(text)))
+    return tuple(found)
+
+
+def imports(module: Module, *, typing_too: bool) -> Iterator[tuple[str, int]]:
+    """Yield the names below the package that a module imports, as far as they are modules."""
+    known = {one.name for one in modules()}
+    only_typing = {
+        id(inner)
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    package = module.name.split(".") if module.path.name == "__init__.py" else module.name.split(".")[:-1]
+    for node in ast.walk(module.tree):
+        if not typing_too and id(node) in only_typing:
+            continue
+        if isinstance(node, ast.Import):
+            wanted = [(alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package[: len(package) - (node.level - 1)] if module.name != "__init__" else []
+                base = ".".join(["firsthand", *above, *([node.module] if node.module else [])])
+            wanted = [(base, alias.name) for alias in node.names]
+        else:
+            continue
+        for base, part in wanted:
+            if base != "firsthand" and not base.startswith("firsthand."):
+                continue
+            below = base.removeprefix("firsthand").lstrip(".")
+            deeper = f"{below}.{part}".lstrip(".") if part else below
+            yield (deeper if deeper in known else below or "__init__"), node.lineno
+
+
+def same_room(one: str, other: str) -> bool:
+    return one == other or any({one, other} <= room for room in ROOMS_OF_THEIR_OWN)
+
+
+def test_every_module_is_in_a_known_room():
+    """Every file of the package belongs to a room that has a level."""
+    assert [str(module) for module in modules() if module.room not in LEVELS] == []
+
+
+def test_imports_go_down():
+    """A module imports only from lower levels and from its own room."""
+    upward = [
+        f"{module}:{line} imports {target}"
+        for module in modules()
+        for target, line in imports(module, typing_too=True)
+        if LEVELS[target.split(".")[0]] >= LEVELS[module.room] and not same_room(module.room, target.split(".")[0])
+    ]
+    assert upward == []
+
+
+def test_doors_import_the_public_package_only():
+    """A door, an adapter or an experiment reaches the library as a stranger would: through package and values."""
+    values = {"__init__", "errors", "event", "moment", "answer", "pointer", "environment", "record", "tokens", "fence"}
+    wrong = [
+        f"{module}:{line} imports {target}"
+        for module in modules()
+        if LEVELS[module.room] == 9
+        for target, line in imports(module, typing_too=False)
+        if target.split(".")[0] not in values | {module.room}
+    ]
+    assert wrong == []
+
+
+def test_no_import_cycles():
+    """No module is reached again from itself by what it imports when it runs."""
+    graph = {
+        module.name: {
+            target for target, _ in imports(module, typing_too=False) if target not in (module.name, "__init__")
+        }
+        for module in modules()
+    }
+    done: set[str] = set()
+
+    def visit(name: str, above: tuple[str, ...]) -> list[str]:
+        if name in above:
+            return [*above[above.index(name) :], name]
+        if name in done:
+            return []
+        for target in sorted(graph.get(name, ())):
+            if target != name and (cycle := visit(target, (*above, name))):
+                return cycle
+        done.add(name)
+        return []
+
+    assert [cycle for name in sorted(graph) if (cycle := visit(name, ()))] == []
+
+
+def test_pure_modules_do_no_input_or_output():
+    """The values at the bottom of the house import nothing that reaches files, sockets or a database."""
+    wrong = [
+        f"{module}:{node.lineno} imports {name}"
+        for module in modules()
+        if module.room in PURE
+        for node in ast.walk(module.tree)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for name in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""])
+        if name.split(".")[0] in PURE_MAY_NOT_IMPORT
+    ]
+    assert wrong == []
+
+
+# handlers ------------------------------------------------------------------------------------------
+
+
+@cache
+def comments(module: Module) -> frozenset[int]:
+    """Give the lines that carry a comment other than a directive to a tool."""
+    tokens = tokenize.generate_tokens(io.StringIO(module.text).readline)
+    return frozenset(
+        token.start[0]
+        for token in tokens
+        if token.type == tokenize.COMMENT and not re.fullmatch(r"#\s*(noqa|type:|fmt:|pragma)[^-]*", token.string)
+    )
+
+
+def handlers(module: Module) -> Iterator[tuple[ast.FunctionDef | None, ast.Try, ast.ExceptHandler]]:
+    """Yield each handler with the function and the try around it."""
+
+    def walk(node: ast.AST, function: ast.FunctionDef | None):
+        for child in ast.iter_child_nodes(node):
+            inside = child if isinstance(child, ast.FunctionDef) else function
+            if isinstance(child, ast.Try):
+                for handler in child.handlers:
+                    yield inside, child, handler
+            yield from walk(child, inside)
+
+    yield from walk(module.tree, None)
+
+
+def is_silent(handler: ast.ExceptHandler) -> bool:
+    """Say whether a handler does nothing but go on, or give a constant in place of what went wrong."""
+    return all(
+        isinstance(statement, (ast.Pass, ast.Continue, ast.Break))
+        or (
+            isinstance(statement, ast.Return) and (statement.value is None or isinstance(statement.value, ast.Constant))
+        )
+        for statement in handler.body
+    )
+
+
+def promised(function: ast.FunctionDef | None, handler: ast.ExceptHandler) -> bool:
+    """Say whether the function's own docstring tells what the constant means that the handler gives."""
+    told = (ast.get_docstring(function) or "") if function is not None else ""
+    words = {None: r"\bNone\b", False: r"\b(whether|False|Say)\b", "": r"\bempty\b"}
+    return all(
+        isinstance(statement, ast.Return)
+        and isinstance(statement.value, ast.Constant)
+        and statement.value.value in words
+        and re.search(words[statement.value.value], told, re.IGNORECASE) is not None
+        for statement in handler.body
+    )
+
+
+def test_no_silent_handler():
+    """A handler that swallows an error says why in a comment, or its function's docstring tells what it gives then."""
+    wrong = []
+    for module in modules():
+        for function, tried, handler in handlers(module):
+            span = range(tried.body[-1].end_lineno or handler.lineno, (handler.end_lineno or handler.lineno) + 2)
+            if is_silent(handler) and not promised(function, handler) and not comments(module) & set(span):
+                wrong.append(f"{module}:{handler.lineno}")
+    assert wrong == []
+
+
+def test_broad_handlers_raise_again():
+    """A handler of everything ends by raising, except where a door meets the outside."""
+    wrong = []
+    for module in modules():
+        for function, _, handler in handlers(module):
+            caught = "" if handler.type is None else ast.unparse(handler.type)
+            if not re.search(r"\b(Exception|BaseException)\b", caught) and caught:
+                continue
+            where = f"{module}:{function.name if function else ''}"
+            if not isinstance(handler.body[-1], ast.Raise) and where not in BROAD_HANDLERS_THAT_ANSWER:
+                wrong.append(f"{where} line {handler.lineno}")
+    assert wrong == []
+
+
+def test_suppress_names_what_it_suppresses():
+    """`contextlib.suppress` is never given a broad class."""
+    wrong = [
+        f"{module}:{node.lineno}"
+        for module in modules()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).endswith("suppress")
+        and any(ast.unparse(argument) in {"Exception", "BaseException"} for argument in node.args)
+    ]
+    assert wrong == []
+
+
+# one place for each thing --------------------------------------------------------------------------
+
+
+def test_the_environment_is_read_in_one_file():
+    """Only `environment.py` reads environment variables."""
+    wrong = [
+        f"{module}:{node.lineno}"
+        for module in modules()
+        if module.name != "environment"
+        for node in ast.walk(module.tree)
+        if (isinstance(node, ast.Attribute) and ast.unparse(node) in {"os.environ", "os.getenv", "os.environb"})
+        or (isinstance(node, ast.Attribute) and (node.attr == "expanduser" or ast.unparse(node) == "Path.home"))
+    ]
+    assert wrong == []
+
+
+def test_no_print_outside_doors():
+    """Only a door writes to the terminal."""
+    wrong = [
+        f"{module}:{node.lineno}"
+        for module in modules()
+        if not module.is_door
+        for node in ast.walk(module.tree)
+        if (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print")
+        or (isinstance(node, ast.Attribute) and ast.unparse(node) in {"sys.stdout", "sys.stderr"})
+    ]
+    assert wrong == []
+
+
+def test_every_error_raised_is_of_the_tree():
+    """What is raised is of `errors.py`, or of the few built-in classes that a pure function documents."""
+    builtin = {"ValueError", "TypeError", "KeyError", "AttributeError", "OSError", "SystemExit"}
+    tree = {
+        node.name
+        for module in modules()
+        if module.name == "errors"
+        for node in module.tree.body
+        if isinstance(node, ast.ClassDef)
+    }
+    foreign = {"Exception", "BaseException", "RuntimeError", "AssertionError", "NotImplementedError"}
+    wrong = []
+    for module in modules():
+        for node in ast.walk(module.tree):
+            if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call):
+                continue
+            name = ast.unparse(node.exc.func).split(".")[-1]
+            if name in foreign and name not in tree | builtin:
+                wrong.append(f"{module}:{node.lineno} raises {name}")
+    assert wrong == []
+
+
+def test_no_leftovers():
+    """No file holds a note to do later, a stub, a debugger or a path of one machine."""
+    words = re.compile(
+        r"\b(TO" + r"DO|FIX" + r"ME|XXX|HACK)\b|NotImplemented" + r"Error|breakpoint\(\)|pdb\."
+        r"|(?<![\w.])/(work|shared|repo)/\w"
+    )
+    wrong = [
+        f"{path.relative_to(HOME)}:{number}: {line.strip()[:80]}"
+        for folder in (SOURCE, HOME / "tests")
+        for path in sorted(folder.rglob("*.py"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if words.search(line) and path != Path(__file__)
+    ]
+    assert wrong == []
+
+
+# sizes and docstrings ------------------------------------------------------------------------------
+
+
+def functions(module: Module) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Yield every function with its dotted name."""
+
+    def walk(node: ast.AST, prefix: str):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                yield f"{prefix}.{child.name}", child
+                yield from walk(child, f"{prefix}.{child.name}")
+            elif isinstance(child, ast.ClassDef):
+                yield from walk(child, f"{prefix}.{child.name}")
+            else:
+                yield from walk(child, prefix)
+
+    yield from walk(module.tree, module.name)
+
+
+def test_functions_are_short():
+    """A function has at most 60 lines, or a written reason; a reason that is no longer needed goes."""
+    long = {
+        name: (node.end_lineno or 0) - node.lineno + 1
+        for module in modules()
+        for name, node in functions(module)
+        if (node.end_lineno or 0) - node.lineno + 1 > FUNCTION_LINES_MAX
+    }
+    assert {name: size for name, size in long.items() if name not in LONGER_FUNCTIONS} == {}
+    assert set(LONGER_FUNCTIONS) <= set(long)
+
+
+def test_files_are_short():
+    """A file has at most 480 lines, or a written reason; a reason that is no longer needed goes."""
+    long = {str(module): len(module.text.splitlines()) for module in modules()}
+    long = {name: size for name, size in long.items() if size > FILE_LINES_MAX}
+    assert {name: size for name, size in long.items() if name not in LONGER_FILES} == {}
+    assert set(LONGER_FILES) <= set(long)
+
+
+def test_every_module_and_public_name_has_a_docstring():
+    """Every module, public class and public function says what it is for; a method whose name says it all may not."""
+    wrong = []
+    for module in modules():
+        if module.text.strip() and not ast.get_docstring(module.tree):
+            wrong.append(str(module))
+        wrong += [
+            f"{module}:{node.lineno} {node.name}"
+            for node in module.tree.body
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+            and not node.name.startswith("_")
+            and not ast.get_docstring(node)
+        ]
+    assert wrong == []
+
+
+def test_every_test_states_its_property():
+    """Every test function has a docstring, and no test replaces code by a mock."""
+    wrong = []
+    for path in sorted((HOME / "tests").rglob("test_*.py")):
+        text = path.read_text(encoding="utf-8")
+        wrong += [
+            f"{path.relative_to(HOME)}:{node.lineno} {node.name}"
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and not ast.get_docstring(node)
+        ]
+        if re.search(r"^\s*(from|import) unittest" + r"\.mock|\bMagic" + r"Mock\b", text, re.MULTILINE):
+            wrong.append(f"{path.relative_to(HOME)} mocks")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("room", ["event", "answer", "errors"])
+def test_the_rules_look_at_real_files(room):
+    """The checks above see the package's files, so that a moved folder cannot make them pass on nothing."""
+    assert room in {module.name for module in modules()}
+    assert len(modules()) > 30
+    assert any(True for module in modules() for _ in imports(module, typing_too=False))
