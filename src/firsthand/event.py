@@ -185,7 +185,7 @@ def to_text(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        pass
+        pass  # it may hold lone surrogates: the next way reads them
     try:
         return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:

@@ -194,7 +194,7 @@ def _find(raw: bytes, content: bytes, at: int) -> tuple[int, int, int] | None:
             return None  # one line: the same as BASE64, which was not there
         try:
             spelled = spell(content, spelling)
-        except ValueError:
+        except ValueError:  # no text has no spelling as a JSON string
             continue
         start = raw.find(spelled, at)
         if start >= 0:

@@ -99,7 +99,7 @@ def value_in(raw: bytes, value: Any, *keys: str) -> bytes:
     for found in re.finditer(rf'"(?:{"|".join(map(re.escape, keys))})"\s*:\s*', text) if keys else ():
         try:
             there, end = _DECODER.raw_decode(text, found.end())
-        except ValueError:
+        except ValueError:  # the key stands inside a text here, with no value behind it
             continue
         if there == value:
             return to_bytes(text[found.end() : end])
@@ -117,6 +117,7 @@ def decoded(data: Any) -> bytes | None:
 
 
 def _is_text(raw: bytes) -> bool:
+    """Say whether bytes decode as text."""
     try:
         raw.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:

@@ -65,7 +65,7 @@ def _replaced(raw: bytes, draft: Draft, content: bytes) -> bytes:
     for spelling in SPELLINGS:
         try:
             old, new = spell(draft.content, spelling), spell(content, spelling)
-        except ValueError:
+        except ValueError:  # no text cannot stand there in a spelling of texts
             continue
         raw = raw.replace(old, new)
     return raw

@@ -170,6 +170,7 @@ class Disk:
                 return []
 
     def _stat(self, path: Path) -> os.stat_result | None:
+        """Look at a file; None where there is none."""
         with _translating(f"look at {path}"):
             try:
                 return self.call(os.stat, path)

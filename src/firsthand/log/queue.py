@@ -61,7 +61,7 @@ class WriterLock:
         self.held = False
 
     def try_acquire(self) -> bool:
-        """Take the lock if it is free."""
+        """Take the lock if it is free; say whether it was."""
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -296,7 +296,7 @@ class WriterQueue:
             path = ticket.spooled.with_suffix(".res")
             try:
                 data = path.read_bytes()
-            except FileNotFoundError:
+            except FileNotFoundError:  # not yet committed
                 continue
             path.unlink(missing_ok=True)
             ticket.settle(self._unpack(json.loads(data)))
