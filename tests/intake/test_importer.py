@@ -65,6 +65,17 @@ def test_the_same_file_again_adds_nothing_and_is_not_read(tmp_path):
     assert shelf.appends == appends
 
 
+def test_a_file_rewritten_to_the_same_size_is_read(tmp_path):
+    """A file counts as unchanged by its time too: other words of the same length are not passed over."""
+    path = put(tmp_path / "plain.jsonl", JSONL)
+    shelf = Shelf()
+    take(shelf, path)
+    put(path, JSONL.replace(b"thanks", b"THANKS"))
+    os.utime(path, ns=(1, 1))
+    assert take(shelf, path).events_new == 1
+    assert shelf.contents()[3] == b"THANKS"
+
+
 @pytest.mark.parametrize("name", LINE_SOURCES)
 def test_without_cursors_the_same_file_adds_nothing(tmp_path, name):
     """Ids come from the records, so a lost cursor costs time and no event."""
