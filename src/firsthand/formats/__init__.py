@@ -12,23 +12,9 @@ from typing import Any, Protocol
 from firsthand.errors import FormatError
 from firsthand.event import Draft
 from firsthand.formats import anthropic, openai_chat, openai_responses
-from firsthand.formats.canonical import message_from
 from firsthand.formats.parts import Calls
 from firsthand.formats.values import mapping, text
 from firsthand.record import Record
-
-
-__all__ = [
-    "ANTHROPIC",
-    "FORMATS",
-    "OPENAI_CHAT",
-    "OPENAI_RESPONSES",
-    "Format",
-    "detect",
-    "message_from",
-    "named",
-    "to_records",
-]
 
 
 class Format(Protocol):
@@ -64,15 +50,6 @@ def named(name: str) -> Format:
         return FORMATS[name]
     except KeyError:
         raise FormatError(f"a format is one of {', '.join(sorted(FORMATS))}; got {name!r:.60}") from None
-
-
-def to_records(messages: Sequence[Mapping[str, Any]], name: str, calls: Calls | None = None) -> list[Record]:
-    """Make one record of each message of the format named.
-
-    Raises:
-        FormatError: there is no such format, or a message is no JSON object.
-    """
-    return named(name).to_records(messages, calls)
 
 
 def detect(messages: Sequence[Mapping[str, Any]]) -> str:
