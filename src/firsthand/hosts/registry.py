@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from firsthand.hosts.claude_code import ClaudeCode
+from firsthand.hosts.codex import Codex
 from firsthand.hosts.conversations import Beam, Locomo, LongMemEval
 from firsthand.hosts.gemini import Gemini, GeminiFile
 from firsthand.hosts.intercode import Intercode
@@ -15,6 +17,8 @@ from firsthand.hosts.tau import Tau
 from firsthand.hosts.who_and_when import WhoAndWhen
 
 HOSTS: tuple[Host, ...] = (
+    ClaudeCode(),
+    Codex(),
     Gemini(),
     GeminiFile(),
     Pi(),
