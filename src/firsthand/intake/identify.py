@@ -16,6 +16,7 @@ import hashlib
 import sys
 from array import array
 from bisect import bisect_left
+from collections import Counter
 from dataclasses import replace
 
 from firsthand.event import Draft, derived_id
@@ -31,12 +32,11 @@ class Seen:
     """Counts how often each key came, in about 4 bytes a key."""
 
     def __init__(self, kept: str = "") -> None:
-        self._sorted = array(_WORD)
+        once, _, again = kept.partition(".")
+        self._sorted = _unpacked(once)
         self._recent: set[int] = set()
-        self._repeats: dict[int, int] = {}
-        self._size = 0
-        for number in _unpacked(kept):
-            self._count(number)
+        self._repeats: dict[int, int] = dict(Counter(_unpacked(again)))
+        self._size = len(self._sorted) + sum(self._repeats.values())
 
     def count(self, key_fields: tuple[bytes, ...]) -> int:
         """Say how often a key came before, and count it."""
@@ -47,13 +47,11 @@ class Seen:
         """Write what was seen for a cursor; empty when it is over `SEEN_KEPT_MAX`."""
         if self._size > SEEN_KEPT_MAX:
             return ""
-        numbers = array(_WORD, self._sorted)
-        numbers.extend(sorted(self._recent))
+        self._merge()
+        again = array(_WORD)
         for number, times in sorted(self._repeats.items()):
-            numbers.extend([number] * times)
-        if sys.byteorder == "big":
-            numbers.byteswap()
-        return base64.b64encode(numbers.tobytes()).decode("ascii")
+            again.extend([number] * times)
+        return f"{_packed(self._sorted)}.{_packed(again)}"
 
     def _count(self, number: int) -> int:
         self._size += 1
@@ -62,9 +60,11 @@ class Seen:
             return self._repeats[number]
         self._recent.add(number)
         if len(self._recent) >= _RECENT_MAX:
-            merged = array(_WORD, sorted((*self._sorted, *self._recent)))
-            self._sorted, self._recent = merged, set()
+            self._merge()
         return 0
+
+    def _merge(self) -> None:
+        self._sorted, self._recent = array(_WORD, sorted((*self._sorted, *self._recent))), set()
 
     def _is_sorted(self, number: int) -> bool:
         at = bisect_left(self._sorted, number)
@@ -84,6 +84,13 @@ def identified(host: Host, record: Record, session: str, seen: Seen, branch: int
 
 def _meta(draft: Draft, branch: int) -> dict[str, object]:
     return {**draft.meta, "branch": branch} if branch else dict(draft.meta)
+
+
+def _packed(numbers: array[int]) -> str:
+    little = array(_WORD, numbers)
+    if sys.byteorder == "big":
+        little.byteswap()
+    return base64.b64encode(little.tobytes()).decode("ascii")
 
 
 def _unpacked(kept: str) -> array[int]:
