@@ -33,8 +33,8 @@ RAW, ZSTD, ZSTD_DICTIONARY_1 = 0, 1, 2
 BODY_BYTES_MAX = 64 * 1024 * 1024
 DICTIONARY_BODY_BYTES_MAX = 65_536  # above, what the body says itself outweighs the dictionary
 SHRINKABLE_BYTES_MIN = 24  # shorter ones never pay for a frame's header
-LEVEL = 3
-DICTIONARY_1_SHA256 = "fb626f0c95dad2edbffc6b986d5c1d737954e0f6114fb8d9c1185d12611aad81"
+LEVEL = 5
+DICTIONARY_1_SHA256 = "c81f8fe68583ddd29f505253af349bf81b1d1f04df6aa5ad60905e3eb0bed9cb"
 
 _RAW, _ZSTD, _ZSTD_DICTIONARY_1 = bytes((RAW,)), bytes((ZSTD,)), bytes((ZSTD_DICTIONARY_1,))
 
