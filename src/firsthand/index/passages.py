@@ -16,7 +16,9 @@ from dataclasses import dataclass
 
 PASSAGE_BYTES = 16_384
 OVERLAP_BYTES = 256
-REACH_BYTES = PASSAGE_BYTES + 2 * OVERLAP_BYTES
+WHOLE_BYTES = PASSAGE_BYTES + 2 * OVERLAP_BYTES
+"""A passage reaches at least this far: the next one may begin one overlap late, and a text be one overlap long."""
+REACH_BYTES = WHOLE_BYTES + OVERLAP_BYTES
 """How far from its nominal beginning a passage's bytes can lie."""
 
 ROW_STEP = 1 << 40
@@ -50,9 +52,9 @@ def number_of(row: int) -> int:
 
 def count(size_bytes: int) -> int:
     """Count the passages of a payload."""
-    if size_bytes <= PASSAGE_BYTES + OVERLAP_BYTES:
+    if size_bytes <= WHOLE_BYTES:
         return 1
-    return -(-(size_bytes - OVERLAP_BYTES) // PASSAGE_BYTES)
+    return -(-(size_bytes - WHOLE_BYTES) // PASSAGE_BYTES) + 1
 
 
 def cut(pieces: Iterable[bytes]) -> Iterator[Passage]:
@@ -65,8 +67,8 @@ def cut(pieces: Iterable[bytes]) -> Iterator[Passage]:
             yield shape(bytes(buffer[:REACH_BYTES]), number, last=False)
             del buffer[:PASSAGE_BYTES]
             number, base = number + 1, base + PASSAGE_BYTES
-    # What is left is one passage, or two when the payload ends within the reach but beyond the overlap.
-    if len(buffer) > PASSAGE_BYTES + OVERLAP_BYTES:
+    # What is left is one passage, or two when the payload ends in the last stretch of the reach.
+    if len(buffer) > WHOLE_BYTES:
         yield shape(bytes(buffer[:REACH_BYTES]), number, last=False)
         del buffer[:PASSAGE_BYTES]
         number += 1
@@ -76,7 +78,7 @@ def cut(pieces: Iterable[bytes]) -> Iterator[Passage]:
 def shape(window: bytes, number: int, *, last: bool) -> Passage:
     """Cut passage ``number`` out of the bytes from its nominal beginning on."""
     start = _next_space(window, 0) if number else 0
-    stop = len(window) if last else _next_space(window, PASSAGE_BYTES + OVERLAP_BYTES)
+    stop = len(window) if last else _next_space(window, WHOLE_BYTES)
     return Passage(number, number * PASSAGE_BYTES + start, window[start:stop])
 
 

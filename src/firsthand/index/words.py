@@ -116,8 +116,10 @@ def token(string: str) -> str:
     """Name a folded exact string by one token that the stemmer leaves alone: a letter, then digits.
 
     Two strings may share a token (one pair in four thousand million), so a match
-    is a candidate, not a proof: the bytes decide.
+    is a candidate, not a proof: the bytes decide. Both slashes of paths are one.
     """
+    if "\\" in string:
+        string = string.replace("\\", "/")
     return f"q{crc32(string.encode('utf-8', 'replace'))}"
 
 

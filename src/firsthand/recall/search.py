@@ -27,7 +27,7 @@ from firsthand.tokens import estimate
 from . import preview
 from .evidence import Evidence, Row
 from .lexical import Deadline, Lexical, Reach, reach, stems, tokenizer
-from .plan import POSTINGS_INTERACTIVE, Plan, Question, Term, Tokenize, ask, plan
+from .plan import POSTINGS_INTERACTIVE, Plan, Question, Term, Tokenize, ask, budget, plan
 from .rank import Frequencies, Match, Wanted, score
 from .scan import Scanned, scan
 
@@ -152,7 +152,7 @@ class _Search:
             try:
                 index = Lexical(self._db, self._key, scope, self._deadline)
                 df = index.frequencies(self._question)
-                planned = plan(self._question, df, self._postings_max)
+                planned = plan(self._question, df, budget(index.size.rows, self._postings_max))
                 self._findings.notes += planned.notes
                 first = self._first_block(index, planned)
                 rest = self._further_blocks(index, planned)
