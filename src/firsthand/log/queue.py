@@ -1,13 +1,18 @@
 """Who writes next: a fair queue of the threads and processes of one store.
 
 One writer at a time holds ``lock`` (flock: the kernel frees it when its holder
-dies). Whoever finds it held leaves its batch in ``queue/`` and waits; the holder
-commits what waits together with its own, one sync for all, and leaves each its
-result. So a writer is never starved: whoever holds the lock carries everybody.
+dies). Whoever finds it held leaves its batches in its slot, a file of its own in
+``queue/``, and waits; the holder commits what stands in the slots together with
+its own, one sync for all, and writes each its results. So a writer is never
+starved: whoever holds the lock carries everybody.
 
 Why no result can be wrong: an append is idempotent by event id. A batch that was
 committed by another process, but whose result was lost with that process, is
 appended again by its owner and found to be there.
+
+Why a slot is a file that stays: making, renaming and removing files for each
+batch cost more than the sync that was saved, since the file system's journal
+carried them into every sync of the database.
 
 This module knows nothing of events: it moves sealed batches and results.
 """
@@ -17,8 +22,10 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import struct
 import threading
 import time
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,11 +33,14 @@ from typing import Any
 
 from firsthand.errors import FirsthandError, StoreBusy
 
-SPOOL_BYTES_MAX = 1 << 20  # a larger batch waits for the lock itself
-GROUP_BYTES_MAX = 8 << 20  # waiting batches committed at once, at most
-GROUP_BATCHES_MAX = 256
-STALE_SECONDS = 600  # results that nobody fetched, requests that nobody could read
-_POLL_FIRST_S, _POLL_MOST_S = 0.000_2, 0.002
+SLOT_BYTES_MAX = 1 << 20  # a larger batch waits for the lock itself
+SLOT_BATCHES_MAX = 32
+RESULT_BYTES_MAX = 65_536
+SLOTS_MAX = 256  # writers that wait for others at once; one more waits for the lock itself
+SWEEP_SECONDS = 5.0
+_HEADER = struct.Struct("<QQI")  # number of the request, length, checksum
+_RESULT_AT, _RESULT_DATA_AT, _REQUEST_DATA_AT = 64, 128, 128 + RESULT_BYTES_MAX
+_POLL_FIRST_S, _POLL_MOST_S = 0.000_1, 0.000_5
 _TICK_NS = 50_000_000
 
 
@@ -43,8 +53,7 @@ class Ticket:
     result: Any = None
     error: FirsthandError | None = None
     done: bool = False
-    spooled: Path | None = None
-    request: Path | None = None  # set on a ticket that came from another process
+    posted: bool = False  # it stood in the slot once; if nothing came of it, its owner commits it
 
     def settle(self, result: Any = None, error: FirsthandError | None = None) -> None:
         """Record the outcome."""
@@ -56,22 +65,19 @@ class WriterLock:
     """The store's one write lock, with a word on who holds it."""
 
     def __init__(self, path: Path, version: str) -> None:
-        self._path, self._version = path, version
+        self._version = version
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        self.held = False
 
     def try_acquire(self) -> bool:
-        """Take the lock if it is free; say whether it was."""
+        """Take the lock if it is free."""
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
-        self.held = True
         return True
 
     def release(self) -> None:
         """Give the lock back."""
-        self.held = False
         fcntl.flock(self._fd, fcntl.LOCK_UN)
 
     def sign(self) -> None:
@@ -85,6 +91,76 @@ class WriterLock:
 
     def close(self) -> None:
         os.close(self._fd)
+
+
+class Slot:
+    """One writer's letter box: a request of its owner, and the results of the last one.
+
+    A header is written after what it speaks of and carries its checksum, so a reader
+    never takes half a request or half a result for a whole one.
+    """
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path, self._fd = path, descriptor
+
+    @classmethod
+    def own(cls, folder: Path) -> Slot:
+        """Make a slot that lives, and is locked, as long as this handle."""
+        path = folder / f"{time.time_ns():020d}-{os.getpid()}.slot"
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.pwrite(fd, bytes(_REQUEST_DATA_AT), 0)
+        return cls(path, fd)
+
+    @classmethod
+    def other(cls, path: Path) -> Slot | None:
+        """Open another writer's slot; None when it is gone."""
+        try:
+            return cls(path, os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW))
+        except FileNotFoundError:
+            return None
+
+    def post(self, number: int, data: bytes) -> None:
+        """Leave a request; number 0 takes the last one back."""
+        os.pwrite(self._fd, data, _REQUEST_DATA_AT)
+        os.pwrite(self._fd, _HEADER.pack(number, len(data), zlib.crc32(data)), 0)
+
+    def answer(self, number: int, data: bytes) -> None:
+        """Leave the results of a request."""
+        os.pwrite(self._fd, data, _RESULT_DATA_AT)
+        os.pwrite(self._fd, _HEADER.pack(number, len(data), zlib.crc32(data)), _RESULT_AT)
+
+    def request(self) -> tuple[int, bytes] | None:
+        """Read the request that waits; None when there is none, or not a whole one."""
+        number, length, checksum = self._header(0)
+        if not number or length > SLOT_BYTES_MAX or number == self._header(_RESULT_AT)[0]:
+            return None
+        data = os.pread(self._fd, length, _REQUEST_DATA_AT)
+        return (number, data) if zlib.crc32(data) == checksum else None
+
+    def result(self, number: int) -> bytes | None:
+        """Read the results of a request; None while there are none."""
+        answered, length, checksum = self._header(_RESULT_AT)
+        if answered != number or length > RESULT_BYTES_MAX:
+            return None
+        data = os.pread(self._fd, length, _RESULT_DATA_AT)
+        return data if zlib.crc32(data) == checksum else None
+
+    def abandoned(self) -> bool:
+        """Say whether its owner is gone: only then can somebody else lock it."""
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        fcntl.flock(self._fd, fcntl.LOCK_UN)
+        return True
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+    def _header(self, at: int) -> tuple[int, int, int]:
+        data = os.pread(self._fd, _HEADER.size, at)
+        return _HEADER.unpack(data) if len(data) == _HEADER.size else (0, 0, 0)
 
 
 class WriterQueue:
@@ -113,15 +189,20 @@ class WriterQueue:
         self._commit, self._seal, self._unseal = commit, seal, unseal
         self._pack, self._unpack = pack, unpack
         self._timeout_s = timeout_ms / 1000
-        self._spool = root / "queue"
-        self._spool.mkdir(mode=0o700, exist_ok=True)
+        self._folder = root / "queue"
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        self._folder_text = str(self._folder)
         self._lock = WriterLock(root / "lock", version)
         self._lead = threading.Lock()
         self._guard = threading.Lock()
         self._waiting: list[Ticket] = []
-        self._count = 0
-        self._spool_text = str(self._spool)
-        self._empty_since = -1
+        self._slot: Slot | None = None  # made when this process first has to wait
+        self._number = 0
+        self._posted: list[Ticket] = []
+        self._others: dict[str, Slot] = {}
+        self._listed = -1
+        self._known_names: list[str] = []
+        self._swept = time.monotonic()
 
     def submit(self, batch: Any, size_bytes: int) -> Any:
         """Have a batch committed and give its result.
@@ -147,12 +228,12 @@ class WriterQueue:
         deadline = time.monotonic() + self._timeout_s
         pause = _POLL_FIRST_S
         while not ticket.done:
-            # One thread of this process leads: it commits for the others, or spools for them.
-            if self._lead.acquire(timeout=max(0.0, min(pause, deadline - time.monotonic()))):
+            # One thread of this process leads: it commits for the others, or speaks for them.
+            if self._lead.acquire(timeout=max(0.0, min(_POLL_MOST_S, deadline - time.monotonic()))):
                 try:
                     if not ticket.done and not self._try_commit():
-                        self._spool_waiting()
                         self._fetch_results()
+                        self._post_waiting()
                 finally:
                     self._lead.release()
                 if not ticket.done:
@@ -169,7 +250,7 @@ class WriterQueue:
             StoreBusy: the lock was not to be had within the timeout.
         """
         deadline = time.monotonic() + self._timeout_s
-        while time.monotonic() < deadline:
+        while True:
             if self._lead.acquire(timeout=0.1):
                 try:
                     if self._lock.try_acquire():
@@ -180,8 +261,9 @@ class WriterQueue:
                             self._lock.release()
                 finally:
                     self._lead.release()
-            time.sleep(_POLL_MOST_S)
-        raise self._busy(None)
+            if time.monotonic() >= deadline:
+                raise self._busy(None)
+            time.sleep(_POLL_FIRST_S)
 
     def at_once(self, action: Callable[[], object]) -> bool:
         """Do something under the write lock if it is free now; say whether it was done."""
@@ -199,6 +281,13 @@ class WriterQueue:
             self._lead.release()
 
     def close(self) -> None:
+        """Give up the slot and let everything go."""
+        if self._slot is not None:
+            self._slot.path.unlink(missing_ok=True)
+            self._slot.close()
+        for slot in self._others.values():
+            slot.close()
+        self._slot, self._others = None, {}
         self._lock.close()
 
     # the holder's side ---------------------------------------------------------------------------
@@ -207,109 +296,122 @@ class WriterQueue:
         if not self._lock.try_acquire():
             return False
         try:
-            self._fetch_results()  # the last holder may have committed ours just now
+            self._take_back()
             with self._guard:
                 own = [ticket for ticket in self._waiting if not ticket.done]
-            for ticket in own:
-                self._take_back(ticket)
-            others = self._requests(GROUP_BATCHES_MAX - len(own))
+            requests = self._requests()
+            others = [ticket for _, _, tickets in requests for ticket in tickets]
             if own or others:
-                if others:
-                    self._lock.sign()
+                self._lock.sign()
                 self._commit([*own, *others])
-            self._answer(others)
+            for slot, number, tickets in requests:
+                # What failed is left to its owner, who commits it alone and gets the error at first hand.
+                results = [None if t.error is not None or not t.done else self._pack(t.result) for t in tickets]
+                data = json.dumps(results).encode()
+                slot.answer(number, data if len(data) <= RESULT_BYTES_MAX else b"[]")
         finally:
             self._lock.release()
-            with self._guard:
-                self._waiting = [ticket for ticket in self._waiting if not ticket.done]
+            self._forget_done()
         return True
 
-    def _requests(self, room: int) -> list[Ticket]:
-        """Read what other processes left, oldest first."""
-        tickets: list[Ticket] = []
-        total = 0
+    def _requests(self) -> list[tuple[Slot, int, list[Ticket]]]:
+        """Read what other writers left, in the order in which they came to the store."""
+        found: list[tuple[Slot, int, list[Ticket]]] = []
         for name in self._names():
-            if len(tickets) >= room or total > GROUP_BYTES_MAX:
-                break
-            if not name.endswith(".req"):
-                self._sweep(name)
+            slot = self._others.get(name) or Slot.other(self._folder / name)
+            if slot is None:
                 continue
-            path = self._spool / name
+            self._others[name] = slot
+            request = slot.request()
+            if request is None:
+                continue
+            number, data = request
             try:
-                data = path.read_bytes()
-            except FileNotFoundError:  # withdrawn by its owner in this moment
+                batches = [self._unseal(sealed) for sealed in _apart(data)]
+            except ValueError:  # another version's request: its owner waits for the lock and commits by itself
                 continue
-            try:
-                ticket = Ticket(self._unseal(data), len(data), request=path)
-            except ValueError:  # not ours to judge: its owner still waits and appends by itself
-                self._sweep(name)
-                continue
-            tickets.append(ticket)
-            total += len(data)
-        return tickets
+            found.append((slot, number, [Ticket(batch, len(data)) for batch in batches]))
+        return found
 
     def _names(self) -> list[str]:
-        """List the spool, but only if something may have come: this is on every append's way.
+        """List the others' slots; the folder is read only when it may have changed.
 
         A folder's time of change is a clock tick of some milliseconds coarse, so it is
         believed only once it lies well back.
         """
-        changed = os.stat(self._spool_text).st_mtime_ns  # noqa: PTH116 - a third of the cost of Path.stat
-        if changed == self._empty_since and time.time_ns() - changed > _TICK_NS:
-            return []
-        names = sorted(os.listdir(self._spool_text))  # noqa: PTH208 - the same
-        self._empty_since = changed if not names else -1
-        return names
+        changed = os.stat(self._folder_text).st_mtime_ns  # noqa: PTH116 - a third of the cost of Path.stat
+        if changed != self._listed or time.time_ns() - changed < _TICK_NS or self._sweep_is_due():
+            names = set(os.listdir(self._folder_text))  # noqa: PTH208 - the same
+            mine = self._slot.path.name if self._slot is not None else ""
+            for gone in self._others.keys() - names:
+                self._others.pop(gone).close()
+            self._known_names = sorted(name for name in names if name.endswith(".slot") and name != mine)[:SLOTS_MAX]
+            self._listed = changed
+        return self._known_names
 
-    def _answer(self, others: Sequence[Ticket]) -> None:
-        """Leave each its result; one that failed is left to its owner, who gets the error at first hand."""
-        for ticket in others:
-            assert ticket.request is not None  # it came from a request
-            if ticket.error is None and ticket.done:
-                _write_whole(ticket.request.with_suffix(".res"), json.dumps(self._pack(ticket.result)).encode())
-            ticket.request.unlink(missing_ok=True)
-
-    def _sweep(self, name: str) -> None:
-        path = self._spool / name
-        try:
-            if time.time() - path.stat().st_mtime > STALE_SECONDS:
-                path.unlink()
-        except FileNotFoundError:  # another holder swept it
-            return
+    def _sweep_is_due(self) -> bool:
+        """Remove, now and then, the slots of writers that died."""
+        if not self._others or time.monotonic() - self._swept < SWEEP_SECONDS:
+            return False
+        self._swept = time.monotonic()
+        for slot in self._others.values():
+            if slot.abandoned():
+                slot.path.unlink(missing_ok=True)
+        return True
 
     # the waiter's side ---------------------------------------------------------------------------
 
-    def _spool_waiting(self) -> None:
+    def _post_waiting(self) -> None:
+        """Leave what waits, all of it that fits, for whoever holds the lock."""
+        if self._posted:
+            return
         with self._guard:
-            fresh = [t for t in self._waiting if t.spooled is None and 0 <= t.size_bytes <= SPOOL_BYTES_MAX]
-        for ticket in fresh:
-            self._count += 1
-            name = f"{time.time_ns():020d}-{os.getpid()}-{threading.get_native_id()}-{self._count}"
-            ticket.spooled = self._spool / f"{name}.req"
-            _write_whole(ticket.spooled, self._seal(ticket.batch))
+            fit = [t for t in self._waiting if not t.done and not t.posted and t.size_bytes >= 0][:SLOT_BATCHES_MAX]
+        sealed: list[bytes] = []
+        room = SLOT_BYTES_MAX
+        for ticket in fit:
+            data = self._seal(ticket.batch)
+            room -= len(data) + 8
+            if room < 0:
+                break
+            sealed.append(data)
+        if not sealed:
+            return
+        if self._slot is None:
+            self._slot = Slot.own(self._folder)
+        self._number += 1
+        self._posted = fit[: len(sealed)]
+        for ticket in self._posted:
+            ticket.posted = True
+        self._slot.post(self._number, b"".join(struct.pack("<Q", len(data)) + data for data in sealed))
 
     def _fetch_results(self) -> None:
-        with self._guard:
-            spooled = [ticket for ticket in self._waiting if ticket.spooled is not None and not ticket.done]
-        for ticket in spooled:
-            assert ticket.spooled is not None  # filtered above
-            path = ticket.spooled.with_suffix(".res")
-            try:
-                data = path.read_bytes()
-            except FileNotFoundError:  # not yet committed
-                continue
-            path.unlink(missing_ok=True)
-            ticket.settle(self._unpack(json.loads(data)))
+        """Settle what another writer committed for this process."""
+        if not self._posted:
+            return
+        assert self._slot is not None  # something was posted
+        data = self._slot.result(self._number)
+        if data is None:
+            return
+        for ticket, packed in zip(self._posted, json.loads(data), strict=False):
+            if packed is not None and not ticket.done:
+                ticket.settle(self._unpack(packed))
+        self._posted = []
+        self._forget_done()
+
+    def _take_back(self) -> None:
+        """Under the lock: fetch what came, and take back what nobody committed."""
+        self._fetch_results()
+        if self._posted:
+            assert self._slot is not None  # something was posted
+            self._slot.post(0, b"")
+            self._posted = []
+
+    def _forget_done(self) -> None:
         with self._guard:
             self._waiting = [ticket for ticket in self._waiting if not ticket.done]
 
-    def _take_back(self, ticket: Ticket) -> None:
-        if ticket.spooled is not None:
-            ticket.spooled.unlink(missing_ok=True)
-            ticket.spooled = None
-
     def _drop(self, ticket: Ticket) -> None:
-        self._take_back(ticket)
         with self._guard:
             if ticket in self._waiting:
                 self._waiting.remove(ticket)
@@ -323,9 +425,14 @@ class WriterQueue:
         return error
 
 
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that no reader ever sees half of it; it need not survive a crash."""
-    draft = path.with_suffix(".tmp")
-    draft.touch(0o600)
-    draft.write_bytes(data)
-    draft.rename(path)
+def _apart(data: bytes) -> list[bytes]:
+    """Take a request apart into its sealed batches."""
+    out: list[bytes] = []
+    at = 0
+    while at < len(data):
+        if at + 8 > len(data):
+            raise ValueError("a request is cut off")
+        (length,) = struct.unpack_from("<Q", data, at)
+        out.append(data[at + 8 : at + 8 + length])
+        at += 8 + length
+    return out
