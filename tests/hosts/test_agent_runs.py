@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from readings import cuts, drafts, read, told
+from host_suite import HostSuite
+from readings import drafts, read, told
 
 from firsthand.event import Kind, Trust
 from firsthand.hosts.intercode import Intercode
@@ -144,18 +145,6 @@ def test_a_run_of_several_agents_names_who_spoke():
 @pytest.mark.parametrize(
     ("host", "path", "value"),
     [
-        (SweAgent(), "r.traj", TRAJ), (Intercode(), "i.json", EPISODES), (Tau(), "t.json", TAU[:1]),
-        (WhoAndWhen(), "w.json", WHO),
-    ],
-)  # fmt: skip
-def test_every_prefix_is_read_without_an_error(host, path, value):
-    """A file cut at any byte raises nothing, and its records are its bytes."""
-    cuts(host, path, dump(value))
-
-
-@pytest.mark.parametrize(
-    ("host", "path", "value"),
-    [
         (SweAgent(), "r.traj", {"trajectory": [7, {"action": None}, {}], "history": [None, {"role": 3}], "info": 8}),
         (SweAgent(), "r.traj", {"trajectory": "x", "history": []}),
         (
@@ -171,3 +160,19 @@ def test_values_of_the_wrong_type_are_kept_and_raise_nothing(host, path, value):
     """A field of another type than expected costs its meaning, never its bytes."""
     for reading in read(host, path, dump(value)):
         assert reading.record.drafts
+
+
+class TestSweAgent(HostSuite):
+    host, path, sample, session = SweAgent(), "/x/astropy__astropy-1.2.traj", dump(TRAJ, 2), "astropy__astropy-1.2"
+
+
+class TestIntercode(HostSuite):
+    host, path, sample, session = Intercode(), "/x/ic_bash_gpt-3.5.json", dump(EPISODES), "ic_bash_gpt-3.5"
+
+
+class TestTau(HostSuite):
+    host, path, sample, session = Tau(), "/x/gpt.json", dump(TAU), "gpt"
+
+
+class TestWhoAndWhen(HostSuite):
+    host, path, sample, session = WhoAndWhen(), "/x/Hand-Crafted/17.json", dump(WHO), "Hand-Crafted/17"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from readings import cuts, drafts, read, told
+from host_suite import HostSuite
+from readings import drafts, read, told
 
 from firsthand.event import Trust
 from firsthand.hosts.conversations import Beam, Locomo, LongMemEval, anchor_time, dated, spoken_time
@@ -169,18 +170,6 @@ def test_what_is_no_time_is_none(told_as):
 
 
 @pytest.mark.parametrize(
-    ("host", "path", "data"),
-    [
-        (Locomo(), "l.json", dump(LOCOMO[:1])), (Beam(), "c/1/chat.json", dump(BEAM)),
-        (LongMemEval(), "e.json", dump(LONG)), (Irc(), "2011-05-29.log", IRC),
-    ],
-)  # fmt: skip
-def test_every_prefix_is_read_without_loss(host, path, data):
-    """A file cut at any byte raises nothing, and its records are its bytes."""
-    cuts(host, path, data)
-
-
-@pytest.mark.parametrize(
     ("host", "value"),
     [
         (Locomo(), [{"qa": 1, "conversation": {"session_1": [3, {"text": None}], "x": "y"}}, 5]),
@@ -192,3 +181,19 @@ def test_values_of_the_wrong_type_are_kept_and_raise_nothing(host, value):
     """A field of another type than expected costs its meaning, never its bytes."""
     for reading in read(host, "x.json", dump(value)):
         assert reading.record.drafts
+
+
+class TestLocomo(HostSuite):
+    host, path, sample, session = Locomo(), "/x/l.json", dump(LOCOMO), "l"
+
+
+class TestBeam(HostSuite):
+    host, path, sample, session = Beam(), "/data/beam-100k/3/chat.json", dump(BEAM), "beam-100k/3"
+
+
+class TestLongMemEval(HostSuite):
+    host, path, sample, session = LongMemEval(), "/x/e.json", dump(LONG), "e"
+
+
+class TestIrc(HostSuite):
+    host, path, sample, session = Irc(), "/x/2011-05-29_19.ascii.txt", IRC, "2011-05-29_19"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import json
 
-from readings import cuts, drafts, read, told
+from host_suite import HostSuite
+from readings import drafts, read, told
 
 from firsthand.event import Kind, Trust
 from firsthand.hosts.gemini import REWRITES_MAX, Gemini, GeminiFile
@@ -135,6 +136,15 @@ def test_the_older_file_gives_the_same_events_as_the_lines():
     assert GeminiFile().session(path, data) == "g-1"
 
 
-def test_every_prefix_is_read_without_loss():
-    """A chat cut at any byte gives the records that are whole."""
-    cuts(Gemini(), PATH, lines(HEADER, USER, {"$rewindTo": "m1"}))
+class TestGemini(HostSuite):
+    host = Gemini()
+    path = PATH
+    sample = lines(HEADER, USER, ASKED, ANSWERED, {"$rewindTo": "m1"})
+    session = "g-1"
+
+
+class TestGeminiFile(HostSuite):
+    host = GeminiFile()
+    path = "/h/.gemini/tmp/ab12/chats/session-2026.json"
+    sample = json.dumps(HEADER | {"messages": [USER, ANSWERED]}, indent=2).encode()
+    session = "g-1"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from readings import cuts, drafts, read, told
+from host_suite import HostSuite
+from readings import drafts, read, told
 
 from firsthand.errors import FormatError
 from firsthand.event import Kind, Trust
@@ -78,6 +79,5 @@ def test_lines_are_recognised_by_the_first_one(path, data, known):
     assert Jsonl().recognises(path, data[:65_536]) is known
 
 
-def test_every_prefix_is_read_without_loss():
-    """A file cut at any byte gives the records that are whole."""
-    cuts(Jsonl(), "c.jsonl", CHAT)
+class TestJsonl(HostSuite):
+    host, path, sample, session = Jsonl(), "/x/my.chat.jsonl", CHAT, "my.chat"

@@ -6,7 +6,8 @@ import email.message
 import email.policy
 
 import pytest
-from readings import cuts, drafts, read, told
+from host_suite import HostSuite
+from readings import drafts, read, told
 
 from firsthand.errors import SourceRejected
 from firsthand.event import Kind, Trust
@@ -169,7 +170,9 @@ def test_what_is_no_mail_is_not_taken_for_one(data):
     assert [Mail().recognises("/x/readme", data), Mbox().recognises("/x/readme", data)] == [False, False]
 
 
-def test_every_prefix_is_read_without_loss():
-    """An mbox and a mail cut at any byte raise nothing, and their records are their bytes."""
-    cuts(Mbox(), "in.mbox", MBOX)
-    cuts(Mail(), "1.eml", built())
+class TestMail(HostSuite):
+    host, path, sample, session = Mail(), "/m/Inbox/cur/1:2,S", built(), "Inbox"
+
+
+class TestMbox(HostSuite):
+    host, path, sample, session = Mbox(), "/x/in.mbox", MBOX, "in"

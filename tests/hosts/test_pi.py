@@ -6,7 +6,8 @@ import base64
 import json
 
 import pytest
-from readings import contents, cuts, drafts, read, told
+from host_suite import HostSuite
+from readings import contents, drafts, read, told
 
 from firsthand.event import Kind, Trust
 from firsthand.hosts.pi import Pi
@@ -148,11 +149,6 @@ def test_an_unknown_block_is_kept_as_its_json():
     assert told(made) == [("other", b'{"type":"smell","of":"smoke"}'), ("user_message", b"fire")]
 
 
-def test_every_prefix_is_read_without_loss():
-    """A session cut at any byte gives the records that are whole."""
-    cuts(Pi(), "/x/s.jsonl", HEADER + message("user", said("é\u2028")) + line("compaction", summary="s"))
-
-
 def test_a_line_is_the_same_wherever_it_is_copied():
     """Identity is the line itself, so a fork's copies are known."""
     data = message("user", said("hi"))
@@ -162,3 +158,10 @@ def test_a_line_is_the_same_wherever_it_is_copied():
     assert first.record.identity == second.record.identity == data.strip()
     assert Pi().spans_sessions
     assert contents(first.record.drafts) == [b"hi"]
+
+
+class TestPi(HostSuite):
+    host = Pi()
+    path = "/h/.pi/agent/sessions/--srv--/2026.jsonl"
+    sample = HEADER + message("user", said("é\u2028")) + line("compaction", summary="s") + line("custom", data=1)
+    session = "5e55-10"
