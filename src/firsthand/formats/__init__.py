@@ -35,7 +35,6 @@ FORMATS: Mapping[str, Format] = {
 _CHAT_FIELDS = frozenset(
     {"tool_calls", "tool_call_id", "function_call", "refusal", "audio", "name", "reasoning_content"}
 )
-_CHAT_ROLES = frozenset({"system", "tool", "function", "developer"})
 _CHAT_BLOCKS = frozenset({"image_url", "input_audio", "file", "refusal"})
 _RESPONSES_BLOCKS = frozenset({"input_text", "output_text", "input_image", "input_file"})
 
@@ -73,7 +72,7 @@ def detect(messages: Sequence[Mapping[str, Any]]) -> str:
 def _sign(message: Mapping[str, Any]) -> str:
     if "role" not in message or (message.get("type") == "message" and "model" not in message):
         return OPENAI_RESPONSES
-    if message.keys() & _CHAT_FIELDS or message["role"] in _CHAT_ROLES - {"developer", "system"}:
+    if message.keys() & _CHAT_FIELDS or message["role"] in ("tool", "function"):
         return OPENAI_CHAT
     content = message.get("content")
     blocks = [mapping(block) for block in content] if isinstance(content, list) else []

@@ -171,8 +171,8 @@ def file_of(block: object) -> File | None:
             held = mapping(block.get("file")) or block
             meta = picked(held, "filename=name")
             data = held.get("file_data")
-            found = _from_address(data) or _inline(data, OPAQUE_MEDIA, {}) or _from_address(held.get("file_url"))
-            found = found or _from_id(held)
+            inline = _from_address(data) if text(data).startswith("data:") else _inline(data, OPAQUE_MEDIA, {})
+            found = inline or _from_address(held.get("file_url")) or _from_id(held)
             return found and found._replace(meta=found.meta | meta)
         case _:
             return None

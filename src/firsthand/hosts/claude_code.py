@@ -106,7 +106,7 @@ def _convert(main: str, item: Item, state: dict[str, Any]) -> Record:
     agent = f"{_NAME}/{within.rpartition('/')[2]}" if "/agent-" in within else _NAME
     facts = _facts(entry, main, session)
     if not drafts:
-        known = Kind.SESSION if entry.get("type") in _FACTS or entry.get("type") == "system" else Kind.OTHER
+        known = Kind.SESSION if text(entry.get("type")) in {*_FACTS, "system"} else Kind.OTHER
         facts |= picked(entry, "type", "subtype")
         draft = Draft(known, b"", "application/json", facts, agent=agent, origin=_ORIGIN, time=time)
         return whole(item.raw, draft, session=session, identity=_identity(entry))

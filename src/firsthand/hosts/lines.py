@@ -207,7 +207,7 @@ def _parse(raw: bytes) -> Item:
     except ValueError as error:  # no JSON, or an integer of more digits than Python reads
         return Item(raw, None, f"unparsed: {error}")
     if not isinstance(value, dict):
-        return Item(raw, None, f"a record is a JSON object; this is a {type(value).__name__}")
+        return Item(raw, None, f"a record is a JSON object, not of type {type(value).__name__}")
     if duplicates:
         flags["duplicate_keys"] = sorted(duplicates)[:DUPLICATE_KEYS_MAX]
     return Item(raw, value, flags=flags)
