@@ -6,6 +6,7 @@ and the reward, stay in the envelope of the episode's first record.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -49,7 +50,8 @@ def _cuts(file: JsonFile, source: Source) -> Iterator[Cut]:
         meta = picked(facts, "task_id", "trial", "reward", file=PurePosixPath(source.path).name)
         said = json_file.dump({name: facts[name] for name in ("task_id", "trial") if name in facts})
         opening = Draft(Kind.SESSION, said, "application/json", meta, origin="host:tau")
-        held = Cut(file.end(episode) if traj is None else traj, (opening,), b"episode " + said, session)
+        end = file.end(episode) if traj is None else traj
+        held = Cut(end, (opening,), hashlib.sha256(file.data[episode:end]).digest(), session)
         calls: Calls = {}
         for at in file.items(traj) if traj is not None else ():
             yield held
