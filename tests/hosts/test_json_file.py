@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from firsthand.errors import SourceRejected
 from firsthand.event import Draft, Kind
@@ -99,3 +101,19 @@ def test_a_file_over_the_limit_is_refused(monkeypatch):
     monkeypatch.setattr(json_file, "FILE_BYTES_MAX", 10)
     with pytest.raises(SourceRejected, match="read whole, up to 10 bytes"):
         read(b"[" + b" " * 10 + b"]")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.lists(JSON, max_size=5), st.sampled_from([None, 0, 3]), st.booleans())
+def test_any_array_is_cut_into_its_items(values, indent, ascii_only):
+    """However an array is written, its records are its items, in order, and joined they are the file."""
+    data = json.dumps(values, indent=indent, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
+    found = read(data)
+    assert b"".join(r.record.raw for r in found) == data
+    assert [json.loads(r.record.drafts[0].content) for r in found if not r.record.fault] == values

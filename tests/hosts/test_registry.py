@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from firsthand.hosts.port import STATE_BYTES_MAX, Source
 from firsthand.hosts.registry import HOSTS, recognise
@@ -31,6 +33,25 @@ def test_no_host_loses_or_raises_over_junk(host, number, final):
     assert b"".join(reading.record.raw for reading in found) == data
     assert all(len(json.dumps(dict(reading.state))) <= STATE_BYTES_MAX for reading in found)
     assert isinstance(host.session("/x/y.jsonl", data), str)
+
+
+TOKENS = st.sampled_from([
+    b"{", b"}", b"[", b"]", b'"', b":", b",", b"\n", b"\0", b"\xff", b"\\", b"From a 1:2\n", b"Subject: x\n",
+    b"[10:00] <a> x\n",
+    b'"type":"message"', b'"message":{"role":"user","content":', b'"id":"1"', b'"traj":[', b'"trajectory":[',
+    b'"turns":[[',
+    b'"history":[', b'"conversation":', b'"data":[', b"1e999", b"null", b"true", "\u2028é".encode(),
+])  # fmt: skip
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(TOKENS, max_size=40).map(b"".join), st.integers(1, 9), st.booleans())
+def test_no_host_loses_a_byte_of_what_looks_like_its_own(data, size, final):
+    """Pieces of records in any order: every host gives back every byte, and raises nothing."""
+    for host in HOSTS:
+        pieces = (data[at : at + size] for at in range(0, len(data), size))
+        found = [reading.record.raw for reading in host.read(pieces, Source("/x/y.jsonl", data, final=final))]
+        assert b"".join(found) == data, type(host).__name__
 
 
 @pytest.mark.parametrize("data", [b"", b"words", b"\0" * 100, b'{"a": 1}', b"[1, 2]", b"<html>"])
