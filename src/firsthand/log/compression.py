@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from backports.zstd import (
     CompressionParameter,
@@ -87,7 +87,7 @@ def dictionary_1() -> ZstdDict:
     Raises:
         ValueError: the packaged file is not the one that stores were written with.
     """
-    content = (files(__package__) / "dictionary_1.bin").read_bytes()
+    content = Path(__file__).with_name("dictionary_1.bin").read_bytes()
     digest = hashlib.sha256(content).hexdigest()
     if digest != DICTIONARY_1_SHA256:
         raise ValueError(

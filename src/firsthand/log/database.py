@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import apsw
 
@@ -93,16 +92,21 @@ def open_reader(file: Path, vfs: str | None = None) -> apsw.Connection:
     """Open a connection that only reads, also where nothing may be written."""
     with translating(file):
         try:
-            db = _read_only(f"file:{quote(str(file))}?mode=ro", vfs)
+            db = _read_only(f"file:{_quoted(file)}?mode=ro", vfs)
         except (apsw.CantOpenError, apsw.ReadOnlyError):
             wal = Path(f"{file}-wal")
             if not file.exists() or os.access(file.parent, os.W_OK) or (wal.exists() and wal.stat().st_size):
                 raise
             # A folder that cannot be written has no room for SQLite's -shm file. Without a WAL
             # the main file is complete and nobody here can change it.
-            db = _read_only(f"file:{quote(str(file))}?immutable=1", vfs)
+            db = _read_only(f"file:{_quoted(file)}?immutable=1", vfs)
         _tune(db)
     return db
+
+
+def _quoted(file: Path) -> str:
+    """Write a path for a URI; the signs that would end it are the only ones that need it."""
+    return str(file).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
 def _read_only(uri: str, vfs: str | None) -> apsw.Connection:

@@ -12,7 +12,6 @@ through `port.TransactionIndex`), formats or hosts.
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -171,7 +170,7 @@ class Log:
         assert self._writer is not None  # called while opening
         version = version_of(self._writer)  # again, under the lock: another process may have been first
         if version < VERSION:
-            migrate(self._writer, version, uuid.uuid4().bytes, self._clock().microseconds)
+            migrate(self._writer, version, os.urandom(16), self._clock().microseconds)
 
     def close(self) -> None:
         """Move the WAL into the database if no other writer is at work, and let everything go."""

@@ -187,7 +187,9 @@ class Previewer:
             if len(self._others) > OTHERS_KEPT_MAX:
                 self._others = self._others[::2]
                 self._stride *= 2
-            self._next_other = self._scanned + stop + self._stride
+            # Where nothing was found, all of the first block is searched; later only samples, to be quick.
+            sampled = found is not None or self._scanned > 0
+            self._next_other = self._scanned + stop + (self._stride if sampled else 0)
 
     # laying out ----------------------------------------------------------------------------------
 
