@@ -31,15 +31,6 @@ _POSTINGS_SMALL = 5_000
 _ROWS_A_POSTING = 30
 
 
-def budget(rows: int, postings_max: int) -> int:
-    """Give the postings that are ranked in an index of this size.
-
-    A smaller index needs fewer for the same hits: a term in more than one row of thirty decides
-    little. 5,000 at 100,000 rows and 30,000 at 1,000,000 keep recall under 10 and 40 ms.
-    """
-    return min(postings_max, max(_POSTINGS_SMALL, rows // _ROWS_A_POSTING))
-
-
 Tokenize = Callable[[bytes], list[tuple[int, int, str]]]
 """Cuts UTF-8 into (start byte, end byte, stem)."""
 
@@ -149,6 +140,11 @@ def _phrases(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(phrase for phrase in quoted if phrase.strip()))[:STRINGS_MAX]
 
 
+def abbreviates(word: str) -> bool:
+    """Tell whether a word may be the beginning of a hash."""
+    return _ABBREVIATED_HASH.match(word.lower()) is not None
+
+
 def plan(question: Question, df: Mapping[str, int], postings_max: int) -> Plan:
     """Decide which terms are ranked by the index.
 
@@ -183,7 +179,16 @@ def plan(question: Question, df: Mapping[str, int], postings_max: int) -> Plan:
         tuple(
             Term(term.key, term.word, f"{term.match} *")
             for term in asked
-            if not df.get(term.key) and _ABBREVIATED_HASH.match(term.word.lower())
+            if not df.get(term.key) and abbreviates(term.word)
         )[:STRINGS_MAX],
         tuple(notes),
     )
+
+
+def budget(rows: int, postings_max: int) -> int:
+    """Give the postings that are ranked in an index of this size.
+
+    A smaller index needs fewer for the same hits: a term in more than one row of thirty decides
+    little. 5,000 at 100,000 rows and 30,000 at 1,000,000 keep recall under 10 and 40 ms.
+    """
+    return min(postings_max, max(_POSTINGS_SMALL, rows // _ROWS_A_POSTING))

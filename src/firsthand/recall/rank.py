@@ -53,11 +53,13 @@ class Wanted:
         string: as it stands in the query.
         keys: the terms it is made of; its weight is their rarity, summed.
         part: which part of the score it adds to: ``exact`` or ``phrase``; empty when it is only shown.
+        opens: it may be the beginning of a longer word, as an abbreviated hash is.
     """
 
     string: str
     keys: tuple[str, ...]
     part: str
+    opens: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +94,11 @@ def match(
     exact, folded = [], []
     even = ""
     for one in wanted:
-        if any(stands(one.string, text) for text in texts):
+        if any(stands(one.string, text, opens=one.opens) for text in texts):
             exact.append(one)
             continue
         even = even or fold(f"{head} {texts[-1]}")
-        if stands(fold(one.string), even):
+        if stands(fold(one.string), even, opens=one.opens):
             folded.append(one)
     times = {key: counts[key] for key in terms if key in counts}
     return Match(times, len(tokens), tuple(exact), tuple(folded))
@@ -117,14 +119,14 @@ def score(found: Match, frequencies: Frequencies) -> dict[str, float]:
     return parts
 
 
-def stands(string: str, text: str) -> bool:
-    """Tell whether a string stands in a text, not as a piece of a longer word."""
+def stands(string: str, text: str, *, opens: bool = False) -> bool:
+    """Tell whether a string stands in a text, not as a piece of a longer word, or only as its beginning."""
     at = text.find(string)
     while at >= 0:
         end = at + len(string)
         inside_before = at > 0 and text[at - 1].isalnum() and string[0].isalnum() and text[at].isascii()
         inside_after = end < len(text) and text[end].isalnum() and string[-1].isalnum() and text[end].isascii()
-        if not inside_before and not inside_after:
+        if not inside_before and (opens or not inside_after):
             return True
         at = text.find(string, at + 1)
     return False

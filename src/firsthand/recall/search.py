@@ -27,7 +27,7 @@ from firsthand.tokens import estimate
 from . import preview
 from .evidence import Evidence, Row
 from .lexical import Deadline, Lexical, Reach, reach, stems, tokenizer
-from .plan import POSTINGS_INTERACTIVE, Plan, Question, Term, Tokenize, ask, budget, plan
+from .plan import POSTINGS_INTERACTIVE, Plan, Question, Term, Tokenize, abbreviates, ask, budget, plan
 from .rank import Frequencies, Match, Wanted, score
 from .scan import Scanned, scan
 
@@ -343,7 +343,8 @@ def _wanted(question: Question, tokenize: Tokenize) -> tuple[Wanted, ...]:
             and len(term.word) >= SHOWN_CHARACTERS_MIN
             and not any(term.word in s.word for s in question.strings)
         ):
-            wanted.append(Wanted(term.word, (), ""))
+            hashed = abbreviates(term.word)
+            wanted.append(Wanted(term.word, (term.key,) if hashed else (), "exact" if hashed else "", opens=hashed))
     if not wanted:
         wanted.append(Wanted(question.text.strip(), (), ""))
     return tuple(dict.fromkeys(wanted))

@@ -1,0 +1,38 @@
+"""How a passage is cut for showing."""
+
+from __future__ import annotations
+
+import pytest
+
+from firsthand.recall.preview import cut
+from firsthand.tokens import estimate
+
+LINES = "".join(f"line {n} says nothing much about ü\n" for n in range(400)).encode()
+
+
+def test_a_short_content_is_shown_whole():
+    """What fits is not cut."""
+    found = cut("grüße".encode(), 7, {}, 50)
+    assert (found.text, found.start) == ("grüße", 7)
+
+
+@pytest.mark.parametrize("tokens_max", [1, 5, 40, 333])
+@pytest.mark.parametrize("needle", [b"line 0 ", b"line 200 ", b"line 399 "])
+def test_the_preview_holds_the_match_within_the_budget(tokens_max, needle):
+    """Whole signs of the content, at the offset said, with the match in it when there is room, under the budget."""
+    at = LINES.index(needle)
+    found = cut(LINES, 0, {at: 5.0, 40: 1.0}, tokens_max)
+    data = found.text.encode()
+    assert LINES[found.start : found.start + len(data)] == data
+    assert found.tokens == estimate(found.text)
+    if tokens_max >= 40:
+        assert found.tokens <= tokens_max
+        assert needle in data
+
+
+def test_signs_are_never_torn():
+    """A cut falls between signs, however wide they are."""
+    data = "東京".encode() * 500
+    for at in range(0, 3_000, 301):
+        found = cut(data, 0, {at - at % 3: 1.0}, 30)
+        assert "\ufffd" not in found.text

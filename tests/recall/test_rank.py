@@ -1,0 +1,60 @@
+"""How one row is scored."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from firsthand.recall.rank import FOLDED_SHARE, WEIGHTS, Frequencies, Match, Wanted, match, score, stands
+
+FREQUENCIES = Frequencies(rows=100, tokens_mean=10.0, df={"crow": 1, "the": 90})
+
+
+def test_bm25_is_as_published():
+    """One term, twice in a row of mean length, scores idf * tf * (k1 + 1) / (tf + k1)."""
+    found = Match({"crow": 2}, 10, (), ())
+    idf = math.log(1 + (100 - 1 + 0.5) / 1.5)
+    assert score(found, FREQUENCIES) == {"words": pytest.approx(idf * 2 * 2.2 / (2 + 1.2)), "exact": 0.0, "phrase": 0.0}
+
+
+def test_rarer_more_often_and_shorter_score_higher():
+    """A rarer term, more of it, and a shorter row each raise the score."""
+
+    def total(times, tokens):
+        return sum(score(Match(times, tokens, (), ()), FREQUENCIES).values())
+
+    assert total({"crow": 1}, 10) > total({"the": 1}, 10) > 0
+    assert total({"crow": 2}, 10) > total({"crow": 1}, 10)
+    assert total({"crow": 1}, 5) > total({"crow": 1}, 20)
+
+
+def test_strings_and_phrases_add_their_rarity():
+    """What stands there character for character adds its weight, with other capitals half of it."""
+    phrase, string = Wanted("the crow", ("the", "crow"), "phrase"), Wanted("a/crow", ("q1",), "exact")
+    shown = Wanted("X1", (), "")
+    whole = score(Match({}, 10, (phrase, string, shown), ()), FREQUENCIES)
+    half = score(Match({}, 10, (), (phrase, string, shown)), FREQUENCIES)
+    assert whole["phrase"] == pytest.approx(WEIGHTS["phrase"] * (FREQUENCIES.idf(90) + FREQUENCIES.idf(1)))
+    assert whole["exact"] == pytest.approx(WEIGHTS["exact"] * FREQUENCIES.idf(1))
+    assert half == {name: pytest.approx(FOLDED_SHARE * value) for name, value in whole.items()}
+
+
+def test_a_match_is_decided_on_the_bytes():
+    """Strings are exact, folded or absent; the head counts as folded only; terms count what is asked for."""
+    wanted = [Wanted(s, (), "exact") for s in ("Crow X", "crow x", "CROW  X", "ann", "heron")]
+    found = match({"crow": 0, "swan": 0}, wanted, ["crow", "x", "crow"], ["the Crow X\nflies"], "Ann Lee")
+    assert found.times == {"crow": 2}
+    assert found.tokens == 3
+    assert [one.string for one in found.exact] == ["Crow X"]
+    assert [one.string for one in found.folded] == ["crow x", "CROW  X", "ann"]
+
+
+@pytest.mark.parametrize(
+    ("string", "text", "expected"),
+    [("12", "3126", False), ("12", "3126 12", True), ("a/b", "xa/b", False), ("a/b", "x/a/b.", True),
+     ("東京", "大東京都", True)],
+)  # fmt: skip
+def test_a_string_stands_only_as_a_whole(string, text, expected):
+    """A number does not stand in a longer number; signs of scripts without spaces stand anywhere."""
+    assert stands(string, text) is expected
