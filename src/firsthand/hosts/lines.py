@@ -265,8 +265,8 @@ def _object_end(text: str, at: int) -> _Stop:
         return _Stop(-1, 1)
     try:
         _, end = _DECODER.raw_decode(text, start)
-    except json.JSONDecodeError as error:
-        return _Stop(-1, error.pos - start)
+    except json.JSONDecodeError as error:  # making it counts the lines of all the text before it: not for nothing
+        return _Stop(-1, error.pos - start + error.pos // 64)
     except (RecursionError, ValueError):
         return _Stop(-1, len(text) - start)
     space = _SPACE.match(text, end)
