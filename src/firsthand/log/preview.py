@@ -43,8 +43,9 @@ _ERRORS = (
     b"error", b"exception", b"traceback", b"fail", b"fatal", b"panic", b"denied", b"refused", b"not found",
     b"no such", b"cannot ", b"unable to", b"undefined", b"timed out", b"timeout", b"killed", b"segmentation", b"abort",
 )  # fmt: skip
+# Every repetition is bounded: a megabyte without a space must not make the search quadratic.
 _OTHERS = re.compile(
-    rb"(?:[\w.@~-]*/){2}[\w.@-]+|[A-Za-z]:\\[\w.\\-]+|\b\w+\.\w{1,5}:\d+|\b\d[\d.,]*\d\b|\b[0-9a-f]{7,40}\b"
+    rb"(?:\b[\w.@~-]{1,64})?/[\w.@~-]{1,64}/[\w.@-]|\b[A-Za-z]:\\\w|\b\w{1,64}\.\w{1,5}:\d|\b\d[\d.,]{0,30}\d\b|\b[0-9a-f]{7,40}\b"
 )
 _DIGITS = re.compile(rb"\d+")
 _CONTROL = bytes(b for b in range(32) if b not in b"\t\n\r\f\b\x1b")
