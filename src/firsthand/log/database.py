@@ -88,6 +88,22 @@ def open_writer(file: Path, vfs: str | None = None) -> apsw.Connection:
     return db
 
 
+def recover(file: Path, vfs: str | None = None) -> None:
+    """Undo a change that power loss cut short before the database was in WAL mode, as while a store was made.
+
+    A connection that only reads cannot, so this comes before the first look at a store that may be written.
+    """
+    if not Path(f"{file}-journal").exists():
+        return
+    with translating(file):
+        db = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
+        try:
+            db.set_busy_timeout(BUSY_MS)
+            db.pragma("user_version")  # the first read rolls the journal back
+        finally:
+            db.close()
+
+
 def open_reader(file: Path, vfs: str | None = None) -> apsw.Connection:
     """Open a connection that only reads, also where nothing may be written."""
     with translating(file):

@@ -35,7 +35,7 @@ from firsthand.moment import Moment
 from . import place
 from .append import Appended, Appender
 from .artifacts import ArtifactStore
-from .database import Readers, abandon, open_reader, open_writer, translated, translating
+from .database import Readers, abandon, open_reader, open_writer, recover, translated, translating
 from .disk import Disk
 from .port import TransactionIndex
 from .prepare import BATCH_EVENTS_MAX, Batch, check_name, decode_batch, encode_batch, prepare
@@ -116,6 +116,8 @@ class Log:
         self.artifacts = ArtifactStore(self.root, self._disk)
         self._readers = Readers(file, self._vfs)
         self.reader = Reader(self.root, self._readers, self.artifacts)
+        if file.exists() and not self.read_only:
+            recover(file, self._vfs)
         if file.exists() and file.stat().st_size:
             self._check_version(file)
         if not self.read_only:
@@ -426,12 +428,14 @@ class Log:
         with self.snapshot() as db:
             return backup(db, self.root, target, self._disk)
 
-    def export(self, out: BinaryIO, *, namespace: str | None = None, session: str | None = None) -> Exported:
+    def export(
+        self, out: BinaryIO, *, namespace: str | None = None, session: str | None = None, salvage: bool = False
+    ) -> Exported:
         """Write a store, a namespace or a session as JSON Lines; see `export`."""
         from .export import export
 
         with self.snapshot() as db:
-            return export(db, self.artifacts, out, namespace=namespace, session=session)
+            return export(db, self.artifacts, out, namespace=namespace, session=session, salvage=salvage)
 
     def restore(self, source: BinaryIO) -> Exported:
         """Take an export in. Into an empty store it gives the same store, hash for hash.
