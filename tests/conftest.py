@@ -1,0 +1,52 @@
+"""What all tests share: stores that are verified when a test ends."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from firsthand.log.log import Log
+from stores import assert_whole, open_log
+
+
+@pytest.fixture
+def make_log(tmp_path) -> Iterator[Callable[..., Log]]:
+    """Open stores, ``store`` in the test's own folder unless told otherwise; each is verified when the test ends.
+
+    A test that damages a store opens it with ``damaged=True``.
+    """
+    opened: list[tuple[Log, bool]] = []
+
+    def make(root: Path | None = None, *, damaged: bool = False, **options) -> Log:
+        log = open_log(root if root is not None else tmp_path / "store", **options)
+        opened.append((log, damaged))
+        return log
+
+    yield make
+    for root in {log.root for log, damaged in opened if not damaged} - {log.root for log, damaged in opened if damaged}:
+        last = open_log(root, read_only=True)
+        assert_whole(last)
+        last.close()
+    for log, _ in opened:
+        log.close()
+
+
+@pytest.fixture
+def log(make_log) -> Log:
+    """One open store, verified when the test ends."""
+    return make_log()
+
+
+@pytest.fixture
+def quick_path(tmp_path) -> Iterator[Path]:
+    """A folder in memory where there is one: for tests that open hundreds of stores and simulate the medium."""
+    memory = Path("/dev/shm")
+    if not (memory.is_dir() and os.access(memory, os.W_OK)):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir=memory, prefix="firsthand-test-") as folder:
+        yield Path(folder)
