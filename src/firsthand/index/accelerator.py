@@ -1,0 +1,329 @@
+"""A tantivy copy of one namespace's text index, for large stores: the same rows, found faster.
+
+It follows the log in batches, by whoever gets its lock, into a folder below the
+store's ``cache``. A header names the store, the position it reaches and the chain
+hash there; what does not fit the log is discarded.
+
+The invariant: `Accelerator.ranked` gives the very rows, in the very order, that
+FTS5 gives, or nothing. tantivy only proposes: it rounds lengths down and weighs
+terms a little higher, so its score is an upper bound of FTS5's. Its proposals are
+scored again by FTS5's formula, and are used only when no row left out could have
+come before them. So its absence, its lag and its damage change speed, never answers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import math
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import apsw
+
+from firsthand.errors import StoreFailed
+from firsthand.log.port import Entry
+from firsthand.log.read import Reader
+
+from . import words
+from .passages import ROW_STEP, Passage, cut, row_of
+from .text import VERSION as TEXT_VERSION
+from .text import IndexSize, size_of
+
+FORMAT = f"1-{TEXT_VERSION}"
+BATCH_EVENTS = 2_000
+HEAP_BYTES = 64_000_000
+PROPOSALS_MIN, PROPOSALS_MAX = 128, 8_192
+TAIL_EVENTS_MAX = 20_000
+"""Further behind than this it is not asked: ranking its tail would cost more than it saves."""
+_K1, _B, _IDF_MIN = 1.2, 0.75, 1e-6  # as FTS5 has them
+_FLOAT32 = 1 + 1e-5  # tantivy adds in single precision
+_HEADER, _MARK, _LOCK, _INDEX = "header.json", "advancing", "lock", "index"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What an accelerator is a copy of.
+
+    Attributes:
+        store: uuid of the store, hexadecimal.
+        position: the last position it has looked at.
+        chain: chain hash of the event there, hexadecimal.
+        rows, tokens: in it.
+    """
+
+    format: str
+    store: str
+    namespace: int
+    position: int
+    chain: str
+    rows: int
+    tokens: int
+
+
+class AskedTerm(Protocol):
+    """A term as a plan names it."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def match(self) -> str: ...
+
+
+def available() -> bool:
+    """Say whether the optional library is installed (``pip install 'firsthand[tantivy]'``)."""
+    try:
+        import tantivy  # noqa: F401, PLC0415 - optional, and only large stores pay for its import
+    except ImportError:
+        return False
+    return True
+
+
+class Accelerator:
+    """The accelerator of one namespace.
+
+    Args:
+        folder: its own folder; made on the first advance, may be deleted at any time.
+        stems: the text index's tokenizer, from text to stems.
+
+    Attributes:
+        fault: why it gave nothing the last time it was asked; empty when it answered.
+    """
+
+    def __init__(self, folder: Path, reader: Reader, namespace: int, stems: Callable[[str], list[str]]) -> None:
+        self._folder, self._reader, self._namespace, self._stems = folder, reader, namespace, stems
+        self._opened: tuple[Header, Any, Any] | None = None
+        self.fault = ""
+
+    # following -------------------------------------------------------------------------------------
+
+    def advance(self, events_max: int) -> int:
+        """Take in the next events of the log; give how many were looked at, 0 when there are none.
+
+        Another process that is at it already is left to it.
+
+        Raises:
+            StoreFailed: tantivy could not write; what was there is discarded.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with (self._folder / _LOCK).open("ab") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return 0
+            try:
+                return self._advance(events_max)
+            except (OSError, ValueError) as error:
+                self.discard()
+                raise StoreFailed(
+                    f"{self._folder}: tantivy could not write ({error}); the copy was discarded, answers come from "
+                    "the text index alone. Free space, or uninstall tantivy."
+                ) from error
+
+    def _advance(self, events_max: int) -> int:
+        header = self._read_header()
+        if header is None or not self._fits(header) or (self._folder / _MARK).exists():
+            self.discard()
+            header = Header(FORMAT, self._store(), self._namespace, 0, "", 0, 0)
+        (self._folder / _MARK).touch()  # a writer that dies leaves it, and the next one begins anew
+        writer = None
+        looked_at, rows, tokens, position = 0, header.rows, header.tokens, header.position
+        while looked_at < events_max:
+            entries = self._reader.entries(position, min(BATCH_EVENTS, events_max - looked_at))
+            if not entries:
+                break
+            writer = writer or self._index().writer(heap_size=HEAP_BYTES, num_threads=1)
+            for entry in entries:
+                for length, document in self._documents(entry):
+                    writer.add_document(document)
+                    rows, tokens = rows + 1, tokens + length
+            looked_at += len(entries)
+            position = entries[-1].event.position
+        if writer is not None:
+            writer.commit()
+            writer.wait_merging_threads()
+            chain = self._chain(position) or ""
+            self._write_header(Header(FORMAT, header.store, self._namespace, position, chain, rows, tokens))
+        (self._folder / _MARK).unlink()
+        return looked_at
+
+    def discard(self) -> None:
+        """Delete the copy, as an erasure must; it is made again by the next advance."""
+        self._opened = None
+        with contextlib.suppress(FileNotFoundError):
+            (self._folder / _HEADER).unlink()
+        shutil.rmtree(self._folder / _INDEX, ignore_errors=True)
+
+    def _documents(self, entry: Entry) -> Iterator[tuple[int, Any]]:
+        """Give the index rows of one event, as `text` has them."""
+        import tantivy  # noqa: PLC0415
+
+        event = entry.event
+        if entry.namespace_key != self._namespace:
+            return
+        head, read = words.header(event), None
+        inline = [Passage(0, 0, event.content or b"")]
+        for passage in inline if event.artifact is None else cut(self._reader.pieces(event)):
+            read = read or words.reading(passage.data, event.media, event.kind)
+            found = words.of_text(read(passage.data), head)
+            tokens = self._stems(found.text) + found.exact.split()
+            row = row_of(event.position, passage.number)
+            yield len(tokens), tantivy.Document(words=" ".join(tokens), row=row)
+
+    # answering -------------------------------------------------------------------------------------
+
+    def ranked(self, terms: Sequence[AskedTerm], limit: int) -> list[int] | None:
+        """Give the best rows for any of the terms, as FTS5 would; None where that cannot be shown."""
+        try:
+            rows, self.fault = self._ranked(terms, limit)
+        except (OSError, ValueError) as error:
+            rows, self.fault = None, f"{self._folder}: it cannot be read ({error})"
+        return rows
+
+    def _ranked(self, terms: Sequence[AskedTerm], limit: int) -> tuple[list[int] | None, str]:
+        opened = self._open()
+        if opened is None:
+            return None, "there is no copy that fits the log"
+        header, searcher, schema = opened
+        db = self._reader.db
+        newest = db.execute(f"SELECT max(id) FROM text_{self._namespace}_docsize WHERE id < {ROW_STEP}").get  # noqa: S608
+        if int(newest or 0) - header.position > TAIL_EVENTS_MAX:
+            return None, f"it reaches position {header.position:,}, the text index {newest:,}"
+        scorer = _Scorer(db, self._namespace, [term.key for term in terms])
+        ceiling = scorer.ceiling(header, searcher)
+        tail = self._tail(db, terms, header.position, limit) if int(newest or 0) > header.position else []
+        query = _any_of(schema, scorer.keys)
+        proposals = max(PROPOSALS_MIN, 2 * limit)
+        while proposals <= PROPOSALS_MAX:
+            found = searcher.search(query, proposals, count=False).hits
+            documents = [searcher.doc(place).to_dict() for _, place in found]
+            scored = [(scorer.score(document["words"][0].split()), document["row"][0]) for document in documents]
+            merged = sorted([*scored, *tail], key=lambda one: (one[0], one[1]))[:limit]
+            if len(found) < proposals:
+                return [row for _, row in merged], ""
+            if len(merged) == limit and -merged[-1][0] > found[-1][0] * ceiling * _FLOAT32:
+                return [row for _, row in merged], ""
+            proposals *= 4
+        return None, "too many rows score alike"
+
+    def _tail(
+        self, db: apsw.Connection, terms: Sequence[AskedTerm], position: int, limit: int
+    ) -> list[tuple[float, int]]:
+        """Have FTS5 rank what is not in the copy yet."""
+        match = " OR ".join(term.match for term in terms)
+        table = f"text_{self._namespace}"
+        found: list[Any] = []
+        for low, high in ((position + 1, ROW_STEP), (ROW_STEP, 1 << 62)):
+            found += db.execute(
+                f"SELECT rank, rowid FROM {table} WHERE {table} MATCH ? AND rowid >= ? AND rowid < ? "  # noqa: S608
+                f"AND (rowid & {ROW_STEP - 1}) > ? ORDER BY rank LIMIT ?",
+                (match, low, high, position, limit),
+            ).fetchall()
+        return found
+
+    # files -----------------------------------------------------------------------------------------
+
+    def _open(self) -> tuple[Header, Any, Any] | None:
+        header = self._read_header()
+        if header is None or not self._fits(header):
+            self._opened = None
+            return None
+        if self._opened is None or self._opened[0] != header:
+            index = self._index()
+            index.reload()
+            searcher = index.searcher()
+            if searcher.num_docs != header.rows:  # between a commit and its header
+                return None
+            self._opened = header, searcher, index.schema
+        return self._opened
+
+    def _index(self) -> Any:
+        import tantivy  # noqa: PLC0415
+
+        folder = self._folder / _INDEX
+        folder.mkdir(exist_ok=True)
+        builder = tantivy.SchemaBuilder()
+        builder.add_text_field("words", stored=True, tokenizer_name="whitespace", index_option="freq")
+        builder.add_unsigned_field("row", stored=True)
+        return tantivy.Index(builder.build(), path=str(folder))
+
+    def _read_header(self) -> Header | None:
+        try:
+            return Header(**json.loads((self._folder / _HEADER).read_bytes()))
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError):  # torn or of another shape: as good as none, and rewritten by the next advance
+            return None
+
+    def _write_header(self, header: Header) -> None:
+        draft = self._folder / f"{_HEADER}.new"
+        with draft.open("w") as file:
+            json.dump(asdict(header), file)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(self._folder / _HEADER)
+
+    def _fits(self, header: Header) -> bool:
+        return (
+            header.format == FORMAT
+            and header.namespace == self._namespace
+            and header.store == self._store()
+            and header.chain == self._chain(header.position)
+        )
+
+    def _store(self) -> str:
+        uuid: Any = self._reader.db.execute("SELECT value FROM store WHERE key = 'uuid'").get
+        return bytes(uuid).hex()
+
+    def _chain(self, position: int) -> str | None:
+        chain: Any = self._reader.db.execute("SELECT chain FROM event WHERE position = ?", (position,)).get
+        return None if chain is None else bytes(chain).hex()
+
+
+class _Scorer:
+    """FTS5's own score of a row, from the frequencies of this moment."""
+
+    def __init__(self, db: apsw.Connection, namespace: int, keys: Sequence[str]) -> None:
+        self.keys = list(dict.fromkeys(keys))
+        self._size: IndexSize = size_of(db, namespace)
+        sql = f"SELECT doc FROM text_{namespace}_terms WHERE term = ?"  # noqa: S608 - a number
+        self._idf = {key: _idf(self._size.rows, int(db.execute(sql, (key,)).get or 0)) for key in self.keys}
+
+    def score(self, tokens: Sequence[str]) -> float:
+        """Score a row by its tokens; lower is better, as FTS5 has it."""
+        norm = _K1 * (1.0 - _B + _B * float(len(tokens)) / self._size.tokens_mean)
+        total = 0.0
+        for key, idf in self._idf.items():
+            times = float(tokens.count(key))
+            total += idf * ((times * (_K1 + 1.0)) / (times + norm))
+        return -1.0 * total
+
+    def ceiling(self, header: Header, searcher: Any) -> float:
+        """Say by how much a score of now can exceed the copy's upper bound, which is of its own moment."""
+        most = 1.0
+        for key, idf in self._idf.items():
+            there = searcher.doc_freq("words", key)
+            known = math.log(1 + (header.rows - there + 0.5) / (there + 0.5))
+            most = max(most, idf / known) if known > 0 else math.inf
+        mean = header.tokens / header.rows if header.rows else 1.0
+        return most * max(1.0, self._size.tokens_mean / mean)
+
+
+def _idf(rows: int, holding: int) -> float:
+    if holding > rows:
+        return _IDF_MIN
+    weight = math.log((0.5 + rows - holding) / (0.5 + holding))
+    return weight if weight > 0.0 else _IDF_MIN
+
+
+def _any_of(schema: Any, keys: Sequence[str]) -> Any:
+    import tantivy  # noqa: PLC0415
+
+    occur = tantivy.Occur.Should
+    return tantivy.Query.boolean_query([(occur, tantivy.Query.term_query(schema, "words", key)) for key in keys])

@@ -1,0 +1,156 @@
+"""The tantivy copy: it changes speed, never answers."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from firsthand.answer import Query
+from firsthand.event import Draft, Kind
+from firsthand.index import accelerator as accelerators
+from firsthand.index.accelerator import Accelerator
+from firsthand.index.text import TextIndex
+from firsthand.log.log import Log
+from firsthand.recall.lexical import Lexical, stems
+from firsthand.recall.plan import Term
+from firsthand.recall.search import search
+
+pytest.importorskip("tantivy", reason="the extra 'tantivy' is not installed")
+
+WORDS = [f"word{n}" for n in range(300)] + ["running", "src/app/main.py", "getUserName", "東京都", "W2378156"]
+
+
+def texts(count: int, seed: int) -> list[bytes]:
+    """Make texts of a Zipf-like vocabulary; many of them alike, so that many rows score the same."""
+    chance = random.Random(seed)
+    weights = [1 / (n + 1) for n in range(len(WORDS))]
+    return [
+        " ".join(chance.choices(WORDS, weights, k=chance.choice([1, 2, 2, 8, 40, 120]))).encode() for _ in range(count)
+    ]
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    """A store of 3,000 events of two tenants, some of them artifacts."""
+    opened = Log(tmp_path_factory.mktemp("accelerated") / "store", indexes=(TextIndex(),))
+    for at, namespace in enumerate(["default", "other", "default"]):
+        drafts = [Draft(Kind.TOOL_RESULT, text) for text in texts(1_000, at)]
+        opened.append(drafts, namespace=namespace, session=f"s{at}")
+    opened.append([Draft(Kind.TOOL_RESULT, b" ".join(texts(900, 9)))], namespace="default", session="big")
+    yield opened
+    opened.close()
+
+
+def copy_of(log: Log, folder, events_max: int = 10**6) -> Accelerator:
+    made = Accelerator(folder, log.reader, 1, stems(log.reader.db))
+    made.advance(events_max)
+    return made
+
+
+QUERIES = [
+    "word1", "word250", "word3 word200 word299", "running", "main.py", "get user name", "東京", "W2378156 word0",
+    " ".join(WORDS[:40]), "word0 word1 word2 word3", "nothing like this",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("events", [10**6, 1_500, 2_600], ids=["whole", "half way", "lagging"])
+def test_the_answers_are_the_same_with_a_copy_and_without(log, tmp_path, events):
+    """With, without and with a lagging copy, the same hits come in the same order with the same scores."""
+    copy = copy_of(log, tmp_path / "copy", events)
+    answered = 0
+    for query in QUERIES:
+        for skip in (0, 60):
+            asked = Query(query, skip=skip, hits_max=20)
+            assert search(log.reader, "default", asked, accelerator=copy) == search(log.reader, "default", asked)
+            answered += not copy.fault
+    assert answered > len(QUERIES)
+
+
+@pytest.mark.parametrize("limit", [1, 32, 500])
+def test_its_rows_are_those_of_fts5(log, tmp_path, limit):
+    """The rows it gives are the ones FTS5 gives, in the same order, also among equals."""
+    copy = copy_of(log, tmp_path / "copy", 2_600)
+    db = log.reader.db
+    from firsthand.answer import Scope
+    from firsthand.recall.lexical import Deadline
+
+    index = Lexical(db, 1, Scope(), Deadline(10_000))
+    given = 0
+    for keys in (["word1"], ["word0", "word250"], ["word5", "word50", "run"], ["absent"]):
+        terms = [Term(key, key, f'"{key}"') for key in keys]
+        rows = copy.ranked(terms, limit)
+        if rows is not None:
+            given += 1
+            assert rows == index.ranked(" OR ".join(term.match for term in terms), limit)
+    assert given >= 3
+
+
+def test_it_follows_in_steps(log, tmp_path):
+    """Many small advances lead to the same rows as one, and the last finds nothing to do."""
+    copy = copy_of(log, tmp_path / "steps", 700)
+    while copy.advance(700):
+        pass
+    assert copy.advance(700) == 0
+    whole = copy_of(log, tmp_path / "whole")
+    terms = [Term("word9", "word9", '"word9"')]
+    assert copy.ranked(terms, 50) == whole.ranked(terms, 50) != None  # noqa: E711
+
+
+@pytest.mark.parametrize("field", ["store", "chain", "format", "position"])
+def test_a_copy_of_something_else_is_discarded(log, tmp_path, field):
+    """A header that does not fit the log makes it give nothing, and the next advance begins anew."""
+    copy = copy_of(log, tmp_path / "copy", 1_000)
+    header = tmp_path / "copy" / "header.json"
+    facts = json.loads(header.read_text())
+    header.write_text(json.dumps(facts | {field: 999_999 if field == "position" else "00"}))
+    terms = [Term("word9", "word9", '"word9"')]
+    assert copy.ranked(terms, 5) is None
+    assert copy.fault == "there is no copy that fits the log"
+    assert copy.advance(10**6) == 3_001
+    assert copy.ranked(terms, 5) is not None
+
+
+def test_a_writer_that_died_is_noticed(log, tmp_path):
+    """The mark of an advance that never ended makes the next one begin anew."""
+    copy = copy_of(log, tmp_path / "copy", 1_000)
+    (tmp_path / "copy" / "advancing").touch()
+    assert copy.advance(10**6) == 3_001
+
+
+def test_a_torn_header_or_lost_files_cost_speed_only(log, tmp_path):
+    """Whatever is deleted or torn in its folder, answers stay and the next advance mends it."""
+    want = search(log.reader, "default", Query("word1 word200"))
+    for damage in ("header", "index", "segment"):
+        folder = tmp_path / damage
+        copy_of(log, folder)
+        if damage == "header":
+            (folder / "header.json").write_bytes(b'{"format": ')
+        elif damage == "index":
+            (folder / "index" / "meta.json").unlink()
+        else:
+            for file in folder.glob("index/*.store"):
+                file.unlink()
+        copy = Accelerator(folder, log.reader, 1, stems(log.reader.db))
+        assert search(log.reader, "default", Query("word1 word200"), accelerator=copy) == want
+        assert copy.fault
+
+
+def test_it_is_left_alone_while_another_is_at_it(log, tmp_path):
+    """A second writer does not wait and does nothing."""
+    import fcntl
+
+    (tmp_path / "copy").mkdir()
+    with (tmp_path / "copy" / "lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        copy = Accelerator(tmp_path / "copy", log.reader, 1, stems(log.reader.db))
+        assert copy.advance(100) == 0
+
+
+def test_a_copy_far_behind_is_not_asked(log, tmp_path, monkeypatch):
+    """When ranking the tail would cost more than it saves, it gives nothing and says why."""
+    copy = copy_of(log, tmp_path / "copy", 500)
+    monkeypatch.setattr(accelerators, "TAIL_EVENTS_MAX", 100)
+    assert copy.ranked([Term("word9", "word9", '"word9"')], 5) is None
+    assert copy.fault == "it reaches position 500, the text index 3,001"
