@@ -87,4 +87,4 @@ def test_numbers_keep_the_writing_of_their_host():
 def test_base64_is_decoded_only_where_it_is_base64():
     """Other text, bytes that are no text, nothing: None."""
     assert decoded("aGk=") == b"hi"
-    assert [decoded(value) for value in ("hi!", "aGk", "é", "", None, 3)] == [None] * 6
+    assert [decoded(value) for value in ("hi!", "aG!k=", "aGk", "é", "", None, 3)] == [None] * 7

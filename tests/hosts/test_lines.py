@@ -96,6 +96,12 @@ def test_a_whole_record_behind_a_torn_one_is_read():
     assert good == (b'{"type":"user","text":{"x":1}}\n', True, "")
 
 
+def test_an_inner_object_of_a_broken_record_is_no_record():
+    """An object within a broken line that does not run to its end is not read as a record: one fault, all bytes."""
+    ((raw, good, fault),) = seen(b'{"a":"x","b":{"c":1},"d":\n')
+    assert (raw, good, fault[:9]) == (b'{"a":"x","b":{"c":1},"d":\n', False, "unparsed:")
+
+
 def test_a_block_of_nul_bytes_is_set_aside_and_reading_goes_on():
     """NUL bytes in front of a record are a record of their own with a fault; the record behind is read."""
     assert seen(b'{"a":1}\n' + bytes(300) + b'{"b":2}\n') == [

@@ -95,7 +95,7 @@ def read(pieces: Iterable[bytes], source: Source, host: str, convert: Convert) -
         for item in found:
             record = _record(item, state, host, convert)
             offset += len(item.raw)
-            ended = not line.torn and offset == line.offset_bytes + len(line.raw) and item.raw.endswith(b"\n")
+            ended = item.raw.endswith(b"\n")
             after = {"line": line.number if ended else line.number - 1, "host": _copy(state)}
             if line.oversize and not ended:
                 after["inside"] = True
