@@ -234,9 +234,18 @@ class Memory:
         self._refresh()
         return report
 
-    def export(self, out: BinaryIO, *, session: str | None = None, everything: bool = False) -> Exported:
-        """Write this namespace (or one session, or every namespace) as JSON Lines (docs/log-format.md)."""
-        return self._log.export(out, namespace=None if everything else self.namespace, session=session)
+    def export(
+        self, out: BinaryIO, *, session: str | None = None, everything: bool = False, salvage: bool = False
+    ) -> Exported:
+        """Write this namespace (or one session, or every namespace) as JSON Lines (docs/log-format.md).
+
+        Args:
+            salvage: go on past what is damaged; the file can then be read, but not restored.
+
+        Raises:
+            StoreDamaged: an event or artifact is not what was written, and ``salvage`` is false.
+        """
+        return self._log.export(out, namespace=None if everything else self.namespace, session=session, salvage=salvage)
 
     def restore(self, source: BinaryIO) -> Exported:
         """Take an export in, under the namespaces that it names.

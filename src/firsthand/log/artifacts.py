@@ -134,6 +134,8 @@ class ArtifactStore:
         doomed = self._incoming(_DOOMED)
         if not self._disk.rename(path, doomed):
             return False
+        # Both names, before a byte is overwritten: power loss must not bring the address back with zeros.
+        self._disk.sync_folder(doomed.parent)
         self._disk.sync_folder(path.parent)
         self._destroy(doomed)
         return True

@@ -10,6 +10,7 @@ file is refused.
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -25,7 +26,8 @@ from . import compression
 from .artifacts import ArtifactStore
 from .database import read_map
 from .prepare import Prepared, Restored, check_name
-from .rows import COLUMNS, body_of
+from .rows import body_of
+from .walk import Rows
 
 VERSION = 1
 PIECE_BYTES = 1 << 20
@@ -38,11 +40,13 @@ class Exported:
 
     Attributes:
         new: events that were not there before (restore only; for an export, all of them).
+        damaged: events that could not be read, in an export that went on past them.
     """
 
     events: int
     artifacts: int
     new: int
+    damaged: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +59,18 @@ class Line:
 
 
 def export(
-    db: apsw.Connection, artifacts: ArtifactStore, out: BinaryIO, *, namespace: str | None, session: str | None
+    db: apsw.Connection,
+    artifacts: ArtifactStore,
+    out: BinaryIO,
+    *,
+    namespace: str | None,
+    session: str | None,
+    salvage: bool = False,
 ) -> Exported:
     """Write a store, one namespace or one session, out of one snapshot; ``db`` is a connection of its own.
+
+    Args:
+        salvage: go on past what is damaged, with a line in its place; such a file cannot be restored.
 
     Raises:
         StoreDamaged: an event or artifact is not what was written; what was exported until there is not whole.
@@ -70,22 +83,49 @@ def export(
     out.write(_header(facts["uuid"], facts["created"], namespaces.values(), session))
     texts = read_map(db, "SELECT key, text FROM name")
     sessions = read_map(db, "SELECT key, name FROM session")
-    events = 0
+    events = damaged = 0
     written: set[tuple[int, bytes]] = set()
-    row: tuple[Any, ...]
-    for row in db.execute(f"SELECT {COLUMNS} FROM event ORDER BY position"):  # noqa: S608 - constants
-        if row[2] not in namespaces or (session is not None and sessions[row[3]] != session):
-            continue
-        body = body_of(row)
-        payload = decode_body(body).payload if body is not None else b""
-        if isinstance(payload, Artifact) and (row[2], payload.digest) not in written:
-            written.add((row[2], payload.digest))
-            pieces = artifacts.pieces(row[2], payload)
-            out.writelines(_artifact_lines(namespaces[row[2]], payload, pieces))
-        out.write(_event_line(row, body, (namespaces[row[2]], sessions[row[3]], texts[row[9]], texts[row[10]])))
-        events += 1
-    out.write(_dump({"end": {"events": events, "artifacts": len(written)}}))
-    return Exported(events, len(written), events)
+    walk = Rows(db)
+    for position, row in walk.read(walk.last_position()):
+        try:
+            if row is not None and (row[2] not in namespaces or session not in {None, sessions[row[3]]}):
+                continue
+            names = None if row is None else (namespaces[row[2]], sessions[row[3]], texts[row[9]], texts[row[10]])
+            lines = _event_lines(row, artifacts, names, written)
+        except (StoreDamaged, KeyError, ValueError, TypeError) as error:
+            if not salvage:
+                raise StoreDamaged(
+                    f"position {position}: {error}. Go on past it with 'firsthand export --salvage'."
+                ) from error
+            damaged += 1
+            lines = [_dump({"damaged": {"position": position, "why": str(error)}})]
+        else:
+            events += 1
+        out.writelines(lines)
+    end = {"events": events, "artifacts": len(written)} | ({"damaged": damaged} if damaged else {})
+    out.write(_dump({"end": end}))
+    return Exported(events, len(written), events, damaged)
+
+
+def _event_lines(
+    row: tuple[Any, ...] | None,
+    artifacts: ArtifactStore,
+    names: tuple[str, str, str, str] | None,
+    written: set[tuple[int, bytes]],
+) -> Iterable[bytes]:
+    """Give an event's line, with its artifact's lines before it if they were not written yet."""
+    if row is None or names is None:
+        raise StoreDamaged("the event is missing, or its page cannot be read")
+    body = body_of(row)
+    line = _event_line(row, body, names)
+    payload = decode_body(body).payload if body is not None else b""
+    if not isinstance(payload, Artifact) or (row[2], payload.digest) in written:
+        return [line]
+    wrong = artifacts.verify(row[2], payload)  # before a byte of it is written: an export has no half artifacts
+    if wrong:
+        raise StoreDamaged(f"artifact {payload.digest.hex()}: {wrong}")
+    written.add((row[2], payload.digest))
+    return itertools.chain(_artifact_lines(names[0], payload, artifacts.pieces(row[2], payload)), [line])
 
 
 def _header(store_uuid: bytes, created: int, namespaces: Iterable[str], session: str | None) -> bytes:

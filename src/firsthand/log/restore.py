@@ -42,6 +42,11 @@ def restore(log: Log, source: BinaryIO) -> export.Exported:
                 pending, size = [], 0
             pending.append(line)
             size += len(line.event.stored or b"")
+        elif "damaged" in fields:
+            raise FormatError(
+                f"this export was salvaged from a damaged store and lacks {fields['damaged']}; it can be read, but not "
+                "restored. Restore a backup, or an export made before the damage."
+            )
         elif fields.get("end") != {"events": events, "artifacts": artifacts}:
             raise FormatError(
                 f"the export says it holds {fields.get('end')}, but {events} events and {artifacts} artifacts came; "

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,10 +20,16 @@ from firsthand.errors import QueryError, StoreDamaged
 from firsthand.event import Artifact, Kind, decode_body, genesis, id_text, link, roll
 
 from .artifacts import ArtifactStore
-from .rows import COLUMNS, body_of, header_of
+from .rows import body_of, header_of
+from .walk import Rows
 
 _PAGE = 512
+_ONLY_BY_PAGE = (
+    "{:,} events were read page by page, since a page that leads to them is damaged; restore a backup, "
+    "or take out what is whole with 'firsthand export --salvage'"
+)
 PROBLEMS_MAX = 10_000
+PAGE_PROBLEMS_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +146,19 @@ def verify(
     kept = dict(parse_head(text) for text in heads)
     found = _Findings()
     with _Snapshot(db):
-        tables = _Tables(db, found)
+        rows = Rows(db)
+        tables = _Tables(db, rows, found)
         if pages:
             _check_pages(db, found)
         rolled, position = bytes(32), 0
         whole = True
         total = max(tables.head_position, tables.last_position)
-        for position, row in _rows(db, total, found):
+        for position, row in rows.read(total):
             if row is None:
                 whole = False
+                tables.missing += 1
+                unreadable = position in rows.unreadable
+                found.add("event", "its page cannot be read" if unreadable else "is missing", position)
                 continue
             _check_event(row, tables, found)
             rolled = roll(rolled, position, row[15]) if isinstance(row[15], bytes) else rolled
@@ -160,7 +170,9 @@ def verify(
                 progress(position, total)
         _check_sessions(tables, found)
         _check_heads(tables, found, rolled if whole else None, total, kept)
-        checked = _check_artifacts(db, artifacts, tables, found)
+        checked = _check_artifacts(db, rows, artifacts, tables, found)
+        if rows.salvaged:
+            found.add("database", _ONLY_BY_PAGE.format(rows.salvaged))
         _check_erasures(found)
     return Verification(
         tuple(found.problems), found.events, len(tables.chains), len(found.erased), checked,
@@ -185,7 +197,7 @@ class _Snapshot:
 class _Tables:
     """The small tables, read as far as they can be."""
 
-    def __init__(self, db: apsw.Connection, found: _Findings) -> None:
+    def __init__(self, db: apsw.Connection, rows: Rows, found: _Findings) -> None:
         def read(sql: str) -> list[Any]:
             try:
                 return db.execute(sql).fetchall()
@@ -200,10 +212,7 @@ class _Tables:
         if not isinstance(self.head, bytes) or self.head_position != stored:
             found.add("head", "the store's head is missing or no head")
             self.head = None
-        last = read("SELECT max(position) FROM event")
-        self.last_position = (
-            min(int(last[0][0] or 0), 1 << 48) if last and isinstance(last[0][0], (int, type(None))) else 0
-        )
+        self.last_position = rows.last_position()
         self.names = dict(read("SELECT key, text FROM name"))
         self.namespaces = dict(read("SELECT key, name FROM namespace"))
         self.sessions = {
@@ -214,6 +223,7 @@ class _Tables:
             )
         }
         self.chains: dict[int, _Chain] = {}
+        self.missing = 0  # positions without a row that no session's sequence accounts for yet
 
     def chain(self, key: int) -> _Chain | None:
         chain = self.chains.get(key)
@@ -231,37 +241,6 @@ def _genesis(namespace: str, name: str) -> bytes:
         return genesis(namespace, name)
     except UnicodeEncodeError:  # a damaged name: its session's first event will not fit, and say so
         return bytes(32)
-
-
-def _rows(db: apsw.Connection, total: int, found: _Findings) -> Iterator[tuple[int, tuple[Any, ...] | None]]:
-    """Yield every position with its row; None where there is none to be had."""
-    position = 0
-    sql = f"SELECT {COLUMNS} FROM event WHERE position > ? ORDER BY position LIMIT ?"  # noqa: S608 - constants
-    while position < total:
-        try:
-            page: list[Any] = db.execute(sql, (position, _PAGE)).fetchall()
-        except apsw.Error:
-            page = _one_by_one(db, position, min(position + _PAGE, total), found)
-        by_position = {row[0]: row for row in page}
-        end = min(position + _PAGE, total) if len(page) < _PAGE else max(by_position)
-        for wanted in range(position + 1, end + 1):
-            row = by_position.get(wanted)
-            if row is None:
-                found.add("event", "is missing, or its page cannot be read", wanted)
-            yield wanted, row
-        position = end
-
-
-def _one_by_one(db: apsw.Connection, after: int, through: int, found: _Findings) -> list[tuple[Any, ...]]:
-    """Ask for each event by itself, so that one unreadable page hides only what lies on it."""
-    rows: list[tuple[Any, ...]] = []
-    sql = f"SELECT {COLUMNS} FROM event WHERE position = ?"  # noqa: S608 - constants
-    for position in range(after + 1, through + 1):
-        try:
-            rows.extend(db.execute(sql, (position,)).fetchall())
-        except apsw.Error as error:
-            found.add("database", f"the page that holds it cannot be read: {error}", position)
-    return rows
 
 
 def _check_event(row: tuple[Any, ...], tables: _Tables, found: _Findings) -> None:
@@ -286,10 +265,12 @@ def _check_event(row: tuple[Any, ...], tables: _Tables, found: _Findings) -> Non
         found.add("event", str(error).split(": ", 1)[-1], position, identifier)
     # 2) The header and the commitment against the chain.
     computed = _link(row, chain, tables)
-    if row[4] != chain.sequence:
-        found.add(
-            "event", f"is number {row[4]!r} of its session; number {chain.sequence} was expected", position, identifier
-        )
+    lacking = row[4] - chain.sequence if isinstance(row[4], int) else 0
+    if 0 < lacking <= tables.missing:
+        tables.missing -= lacking  # the gap was reported where it is; this event only stands behind it
+    elif row[4] != chain.sequence:
+        what = f"is number {row[4]!r} of its session; number {chain.sequence} was expected"
+        found.add("event", what, position, identifier)
     elif chain.links and row[15] not in computed:
         found.add("event", "its header, commitment or chain hash is not the one that was written", position, identifier)
     chain.links = tuple({row[15], *computed[:1]}) if isinstance(row[15], bytes) else tuple(computed[:1])
@@ -361,11 +342,14 @@ def _check_heads(tables: _Tables, found: _Findings, rolled: bytes | None, total:
         found.add("head", f"the head given {what}", position)
 
 
-def _check_artifacts(db: apsw.Connection, artifacts: ArtifactStore, tables: _Tables, found: _Findings) -> int:
+def _check_artifacts(
+    db: apsw.Connection, rows: Rows, artifacts: ArtifactStore, tables: _Tables, found: _Findings
+) -> int:
     """Read every artifact file against its address."""
     good = 0
     for (namespace, digest), position in found.artifacts.items():
-        body = body_of(_row_at(db, position))
+        row = rows.at(position)
+        body = body_of(row) if row is not None else None
         assert body is not None  # it was read a moment ago, in this snapshot
         payload = decode_body(body).payload
         assert isinstance(payload, Artifact)
@@ -388,14 +372,6 @@ def _check_artifacts(db: apsw.Connection, artifacts: ArtifactStore, tables: _Tab
     return good
 
 
-def _row_at(db: apsw.Connection, position: int) -> tuple[Any, ...]:
-    row: tuple[Any, ...] = db.execute(
-        f"SELECT {COLUMNS} FROM event WHERE position = ?",  # noqa: S608 - constants
-        (position,),
-    ).get
-    return row
-
-
 def _check_erasures(found: _Findings) -> None:
     for identifier, position in found.erased.items():
         if identifier not in found.accounted:
@@ -408,6 +384,9 @@ def _check_pages(db: apsw.Connection, found: _Findings) -> None:
     except apsw.Error as error:
         found.add("database", f"its pages cannot be checked: {error}")
         return
-    for (message,) in rows:
-        if message != "ok":
-            found.add("database", str(message))
+    said = [line for (message,) in rows for line in str(message).splitlines() if not line.startswith("***")]
+    for line in said[:PAGE_PROBLEMS_SHOWN]:
+        if line != "ok":
+            found.add("database", line)
+    if len(said) > PAGE_PROBLEMS_SHOWN:
+        found.add("database", f"and {len(said) - PAGE_PROBLEMS_SHOWN} more of SQLite's own findings")
