@@ -1,5 +1,169 @@
-"""Memory for LLM agents that keeps the source."""
+"""Memory for LLM agents that keeps the source: a lossless log, exact recall, proof that nothing changed.
 
-from firsthand.memory import Memory, Session
+All public names stand here. Each is imported when it is first asked for, so that a
+command that only recalls does not pay for the import of transcripts.
+"""
 
-__all__ = ["Memory", "Session"]
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from firsthand.answer import Answer, Hit, Outcome, Query, Scope
+    from firsthand.environment import plain_output
+    from firsthand.errors import (
+        AppendError,
+        Erased,
+        FirsthandError,
+        FormatError,
+        IdConflict,
+        InvalidDraft,
+        MalformedPointer,
+        NotAStore,
+        PointerError,
+        QueryError,
+        SourceRejected,
+        StaleExpectation,
+        StoreBusy,
+        StoreClosed,
+        StoreDamaged,
+        StoreError,
+        StoreFailed,
+        StoreFull,
+        StoreNewer,
+        StoreReadOnly,
+        Unresolvable,
+    )
+    from firsthand.event import Artifact, ByteSource, Draft, Event, Kind, Trust
+    from firsthand.intake.report import ImportReport, Progress, SourceReport
+    from firsthand.log.append import Appended
+    from firsthand.log.backup import Backup
+    from firsthand.log.erase import Erasure
+    from firsthand.log.export import Exported
+    from firsthand.log.read import SessionInfo
+    from firsthand.log.verify import Problem, Verification
+    from firsthand.memory import Memory, Session
+    from firsthand.moment import Moment
+    from firsthand.places import UsualPlace, usual_places
+    from firsthand.pointer import Pointer
+    from firsthand.stats import Stats
+    from firsthand.moment import parse as parse_moment
+    from firsthand.pointer import parse as parse_pointer
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "AppendError",
+    "Appended",
+    "Artifact",
+    "Backup",
+    "ByteSource",
+    "Draft",
+    "Erased",
+    "Erasure",
+    "Event",
+    "Exported",
+    "FirsthandError",
+    "FormatError",
+    "Hit",
+    "IdConflict",
+    "ImportReport",
+    "InvalidDraft",
+    "Kind",
+    "MalformedPointer",
+    "Memory",
+    "Moment",
+    "NotAStore",
+    "Outcome",
+    "Pointer",
+    "PointerError",
+    "Problem",
+    "Progress",
+    "Query",
+    "QueryError",
+    "Scope",
+    "Session",
+    "SessionInfo",
+    "SourceRejected",
+    "SourceReport",
+    "StaleExpectation",
+    "Stats",
+    "StoreBusy",
+    "StoreClosed",
+    "StoreDamaged",
+    "StoreError",
+    "StoreFailed",
+    "StoreFull",
+    "StoreNewer",
+    "StoreReadOnly",
+    "Trust",
+    "Unresolvable",
+    "UsualPlace",
+    "Verification",
+    "__version__",
+    "parse_moment",
+    "parse_pointer",
+    "plain_output",
+    "usual_places",
+]
+
+_ROOMS = {
+    "answer": ("Answer", "Hit", "Outcome", "Query", "Scope"),
+    "environment": ("plain_output",),
+    "errors": (
+        "AppendError",
+        "Erased",
+        "FirsthandError",
+        "FormatError",
+        "IdConflict",
+        "InvalidDraft",
+        "MalformedPointer",
+        "NotAStore",
+        "PointerError",
+        "QueryError",
+        "SourceRejected",
+        "StaleExpectation",
+        "StoreBusy",
+        "StoreClosed",
+        "StoreDamaged",
+        "StoreError",
+        "StoreFailed",
+        "StoreFull",
+        "StoreNewer",
+        "StoreReadOnly",
+        "Unresolvable",
+    ),
+    "event": ("Artifact", "ByteSource", "Draft", "Event", "Kind", "Trust"),
+    "intake.report": ("ImportReport", "Progress", "SourceReport"),
+    "log.append": ("Appended",),
+    "log.backup": ("Backup",),
+    "log.erase": ("Erasure",),
+    "log.export": ("Exported",),
+    "log.read": ("SessionInfo",),
+    "log.verify": ("Problem", "Verification"),
+    "memory": ("Memory", "Session"),
+    "moment": ("Moment",),
+    "places": ("UsualPlace", "usual_places"),
+    "pointer": ("Pointer",),
+    "stats": ("Stats",),
+}
+_AT = {name: (room, name) for room, names in _ROOMS.items() for name in names} | {
+    "parse_moment": ("moment", "parse"),
+    "parse_pointer": ("pointer", "parse"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name where it is at home (PEP 562)."""
+    if name not in _AT:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    room, attribute = _AT[name]
+    found: object = getattr(import_module(f"{__name__}.{room}"), attribute)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,336 @@
+"""What can be typed: every command, option and example of the command line.
+
+Options that every command takes may stand before or after its name. Values are
+checked here as far as that needs no store, so that a wrong one is a usage error.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from firsthand import Kind, Moment, __version__, parse_moment
+
+EXIT_CODES = """exit codes:
+  0    done, or found
+  1    nothing found: no hit, no such event or session, its content erased
+  2    the command was not understood
+  3    damaged: bytes are not what was written (verify found problems)
+  4    the store is busy, full, or failed
+  5    refused: not a store, a newer one, read-only, no pointer, not importable
+  130  interrupted;  141  whoever read the output went away"""
+
+_DESCRIPTION = """Memory for LLM agents that keeps the source: record or import everything an agent did, lose nothing,
+find it again, prove that nothing changed. The store is $FIRSTHAND_STORE, else ~/.firsthand, unless --store
+names one."""
+
+_EXAMPLES = """examples:
+  firsthand demo                          see it work, on this machine, in under a minute
+  firsthand import                        take in the sessions of the agents you use
+  firsthand recall connection refused     find where it was said
+  firsthand show POINTER | less           read it, byte for byte"""
+
+_LIMIT_MAX = 1_000_000_000
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help of one width, whatever the terminal, so that the command reference is the same everywhere."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=110, max_help_position=30)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Make the parser of the whole command line."""
+    top = argparse.ArgumentParser(
+        prog="firsthand",
+        description=_DESCRIPTION,
+        epilog=f"{_EXAMPLES}\n\n{EXIT_CODES}",
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"firsthand {__version__}")
+    _everywhere(top, first=True)
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for add in (
+        _import, _append, _recall, _show, _sessions, _timeline, _stats, _verify, _export, _restore, _backup, _erase,
+        _rebuild, _demo,
+    ):  # fmt: skip
+        add(commands)
+    return top
+
+
+def _everywhere(one: argparse.ArgumentParser, *, first: bool) -> None:
+    """Add the options that every command takes; those after its name do not undo those before it."""
+
+    def default(value: object) -> Any:
+        return value if first else argparse.SUPPRESS
+
+    group = one.add_argument_group("options of every command")
+    group.add_argument("--store", metavar="PATH", default=default(None), help="folder of the store")
+    group.add_argument(
+        "--namespace", metavar="NAME", default=default(None), help="the tenant; else $FIRSTHAND_NAMESPACE, or default"
+    )
+    group.add_argument("--json", action="store_true", default=default(False), help="answer in JSON; a line an item")
+    group.add_argument("--quiet", action="store_true", default=default(False), help="no remarks and no progress")
+
+
+def _command(commands: Any, name: str, at: str, sentence: str, examples: str) -> argparse.ArgumentParser:
+    lines = "\n".join(f"  {line.strip()}" for line in examples.strip().splitlines())
+    one: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=sentence[0].lower() + sentence[1:].rstrip("."),
+        description=sentence,
+        epilog=f"examples:\n{lines}",
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+    )
+    one.set_defaults(command_at=at)
+    _everywhere(one, first=False)
+    return one
+
+
+# values --------------------------------------------------------------------------------------------
+
+
+def _number(low: int, high: int = _LIMIT_MAX) -> Any:
+    def number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = low - 1
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"expected a whole number from {low} to {high:,}; got {text!r}")
+        return value
+
+    return number
+
+
+def _kind(text: str) -> Kind:
+    try:
+        return Kind[text.upper().replace("-", "_")]
+    except KeyError:
+        known = ", ".join(kind.word for kind in Kind)
+        raise argparse.ArgumentTypeError(f"expected a kind; got {text!r}. Kinds: {known}") from None
+
+
+def _time(text: str) -> Moment:
+    number = text.replace(".", "", 1).isdigit() and len(text) > len("20260131")
+    moment = parse_moment(float(text) if number else text)
+    if moment is None:
+        raise argparse.ArgumentTypeError(
+            f"expected a time such as 2026-01-31, 2026-01-31T12:00:00+01:00 or seconds since 1970; got {text!r}"
+        )
+    return moment
+
+
+# commands ------------------------------------------------------------------------------------------
+
+
+def _import(commands: Any) -> None:
+    one = _command(
+        commands, "import", "intake:import_",
+        "Import transcripts, mails and message files; what is there already adds nothing.",
+        """
+        firsthand import                                    the usual places of the agents you use
+        firsthand import ~/.claude/projects                 a folder, with all that is below it
+        firsthand import session.jsonl mail.mbox --json     files; the report as JSON
+        """,
+    )  # fmt: skip
+    one.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; none: the hosts' usual places")
+
+
+def _append(commands: Any) -> None:
+    one = _command(
+        commands, "append", "intake:append",
+        "Append one event and print its pointer; on return it is on disk and can be found.",
+        """
+        firsthand append "never deploy on a friday" --session house-rules
+        make test 2>&1 | firsthand append --session build --kind tool_result --tool make
+        firsthand append - --session build --kind note --agent me < note.txt
+        """,
+    )  # fmt: skip
+    one.add_argument("text", nargs="?", default="-", metavar="TEXT", help="the content; - or none: standard input")
+    one.add_argument("--session", required=True, metavar="NAME", help="the session; a new name begins one")
+    one.add_argument("--kind", type=_kind, default=Kind.USER_MESSAGE, metavar="KIND", help="default user_message")
+    one.add_argument("--agent", default="", metavar="NAME", help="who spoke or acted")
+    one.add_argument("--tool", default="", metavar="NAME", help="the tool of a call or a result")
+    one.add_argument("--call-id", default="", metavar="ID", help="what joins a tool call and its result")
+    one.add_argument("--time", type=_time, metavar="TIME", help="when it happened; default now, unknown with --id")
+    one.add_argument("--id", metavar="ID", help="26 characters; the same id and bytes again change nothing")
+    one.add_argument(
+        "--expect", type=_number(0), metavar="POSITION", help="refuse unless the session's last position is this one"
+    )
+
+
+def _recall(commands: Any) -> None:
+    one = _command(
+        commands, "recall", "recalling:recall",
+        "Find events by their words and exact strings; an empty answer says why it is empty.",
+        """
+        firsthand recall connection refused
+        firsthand recall src/app/main.py:212 --kind tool_result --since 2026-01-01
+        firsthand recall --session 'pi:*' --limit 3 -- --no-verify
+        """,
+    )  # fmt: skip
+    one.add_argument("query", nargs="+", metavar="QUERY", help="any text; after -- it may begin with a dash")
+    one.add_argument("--session", action="append", default=[], metavar="NAME", help="only here; NAME* for a beginning")
+    one.add_argument("--agent", action="append", default=[], metavar="NAME", help="only what this agent said or did")
+    one.add_argument("--kind", action="append", default=[], type=_kind, metavar="KIND", help="only events of this kind")
+    one.add_argument("--since", type=_time, metavar="TIME", help="only from this time on")
+    one.add_argument("--until", type=_time, metavar="TIME", help="only up to this time")
+    one.add_argument("--limit", type=_number(1, 1000), default=10, metavar="N", help="most hits, default 10")
+    one.add_argument(
+        "--budget", type=_number(1, 10_000_000), default=4000, metavar="TOKENS", help="of all previews, default 4000"
+    )
+    one.add_argument("--skip", type=_number(0, 100_000), default=0, metavar="N", help="pass over hits, to read on")
+    one.add_argument("-v", "--verbose", action="store_true", help="show the parts of each score")
+
+
+def _show(commands: Any) -> None:
+    one = _command(
+        commands, "show", "reading:show",
+        "Show what a pointer addresses: exact bytes to a pipe or file, safely escaped on a terminal.",
+        """
+        firsthand show fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY
+        firsthand show fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY@L100-120
+        firsthand show fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY --around 3
+        firsthand show fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY --source > record.json
+        """,
+    )  # fmt: skip
+    one.add_argument("pointer", metavar="POINTER", help="fh:ID, fh:ID@0-100 (bytes), fh:ID@L1-9 (lines), fh:ID..ID")
+    how = one.add_mutually_exclusive_group()
+    how.add_argument("--raw", action="store_true", help="exact bytes to a terminal too")
+    how.add_argument("--around", type=_number(1, 1000), metavar="N", help="also N events before and after it")
+    one.add_argument("--source", action="store_true", help="the source record that it was cut from")
+
+
+def _sessions(commands: Any) -> None:
+    _command(
+        commands, "sessions", "reading:sessions",
+        "List the sessions, in the order they began.",
+        """
+        firsthand sessions
+        firsthand sessions --json | head -3
+        """,
+    )  # fmt: skip
+
+
+def _timeline(commands: Any) -> None:
+    one = _command(
+        commands, "timeline", "reading:timeline",
+        "List events in order of position, one line each.",
+        """
+        firsthand timeline --reverse --limit 20
+        firsthand timeline --session house-rules --since 2026-01-01
+        firsthand timeline --after 1200 --limit 0
+        """,
+    )  # fmt: skip
+    one.add_argument("--session", metavar="NAME", help="only of this session")
+    one.add_argument("--since", type=_time, metavar="TIME", help="only from this time on")
+    one.add_argument("--until", type=_time, metavar="TIME", help="only up to this time")
+    one.add_argument("--after", type=_number(0), default=0, metavar="POSITION", help="only beyond this position")
+    one.add_argument("--limit", type=_number(0), default=100, metavar="N", help="most lines, default 100; 0 for all")
+    one.add_argument("--reverse", action="store_true", help="newest first")
+
+
+def _stats(commands: Any) -> None:
+    _command(
+        commands, "stats", "reading:stats",
+        "Count what the store holds, measure it, and print its head.",
+        """
+        firsthand stats
+        firsthand stats --json
+        """,
+    )  # fmt: skip
+
+
+def _verify(commands: Any) -> None:
+    one = _command(
+        commands, "verify", "proof:verify",
+        "Derive every hash again, read every artifact, check the index; name whatever is wrong.",
+        """
+        firsthand verify
+        firsthand verify --head "$(cat head-of-last-week)"
+        firsthand verify --deep --json
+        """,
+    )  # fmt: skip
+    one.add_argument(
+        "--head", action="append", default=[], metavar="H", help="a head kept elsewhere: must still be in the log"
+    )
+    one.add_argument("--deep", action="store_true", help="derive the text index again too, however large the store")
+
+
+def _export(commands: Any) -> None:
+    one = _command(
+        commands, "export", "copies:export",
+        "Write events as JSON Lines, complete and open; restore takes them in again byte for byte.",
+        """
+        firsthand export everything.jsonl --all
+        firsthand export --session house-rules | gzip > house-rules.jsonl.gz
+        """,
+    )  # fmt: skip
+    one.add_argument("file", nargs="?", default="-", metavar="FILE", help="a new file; - or none: standard output")
+    what = one.add_mutually_exclusive_group()
+    what.add_argument("--session", metavar="NAME", help="only this session")
+    what.add_argument("--all", action="store_true", help="every namespace of the store")
+
+
+def _restore(commands: Any) -> None:
+    one = _command(
+        commands, "restore", "copies:restore",
+        "Take an export in; into an empty store it gives the same store, hash for hash.",
+        """
+        firsthand restore everything.jsonl --store ~/restored
+        gunzip -c house-rules.jsonl.gz | firsthand restore - --store ~/restored
+        """,
+    )  # fmt: skip
+    one.add_argument("file", metavar="FILE", help="an export; - for standard input")
+
+
+def _backup(commands: Any) -> None:
+    one = _command(
+        commands, "backup", "copies:backup",
+        "Copy the whole store into a new folder while writers go on.",
+        """
+        firsthand backup ~/firsthand-backup
+        """,
+    )  # fmt: skip
+    one.add_argument("folder", metavar="DIR", help="a folder that is new or empty")
+
+
+def _erase(commands: Any) -> None:
+    one = _command(
+        commands, "erase", "erasing:erase",
+        "Destroy the content of events for good, and prove it; the log keeps that it was there, and still verifies.",
+        """
+        firsthand erase fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY --reason "asked by the person"
+        firsthand erase --containing "jane@example.org" --yes
+        """,
+    )  # fmt: skip
+    one.add_argument("pointers", nargs="*", metavar="POINTER", help="events, or spans fh:ID..ID; whole records go")
+    one.add_argument("--containing", metavar="TEXT", help="every event that holds this text, found by a full scan")
+    one.add_argument("--reason", default="", metavar="R", help="kept in the log; do not repeat what is erased")
+    one.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _rebuild(commands: Any) -> None:
+    _command(
+        commands, "rebuild", "proof:rebuild",
+        "Throw the indexes away and build them again from the log.",
+        """
+        firsthand rebuild
+        """,
+    )  # fmt: skip
+
+
+def _demo(commands: Any) -> None:
+    one = _command(
+        commands, "demo", "demo:demo",
+        "Show it at work in a new store: record real commands, find strings, break a copy. No key, no network.",
+        """
+        firsthand demo
+        firsthand demo --into tryout
+        """,
+    )  # fmt: skip
+    one.add_argument("--into", metavar="DIR", help="a new or empty folder; default firsthand-demo-TIME below this one")

@@ -1,0 +1,98 @@
+"""The commands that copy: export, restore, backup.
+
+A file that is there is never written over, and a copy that failed leaves none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import BinaryIO
+
+from firsthand.doors.display import count, shown, size
+from firsthand.doors.exits import DONE, NOTHING_FOUND, USAGE
+from firsthand.doors.output import Output
+from firsthand.doors.stores import to_read, to_write
+
+
+def export(chosen: argparse.Namespace, out: Output) -> int:
+    """Write events to a new file, or to standard output."""
+    to_output = chosen.file == "-"
+    if to_output and out.terminal:
+        out.warn("firsthand: an export is made for files; name one, or pipe it: firsthand export FILE")
+        return USAGE
+    with to_read(chosen) as memory:
+        if chosen.session is not None and all(one.name != chosen.session for one in memory.sessions()):
+            out.warn(f"firsthand: no session {shown(chosen.session)!r} here; see them all: firsthand sessions")
+            return NOTHING_FOUND
+        if to_output:
+            done = memory.export(out.binary, session=chosen.session, everything=chosen.all)
+            out.binary.flush()
+        else:
+            with _new_file(Path(chosen.file).expanduser()) as file:
+                done = memory.export(file, session=chosen.session, everything=chosen.all)
+    if out.as_json and not to_output:
+        out.json({"file": chosen.file, "events": done.events, "artifacts": done.artifacts})
+    else:
+        where = "" if to_output else f" to {shown(chosen.file)}"
+        out.remark(f"exported {count(done.events, 'event')} and {count(done.artifacts, 'artifact')}{where}")
+    return DONE
+
+
+@contextmanager
+def _new_file(path: Path) -> Iterator[BinaryIO]:
+    """Make a file that must not be there yet, synced at the end; on an error it is removed again."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink()
+        raise
+
+
+def restore(chosen: argparse.Namespace, out: Output) -> int:
+    """Take an export in."""
+    with _source(chosen.file) as source, to_write(chosen, create=True) as memory:
+        done = memory.restore(source)
+        store = str(memory.path)
+    if out.as_json:
+        out.json(asdict(done) | {"store": store})
+    else:
+        out.line(
+            f"restored into {shown(store)}: {count(done.events, 'event')} ({done.new:,} new) and "
+            f"{count(done.artifacts, 'artifact')}"
+        )
+    return DONE
+
+
+@contextmanager
+def _source(name: str) -> Iterator[BinaryIO]:
+    if name == "-":
+        yield sys.stdin.buffer
+    else:
+        with Path(name).expanduser().open("rb") as file:
+            yield file
+
+
+def backup(chosen: argparse.Namespace, out: Output) -> int:
+    """Copy the whole store."""
+    with to_read(chosen) as memory:
+        done = memory.backup(Path(chosen.folder).expanduser())
+    if out.as_json:
+        out.json(asdict(done) | {"path": str(done.path)})
+    else:
+        out.line(
+            f"copied to {shown(str(done.path))}: {count(done.events, 'event')}, {count(done.artifacts, 'artifact')}, "
+            f"{size(done.size_bytes)}"
+        )
+        out.line(f"head  {done.head}")
+        out.remark(f"it is a store of its own: firsthand verify --store {shown(str(done.path))}")
+    return DONE

@@ -1,0 +1,188 @@
+r"""How stored text is shown to people, so that it can never drive their terminal.
+
+The invariant: `shown` gives text in which every sign is printable and stands where
+it stands: no control character, no escape sequence, nothing that changes the
+direction of text or hides in it, no pile of combining marks. What is replaced is
+visible as an escape (``\x1b``, ``\u202e``), so two different texts never look
+the same by trickery. The stored bytes are not touched.
+
+Pure: it knows signs and widths, no terminal and no store.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+COMBINING_MAX = 4  # marks in a row; Vietnamese and Hebrew need up to three
+TAB_COLUMNS = 4
+_PLAIN = re.compile(r"[ -~]*\Z")
+_AS_EMOJI = "\ufe0f"
+_WORKING = "\u200c\u200d" + _AS_EMOJI  # joiners, which Persian, Hindi and emoji need; between such signs only
+_SELECTORS = {*range(0xFE00, 0xFE10), *range(0x180B, 0x1810), *range(0xE0100, 0xE01F0)}
+_BLANKS = {0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0, 0x034F, 0x17B4, 0x17B5}  # letters by name, nothing to the eye
+_WORD = re.compile(r"\w+")
+_STEM_MIN = 4
+
+
+def shown(text: str, *, lines: bool = False) -> str:
+    """Replace what must not reach a terminal by visible escapes.
+
+    Args:
+        lines: keep line ends, and tabs as spaces; otherwise the result is one line.
+    """
+    if _PLAIN.match(text):
+        return text
+    if lines:
+        return "\n".join(shown(line.expandtabs(TAB_COLUMNS)) for line in text.replace("\r\n", "\n").split("\n"))
+    out: list[str] = []
+    marks = 0
+    for place, sign in enumerate(text):
+        marks = marks + 1 if unicodedata.category(sign) in {"Mn", "Me"} else 0
+        may_stand = (_is_safe(sign) and marks <= COMBINING_MAX) or _has_work(text, place)
+        out.append(sign if may_stand else escaped(sign))
+    return "".join(out)
+
+
+def escaped(sign: str) -> str:
+    r"""Write a sign as its escape: ``\n``, ``\x1b``, ``\u202e``."""
+    code = ord(sign)
+    known = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(sign)
+    return known or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+
+
+@lru_cache(maxsize=4096)
+def _is_safe(sign: str) -> bool:
+    """Say whether a sign may be shown as it is, wherever it stands."""
+    if " " <= sign <= "~":
+        return True
+    if ord(sign) in _BLANKS or ord(sign) in _SELECTORS:
+        return False
+    category = unicodedata.category(sign)
+    # Other (controls, formats, surrogates, private, unassigned) and separators but for the space.
+    return category[0] not in "CZ" or category == "Zs"
+
+
+def _has_work(text: str, place: int) -> bool:
+    """Say whether an invisible sign has work to do where it stands, rather than hide there."""
+    sign = text[place]
+    if place == 0 or sign not in _WORKING:
+        return False
+    before = text[place - 1]
+    if sign == _AS_EMOJI:
+        return unicodedata.category(before) in {"So", "Sm"}
+    return place + 1 < len(text) and all(
+        not other.isascii() and unicodedata.category(other)[0] in "LMS" for other in (before, text[place + 1])
+    )
+
+
+def columns(text: str) -> int:
+    """Count the columns that a shown text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns_of(sign) for sign in text)
+
+
+@lru_cache(maxsize=4096)
+def _columns_of(sign: str) -> int:
+    if unicodedata.category(sign) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+
+
+def cut(text: str, columns_max: int) -> str:
+    """Cut a shown text to a width; what was cut shows as ``…``."""
+    if columns_max <= 0 or columns(text) <= columns_max:
+        return text
+    width = 0
+    for place, sign in enumerate(text):
+        width += _columns_of(sign)
+        if width > columns_max - 1:
+            return text[:place] + "…"
+    raise AssertionError("a text that is too wide has a place to cut it at")
+
+
+def table(rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) -> Iterator[str]:
+    """Yield rows as lines with aligned columns; the last column is as long as it is.
+
+    Args:
+        right: numbers of the columns that are aligned to the right.
+    """
+    if not rows:
+        return
+    widths = [max(columns(row[number]) for row in rows) for number in range(len(rows[0]))]
+    for row in rows:
+        cells: list[str] = []
+        for number, cell in enumerate(row):
+            space = " " * (widths[number] - columns(cell))
+            last = number == len(row) - 1
+            cells.append(space + cell if number in right else cell if last else cell + space)
+        yield "  ".join(cells).rstrip()
+
+
+def size(number: int) -> str:
+    """Write a size in bytes for people: ``512 B``, ``1.4 MB``."""
+    amount = float(number)
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000 or unit == "GB":
+            return f"{number} B" if unit == "B" else f"{amount:,.1f} {unit}"
+        amount /= 1000
+    raise AssertionError("the last unit takes every number")
+
+
+def count(number: int, noun: str) -> str:
+    """Write a number with its noun: ``1 event``, ``2,000 events``."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a text: marked because it matches, or not."""
+
+    text: str
+    marked: bool
+
+
+def marked(text: str, query: str, exact: Sequence[str] = ()) -> list[Piece]:
+    """Split a shown text where it matches a query.
+
+    An exact string is marked where it stands; a word is marked when it begins as
+    a word of the query does, up to an ending that a stemmer would take off.
+    """
+    spans = [
+        found.span() for string in exact if string for found in re.finditer(re.escape(string), text, re.IGNORECASE)
+    ]
+    wanted = {word.casefold() for word in _WORD.findall(query)}
+    words = [(word.span(), word[0].casefold()) for word in _WORD.finditer(text)]
+    spans += [span for span, word in words if any(_alike(word, one) for one in wanted)]
+    pieces: list[Piece] = []
+    at = 0
+    for start, end in _merged(spans):
+        if start > at:
+            pieces.append(Piece(text[at:start], marked=False))
+        pieces.append(Piece(text[start:end], marked=True))
+        at = end
+    if at < len(text):
+        pieces.append(Piece(text[at:], marked=False))
+    return pieces
+
+
+def _alike(word: str, wanted: str) -> bool:
+    if word == wanted:
+        return True
+    stem = max(_STEM_MIN, len(wanted) - 3)
+    return len(wanted) >= _STEM_MIN and abs(len(word) - len(wanted)) <= 3 and word[:stem] == wanted[:stem]
+
+
+def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged

@@ -1,0 +1,115 @@
+"""The JSON that ``--json`` gives: stable keys, times as ISO 8601 with offset, unknown as null.
+
+Content that is UTF-8 is a string; other bytes are ``{"base64": ...}``, so the
+exact bytes can always be had back. The keys are an interface: they are added to,
+never renamed.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import asdict
+from typing import Any
+
+from firsthand import Answer, Event, Hit, ImportReport, Moment, SessionInfo, Verification
+
+
+def of_bytes(data: bytes) -> str | dict[str, str]:
+    """Give bytes as text where they are UTF-8, else in base64."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode("ascii")}
+
+
+def of_moment(moment: Moment | None) -> str | None:
+    """Give a time, or null."""
+    return None if moment is None else str(moment)
+
+
+def of_event(event: Event) -> dict[str, Any]:
+    """Give an event without its content; an artifact's preview stands under ``preview``."""
+    artifact = event.artifact
+    return {
+        "pointer": f"fh:{event.id}",
+        "position": event.position,
+        "namespace": event.namespace,
+        "session": event.session,
+        "sequence": event.sequence,
+        "turn": event.turn,
+        "part": event.part,
+        "kind": event.kind.word,
+        "agent": event.agent,
+        "origin": event.origin,
+        "trust": event.trust.word,
+        "time": of_moment(event.time),
+        "ingested": of_moment(event.ingested),
+        "media": event.media,
+        "meta": dict(event.meta),
+        "bytes": event.size_bytes,
+        "artifact": None if artifact is None else artifact.digest.hex(),
+        "erased": event.erased,
+        "chain": event.chain.hex(),
+    }
+
+
+def of_hit(hit: Hit) -> dict[str, Any]:
+    """Give one hit."""
+    return {
+        "pointer": hit.pointer,
+        "position": hit.position,
+        "session": hit.session,
+        "turn": hit.turn,
+        "kind": hit.kind.word,
+        "agent": hit.agent,
+        "origin": hit.origin,
+        "trust": hit.trust.word,
+        "time": of_moment(hit.time),
+        "bytes": hit.size_bytes,
+        "score": hit.score,
+        "parts": dict(hit.parts),
+        "exact": list(hit.exact),
+        "preview": hit.preview,
+        "preview_start": hit.preview_start,
+    }
+
+
+def of_answer(answer: Answer) -> dict[str, Any]:
+    """Give an answer."""
+    return {
+        "query": answer.query.text,
+        "outcome": answer.outcome.value,
+        "hits": [of_hit(hit) for hit in answer.hits],
+        "more": answer.more,
+        "skip": answer.query.skip,
+        "truncated": answer.truncated,
+        "notes": list(answer.notes),
+        "through": answer.through,
+    }
+
+
+def of_session(session: SessionInfo) -> dict[str, Any]:
+    """Give one session of a list."""
+    return asdict(session) | {"first": of_moment(session.first), "last": of_moment(session.last)}
+
+
+def of_verification(verification: Verification) -> dict[str, Any]:
+    """Give what a verification saw."""
+    problems = [
+        {"where": one.where, "what": one.what, "position": one.position, "pointer": f"fh:{one.id}" if one.id else None}
+        for one in verification.problems
+    ]
+    return asdict(verification) | {"ok": verification.ok, "problems": problems}
+
+
+def of_import(report: ImportReport) -> dict[str, Any]:
+    """Give what an import did."""
+    return asdict(report) | {
+        "records": report.records,
+        "events_new": report.events_new,
+        "events_known": report.events_known,
+        "injected": report.injected,
+        "quarantined_count": report.quarantined_count,
+        "refused_count": len(report.refused),
+        "ok": report.ok,
+    }

@@ -1,0 +1,60 @@
+"""The commands that prove and repair: verify and rebuild."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from firsthand import Verification
+from firsthand.doors import json_forms
+from firsthand.doors.display import count, shown
+from firsthand.doors.exits import DAMAGED, DONE
+from firsthand.doors.output import Output
+from firsthand.doors.stores import to_read, to_write
+
+PROBLEMS_SHOWN = 100
+
+
+def verify(chosen: argparse.Namespace, out: Output) -> int:
+    """Verify the store and say what is wrong with it."""
+    started = time.monotonic()
+    with to_read(chosen) as memory:
+        found = memory.verify(
+            heads=chosen.head,
+            deep=True if chosen.deep else None,
+            progress=lambda done, total: out.progress(lambda: f"verified {done:,} of {total:,} events"),
+        )
+    if out.as_json:
+        out.json(json_forms.of_verification(found))
+    else:
+        say(found, time.monotonic() - started, out)
+    return DONE if found.ok else DAMAGED
+
+
+def say(found: Verification, seconds: float, out: Output) -> None:
+    """Say what a verification saw, for people."""
+    for problem in found.problems[:PROBLEMS_SHOWN]:
+        out.line(f"{out.style('wrong', 'bad')}  {shown(str(problem))}")
+    if len(found.problems) > PROBLEMS_SHOWN:
+        out.line(f"... {len(found.problems) - PROBLEMS_SHOWN:,} further problems: --json")
+    for note in found.notes:
+        out.line(f"note  {shown(note)}")
+    whole = f"{count(found.events, 'event')} in {count(found.sessions, 'session')}"
+    state = out.style("ok", "good") if found.ok else out.style(count(len(found.problems), "problem"), "bad")
+    erased = f" ({found.erased:,} erased)" if found.erased else ""
+    out.line(f"{state}: {whole}{erased} and {count(found.artifacts, 'artifact')} are whole ({seconds:.1f} s)")
+    out.line(f"head  {found.head}")
+
+
+def rebuild(chosen: argparse.Namespace, out: Output) -> int:
+    """Build the indexes anew."""
+    started = time.monotonic()
+    with to_write(chosen, create=False) as memory:
+        indexed = memory.rebuild(
+            progress=lambda done, total: out.progress(lambda: f"indexed through position {done:,} of {total:,}")
+        )
+    if out.as_json:
+        out.json({"indexed": indexed})
+    else:
+        out.line(f"indexed {count(indexed, 'event')} anew in {time.monotonic() - started:.1f} s")
+    return DONE
