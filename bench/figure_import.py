@@ -64,8 +64,9 @@ def _rows(rates: dict[str, float], texts: list[str], few: list[str]) -> list[Row
     note = (
         f"{len(texts):,} events of {_mean(texts):.0f} B in the mean through `firsthand import`, start of the process "
         f"included; ChromaDB a sample of {len(few)} of the same texts ({_mean(few):.0f} B), its own default function "
-        f"with fp32 weights: {reached:.0f} GFLOP/s in all, a bare matrix product reaches {possible:.0f} here, so its "
-        "speed is the model's. ChromaDB holds vectors and finds by meaning; Firsthand's text index does not."
+        f"with fp32 weights: {reached:.0f} GFLOP/s in all, where a bare matrix product reached {possible:.0f} in "
+        "the same minutes, so the model is what takes the time. ChromaDB holds vectors and finds by meaning; "
+        "Firsthand's text index does not."
     )
     label = "import with text index"
     target = Target(Bound.RATIO_MIN, RATIO_MIN)
