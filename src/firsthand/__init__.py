@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from firsthand.log.verify import Problem, Verification
     from firsthand.memory import Memory, Session
     from firsthand.moment import Moment
+    from firsthand.moment import parse as parse_moment
     from firsthand.places import UsualPlace, usual_places
     from firsthand.pointer import Pointer
-    from firsthand.stats import Stats
-    from firsthand.moment import parse as parse_moment
     from firsthand.pointer import parse as parse_pointer
+    from firsthand.stats import Stats
 
 __version__ = "0.1.0"
 
