@@ -44,11 +44,11 @@ def _alone(setting: Setting, count: int) -> tuple[Fts5Alone, TantivyAlone]:
 
     def fts5(folder: Path) -> None:
         say(f"recall: building FTS5 alone, {count:,} texts")
-        Fts5Alone(folder / "fts5.db").extend(setting.texts(count))
+        Fts5Alone(folder / "fts5.db").extend(setting.written_texts(count))
 
     def tantivy(folder: Path) -> None:
         say(f"recall: building tantivy alone, {count:,} texts")
-        TantivyAlone(folder / "tantivy").extend(setting.texts(count))
+        TantivyAlone(folder / "tantivy").extend(setting.written_texts(count))
 
     built = Fts5Alone(setting.kept("fts5", count, fts5) / "fts5.db")
     other = TantivyAlone(setting.kept("tantivy", count, tantivy) / "tantivy")

@@ -78,7 +78,7 @@ def measure(setting: Setting) -> list[Row]:
 def _build_fts5(setting: Setting, count: int) -> Callable[[Path], None]:
     from engines import Fts5Alone
 
-    return lambda folder: Fts5Alone(folder / "fts5.db").extend(setting.texts(count))
+    return lambda folder: Fts5Alone(folder / "fts5.db").extend(setting.written_texts(count))
 
 
 def _run(arguments: list[str]) -> None:

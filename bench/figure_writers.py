@@ -15,8 +15,8 @@ from table import Bound, Row, Target
 from timing import median, say
 
 PROCESSES = 8
-SECONDS = 8
-ROUNDS = 3
+SECONDS = 6
+ROUNDS = 4
 START_DELAY_SECONDS = 2.5  # eight interpreters have started by then
 TEXTS = 2_000
 RATIO_MIN = 0.8

@@ -92,6 +92,12 @@ class Setting:
             "events.jsonl"
         )
 
+    def written_texts(self, count: int) -> Iterator[str]:
+        """Yield the texts of the JSONL file: the same as `texts`, and faster than to make a million again."""
+        with self.jsonl(count).open(encoding="utf-8") as file:
+            for line in file:
+                yield json.loads(line)["content"]
+
     def store(self, count: int) -> Path:
         """Give a store of ``count`` events, imported through the command line."""
         source = self.jsonl(count)

@@ -153,7 +153,7 @@ def test_kept_is_built_once_and_whole(setting: Setting) -> None:
 def test_jsonl_holds_the_texts_and_little_else(setting: Setting) -> None:
     """The raw JSONL that disk is measured against has the texts in order, in lines of four fields."""
     lines = [json.loads(line) for line in setting.jsonl(250).read_text(encoding="utf-8").splitlines()]
-    assert [line["content"] for line in lines] == list(setting.texts(250))
+    assert [line["content"] for line in lines] == list(setting.texts(250)) == list(setting.written_texts(250))
     assert {tuple(line) for line in lines} == {("session", "role", "timestamp", "content")}
     assert [lines[k]["session"] for k in (0, 199, 200, 249)] == ["s00000", "s00000", "s00001", "s00001"]
 
