@@ -113,6 +113,13 @@ def test_an_intercode_episode_is_a_session_in_the_order_of_its_turns():
     assert len(drafts(Intercode(), "/x/a.json", dump(EPISODES))) == 10
 
 
+def test_an_intercode_action_without_an_observation_is_kept():
+    """An episode that was cut off has its last action, and an observation without an action too."""
+    turns = {"actions": ["one", "two"], "observations": ["1"], "rewards": [], "valid_action": []}
+    made = drafts(Intercode(), "/x/a.json", dump({"0": EPISODES["0"] | {"turn_history": turns}}))
+    assert told(made)[1:] == [("tool_call", b"one"), ("tool_result", b"1"), ("tool_call", b"two")]
+
+
 def test_a_tau_episode_is_a_session_of_its_task_and_trial():
     """Messages, calls and results as they are; the hidden task is in no event's content."""
     data = dump(TAU)
@@ -124,6 +131,7 @@ def test_a_tau_episode_is_a_session_of_its_task_and_trial():
         ("tool_call", b'{"id":"mia"}'), ("tool_result", b'{"name": "Mia"}'), ("agent_message", b"Hello Mia"),
     ]  # fmt: skip
     assert made[0].meta == {"task_id": 0, "trial": 1, "reward": 0.5, "file": "gpt.json"}
+    assert (found[5].record.raw[-14:], found[6].record.raw[:4]) == (b'], "trial": 1}', b', {"')
     assert (made[3].meta["call_id"], made[4].meta["call_id"], made[4].origin) == ("call_1", "call_1", "tool:get_user")
     assert not any(b"secret" in d.content for d in made)
 

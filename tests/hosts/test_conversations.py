@@ -65,6 +65,8 @@ def test_locomo_gives_each_conversation_as_a_session_with_speakers_and_times():
     data = dump(LOCOMO)
     found = read(Locomo(), "/x/l.json", data)
     assert [r.record.session for r in found] == ["conv-1"] * 3 + ["conv-2"] * 3
+    assert b"the summary" in found[2].record.raw  # what follows a conversation stays with it
+    assert b"conv-1" not in found[3].record.raw
     made = drafts(Locomo(), "/x/l.json", data)[:4]
     assert [(d.kind.word, d.agent, d.content, d.meta["dia_id"], str(d.time)) for d in made] == [
         ("user_message", "Ada", "Hey Bob é".encode(), "D1:1", "2023-05-08T13:56:00.000Z"),
@@ -121,6 +123,13 @@ def test_an_irc_log_names_its_speakers_and_passes_midnight():
     ]
     assert made[2].meta == {"action": True}
     assert Irc().session(path, b"") == "2011-05-29_19"
+
+
+def test_the_last_line_of_a_log_is_torn_until_it_ends():
+    """Half a line is left for the next time, and kept when no more will come."""
+    cut = IRC[:-3]
+    assert [reading.torn for reading in read(Irc(), "/x/c.log", cut)][-2:] == [False, True]
+    assert not read(Irc(), "/x/c.log", cut, final=True)[-1].torn
 
 
 def test_a_log_without_a_day_in_its_name_has_no_times():

@@ -116,7 +116,7 @@ def test_the_state_stays_small_in_a_long_chat():
             "content": "x",
             "toolCalls": [RUNNING | {"args": {"n": k}} for k in range(40)],
         }
-        for number in range(REWRITES_MAX + 5)
+        for number in range(REWRITES_MAX * 3)
     ]
     *_, last = read(Gemini(), PATH, lines(HEADER, *long))
     assert len(json.dumps(dict(last.state))) < STATE_BYTES_MAX

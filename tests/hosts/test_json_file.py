@@ -40,7 +40,7 @@ def test_records_are_exact_slices_with_the_gap_before_them(space):
 
 def test_a_file_that_stops_in_the_middle_is_torn_and_its_whole_items_stay():
     """A file cut anywhere gives its complete items; what is left is torn, or kept when no more will come."""
-    data = b'[{"a": "x"}, {"b": 2}, {"c": [true, null]}]\n'
+    data = b'[{"a": "x"}, {"b": 2}, {"c": [true, "a longer text that is cut"]}]\n'
     for cut in range(1, len(data) - 2):
         found = read(data[:cut])
         ends_an_item = data[:cut].endswith(b"}") and data[:cut].count(b"{") == data[:cut].count(b"}")

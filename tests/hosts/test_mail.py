@@ -30,7 +30,8 @@ ENRON_PATH = "/x/enron1-ham/0002.1999-12-13.farmer.ham.txt"
 MBOX = (
     b"From ada@example.org Mon Jan  5 10:00:00 2026\n"
     + PLAIN.replace(b"\r", b"")
-    + b">From here on.\n\nFrom - Mon Jan  5 11:00:00 2026\nFrom: bob@example.org\nSubject: Re: the ports\n\nThanks.\n\n"
+    + b"From 10:00 on, and\n>From here on.\n\nFrom - Mon Jan  5 11:00:00 2026\n"
+    b"From: bob@example.org\nSubject: Re: the ports\n\nThanks.\n\n"
 )
 
 
@@ -72,6 +73,15 @@ def test_an_encoded_mail_is_given_for_reading_and_its_files_apart(crlf):
     assert (made[0].meta["decoded"], made[0].meta["attachments"]) == (True, 2)
     assert (made[1].content, made[1].meta) == (bytes(range(200)), {"filename": "plan é.png"})
     assert made[2].content.replace(b"\r", b"") == b"a,b\n1,2\n"
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_an_encoded_subject_is_decoded_although_the_text_is_plain(end):
+    """A subject in encoded words is found by its words."""
+    data = end.join((b"From: a@b", b"To: c@d", b"Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=", b"", b"plain text", b""))
+    (made,) = drafts(Mail(), "/x/1.eml", data)
+    assert made.content.startswith("Subject: Grüße\nFrom: a@b\nTo: c@d\n\nplain text".encode())
+    assert made.meta["subject"] == "Grüße"
 
 
 def test_an_attachment_is_not_kept_a_second_time_in_the_envelope():
@@ -119,7 +129,7 @@ def test_a_mail_moved_in_its_maildir_is_the_same_mail():
 def test_an_mbox_is_split_at_its_lines_between():
     """Mails are cut at ``From`` lines after an empty line only; the lines between stay in the source records."""
     found = read(Mbox(), "/x/in.mbox", MBOX, size=11)
-    assert [(r.line, r.torn) for r in found] == [(1, False), (12, False)]
+    assert [(r.line, r.torn) for r in found] == [(1, False), (13, False)]
     made = drafts(Mbox(), "/x/in.mbox", MBOX)
     assert [d.content for d in made] == [r.record.raw.split(b"\n", 1)[1] for r in found]
     assert [d.meta["subject"] for d in made] == ["the ports", "Re: the ports"]
@@ -148,7 +158,7 @@ def test_a_mail_over_the_limit_is_kept_in_pieces(monkeypatch):
     "data",
     [
         b"From: a\nTo: b\nSubject: =?utf-8?B?!!!?= =?nope?Q?=FF?=\nDate: never\n\n\xff\xfe",
-        b"From: a\nTo: b\nContent-Type: text/plain; charset=klingon\nContent-Transfer-Encoding: base64\n\n!!!!",
+        b"From: a\nTo: b\nContent-Type: text/plain; charset=klingon\nContent-Transfer-Encoding: base64\n\naGVsbG8=",
         b'From: a\nTo: b\nSubject: c\nContent-Type: multipart/mixed; boundary="x"\n\n--x\nno end',
         b"From: a\nTo: b\nSubject: c\nContent-Type: message/rfc822\n\nSubject: inner\n\nbody",
         b"From: a\nTo: b\nSubject:\nDate: Mon, 99 Jan 99999 99:99:99 +9999\n\n",
@@ -163,7 +173,14 @@ def test_a_hostile_mail_is_one_event_at_least_and_raises_nothing(data):
 
 
 @pytest.mark.parametrize(
-    "data", [b"just words\nand more\n", b"a: 1\nb: 2\nc: 3\n", b"def f():\n    return 1\n", b"To: x\nplain\n", b"\n\n"]
+    "data",
+    [
+        b"just words\nand more\n",
+        b"a: 1\nb: 2\nc: 3\n",
+        b"def f():\n    return 1\n",
+        b"From: a\nTo: b\nSubject: c\nplain words\n",
+        b"\n\n",
+    ],
 )
 def test_what_is_no_mail_is_not_taken_for_one(data):
     """Text that only looks a little like headers is not recognised."""

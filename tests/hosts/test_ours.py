@@ -47,7 +47,8 @@ def test_a_part_that_is_only_ours_goes_and_the_others_stay():
     """One block of a message was ours: the other blocks are its events, and renumbered."""
     rest = unfenced(line(wrap("ours"), "theirs"))
     assert [(draft.part, draft.content) for draft in rest.drafts] == [(0, b"theirs")]
-    assert b"ours" not in rest.drafts[0].envelope
+    source = assemble(rest.drafts[0].envelope, [b"theirs"])
+    assert json.loads(source) == {"texts": ["", "theirs"], "more": ""}
 
 
 def test_a_copy_elsewhere_in_the_line_does_not_stay_in_the_envelope():
