@@ -27,6 +27,7 @@ from firsthand.moment import Moment
 from firsthand.pointer import Pointer
 
 if TYPE_CHECKING:
+    from firsthand.index.accelerator import Accelerator
     from firsthand.intake.importer import ImportReport, Progress
     from firsthand.log.backup import Backup
     from firsthand.log.erase import Erasure
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from firsthand.stats import Stats
 
 DEEP_EVENTS_MAX = 20_000
+FOLLOW_EVENTS = 5_000
+ACCELERATE_EVENTS_MIN = 50_000
 
 Content = str | bytes | ByteSource
 When = Moment | str | float | None
@@ -51,6 +54,8 @@ class Memory:
     def __init__(self, log: Log, index: TextIndex, namespace: str) -> None:
         self._log, self._index = log, index
         self.namespace = namespace
+        self._fast: Accelerator | None = None
+        self._appended = 0
 
     @classmethod
     def open(
@@ -156,7 +161,7 @@ class Memory:
         if not isinstance(query, Query):
             scope = Scope(tuple(sessions), tuple(agents), tuple(kinds), _when(since), _when(until))
             query = Query(query, scope, hits_max=hits_max, budget_tokens_max=budget_tokens_max, skip=skip)
-        return search(self._log.reader, self.namespace, query)
+        return search(self._log.reader, self.namespace, query, accelerator=self._accelerator())
 
     def expand(self, address: str | Pointer | Appended) -> bytes:
         """Give the exact bytes that a pointer addresses, whole; see `stream` for what is large.
@@ -231,7 +236,7 @@ class Memory:
             folders=environment.host_folders(),
             progress=progress,
         )
-        self._refresh()
+        self.follow()
         return report
 
     def export(
@@ -308,24 +313,50 @@ class Memory:
         Raises:
             Unresolvable: one of them is not in this namespace; then nothing is erased.
         """
-        return self._log.erase(self.namespace, [_pointer(one).first for one in addresses], reason)
+        erasure = self._log.erase(self.namespace, [_pointer(one).first for one in addresses], reason)
+        self._accelerator_of(self._log.reader.namespace_key(self.namespace)).discard()  # it holds the erased words
+        return erasure
 
     def rebuild(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Throw the indexes away and build them from the log; give the events indexed."""
         indexed = self._log.rebuild(progress)
-        self._refresh()
+        self.follow()
         return indexed
 
-    def _refresh(self) -> None:
-        """Count the commonest terms again where that is due."""
+    def follow(self) -> None:
+        """Bring up to date what follows the log and only speeds recall: counts of common terms, the accelerator.
+
+        Done by itself after imports, rebuilds and every some thousand appends.
+        """
+        if self.read_only or self._log.reader.index_faults() or not self._log.reader.head()[0]:
+            return
+        self._appended = 0
         key = self._log.namespace_key(self.namespace)
 
-        def refresh(db: apsw.Connection) -> None:
+        def count(db: apsw.Connection) -> None:
             with db:
                 self._index.refresh(db, key)
 
-        if self._log.reader.head()[0] and not self._log.reader.index_faults():
-            self._log.exclusively(refresh)
+        self._log.exclusively(count)
+        accelerator = self._accelerator(make=self._log.reader.head()[0] >= ACCELERATE_EVENTS_MIN)
+        while accelerator is not None and accelerator.advance(ACCELERATE_EVENTS_MIN):
+            pass
+
+    def _accelerator(self, *, make: bool = False) -> Accelerator | None:
+        """Give the accelerator of a large store, if there is one (or one is to be made) and it can be used."""
+        key = self._log.reader.namespace_key(self.namespace)
+        if self._fast is None and (make or (self._log.root / "cache" / f"tantivy-{key}").exists()):
+            from firsthand.index.accelerator import available
+
+            self._fast = self._accelerator_of(key) if available() else None
+        return self._fast
+
+    def _accelerator_of(self, key: int) -> Accelerator:
+        from firsthand.index.accelerator import Accelerator
+        from firsthand.recall.lexical import stems
+
+        reader = self._log.reader
+        return Accelerator(self._log.root / "cache" / f"tantivy-{key}", reader, key, stems(reader.db))
 
 
 class Session:
@@ -408,7 +439,7 @@ class Session:
         """
         reader = self._memory._log.reader  # noqa: SLF001 - Memory and Session are one room
         return [
-            json.loads(reader.source_of(one))
+            json.loads(reader.source_of(one).decode("utf-8", "surrogatepass"))
             for one in self.events()
             if one.part == 0 and one.meta.get("format") and format in {None, one.meta["format"]}
         ]
