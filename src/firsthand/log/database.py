@@ -31,6 +31,7 @@ from firsthand.errors import (
 BUSY_MS = 5_000  # SQLite's own wait; writers queue before it, so it is for checkpoints and recovery
 CACHE_KIB = 8_192
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FAILED_SYNC = (apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_DIR_FSYNC)
 _FORKED: list[
     object
 ] = []  # connections of a parent process: never used, never closed, since that would touch its locks
@@ -38,7 +39,11 @@ _FORKED: list[
 
 def translated(error: apsw.Error, path: Path | str = "the store", system_errno: int = 0) -> StoreError:
     """Make one of SQLite's errors ours."""
-    what = f"{path}: {error}"
+    what = f"{path}: {str(error) or type(error).__name__}"
+    if getattr(error, "extendedresult", 0) in _FAILED_SYNC:  # whatever the reason: pages may be gone already
+        return StoreFailed(f"{what}. A sync failed and is not tried again. Check the disk and reopen the store.")
+    if isinstance(error, apsw.ConnectionClosedError):
+        return StoreClosed(f"{path} was closed; open it again.")
     if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and system_errno in _NO_SPACE):
         return StoreFull(f"{what}. The disk or a quota is full; nothing of this write was kept. Free space and retry.")
     if isinstance(error, (apsw.BusyError, apsw.LockedError)):
@@ -59,14 +64,16 @@ def translating(path: Path | str, db: apsw.Connection | None = None) -> Iterator
     """Turn SQLite's errors into Firsthand's for the length of a block."""
     try:
         yield
-    except apsw.ConnectionClosedError as error:
-        raise StoreClosed(f"{path} was closed; open it again.") from error
     except apsw.Error as error:
-        try:
-            system = db.system_errno if db is not None else 0
-        except apsw.ConnectionClosedError:
-            system = 0
-        raise translated(error, path, system) from error
+        raise translated(error, path, system_errno(db)) from error
+
+
+def system_errno(db: apsw.Connection | None) -> int:
+    """Give the operating system's last error number on a connection; 0 where there is none to ask."""
+    try:
+        return db.system_errno if db is not None else 0
+    except apsw.ConnectionClosedError:  # then the error says so already
+        return 0
 
 
 def open_writer(file: Path, vfs: str | None = None) -> apsw.Connection:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,10 @@ import apsw
 from firsthand import moment
 from firsthand.errors import (
     InvalidDraft,
+    StoreBusy,
     StoreClosed,
+    StoreDamaged,
+    StoreError,
     StoreFailed,
     StoreNewer,
     StoreReadOnly,
@@ -35,7 +38,7 @@ from firsthand.moment import Moment
 from . import place
 from .append import Appended, Appender
 from .artifacts import ArtifactStore
-from .database import Readers, abandon, open_reader, open_writer, recover, translated, translating
+from .database import Readers, abandon, open_reader, open_writer, recover, system_errno, translated, translating
 from .disk import Disk
 from .port import TransactionIndex
 from .prepare import BATCH_EVENTS_MAX, Batch, check_name, decode_batch, encode_batch, prepare
@@ -195,10 +198,8 @@ class Log:
 
     def _checkpoint(self, mode: int) -> None:
         assert self._writer is not None  # called by writers
-        try:
+        with self._writing(), suppress(apsw.BusyError):  # a reader still needs the WAL: the next one moves it
             self._writer.wal_checkpoint(mode=mode)
-        except apsw.BusyError:  # a reader still needs the WAL; the next checkpoint moves it
-            return
 
     def _ready(self) -> None:
         if self._closed:
@@ -297,7 +298,7 @@ class Log:
 
     def _make_namespace(self, namespace: str) -> int:
         db = self.writer
-        with translating(self.root, db):
+        with self._writing():
             db.execute("INSERT OR IGNORE INTO namespace (name) VALUES (?)", (namespace,))
             key = db.execute("SELECT key FROM namespace WHERE name = ?", (namespace,)).get
         return int(key)
@@ -314,7 +315,7 @@ class Log:
         queue = self._writable()
 
         def run() -> Any:
-            with translating(self.root, self.writer):
+            with self._writing():
                 return action(self.writer)
 
         return queue.exclusively(run)
@@ -323,13 +324,33 @@ class Log:
         try:
             self._appender.commit(tickets)
         except apsw.Error as error:
-            ours = translated(error, self.root, self.writer.system_errno)
-            if isinstance(ours, StoreFailed):
-                # A failed write or sync may have left anything in the page cache: a retry could
-                # succeed without the data. This handle acknowledges nothing more.
-                self._failed = str(error)
             for ticket in tickets:
+                ours = self._judged(error)
+                if isinstance(ours, StoreBusy):
+                    ours.batch = ticket.batch
                 ticket.settle(error=ours)
+        except StoreDamaged as error:  # of one batch: it must not be told to the owners of the others
+            if len(tickets) == 1:
+                tickets[0].settle(error=error)
+                return
+            for ticket in tickets:
+                self._commit((ticket,))
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Translate SQLite's errors while the write connection is used."""
+        try:
+            yield
+        except apsw.Error as error:
+            raise self._judged(error) from error
+
+    def _judged(self, error: apsw.Error) -> StoreError:
+        ours = translated(error, self.root, system_errno(self._writer))
+        if isinstance(ours, StoreFailed):
+            # A failed write or sync may have left anything in the page cache: a retry could
+            # succeed without the data. This handle acknowledges nothing more.
+            self._failed = str(error) or type(error).__name__
+        return ours
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Build every index anew from the log, in steps between which others may write; give the events indexed.
@@ -394,7 +415,7 @@ class Log:
             }
             events = [wanted[position] for position in sorted(wanted)]
             # 2) Content gone and recorded in one transaction; then what that freed.
-            with translating(self.root, self.writer):
+            with self._writing():
                 return erase(
                     self.writer, self._appender, self.artifacts, self._indexes, self._ids,
                     namespace=namespace, namespace_key=key, events=events, reason=reason,
