@@ -197,15 +197,17 @@ class Failing:
     Args:
         at: which call fails, counted from 1; 0 for none.
         how: ``error`` (EIO), ``full`` (ENOSPC) or ``short`` (half of a write, then ENOSPC).
-        once: False keeps failing every later write and sync of the same kind.
+        only: the one kind of call that is counted and fails; empty for all.
     """
 
-    def __init__(self, at: int, how: str) -> None:
-        self.at, self.how = at, how
+    def __init__(self, at: int, how: str, only: str = "") -> None:
+        self.at, self.how, self.only = at, how, only
         self.calls = 0
         self.failed = ""  # what it was that failed
 
     def due(self, what: str) -> bool:
+        if self.only not in {"", what}:
+            return False
         self.calls += 1
         if self.calls != self.at:
             return False
