@@ -453,6 +453,8 @@ def test_no_byte_of_one_tenant_reaches_another(tmp_path):
 
 def test_a_moment_is_whole_and_within_the_calendar():
     """Numbers that are no time make no moment."""
-    for microseconds in (10**20, -(10**20), float("nan"), float("inf")):
-        with pytest.raises(ValueError, match="years 1 to 9999"):
+    for microseconds in (10**20, -(10**20), float("nan"), float("inf"), 1.5, True, "1"):
+        with pytest.raises(ValueError, match="a moment"):
             Moment(microseconds)
+    with pytest.raises(ValueError, match="offset"):
+        Moment(0, 1440)

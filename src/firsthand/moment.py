@@ -38,6 +38,8 @@ class Moment:
     offset_minutes: int = 0
 
     def __post_init__(self) -> None:
+        if type(self.microseconds) is not int or type(self.offset_minutes) is not int:
+            raise ValueError(f"a moment is of whole numbers, not {self.microseconds!r} and {self.offset_minutes!r}")
         if not _EARLIEST <= self.microseconds <= _LATEST:
             raise ValueError(f"a moment lies in the years 1 to 9999, not at {self.microseconds} us")
         if not -1440 < self.offset_minutes < 1440:
