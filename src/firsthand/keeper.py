@@ -8,7 +8,8 @@ from itertools import groupby
 import apsw
 
 from firsthand.intake.port import Cursor, Placed
-from firsthand.log.log import DraftGroup, Log
+from firsthand.log.log import Log
+from firsthand.log.prepare import DraftGroup
 
 
 class LogKeeper:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -41,7 +40,7 @@ from .artifacts import ArtifactStore
 from .database import Readers, abandon, open_reader, open_writer, recover, system_errno, translated, translating
 from .disk import Disk
 from .port import TransactionIndex
-from .prepare import BATCH_EVENTS_MAX, Batch, check_name, decode_batch, encode_batch, prepare
+from .prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, check_name, decode_batch, encode_batch, prepare
 from .queue import Ticket, WriterQueue
 from .read import Reader
 from .schema import DATABASE_FILE, VERSION, check_readable, migrate, version_of
@@ -54,14 +53,6 @@ if TYPE_CHECKING:
 
 TIMEOUT_MS = 30_000
 REBUILD_EVENTS = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class DraftGroup:
-    """Drafts for one session, as part of an append to several."""
-
-    session: str
-    drafts: tuple[Draft, ...]
 
 
 class Log:

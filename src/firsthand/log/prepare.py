@@ -91,6 +91,14 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
+class DraftGroup:
+    """Drafts for one session, as part of an append to several."""
+
+    session: str
+    drafts: tuple[Draft, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Events that are appended together or not at all, to one session.
 
