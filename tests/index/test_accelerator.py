@@ -154,3 +154,12 @@ def test_a_copy_far_behind_is_not_asked(log, tmp_path, monkeypatch):
     monkeypatch.setattr(accelerators, "TAIL_EVENTS_MAX", 100)
     assert copy.ranked([Term("word9", "word9", '"word9"')], 5) is None
     assert copy.fault == "it reaches position 500, the text index 3,001"
+
+
+def test_discarding_leaves_no_word_behind(log, tmp_path):
+    """After a discard no file of the folder holds a word, and an advance makes the copy again."""
+    copy = copy_of(log, tmp_path / "copy")
+    assert any(b"word9" in file.read_bytes() for file in (tmp_path / "copy").rglob("*") if file.is_file())
+    copy.discard()
+    assert not any(file.stat().st_size for file in (tmp_path / "copy").rglob("*") if file.is_file())
+    assert copy.advance(10**6) == 3_001

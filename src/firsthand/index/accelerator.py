@@ -110,26 +110,44 @@ class Accelerator:
 
         Raises:
             StoreFailed: tantivy could not write; what was there is discarded.
+            StoreDamaged: an event cannot be read.
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
-        with (self._folder / _LOCK).open("ab") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+        with self._locked(wait=False) as mine:
+            if not mine:
                 return 0
             try:
                 return self._advance(events_max)
             except (OSError, ValueError) as error:
-                self.discard()
+                self._delete()
                 raise StoreFailed(
                     f"{self._folder}: tantivy could not write ({error}); the copy was discarded, answers come from "
                     "the text index alone. Free space, or uninstall tantivy."
                 ) from error
 
+    def discard(self) -> None:
+        """Delete the copy, as an erasure must; it is made again by the next advance.
+
+        Waits for an advance that is under way: it may have read what was erased since.
+        """
+        if self._folder.exists():
+            with self._locked(wait=True):
+                self._delete()
+
+    @contextlib.contextmanager
+    def _locked(self, *, wait: bool) -> Iterator[bool]:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with (self._folder / _LOCK).open("ab") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            yield True
+
     def _advance(self, events_max: int) -> int:
         header = self._read_header()
         if header is None or not self._fits(header) or (self._folder / _MARK).exists():
-            self.discard()
+            self._delete()
             header = Header(FORMAT, self._store(), self._namespace, 0, "", 0, 0)
         (self._folder / _MARK).touch()  # a writer that dies leaves it, and the next one begins anew
         writer = None
@@ -153,8 +171,7 @@ class Accelerator:
         (self._folder / _MARK).unlink()
         return looked_at
 
-    def discard(self) -> None:
-        """Delete the copy, as an erasure must; it is made again by the next advance."""
+    def _delete(self) -> None:
         self._opened = None
         with contextlib.suppress(FileNotFoundError):
             (self._folder / _HEADER).unlink()

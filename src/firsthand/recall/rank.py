@@ -94,6 +94,8 @@ def match(
     exact, folded = [], []
     even = ""
     for one in wanted:
+        if not one.opens and any(key in terms and key not in counts for key in one.keys):
+            continue  # a row without one of its words does not hold the string: no need to read it for that
         if any(stands(one.string, text, opens=one.opens) for text in texts):
             exact.append(one)
             continue
