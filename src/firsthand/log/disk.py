@@ -157,7 +157,7 @@ class Disk:
         with _translating(f"remove {path}"):
             try:
                 self.call(os.unlink, path)
-            except FileNotFoundError:
+            except FileNotFoundError:  # gone already, as was wished
                 return False
         return True
 
