@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 from artifact_process import Log
-from setting import Setting
+from setting import Setting, run
 from table import Bound, Row, Target
 from timing import median, say
 
@@ -56,8 +55,7 @@ def _rows(results: dict[str, list[dict[str, Any]]], written: list[float], megaby
 
 def _child(what: str, store: Path, size: int) -> dict[str, Any]:
     script = Path(__file__).with_name("artifact_process.py")
-    done = subprocess.run([sys.executable, str(script), what, str(store), str(size)], check=True, capture_output=True)
-    return dict(json.loads(done.stdout))
+    return dict(json.loads(run([sys.executable, str(script), what, str(store), str(size)])))
 
 
 def _plain_write(path: Path, size: int) -> float:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from queries import RARE, draw
-from setting import Setting, command, database
+from setting import Setting, command, database, run
 from table import Bound, Row, Target
 from timing import interleave, median, percentile, say
 
@@ -41,10 +39,10 @@ def measure(setting: Setting) -> list[Row]:
     store = setting.store(count)
     fts5 = setting.kept("fts5", count, _build_fts5(setting, count)) / "fts5.db"
     subjects: dict[str, Callable[[str], object]] = {
-        "bare": lambda _: _run([sys.executable, "-I", "-c", "pass"]),
-        "library": lambda query: _run([sys.executable, "-I", "-c", LIBRARY, str(store), query]),
-        "sqlite": lambda query: _run([sys.executable, "-I", "-c", BARE_SQLITE, str(fts5), query]),
-        "command": lambda query: _run([*command(), "recall", "--store", str(store), query]),
+        "bare": lambda _: run([sys.executable, "-I", "-c", "pass"]),
+        "library": lambda query: run([sys.executable, "-I", "-c", LIBRARY, str(store), query]),
+        "sqlite": lambda query: run([sys.executable, "-I", "-c", BARE_SQLITE, str(fts5), query]),
+        "command": lambda query: run([*command(), "recall", "--store", str(store), query]),
     }
     say(f"start: fresh processes on {count:,} events ({database(store).stat().st_size / 1e6:.0f} MB)")
     interleave(subjects, queries[:WARM_UP])
@@ -79,10 +77,3 @@ def _build_fts5(setting: Setting, count: int) -> Callable[[Path], None]:
     from engines import Fts5Alone
 
     return lambda folder: Fts5Alone(folder / "fts5.db").extend(setting.written_texts(count))
-
-
-def _run(arguments: list[str]) -> None:
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("FIRSTHAND")}
-    done = subprocess.run(arguments, capture_output=True, text=True, env=environment, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{arguments[0]} {arguments[1]} ended with {done.returncode}: {done.stderr[-800:]}")

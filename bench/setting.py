@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -134,7 +135,21 @@ def command() -> list[str]:
 
 def run_import(source: Path, store: Path) -> None:
     """Import a file as a stranger would."""
-    subprocess.run([*command(), "import", str(source), "--store", str(store)], check=True, capture_output=True)
+    run([*command(), "import", str(source), "--store", str(store)])
+
+
+def run(arguments: list[str]) -> str:
+    """Run a program to its end, away from the user's own store; give what it printed.
+
+    Raises:
+        RuntimeError: it ended with another code than 0.
+    """
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("FIRSTHAND")}
+    done = subprocess.run(arguments, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode:
+        said = (done.stderr or done.stdout)[-800:]
+        raise RuntimeError(f"expected {' '.join(arguments[:2])} to end with 0, got {done.returncode}: {said}")
+    return done.stdout
 
 
 def _write_jsonl(path: Path, texts: Iterator[str]) -> None:
