@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from firsthand.log.read import SessionInfo
     from firsthand.log.verify import Problem, Verification
     from firsthand.memory import Memory, Session
-    from firsthand.moment import Moment
+    from firsthand.moment import Moment, now
     from firsthand.moment import parse as parse_moment
     from firsthand.places import UsualPlace, usual_places
     from firsthand.pointer import Pointer
@@ -103,6 +103,7 @@ __all__ = [
     "UsualPlace",
     "Verification",
     "__version__",
+    "now",
     "parse_moment",
     "parse_pointer",
     "plain_output",
@@ -144,7 +145,7 @@ _ROOMS = {
     "log.read": ("SessionInfo",),
     "log.verify": ("Problem", "Verification"),
     "memory": ("Memory", "Session"),
-    "moment": ("Moment",),
+    "moment": ("Moment", "now"),
     "places": ("UsualPlace", "usual_places"),
     "pointer": ("Pointer",),
     "stats": ("Stats",),

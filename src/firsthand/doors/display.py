@@ -139,6 +139,20 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}"
 
 
+def clock(moment: object | None) -> str:
+    """Write a time to the second, with its offset, or that it is unknown."""
+    if moment is None:
+        return "time unknown"
+    text = str(moment)
+    return text[:19].replace("T", " ") + (text[-6:] if text[-6] in "+-" else "Z")
+
+
+def first_line(text: str) -> str:
+    """Give a text's first line that says something, ready to be shown."""
+    line = next((line for line in text[:10_000].splitlines() if line.strip()), "")
+    return shown(line.strip())
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A part of a text: marked because it matches, or not."""

@@ -16,10 +16,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from firsthand import Erased, Erasure, Event, Kind, Memory, Query, parse_pointer
-from firsthand.doors.display import count, cut, shown, size
+from firsthand.doors.display import clock, count, cut, first_line, shown, size
 from firsthand.doors.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.doors.output import Output
-from firsthand.doors.reading import clock, damage, first_line
+from firsthand.doors.reading import damage
 from firsthand.doors.stores import Damaged, to_write, walk
 
 STRINGS_MAX = 12

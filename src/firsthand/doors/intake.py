@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from firsthand import Draft, ImportReport, Kind, Memory, Moment, Progress, SourceReport, Trust, usual_places
+from firsthand import Draft, ImportReport, Kind, Memory, Progress, SourceReport, Trust, now, usual_places
 from firsthand.doors import json_forms
 from firsthand.doors.display import count, shown, size, table
 from firsthand.doors.exits import DONE, NOTHING_FOUND, REFUSED
@@ -169,11 +169,6 @@ def _draft(chosen: argparse.Namespace) -> Draft:
         agent=chosen.agent,
         origin=origin,
         trust=trust,
-        time=chosen.time or (None if chosen.id else _now()),
+        time=chosen.time or (None if chosen.id else now()),
         id=chosen.id,
     )
-
-
-def _now() -> Moment:
-    nanoseconds = time.time_ns()
-    return Moment(nanoseconds // 1000, (time.localtime(nanoseconds // 1_000_000_000).tm_gmtoff or 0) // 60)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import base64
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from firsthand import Answer, Event, Hit, ImportReport, Moment, SessionInfo, Verification
+if TYPE_CHECKING:  # a recall does not pay for the import of an import
+    from firsthand import Answer, Event, Hit, ImportReport, Moment, SessionInfo, Verification
 
 
 def of_bytes(data: bytes) -> str | dict[str, str]:

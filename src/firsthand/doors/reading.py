@@ -9,7 +9,7 @@ from itertools import islice
 
 from firsthand import Event, Memory, Moment, parse_pointer
 from firsthand.doors import json_forms
-from firsthand.doors.display import count, cut, shown, size, table
+from firsthand.doors.display import clock, count, cut, first_line, shown, size, table
 from firsthand.doors.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.doors.output import Output
 from firsthand.doors.stores import Damaged, to_read, walk
@@ -128,14 +128,6 @@ def header(event: Event, named: str = "") -> Iterator[str]:
         yield cut(facts, TEXT_COLUMNS)
 
 
-def clock(moment: Moment | None) -> str:
-    """Write a time to the second, with its offset, or that it is unknown."""
-    if moment is None:
-        return "time unknown"
-    text = str(moment)
-    return text[:19].replace("T", " ") + (text[-6:] if text[-6] in "+-" else "Z")
-
-
 def damage(one: Damaged) -> str:
     """Say that an event is damaged."""
     return f"firsthand: the event at position {one.position} is damaged: {shown(one.why)}"
@@ -216,12 +208,6 @@ def _timeline_line(event: Event, out: Output) -> str:
     )
     text = f"{shown(str(tool))}: {first}" if tool else first
     return line + cut(text, max(20, out.width - len(line)) if out.terminal else TEXT_COLUMNS)
-
-
-def first_line(text: str) -> str:
-    """Give a text's first line that says something, ready to be shown."""
-    line = next((line for line in text[:10_000].splitlines() if line.strip()), "")
-    return shown(line.strip())
 
 
 # stats -----------------------------------------------------------------------------------------------

@@ -8,10 +8,9 @@ import time
 
 from firsthand import Answer, Hit, Outcome, Query, Scope
 from firsthand.doors import json_forms
-from firsthand.doors.display import Piece, count, cut, marked, shown, size
+from firsthand.doors.display import Piece, clock, count, cut, marked, shown, size
 from firsthand.doors.exits import DAMAGED, DONE, NOTHING_FOUND
 from firsthand.doors.output import Output
-from firsthand.doors.reading import clock
 from firsthand.doors.stores import to_read
 
 PREVIEW_LINES_MAX = 8  # on a terminal; a pipe gets the whole preview
