@@ -77,6 +77,8 @@ class RowsAndIndex:
 class Fts5Alone:
     """FTS5 and its bm25: all words of the query joined by OR, nothing bounded."""
 
+    name = "FTS5 alone"
+
     def __init__(self, path: Path) -> None:
         self._db = open_database(path)
         self._db.execute(_FTS.format(name="word"))
@@ -106,6 +108,8 @@ class Fts5Alone:
 
 class TantivyAlone:
     """Tantivy with its English stemmer, OR of all words, block-max WAND."""
+
+    name = "tantivy alone"
 
     def __init__(self, path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)

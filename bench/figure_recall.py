@@ -17,23 +17,22 @@ from setting import Setting, store_cache
 from table import Bound, Row, Target
 from timing import interleave, percentile, say
 
-SIZES = {100_000: 10.0, 1_000_000: 40.0}  # events: p50 in milliseconds at most
-QUERIES = 100  # of each class, to each subject
-WARM_UP = 20
+SIZES = {100_000: (10.0, 100), 1_000_000: (40.0, 40)}  # events: p50 in milliseconds at most, queries of each class
+WARM_UP = 10
 
 
 def measure(setting: Setting) -> list[Row]:
     """Time the recall of four classes of queries at two sizes."""
     rows: list[Row] = []
-    for full, limit in SIZES.items():
+    for full, (limit, asked) in SIZES.items():
         count = setting.scaled(full)
-        queries = draw(setting, count, setting.scaled(QUERIES, at_least=20) + WARM_UP)
-        baselines = _alone(setting, count)
+        queries = draw(setting, count, setting.scaled(asked, at_least=20) + WARM_UP)
+        fts5, tantivy = _alone(setting, count)
         store = setting.store(count)
         with without_accelerator(store):
-            rows.extend(_rows(store, queries, baselines, count, limit, "no accelerator"))
+            rows.extend(_rows(store, queries, fts5, count, limit, "no accelerator"))
         if store_cache(store).exists():
-            rows.extend(_rows(store, queries, baselines, count, limit, "accelerator"))
+            rows.extend(_rows(store, queries, tantivy, count, limit, "accelerator"))
         else:
             say(f"recall: the store of {count:,} events has no accelerator, so its rows are left out")
     return rows
@@ -71,11 +70,9 @@ def without_accelerator(store: Path) -> Iterator[None]:
 
 
 def _rows(
-    store: Path, queries: Queries, baselines: tuple[Fts5Alone, TantivyAlone], count: int, limit: float, word: str
+    store: Path, queries: Queries, library: Fts5Alone | TantivyAlone, count: int, limit: float, word: str
 ) -> list[Row]:
-    """Ask all classes, ours beside both libraries; one row a class and one for all of them."""
-    fts5, tantivy = baselines
-    name, alone = ("fts5", "FTS5 alone") if word == "no accelerator" else ("tantivy", "tantivy alone")
+    """Ask all classes, ours beside the library it rests on; one row a class and one for all of them."""
     seconds: dict[str, dict[str, list[float]]] = {}
     outcomes: Counter[str] = Counter()
     with Memory.open(store, read_only=True) as memory:
@@ -84,7 +81,7 @@ def _rows(
             answer = memory.recall(query)
             outcomes[f"{answer.outcome.value}{', truncated' if answer.truncated else ''}"] += 1
 
-        subjects = {"ours": ours, "fts5": fts5.recall, "tantivy": tantivy.recall}
+        subjects = {"ours": ours, "alone": library.recall}
         for kind in CLASSES:
             interleave(subjects, queries[kind][:WARM_UP])
         outcomes.clear()
@@ -102,5 +99,6 @@ def _rows(
     for kind, taken in seconds.items():
         label = f"recall at {count:,}, {word}, {kind}, p50"
         times = {s: percentile(taken[s], 0.5) * 1e3 for s in subjects}
-        rows.append(Row(label, times["ours"], times[name], "ms", alone, True, Target(Bound.OURS_MAX, limit), note))
+        target = Target(Bound.OURS_MAX, limit)
+        rows.append(Row(label, times["ours"], times["alone"], "ms", library.name, True, target, note))
     return rows
