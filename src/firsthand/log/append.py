@@ -37,6 +37,7 @@ from .rows import meta_of
 if TYPE_CHECKING:
     from .artifacts import ArtifactStore
 
+SESSIONS_KEPT = 1_000
 _INSERT = """
 INSERT INTO event (position, id, namespace, session, sequence, part, turn, kind, trust, agent, origin,
   time, time_offset, ingested, ingested_offset, chain, commitment, salt, body)
@@ -102,6 +103,7 @@ class Appender:
         self._db, self._indexes, self._contents = db, indexes, contents
         self._artifacts, self._clock = artifacts, clock
         self._names: dict[str, int] = {}
+        self._work: _Work | None = None
 
     def commit(self, tickets: Sequence[Ticket], also: Callable[[], None] | None = None) -> None:
         """Write batches in one transaction and settle their tickets.
@@ -117,7 +119,7 @@ class Appender:
         try:
             if also is not None:
                 also()
-            work = _Work(self._db, self._clock())
+            work = self._work = self._work_of(self._work)
             for ticket in tickets:
                 try:
                     settled.append((ticket, self._write(ticket.batch, work)))
@@ -128,6 +130,7 @@ class Appender:
             self._db.execute("COMMIT")
         except BaseException:
             self._names.clear()  # names that the failed transaction made are gone with it
+            self._work = None
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
@@ -138,6 +141,14 @@ class Appender:
                 ticket.settle(outcome)
             else:
                 ticket.settle(tuple(replace(one, indexed=False) if one.new else one for one in outcome))
+
+    def _work_of(self, last: _Work | None) -> _Work:
+        """Go on from what the last transaction knew, unless another connection wrote since."""
+        version = self._db.execute("PRAGMA data_version").get
+        if last is None or last.version != version or len(last.sessions) > SESSIONS_KEPT:
+            return _Work(self._db, version, self._clock())
+        last.begin(self._clock())
+        return last
 
     # one batch -------------------------------------------------------------------------------------
 
@@ -300,20 +311,29 @@ class Appender:
 
 
 class _Work:
-    """What one transaction has read and will write back at its end."""
+    """What a transaction has read and will write back at its end.
 
-    def __init__(self, db: apsw.Connection, now: Moment) -> None:
-        self._db, self.now = db, now
+    Kept from one transaction to the next while nobody else writes: reading it again
+    costs a tenth of a durable append.
+    """
+
+    def __init__(self, db: apsw.Connection, version: object, now: Moment) -> None:
+        self._db, self.version = db, version
         facts = read_map(db, "SELECT key, value FROM store WHERE key IN ('head', 'head_position')")
         if len(facts) != 2:
             raise StoreFailed("the store's head is missing from its table 'store'; run 'firsthand verify'")
         self.head: bytes = facts["head"]
         self.head_position: int = facts["head_position"]
-        self._first = self.head_position
-        self._sessions: dict[tuple[int, str], _Session] = {}
-        self._touched: dict[int, _Session] = {}
+        self.sessions: dict[tuple[int, str], _Session] = {}
         self._namespaces: dict[str, int] = {}
         self.names: dict[int, str] = {}
+        self.begin(now)
+
+    def begin(self, now: Moment) -> None:
+        """Begin a transaction."""
+        self.now = now
+        self._first = self.head_position
+        self._touched: dict[int, _Session] = {}
         self.entries: list[Entry] = []
 
     def namespace(self, name: str) -> int:
@@ -328,7 +348,7 @@ class _Work:
         return key
 
     def session(self, namespace: int, name: str) -> _Session:
-        cached = self._sessions.get((namespace, name))
+        cached = self.sessions.get((namespace, name))
         if cached is not None:
             return cached
         row = self._db.execute(
@@ -340,10 +360,10 @@ class _Work:
             head = genesis(self.names[namespace], name)
             made = _Session(0, namespace, name, 0, 0, 0, 0, None, None, head, fresh=True)
             made.key = 1 + int(self._db.execute("SELECT coalesce(max(key), 0) FROM session").get)
-            made.key += sum(other.fresh for other in self._sessions.values())
+            made.key += sum(other.fresh for other in self.sessions.values())
         else:
             made = _Session(*row)
-        self._sessions[namespace, name] = made
+        self.sessions[namespace, name] = made
         return made
 
     def grew(self, session: _Session, position: int, turn: int, time: Moment | None, chain: bytes) -> None:
@@ -370,11 +390,14 @@ class _Work:
                     "key, namespace, name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (*values, s.key, s.namespace, s.name),
                 )
+                s.fresh = False
             else:
                 self._db.execute(
                     "UPDATE session SET length = ?, turn = ?, first_position = ?, last_position = ?, "
                     "first_time = ?, last_time = ?, head = ? WHERE key = ?",
                     (*values, s.key),
                 )
-        self._db.execute("UPDATE store SET value = ? WHERE key = 'head'", (self.head,))
-        self._db.execute("UPDATE store SET value = ? WHERE key = 'head_position'", (self.head_position,))
+        self._db.execute(
+            "UPDATE store SET value = CASE key WHEN 'head' THEN ? ELSE ? END WHERE key IN ('head', 'head_position')",
+            (self.head, self.head_position),
+        )
