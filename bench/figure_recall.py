@@ -31,10 +31,12 @@ def measure(setting: Setting) -> list[Row]:
         store = setting.store(count)
         with without_accelerator(store):
             rows.extend(_rows(store, queries, fts5, count, limit, "no accelerator"))
+        with Memory.open(store) as memory:
+            memory.follow()  # an import has done so already; a store of an earlier run may have been left behind
         if store_cache(store).exists():
             rows.extend(_rows(store, queries, tantivy, count, limit, "accelerator"))
         else:
-            say(f"recall: the store of {count:,} events has no accelerator, so its rows are left out")
+            say(f"recall: the store of {count:,} events is too small for an accelerator; its rows are left out")
     return rows
 
 
