@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import base64
-import fcntl
 import io
 import json
 import os
-import stat
 import threading
 import time
 import tracemalloc
 
-import apsw
 import pytest
 
 from firsthand import (
@@ -25,17 +22,13 @@ from firsthand import (
     MalformedPointer,
     Memory,
     Moment,
-    NotAStore,
     Outcome,
     Query,
     QueryError,
     Scope,
     StaleExpectation,
-    StoreBusy,
     StoreDamaged,
-    StoreError,
     StoreFailed,
-    StoreNewer,
     Unresolvable,
     moment,
 )
@@ -175,21 +168,6 @@ def test_a_name_is_never_a_path(tmp_path, name):
     assert [path.name for path in tmp_path.iterdir()] == ["store"]
 
 
-def test_the_store_is_readable_by_its_owner_only(tmp_path):
-    """Files of a store are 0600 and folders 0700, whatever the umask."""
-    before = os.umask(0)
-    try:
-        with Memory.open(tmp_path / "store") as memory:
-            memory.session("s").tool_result("call", b"x" * 100_000)
-            found = [tmp_path / "store", *(tmp_path / "store").rglob("*")]
-            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in found}
-            wrong = [path.name for path in found if modes[path.name] != (0o700 if path.is_dir() else 0o600)]
-    finally:
-        os.umask(before)
-    assert len(found) > 3
-    assert wrong == []
-
-
 def test_the_same_id_is_a_retry_or_a_conflict(memory):
     """The same bytes under the same id are the same event; other bytes, kind or session are refused."""
     draft = Draft(Kind.NOTE, b"x", id="01J8ZQ4T9M6V3K2N7P5R8S1WXY")
@@ -314,53 +292,6 @@ def test_a_backup_during_writes_is_whole(tmp_path):
         with Memory.open(copy.path) as opened:
             assert opened.verify(heads=[copy.head]).ok
             assert [one.id for one in opened.events()] == ids[: copy.events]
-
-
-def test_a_lock_that_is_held_is_waited_for_within_the_timeout(tmp_path):
-    """A writer waits no longer than its timeout, says so, and its batch is in the log once after a retry."""
-    with Memory.open(tmp_path / "store", timeout_ms=200) as memory:
-        memory.session("s").note("1")
-        with (tmp_path / "store" / "lock").open("rb") as held:
-            fcntl.flock(held, fcntl.LOCK_EX)
-            began = time.monotonic()
-            with pytest.raises(StoreBusy):
-                memory.append([Draft(Kind.NOTE, b"2", id="01J8ZQ4T9M6V3K2N7P5R8S1WXY")], session="s")
-            assert time.monotonic() - began < 5
-        memory.append([Draft(Kind.NOTE, b"2", id="01J8ZQ4T9M6V3K2N7P5R8S1WXY")], session="s")
-        assert [one.content for one in memory.events()] == [b"1", b"2"]
-
-
-def test_a_store_of_a_newer_version_is_not_written(tmp_path):
-    """A store that a newer version wrote is refused, and its bytes stay as they are."""
-    with Memory.open(tmp_path / "store") as memory:
-        memory.session("s").note("1")
-    file = tmp_path / "store" / "firsthand.db"
-    db = apsw.Connection(str(file))
-    db.pragma("user_version", 99)
-    db.execute("UPDATE store SET value = 99 WHERE key = 'reader_min'").fetchall()
-    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-    db.close()
-    before = file.read_bytes()
-    with pytest.raises(StoreNewer):
-        Memory.open(tmp_path / "store")
-    assert file.read_bytes() == before
-
-
-def test_a_folder_or_database_of_others_is_no_store(tmp_path):
-    """A folder with other files, a database of another program and a plain file are refused and not touched."""
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "letter.txt").write_text("dear")
-    (tmp_path / "foreign").mkdir()
-    db = apsw.Connection(str(tmp_path / "foreign" / "firsthand.db"))
-    db.execute("CREATE TABLE mine (x)").fetchall()
-    db.close()
-    (tmp_path / "file").write_text("dear")
-    for name in ("full", "foreign", "file", "missing/deep"):
-        with pytest.raises(StoreError):
-            Memory.open(tmp_path / name, create=name != "missing/deep")
-    with pytest.raises(NotAStore):
-        Memory.open(tmp_path / "foreign")
-    assert [path.name for path in (tmp_path / "full").iterdir()] == ["letter.txt"]
 
 
 @pytest.mark.parametrize("limits", [{"hits_max": -1}, {"hits_max": 0}, {"hits_max": 10**12}, {"hits_max": True},
