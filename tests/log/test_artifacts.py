@@ -239,6 +239,23 @@ def test_remove(store, tmp_path):
     assert (store.present(1, artifact.digest), list(store.listing(1))) == (False, [])
 
 
+def test_order_of_a_removal(tmp_path):
+    """The address goes durably first, then zeros reach the medium, then the name goes durably."""
+    done = []
+
+    class Watched(Disk):
+        def call(self, function, *args, **kwargs):
+            if function in (os.rename, os.write, os.fsync, os.unlink):
+                done.append(function.__name__)
+            return super().call(function, *args, **kwargs)
+
+    artifact = ArtifactStore(tmp_path, Disk()).put(1, SMALL)
+    ArtifactStore(tmp_path, Watched()).remove(1, artifact.digest)
+    made_folders = done[: done.index("rename")]
+    assert set(made_folders) <= {"fsync"}
+    assert done[len(made_folders) :] == ["rename", "fsync", "fsync", "write", "fsync", "unlink", "fsync"]
+
+
 def test_sweep(store, tmp_path):
     """Old files in incoming go, young ones stay, and what was being destroyed goes at any age."""
     store.put(1, SMALL)
@@ -300,7 +317,7 @@ class Failing(Disk):
     def __init__(self, at: int = 0, *, number: int = errno.EIO, short: bool = False, dies: bool = False) -> None:
         self._at, self._number, self._short, self._dies = at, number, short, dies
         self.calls = 0
-        self._unsynced_files: dict[int, str] = {}
+        self._unsynced_files: set[str] = set()
         self._open: dict[int, str] = {}
         self._unsynced_names: list[tuple[str, str | None]] = []
 
@@ -320,18 +337,18 @@ class Failing(Disk):
             if args[1] & os.O_CREAT:
                 self._unsynced_names.append((str(args[0]), None))
         elif function is os.write:
-            self._unsynced_files[args[0]] = self._open[args[0]]
+            self._unsynced_files.add(self._open[args[0]])
         elif function is os.rename:
             source, target = map(str, args)
             self._unsynced_names.append((target, source))
-            self._unsynced_files = {d: target if p == source else p for d, p in self._unsynced_files.items()}
+            self._unsynced_files = {target if path == source else path for path in self._unsynced_files}
         elif function is os.fsync:
-            self._unsynced_files.pop(args[0], None)
-            folder = self._open[args[0]]
-            self._unsynced_names = [n for n in self._unsynced_names if str(Path(n[0]).parent) != folder]
+            synced = self._open[args[0]]
+            self._unsynced_files.discard(synced)
+            self._unsynced_names = [n for n in self._unsynced_names if str(Path(n[0]).parent) != synced]
 
     def lose(self) -> None:
-        for path in self._unsynced_files.values():
+        for path in self._unsynced_files:
             if Path(path).exists():
                 os.truncate(path, 0)
         for path, before in reversed(self._unsynced_names):
@@ -408,6 +425,19 @@ def test_power_lost_after_acknowledgement(tmp_path):
     disk.lose()
     after = ArtifactStore(tmp_path, Disk())
     assert [after.verify(key, artifact) for key, artifact in zip((1, 2, 2), artifacts, strict=True)] == [None] * 3
+
+
+def test_a_name_that_another_writer_did_not_sync(tmp_path):
+    """What stands at the address, put there by one who failed before the sync, is synced before it is relied on."""
+    count = Failing()
+    ArtifactStore(tmp_path / "count", count).put(1, SMALL)
+    for at in range(1, count.calls + 1):
+        disk = Failing(at)
+        with suppress(StoreFailed):
+            ArtifactStore(tmp_path / str(at), disk).put(1, SMALL)
+        artifact = ArtifactStore(tmp_path / str(at), disk).put(1, SMALL)
+        disk.lose()
+        assert ArtifactStore(tmp_path / str(at), Disk()).verify(1, artifact) is None, f"call {at}"
 
 
 def test_a_left_over_file_is_told(tmp_path):

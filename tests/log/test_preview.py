@@ -50,6 +50,14 @@ def test_pieces_do_not_matter(size):
     assert preview(payload[at : at + size] for at in range(0, len(payload), size)) == preview([payload])
 
 
+def test_edges_are_as_wide_as_promised():
+    """Head and tail hold 1,000 characters, or the whole characters of 1,500 bytes."""
+    for sign, width in (("a", 1000), ("é", 750), ("€", 500)):
+        shown = preview([(sign * 20_000 + "!").encode()]).decode()
+        head, mark, tail = shown.partition("\n[...")
+        assert (head, mark, tail.split("...]\n")[1]) == (sign * width, "\n[...", sign * (width - 1) + "!")
+
+
 def test_short_payload_is_its_own_preview():
     """Text of up to 6,000 bytes is shown whole; one byte more is not."""
     text = ("é" * 3000).encode()
@@ -81,7 +89,7 @@ def test_head_errors_tail():
 
 def test_errors_come_before_paths_and_numbers():
     """When the budget is short, errors stay and lines with paths go."""
-    lines = [b"copied /srv/data/set-%d/part/%s.csv in full\n" % (k, b"x" * 90) for k in range(2000)]
+    lines = [b"copied /srv/data/set-%d/part/%s.csv in full\n" % (k, b"x" * (k % 97 + 60)) for k in range(2000)]
     expected = [b"error %s happened in the loader %s\n" % (name, b"y" * 60) for name in (b"alpha", b"beta", b"gamma")]
     for k, line in zip((400, 900, 1500), expected, strict=True):
         lines[k] = line
