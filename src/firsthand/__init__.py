@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from firsthand.answer import Answer, Hit, Outcome, Query, Scope
-    from firsthand.environment import plain_output
     from firsthand.errors import (
         AppendError,
         Erased,
@@ -44,11 +43,9 @@ if TYPE_CHECKING:
     from firsthand.log.read import SessionInfo
     from firsthand.log.verify import Problem, Verification
     from firsthand.memory import Memory, Session
-    from firsthand.moment import Moment, now
-    from firsthand.moment import parse as parse_moment
+    from firsthand.moment import Moment
     from firsthand.places import UsualPlace, usual_places
     from firsthand.pointer import Pointer
-    from firsthand.pointer import parse as parse_pointer
     from firsthand.stats import Stats
 
 __version__ = "0.1.0"
@@ -103,16 +100,11 @@ __all__ = [
     "UsualPlace",
     "Verification",
     "__version__",
-    "now",
-    "parse_moment",
-    "parse_pointer",
-    "plain_output",
     "usual_places",
 ]
 
 _ROOMS = {
     "answer": ("Answer", "Hit", "Outcome", "Query", "Scope"),
-    "environment": ("plain_output",),
     "errors": (
         "AppendError",
         "Erased",
@@ -145,23 +137,19 @@ _ROOMS = {
     "log.read": ("SessionInfo",),
     "log.verify": ("Problem", "Verification"),
     "memory": ("Memory", "Session"),
-    "moment": ("Moment", "now"),
+    "moment": ("Moment",),
     "places": ("UsualPlace", "usual_places"),
     "pointer": ("Pointer",),
     "stats": ("Stats",),
 }
-_AT = {name: (room, name) for room, names in _ROOMS.items() for name in names} | {
-    "parse_moment": ("moment", "parse"),
-    "parse_pointer": ("pointer", "parse"),
-}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
     """Import a public name where it is at home (PEP 562)."""
-    if name not in _AT:
+    if name not in _ROOM_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    room, attribute = _AT[name]
-    found: object = getattr(import_module(f"{__name__}.{room}"), attribute)
+    found: object = getattr(import_module(f"{__name__}.{_ROOM_OF[name]}"), name)
     globals()[name] = found
     return found
 

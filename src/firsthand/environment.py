@@ -33,3 +33,8 @@ def host_folders() -> dict[str, Path]:
 def plain_output() -> bool:
     """Say whether the user asked for output without colour (https://no-color.org)."""
     return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+
+
+def for_commands(**settings: str) -> dict[str, str]:
+    """Give the environment for a command to run in: this one, with some settings of its own."""
+    return {**os.environ, **settings}

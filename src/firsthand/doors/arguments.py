@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from firsthand import Kind, Moment, __version__, parse_moment
+from firsthand import Kind, Moment, __version__, moment
 
 EXIT_CODES = """exit codes:
   0    done, or found
@@ -116,12 +116,12 @@ def _kind(text: str) -> Kind:
 
 def _time(text: str) -> Moment:
     number = text.replace(".", "", 1).isdigit() and len(text) > len("20260131")
-    moment = parse_moment(float(text) if number else text)
-    if moment is None:
+    read = moment.parse(float(text) if number else text)
+    if read is None:
         raise argparse.ArgumentTypeError(
             f"expected a time such as 2026-01-31, 2026-01-31T12:00:00+01:00 or seconds since 1970; got {text!r}"
         )
-    return moment
+    return read
 
 
 # commands ------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def _recall(commands: Any) -> None:
         "Find events by their words and exact strings; an empty answer says why it is empty.",
         """
         firsthand recall connection refused
-        firsthand recall src/app/main.py:212 --kind tool_result --since 2026-01-01
+        firsthand recall app/main.py:212 --kind tool_result --since 2026-01-01
         firsthand recall --session 'pi:*' --limit 3 -- --no-verify
         """,
     )  # fmt: skip

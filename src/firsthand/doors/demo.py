@@ -29,7 +29,6 @@ from firsthand import (
     Scope,
     Session,
     StoreDamaged,
-    now,
     usual_places,
 )
 from firsthand.doors.demo_work import Ran, Step, run, steps, string_from_middle
@@ -37,6 +36,7 @@ from firsthand.doors.display import clock, count, cut, shown, size
 from firsthand.doors.exits import DAMAGED, DONE, REFUSED, USAGE
 from firsthand.doors.output import Output
 from firsthand.doors.stores import Damaged, walk
+from firsthand.moment import now
 
 SESSION = "demo"
 IMPORT_SECONDS_MAX = 15.0  # of the user's own sessions, newest first; the rest is left to `firsthand import`

@@ -7,7 +7,6 @@ network. What a command prints differs from machine to machine; that is the poin
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import shlex
 import shutil
@@ -17,13 +16,17 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from firsthand.environment import for_commands
+
 COMMAND_SECONDS_MAX = 20
 _PIECE_BYTES = 1 << 20
+_SETTINGS = {
+    "PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8", "PAGER": "cat", "GIT_PAGER": "cat", "COLUMNS": "100",
+}  # fmt: skip
 _TOKEN = re.compile(r"(?<![\w.:-])/?[A-Za-z0-9_][A-Za-z0-9_./:-]{6,70}[A-Za-z0-9_]")
 
 _HASH_LIBRARY = """
@@ -147,7 +150,6 @@ def run(step: Step) -> Ran:
 
     A command that does not end in time is ended, and what it printed is kept.
     """
-    settings = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8", "PAGER": "cat", "GIT_PAGER": "cat"}
     output = tempfile.TemporaryFile()  # noqa: SIM115 - the caller reads and closes it
     started = time.monotonic()
     process = subprocess.Popen(
@@ -155,13 +157,15 @@ def run(step: Step) -> Ran:
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.STDOUT,
-        env={**os.environ, **settings, "COLUMNS": "100"},
+        env=for_commands(
+            PYTHONDONTWRITEBYTECODE="1", PYTHONIOENCODING="utf-8", PAGER="cat", GIT_PAGER="cat", COLUMNS="100"
+        ),
     )
-    with suppress(subprocess.TimeoutExpired):  # its exit code then says that it was ended
-        process.wait(COMMAND_SECONDS_MAX)
-    if process.poll() is None:
+    try:
+        exit_code = process.wait(COMMAND_SECONDS_MAX)
+    except subprocess.TimeoutExpired:
         process.kill()
-    exit_code = process.wait()
+        exit_code = process.wait()  # says that it was ended: less than zero
     seconds = time.monotonic() - started
     digest, size = hashlib.sha256(), 0
     output.seek(0)

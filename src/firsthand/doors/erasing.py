@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from firsthand import Erased, Erasure, Event, Kind, Memory, Query, parse_pointer
+from firsthand import Erased, Erasure, Event, Kind, Memory, Query, pointer
 from firsthand.doors.display import clock, count, cut, first_line, shown, size
 from firsthand.doors.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.doors.output import Output
@@ -84,7 +84,7 @@ def _wanted(memory: Memory, chosen: argparse.Namespace, out: Output) -> list[Eve
     """Give the events that will go, whole records, those erased before left out."""
     named: dict[int, Event] = {}
     for text in chosen.pointers:
-        address = parse_pointer(text)
+        address = pointer.parse(text)
         first = memory.event(address)
         if address.last is None:
             named[first.position] = first
@@ -206,15 +206,16 @@ def _prove(memory: Memory, done: Erasure, strings: Sequence[str], containing: st
                 found.append(hit.pointer)
             elif string in hit.exact and hit.kind is not Kind.ERASURE:
                 elsewhere[hit.pointer] = None
-    expands = [pointer for pointer in sorted(gone) if not _is_erased(memory, pointer)]
+    expands = [address for address in sorted(gone) if not _is_erased(memory, address)]
     scanned = [f"fh:{event.id}" for event in holding(memory, containing, out)] if containing else []
     verified = memory.verify(progress=lambda at, total: out.progress(lambda: f"verified {at:,} of {total:,} events"))
     return Proof(len(strings), tuple(found), tuple(elsewhere), tuple(expands), tuple(scanned), verified.ok)
 
 
-def _is_erased(memory: Memory, pointer: str) -> bool:
+def _is_erased(memory: Memory, address: str) -> bool:
+    """Say whether a pointer is known as erased, and gives not one byte."""
     try:
-        for _ in memory.stream(pointer):
+        for _ in memory.stream(address):
             return False
     except Erased:
         return True
@@ -235,8 +236,8 @@ def _say_done(done: Erasure, proof: Proof, out: Output) -> None:
     out.line(f"erased {count(len(done.erased), 'event')} and {count(done.artifacts_removed, 'artifact')}")
     if done.artifacts_kept:
         out.line(f"{count(done.artifacts_kept, 'artifact')} kept, since other events hold the same bytes")
-    for pointer in done.pointers:
-        out.line(f"recorded as {pointer}")
+    for address in done.pointers:
+        out.line(f"recorded as {address}")
     out.line(f"looked for {count(proof.strings, 'string')} drawn from it: {len(proof.found)} lead to an erased event")
     if proof.expands:
         out.line(f"still to be read: {', '.join(proof.expands)}")

@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from firsthand import Draft, ImportReport, Kind, Memory, Progress, SourceReport, Trust, now, usual_places
+from firsthand import Draft, ImportReport, Kind, Memory, Progress, SourceReport, Trust, usual_places
 from firsthand.doors import json_forms
 from firsthand.doors.display import count, shown, size, table
 from firsthand.doors.exits import DONE, NOTHING_FOUND, REFUSED
 from firsthand.doors.output import Output
 from firsthand.doors.stores import to_write
+from firsthand.moment import now
 
 QUARANTINED_SHOWN = 10
 REFUSED_SHOWN = 20

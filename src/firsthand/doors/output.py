@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from firsthand import plain_output
 from firsthand.doors.display import cut
+from firsthand.environment import plain_output
 
 _STYLES = {"strong": "1", "faint": "2", "good": "32", "warn": "33", "bad": "31", "mark": "1;33", "name": "36"}
 _PROGRESS_SECONDS = 0.1

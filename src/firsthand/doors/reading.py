@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from itertools import islice
 
-from firsthand import Event, Memory, Moment, parse_pointer
+from firsthand import Event, Memory, Moment, pointer
 from firsthand.doors import json_forms
 from firsthand.doors.display import clock, count, cut, first_line, shown, size, table
 from firsthand.doors.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
@@ -24,7 +24,7 @@ AROUND_CHARACTERS = 2_000  # of each event beside the one that was asked for
 
 def show(chosen: argparse.Namespace, out: Output) -> int:
     """Show what a pointer addresses."""
-    address = parse_pointer(chosen.pointer)
+    address = pointer.parse(chosen.pointer)
     named = str(address)
     if chosen.source:
         if address.last or address.unit:

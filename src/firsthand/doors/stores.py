@@ -77,6 +77,7 @@ def _edge(memory: Memory, session: str | None, low: int, high: int, *, reverse: 
 
 
 def _readable(memory: Memory, session: str | None, after: int, before: int) -> bool:
+    """Say whether all events between two positions can be read."""
     try:
         for _ in memory.events(session, after=after, before=before):
             pass
