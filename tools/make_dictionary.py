@@ -29,7 +29,7 @@ from firsthand.event import encode_body
 from firsthand.record import cut
 
 DICTIONARY_BYTES_MAX = 65_536
-LEVEL = 5  # as log.compression has it
+LEVEL = 5  # the statistics serve levels 3 to 6 alike; log.compression picks its own
 SEED = 1
 SAMPLES = 6_000
 TRAINED_BYTES = 48_000  # of the dictionary; the rest is the lists themselves
