@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from firsthand.recall.rank import FOLDED_SHARE, WEIGHTS, Frequencies, Match, Wanted, match, score, stands
+from firsthand.recall.rank import FOLDED_SHARE, WEIGHT_MIN, WEIGHTS, Frequencies, Match, Wanted, match, score, stands
 
 FREQUENCIES = Frequencies(rows=100, tokens_mean=10.0, df={"crow": 1, "the": 90})
 
@@ -37,6 +37,8 @@ def test_strings_and_phrases_add_their_rarity():
     half = score(Match({}, 10, (), (phrase, string, shown)), FREQUENCIES)
     assert whole["phrase"] == pytest.approx(WEIGHTS["phrase"] * (FREQUENCIES.idf(90) + FREQUENCIES.idf(1)))
     assert whole["exact"] == pytest.approx(WEIGHTS["exact"] * FREQUENCIES.idf(1))
+    common = Wanted("the the", ("the",), "phrase")
+    assert score(Match({}, 10, (common,), ()), FREQUENCIES)["phrase"] == WEIGHTS["phrase"] * WEIGHT_MIN
     assert half == {name: pytest.approx(FOLDED_SHARE * value) for name, value in whole.items()}
 
 
@@ -52,7 +54,9 @@ def test_a_match_is_decided_on_the_bytes():
 
 @pytest.mark.parametrize(
     ("string", "text", "expected"),
-    [("12", "3126", False), ("12", "3126 12", True), ("a/b", "xa/b", False), ("a/b", "x/a/b.", True),
+    [
+        ("12", "3126", False), ("31", "3126", False), ("12", "3126 12", True), ("a/b", "a/bc", False),
+        ("a/b", "xa/b", False), ("a/b", "x/a/b.", True),
      ("東京", "大東京都", True)],
 )  # fmt: skip
 def test_a_string_stands_only_as_a_whole(string, text, expected):

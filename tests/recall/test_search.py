@@ -134,6 +134,14 @@ def test_a_quoted_phrase_stands_before_its_words_apart(log):
     assert positions(ask(log, '"gas meter"'))[:2] == [2, 1]
 
 
+@pytest.mark.parametrize("query", ['"gas meter"', "gas meter", "gas/met"])
+def test_a_phrase_or_a_part_of_a_path_is_found_behind_many_better_candidates(log, query):
+    """What stands word for word is a candidate of its own, however low its words rank."""
+    filling = " ".join(f"other{n}" for n in range(400))
+    put(log, f"{filling} the gas meter, gas/met/er {filling}", *["meter met gas"] * 200)
+    assert ask(log, query).hits[0].position == 1
+
+
 def test_what_is_only_in_meta_is_found(log):
     """A subject or a file name in meta finds its event; it is not claimed to stand in the content."""
     put(log, Draft(Kind.DOCUMENT, b"body", meta={"subject": "Re: Gas Meter 1517"}), "other")
@@ -338,6 +346,10 @@ def test_common_words_are_searched_newest_first_and_say_so(log):
     put(log, *["crow heron"] * 80, "crow", "heron")
     answer = search(log.reader, "default", Query("crow heron", hits_max=3), postings_max=10)
     assert positions(answer) == [80, 79, 78]
+    assert answer.truncated
+    assert answer.notes == (
+        "all words are common: of the events that hold them the newest were searched (crow, heron)",
+    )
     deep = search(log.reader, "default", Query("crow heron", hits_max=100, budget_tokens_max=10**5), postings_max=10)
     assert {81, 82} <= set(positions(deep))
     assert deep.truncated

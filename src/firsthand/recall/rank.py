@@ -20,6 +20,8 @@ from dataclasses import dataclass
 K1, B = 1.2, 0.75
 WEIGHTS = {"exact": 1.5, "phrase": 1.0}
 """Beside the words' own scores: a row with a string in one piece stands before one with its pieces apart."""
+WEIGHT_MIN = 1.0
+"""What a string of common words weighs at least: together they are rarer than apart."""
 FOLDED_SHARE = 0.5
 """What a string weighs that stands there with other capitals."""
 
@@ -117,7 +119,7 @@ def score(found: Match, frequencies: Frequencies) -> dict[str, float]:
         for one in strings:
             if one.part:
                 weight = sum(frequencies.idf(frequencies.df.get(key, 0)) for key in one.keys)
-                parts[one.part] += share * WEIGHTS[one.part] * weight
+                parts[one.part] += share * WEIGHTS[one.part] * max(WEIGHT_MIN, weight)
     return parts
 
 

@@ -140,7 +140,7 @@ class _Search:
         findings.notes += dict.fromkeys(self._evidence.damaged)
         return Answer(
             query, outcome, tuple(hits), more=len(ranked) > query.skip + len(hits), truncated=findings.truncated,
-            notes=tuple(findings.notes), through=self._head,
+            notes=tuple(dict.fromkeys(findings.notes)), through=self._head,
         )  # fmt: skip
 
     # candidates ------------------------------------------------------------------------------------
@@ -154,6 +154,7 @@ class _Search:
                 df = index.frequencies(self._question)
                 planned = plan(self._question, df, budget(index.size.rows, self._postings_max))
                 self._findings.notes += planned.notes
+                self._findings.truncated = self._findings.truncated or bool(planned.common)
                 first = self._first_block(index, planned)
                 rest = self._further_blocks(index, planned)
                 candidates = itertools.chain([first], rest)
@@ -189,10 +190,7 @@ class _Search:
                 break
             taken = asked
         for term in planned.common:
-            rows = index.newest(term.match, BLOCK_ROWS)
-            if len(rows) >= BLOCK_ROWS:
-                self._findings.truncated = True
-            yield rows
+            yield index.newest(term.match, BLOCK_ROWS)
 
     def _best(self, index: Lexical, planned: Plan, limit: int) -> list[int]:
         if not planned.ranked:
