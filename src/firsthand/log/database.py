@@ -10,8 +10,8 @@ from __future__ import annotations
 import errno
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ def translated(error: apsw.Error, path: Path | str = "the store", system_errno: 
     what = f"{path}: {str(error) or type(error).__name__}"
     if getattr(error, "extendedresult", 0) in _FAILED_SYNC:  # whatever the reason: pages may be gone already
         return StoreFailed(f"{what}. A sync failed and is not tried again. Check the disk and reopen the store.")
-    if isinstance(error, apsw.ConnectionClosedError):
+    if isinstance(error, (apsw.ConnectionClosedError, apsw.ThreadingViolationError)):  # the second: closed just now
         return StoreClosed(f"{path} was closed; open it again.")
     if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and system_errno in _NO_SPACE):
         return StoreFull(f"{what}. The disk or a quota is full; nothing of this write was kept. Free space and retry.")
@@ -158,7 +158,7 @@ class Readers:
     def __init__(self, file: Path, vfs: str | None) -> None:
         self._file, self._vfs = file, vfs
         self._local = threading.local()
-        self._all: list[apsw.Connection] = []
+        self._all: list[tuple[threading.Thread, apsw.Connection]] = []
         self._lock = threading.Lock()
         self._pid = os.getpid()
         self._closed = False
@@ -180,17 +180,27 @@ class Readers:
             db = open_reader(self._file, self._vfs)
             self._local.db = db
             with self._lock:
-                self._all.append(db)
+                self._all.append((threading.current_thread(), db))
+                self._let_go(lambda thread: not thread.is_alive())
         return db
+
+    def _let_go(self, unneeded: Callable[[threading.Thread], bool]) -> None:
+        kept: list[tuple[threading.Thread, apsw.Connection]] = []
+        for thread, db in self._all:
+            if not unneeded(thread):
+                kept.append((thread, db))
+                continue
+            with suppress(apsw.ThreadingViolationError):  # in use in this moment: it goes with its thread
+                db.close()
+        self._all = kept
 
     def close(self) -> None:
         """Close every thread's connection."""
         with self._lock:
             self._closed = True
             if self._pid == os.getpid():
-                for db in self._all:
-                    db.close()
-            self._all = []
+                self._let_go(lambda _: True)
+            self._all, self._local = [], threading.local()
 
 
 def abandon(connection: object) -> None:

@@ -176,16 +176,17 @@ class Log:
         if self._pid != os.getpid():
             abandon((self._writer, self._queue, self._readers))
             return
-        if self._writer is not None and self._queue is not None:
-            try:
-                if not self._failed:
-                    self._queue.at_once(lambda: self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE))
-            finally:
-                self._readers.close()
-                self._writer.close()
-                self._queue.close()
-        else:
+        try:
+            if self._queue is not None:
+                self._queue.close(self._checkpoint_at_the_end)
+        finally:
             self._readers.close()
+            if self._writer is not None:
+                self._writer.close()
+
+    def _checkpoint_at_the_end(self) -> None:
+        if self._writer is not None and not self._failed:
+            self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def _checkpoint(self, mode: int) -> None:
         assert self._writer is not None  # called by writers

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from firsthand.errors import FirsthandError, StoreBusy
+from firsthand.errors import FirsthandError, StoreBusy, StoreClosed
 
 SLOT_BYTES_MAX = 1 << 20  # a larger batch waits for the lock itself
 SLOT_BATCHES_MAX = 32
@@ -203,6 +203,7 @@ class WriterQueue:
         self._listed = -1
         self._known_names: list[str] = []
         self._swept = time.monotonic()
+        self._closed = False
 
     def submit(self, batch: Any, size_bytes: int) -> Any:
         """Have a batch committed and give its result.
@@ -231,9 +232,11 @@ class WriterQueue:
             # One thread of this process leads: it commits for the others, or speaks for them.
             if self._lead.acquire(timeout=max(0.0, min(_POLL_MOST_S, deadline - time.monotonic()))):
                 try:
-                    if not ticket.done and not self._try_commit():
-                        self._fetch_results()
-                        self._post_waiting()
+                    if not ticket.done:
+                        self._refuse_if_closed()
+                        if not self._try_commit():
+                            self._fetch_results()
+                            self._post_waiting()
                 finally:
                     self._lead.release()
                 if not ticket.done:
@@ -253,6 +256,7 @@ class WriterQueue:
         while True:
             if self._lead.acquire(timeout=0.1):
                 try:
+                    self._refuse_if_closed()
                     if self._lock.try_acquire():
                         try:
                             self._lock.sign()
@@ -265,30 +269,27 @@ class WriterQueue:
                 raise self._busy(None)
             time.sleep(_POLL_FIRST_S)
 
-    def at_once(self, action: Callable[[], object]) -> bool:
-        """Do something under the write lock if it is free now; say whether it was done."""
-        if not self._lead.acquire(blocking=False):
-            return False
-        try:
-            if not self._lock.try_acquire():
-                return False
-            try:
-                action()
-            finally:
-                self._lock.release()
-            return True
-        finally:
-            self._lead.release()
+    def close(self, last: Callable[[], object]) -> None:
+        """Wait for the thread at work, do a last thing if the write lock is free, and let everything go.
 
-    def close(self) -> None:
-        """Give up the slot and let everything go."""
-        if self._slot is not None:
-            self._slot.path.unlink(missing_ok=True)
-            self._slot.close()
-        for slot in self._others.values():
-            slot.close()
-        self._slot, self._others = None, {}
-        self._lock.close()
+        Whoever still waits, or comes after, gets `StoreClosed`.
+        """
+        with self._lead:
+            self._closed = True
+            try:
+                if self._lock.try_acquire():
+                    try:
+                        last()
+                    finally:
+                        self._lock.release()
+            finally:
+                if self._slot is not None:
+                    self._slot.path.unlink(missing_ok=True)
+                    self._slot.close()
+                for slot in self._others.values():
+                    slot.close()
+                self._slot, self._others = None, {}
+                self._lock.close()
 
     # the holder's side ---------------------------------------------------------------------------
 
@@ -406,6 +407,10 @@ class WriterQueue:
             assert self._slot is not None  # something was posted
             self._slot.post(0, b"")
             self._posted = []
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise StoreClosed(f"{self._folder.parent} was closed; open it again.")
 
     def _forget_done(self) -> None:
         with self._guard:
