@@ -24,7 +24,7 @@ from firsthand.event import Draft, Kind, Trust
 from firsthand.hosts.port import Reading, Source
 from firsthand.record import Record, whole
 
-LINE_BYTES_MAX = 64 << 20
+LINE_BYTES_MAX = 48 << 20
 SCAN_BYTES_MAX = 16 << 20  # work spent on finding whole objects in one broken line
 DUPLICATE_KEYS_MAX = 16  # named in the flags of one object
 _BOM = b"\xef\xbb\xbf"

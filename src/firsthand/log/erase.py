@@ -26,6 +26,7 @@ from .queue import Ticket
 
 REASON_CHARACTERS_MAX = 1_000
 ERASE_EVENTS_MAX = 10_000
+SWEEP_SECONDS = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,4 +116,5 @@ def _remove_artifacts(
     free = [digest for digest in digests if not db.execute(sql, (namespace_key, digest)).get]
     for digest in free:
         artifacts.remove(namespace_key, digest)
+    artifacts.sweep(SWEEP_SECONDS)  # also what an erasure cut short left half destroyed
     return len(free), len(digests) - len(free)

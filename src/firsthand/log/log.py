@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_MS = 30_000
 REBUILD_EVENTS = 1_000
+SWEEP_SECONDS = 3_600.0  # what a crash left of a payload is removed once it is this old
 
 
 class Log:
@@ -149,6 +150,7 @@ class Log:
             version = version_of(self._writer)
             if version < VERSION:
                 self._queue.exclusively(self._migrate)
+        self.artifacts.sweep(SWEEP_SECONDS)
         self._appender = Appender(
             self._writer,
             indexes=self._indexes,

@@ -40,7 +40,7 @@ from . import compression
 if TYPE_CHECKING:
     from .artifacts import ArtifactStore
 
-ENVELOPE_BYTES_MAX = 64 * 1024 * 1024
+ENVELOPE_BYTES_MAX = 60 * 1024 * 1024  # with the rest of a body, within what compression reads again
 BATCH_EVENTS_MAX = 10_000
 _TURN_MAX = 2**31 - 1
 _FIXED = struct.Struct("<16sIiBB?qhIIIII")
