@@ -13,6 +13,7 @@ from firsthand.index import accelerator as accelerators
 from firsthand.index.accelerator import Accelerator
 from firsthand.index.text import TextIndex
 from firsthand.log.log import Log
+from firsthand.recall import search as searches
 from firsthand.recall.lexical import Lexical, stems
 from firsthand.recall.plan import Term
 from firsthand.recall.search import search
@@ -29,6 +30,12 @@ def texts(count: int, seed: int) -> list[bytes]:
     return [
         " ".join(chance.choices(WORDS, weights, k=chance.choice([1, 2, 2, 8, 40, 120]))).encode() for _ in range(count)
     ]
+
+
+@pytest.fixture(autouse=True)
+def always(monkeypatch):
+    """Ask the copy for few postings too: a test's store has no more."""
+    monkeypatch.setattr(searches, "ACCELERATED_POSTINGS_MIN", 0)
 
 
 @pytest.fixture(scope="module")
@@ -163,3 +170,14 @@ def test_discarding_leaves_no_word_behind(log, tmp_path):
     copy.discard()
     assert not any(file.stat().st_size for file in (tmp_path / "copy").rglob("*") if file.is_file())
     assert copy.advance(10**6) == 3_001
+
+
+def test_a_query_of_few_postings_does_not_load_it(log, tmp_path, monkeypatch):
+    """Rare terms are ranked by FTS5 alone: the copy is not opened."""
+    monkeypatch.setattr(searches, "ACCELERATED_POSTINGS_MIN", 100)
+    copy = copy_of(log, tmp_path / "copy")
+    (tmp_path / "copy" / "header.json").unlink()
+    search(log.reader, "default", Query("W2378156"), accelerator=copy)
+    assert not copy.fault
+    search(log.reader, "default", Query("word0"), accelerator=copy)
+    assert copy.fault
