@@ -26,12 +26,15 @@ import struct
 import threading
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from firsthand.errors import FirsthandError, StoreBusy, StoreClosed
+
+from .disk import translated
 
 SLOT_BYTES_MAX = 1 << 20  # a larger batch waits for the lock itself
 SLOT_BATCHES_MAX = 32
@@ -42,6 +45,7 @@ _HEADER = struct.Struct("<QQI")  # number of the request, length, checksum
 _RESULT_AT, _RESULT_DATA_AT, _REQUEST_DATA_AT = 64, 128, 128 + RESULT_BYTES_MAX
 _POLL_FIRST_S, _POLL_MOST_S = 0.000_1, 0.000_5
 _TICK_NS = 50_000_000
+_GIVE_WAY_S, _GIVE_WAY_TIMES = 0.02, 10  # to one who must hold the lock itself; no longer, since it may be stopped
 
 
 @dataclass(slots=True, eq=False)
@@ -190,9 +194,10 @@ class WriterQueue:
         self._pack, self._unpack = pack, unpack
         self._timeout_s = timeout_ms / 1000
         self._folder = root / "queue"
-        self._folder.mkdir(mode=0o700, exist_ok=True)
         self._folder_text = str(self._folder)
-        self._lock = WriterLock(root / "lock", version)
+        with _translating(self._folder):
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            self._lock = WriterLock(root / "lock", version)
         self._lead = threading.Lock()
         self._guard = threading.Lock()
         self._waiting: list[Ticket] = []
@@ -204,6 +209,9 @@ class WriterQueue:
         self._known_names: list[str] = []
         self._swept = time.monotonic()
         self._closed = False
+        self._asked = False  # an empty request stands in the slot: this process needs the lock itself
+        self._way_until = 0.0
+        self._ways_given: dict[str, tuple[int, int]] = {}  # slot to (number of its request, times)
 
     def submit(self, batch: Any, size_bytes: int) -> Any:
         """Have a batch committed and give its result.
@@ -217,7 +225,8 @@ class WriterQueue:
         with self._guard:
             self._waiting.append(ticket)
         try:
-            self._wait(ticket)
+            with _translating(self._folder):
+                self._wait(ticket)
         except BaseException:
             self._drop(ticket)  # interrupted: nobody is to commit on behalf of who no longer listens
             raise
@@ -257,9 +266,8 @@ class WriterQueue:
             if self._lead.acquire(timeout=0.1):
                 try:
                     self._refuse_if_closed()
-                    if self._lock.try_acquire():
+                    if self._take_the_lock():
                         try:
-                            self._lock.sign()
                             return action()
                         finally:
                             self._lock.release()
@@ -268,6 +276,21 @@ class WriterQueue:
             if time.monotonic() >= deadline:
                 raise self._busy(None)
             time.sleep(_POLL_FIRST_S)
+
+    def _take_the_lock(self) -> bool:
+        """Take the lock for something else than a commit, or ask for it."""
+        with _translating(self._folder):
+            if not self._lock.try_acquire():
+                self._fetch_results()
+                self._ask()
+                return False
+            try:
+                self._take_back()
+                self._lock.sign()
+            except BaseException:
+                self._lock.release()
+                raise
+        return True
 
     def close(self, last: Callable[[], object]) -> None:
         """Wait for the thread at work, do a last thing if the write lock is free, and let everything go.
@@ -294,7 +317,7 @@ class WriterQueue:
     # the holder's side ---------------------------------------------------------------------------
 
     def _try_commit(self) -> bool:
-        if not self._lock.try_acquire():
+        if (time.monotonic() < self._way_until and not self._asked) or not self._lock.try_acquire():
             return False
         try:
             self._take_back()
@@ -309,7 +332,8 @@ class WriterQueue:
                 # What failed is left to its owner, who commits it alone and gets the error at first hand.
                 results = [None if t.error is not None or not t.done else self._pack(t.result) for t in tickets]
                 data = json.dumps(results).encode()
-                slot.answer(number, data if len(data) <= RESULT_BYTES_MAX else b"[]")
+                with suppress(OSError):  # without an answer its owner appends it again, and finds it there
+                    slot.answer(number, data if len(data) <= RESULT_BYTES_MAX else b"[]")
         finally:
             self._lock.release()
             self._forget_done()
@@ -327,12 +351,23 @@ class WriterQueue:
             if request is None:
                 continue
             number, data = request
+            if not data:
+                self._give_way(name, slot, number)
+                continue
             try:
                 batches = [self._unseal(sealed) for sealed in _apart(data)]
             except ValueError:  # another version's request: its owner waits for the lock and commits by itself
                 continue
             found.append((slot, number, [Ticket(batch, len(data)) for batch in batches]))
         return found
+
+    def _give_way(self, name: str, slot: Slot, number: int) -> None:
+        """Leave the lock alone for a moment, for one who cannot be carried: a large batch, or no append at all."""
+        before, times = self._ways_given.get(name, (0, 0))
+        times = times + 1 if before == number else 1
+        if times <= _GIVE_WAY_TIMES and not slot.abandoned():
+            self._ways_given[name] = number, times
+            self._way_until = time.monotonic() + _GIVE_WAY_S
 
     def _names(self) -> list[str]:
         """List the others' slots; the folder is read only when it may have changed.
@@ -377,14 +412,26 @@ class WriterQueue:
                 break
             sealed.append(data)
         if not sealed:
+            self._ask()
             return
         if self._slot is None:
             self._slot = Slot.own(self._folder)
         self._number += 1
+        self._asked = False
         self._posted = fit[: len(sealed)]
         for ticket in self._posted:
             ticket.posted = True
         self._slot.post(self._number, b"".join(struct.pack("<Q", len(data)) + data for data in sealed))
+
+    def _ask(self) -> None:
+        """Ask the others to leave the lock free for a moment."""
+        if self._posted or self._asked:
+            return
+        if self._slot is None:
+            self._slot = Slot.own(self._folder)
+        self._number += 1
+        self._slot.post(self._number, b"")
+        self._asked = True
 
     def _fetch_results(self) -> None:
         """Settle what another writer committed for this process."""
@@ -403,10 +450,10 @@ class WriterQueue:
     def _take_back(self) -> None:
         """Under the lock: fetch what came, and take back what nobody committed."""
         self._fetch_results()
-        if self._posted:
+        if self._posted or self._asked:
             assert self._slot is not None  # something was posted
             self._slot.post(0, b"")
-            self._posted = []
+            self._posted, self._asked = [], False
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
@@ -428,6 +475,15 @@ class WriterQueue:
         )
         error.batch = batch
         return error
+
+
+@contextmanager
+def _translating(folder: Path) -> Iterator[None]:
+    """Turn the operating system's errors into ours."""
+    try:
+        yield
+    except OSError as error:
+        raise translated(error, f"wait for the write lock by {folder}") from error
 
 
 def _apart(data: bytes) -> list[bytes]:
