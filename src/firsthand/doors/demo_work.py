@@ -25,8 +25,14 @@ from firsthand.environment import for_commands
 COMMAND_SECONDS_MAX = 20
 _PIECE_BYTES = 1 << 20
 _SETTINGS = {
-    "PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8", "PAGER": "cat", "GIT_PAGER": "cat", "COLUMNS": "100",
-}  # fmt: skip
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",  # else it asks its index, and nothing here may reach a network
+    "PIP_NO_CACHE_DIR": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONIOENCODING": "utf-8",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "COLUMNS": "100",
+}
 _TOKEN = re.compile(r"(?<![\w.:-])/?[A-Za-z0-9_][A-Za-z0-9_./:-]{6,70}[A-Za-z0-9_]")
 
 _HASH_LIBRARY = """
@@ -157,9 +163,7 @@ def run(step: Step) -> Ran:
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.STDOUT,
-        env=for_commands(
-            PYTHONDONTWRITEBYTECODE="1", PYTHONIOENCODING="utf-8", PAGER="cat", GIT_PAGER="cat", COLUMNS="100"
-        ),
+        env=for_commands(**_SETTINGS),
     )
     try:
         exit_code = process.wait(COMMAND_SECONDS_MAX)

@@ -1,0 +1,108 @@
+"""firsthand export, restore and backup."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+
+from firsthand import FormatError, Memory
+
+
+@pytest.fixture
+def full(shell):
+    """A store with a text, bytes, an artifact and an erased event, in two sessions and two namespaces."""
+    shell.append("text")
+    shell.append(bytes(range(256)) * 200, "t", "tool_result")
+    shell("erase", shell.append("gone"), "--yes")
+    shell.append("other tenant", "s", "note", "--namespace", "n")
+    return shell
+
+
+def test_an_export_restores_to_the_same_store(full):
+    """Export --all to a file and restore into an empty store give the same head; again there is nothing new."""
+    said = full("export", full.home / "all.jsonl", "--all", "--json")
+    assert said.json == {"file": str(full.home / "all.jsonl"), "events": 5, "artifacts": 1}
+    other = full.home / "other"
+    done = full("restore", full.home / "all.jsonl", "--store", other)
+    assert (done.code, done.text) == (0, f"restored into {other}: 5 events (5 new) and 1 artifact\n")
+    assert full("stats", "--store", other, "--json").json["head"] == full("stats", "--json").json["head"]
+    again = full("restore", full.home / "all.jsonl", "--store", other, "--json").json
+    assert (again["events"], again["new"], again["store"]) == (5, 0, str(other))
+    assert full("verify", "--store", other).code == 0
+
+
+def test_an_export_goes_through_pipes(full):
+    """Export to standard output and restore from standard input carry the same bytes as files."""
+    piped = full.process("export", "--all")
+    assert piped.error == "exported 5 events and 1 artifact\n"
+    full("export", full.home / "all.jsonl", "--all")
+    assert piped.out == (full.home / "all.jsonl").read_bytes()
+    other = full.home / "other"
+    assert full.process("restore", "-", "--store", other, stdin=piped.out).code == 0
+    assert full("stats", "--store", other, "--json").json["head"] == full("stats", "--json").json["head"]
+
+
+def test_a_session_and_a_namespace_are_exported_alone(full):
+    """--session takes one session, no option one namespace, and nothing of another tenant."""
+    assert full("export", "--session", "t").error == "exported 1 event and 1 artifact\n"
+    mine = full("export")
+    assert mine.error == "exported 4 events and 1 artifact\n"
+    assert b"other tenant" not in mine.out
+
+
+def test_a_file_that_is_there_is_not_written_over(full):
+    """An export to a file that exists is refused and leaves it alone."""
+    file = full.home / "mine.txt"
+    file.write_text("mine")
+    said = full("export", file)
+    assert (said.code, said.error) == (5, f"firsthand: {file}: File exists\n")
+    assert file.read_text() == "mine"
+
+
+def test_an_export_that_fails_leaves_no_file(full, monkeypatch):
+    """When the disk is full in mid-export, the half of a file is removed and the code is 4."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Memory, "export", fail)
+        said = full("export", full.home / "all.jsonl")
+    assert (said.code, said.error) == (4, "firsthand: No space left on device\n")
+    assert not (full.home / "all.jsonl").exists()
+
+
+def test_an_export_is_not_poured_onto_a_terminal(full):
+    """Without a file, on a terminal, export says how it is used."""
+    said = full.on_terminal("export")
+    assert said.code == 2
+    assert b"an export is made for files" in said.out
+
+
+def test_what_is_no_export_is_refused(full):
+    """A file that is no export, a cut one, and one that is not there are refused, and nothing is taken in."""
+    export = full("export").out
+    for content in (b"hello\n", export[: len(export) // 2], b""):
+        (full.home / "x").write_bytes(content)
+        said = full("restore", full.home / "x", "--store", full.home / "new")
+        assert said.code in {3, 5}, content
+        assert said.error.startswith("firsthand: ")
+    missing = full("restore", full.home / "missing", "--store", full.home / "new")
+    assert (missing.code, missing.error) == (5, f"firsthand: {full.home / 'missing'}: No such file or directory\n")
+    assert issubclass(FormatError, Exception)
+
+
+def test_a_backup_is_a_store(full):
+    """Backup copies everything into a new folder that verifies and has the same head; a full folder is refused."""
+    said = full("backup", full.home / "copy")
+    head = full("stats", "--json").json["head"]
+    assert said.code == 0
+    assert said.lines[0].startswith(f"copied to {full.home / 'copy'}: 5 events, 1 artifact, ")
+    assert said.lines[1] == f"head  {head}"
+    assert full("verify", "--store", full.home / "copy", "--head", head).code == 0
+    again = full("backup", full.home / "copy")
+    assert (again.code, again.out) == (4, b"")
+    assert "holds something" in again.error
+    form = full("backup", full.home / "second", "--json").json
+    assert (form["path"], form["events"], form["head"]) == (str(full.home / "second"), 5, head)

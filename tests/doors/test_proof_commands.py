@@ -1,0 +1,82 @@
+"""firsthand verify and rebuild."""
+
+from __future__ import annotations
+
+import apsw
+import pytest
+
+
+def test_a_whole_store_verifies(shell):
+    """Verify counts what is whole, prints the head, and ends with 0."""
+    shell.append("x")
+    shell.append(b"y" * 50_000, "t", "tool_result")
+    said = shell("verify")
+    assert said.code == 0
+    assert said.lines[0].startswith("ok: 2 events in 2 sessions and 1 artifact are whole (")
+    assert said.lines[1] == "head  " + shell("stats", "--json").json["head"]
+    found = shell("verify", "--deep", "--json").json
+    assert {key: found[key] for key in ("ok", "problems", "events", "sessions", "erased", "artifacts")} == {
+        "ok": True, "problems": [], "events": 2, "sessions": 2, "erased": 0, "artifacts": 1,
+    }  # fmt: skip
+
+
+def test_a_damaged_event_is_named(shell):
+    """Verify ends with 3 and names pointer, position and what is wrong, for people and as JSON."""
+    shell.append("x")
+    pointer = shell.append("the second")
+    shell.damaged = True
+    db = apsw.Connection(str(shell.store / "firsthand.db"))
+    db.execute("UPDATE event SET salt = zeroblob(16) WHERE position = 2")
+    db.close()
+    said = shell("verify")
+    assert said.code == 3
+    assert said.lines[0].startswith(f"wrong  event {pointer} at position 2: ")
+    found = shell("verify", "--json")
+    assert found.code == 3
+    assert [(one["where"], one["position"], one["pointer"]) for one in found.json["problems"]] == [
+        ("event", 2, pointer)
+    ]
+    assert found.json["ok"] is False
+
+
+def test_a_damaged_artifact_is_named(shell):
+    """A changed byte in an artifact's file is found, and the event that holds it is named."""
+    shell.append(b"y" * 50_000 + b"z", "t", "tool_result")
+    shell.damaged = True
+    (file,) = (shell.store / "artifacts").rglob("*.zst")
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    said = shell("verify")
+    assert said.code == 3
+    assert said.lines[0].startswith("wrong  artifact at position 1: ")
+
+
+def test_a_head_kept_elsewhere_is_found_again(shell):
+    """Heads of earlier days verify, one of another past does not, and what is no head is refused."""
+    heads = []
+    for text in ("a", "b", "c"):
+        shell.append(text)
+        heads.append(shell("stats", "--json").json["head"])
+    assert shell("verify", "--head", heads[0], "--head", heads[1]).code == 0
+    said = shell("verify", "--head", "2:" + "0" * 64)
+    assert said.code == 3
+    assert "is not the one that this head was taken of" in said.text
+    refused = shell("verify", "--head", "yesterday")
+    assert (refused.code, refused.out) == (5, b"")
+    assert "a head is position:hash" in refused.error
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_an_index_is_built_anew(shell, options):
+    """After the index is damaged, verify says so; rebuild mends it, and recall finds again."""
+    pointer = shell.append("the needle")
+    db = apsw.Connection(str(shell.store / "firsthand.db"))
+    db.execute("DELETE FROM text_1")
+    db.close()
+    assert shell("verify").code == 3
+    said = shell("rebuild", *options)
+    assert said.code == 0
+    assert said.json == {"indexed": 1} if options else said.text.startswith("indexed 1 event anew in ")
+    assert shell("verify", "--deep").code == 0
+    assert shell("recall", "needle", "--json").json["hits"][0]["pointer"] == pointer

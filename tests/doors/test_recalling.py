@@ -1,0 +1,150 @@
+"""firsthand recall."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+
+def test_a_hit_shows_where_it_stands(shell):
+    """A block has pointer, time, kind, who, session, turn, size and score; then the outcome."""
+    pointer = shell.append(
+        "the needle is here", "house", "user_message", "--agent", "ann", "--time", "2026-01-31T12:00:00+01:00"
+    )
+    said = shell("recall", "needle")
+    assert said.code == 0
+    assert said.lines[0] == f"1  {pointer}  2026-01-31 12:00:00+01:00  user_message by ann"
+    assert said.lines[1].startswith("   session house  turn 1  18 B  score ")
+    assert said.lines[2:4] == ["   | the needle is here", ""]
+    assert said.lines[4].startswith("found: 1 hit (")
+    assert said.error == f"read one: firsthand show {pointer}\n"
+
+
+def test_verbose_shows_the_parts_of_the_score(shell):
+    """With -v each hit says what its score is made of, and which strings stand there exactly."""
+    shell.append("see /srv/data/a.db for it")
+    said = shell("recall", "data/a.db", "-v")
+    assert said.lines[2].startswith("   score: words ")
+    assert said.lines[2].endswith("  exact: data/a.db")
+    assert shell("recall", "data/a.db", "--verbose").lines[2] == said.lines[2]
+
+
+def test_nothing_found_says_why(shell):
+    """Absent and filtered end with 1 and say which it is."""
+    shell.append("needle", "one")
+    absent = shell("recall", "haystack")
+    assert absent.code == 1
+    assert absent.text.startswith("absent: nothing matches; everything in scope was searched (")
+    filtered = shell("recall", "needle", "--session", "two")
+    assert filtered.code == 1
+    assert filtered.text.startswith("filtered: nothing in the scope asked for, but there are matches outside it")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--session", "a"), ("--session", "a*"), ("--agent", "ann"), ("--kind", "note"),
+        ("--kind", "user-message", "--kind", "note"),
+        ("--until", "2026-01-31"), ("--until", "1769817600"),
+    ],
+)  # fmt: skip
+def test_scopes_narrow(shell, options):
+    """Session, agent, kind and time each leave only what is in scope; the other scope says filtered."""
+    first = shell.append("needle one", "a", "note", "--agent", "ann", "--time", "2026-01-01")
+    shell.append("needle two", "b", "system", "--agent", "bob", "--time", "2026-02-02")
+    said = shell("recall", "needle", *options, "--json")
+    assert [hit["pointer"] for hit in said.json["hits"]] == [first]
+
+
+def test_since_leaves_what_is_earlier(shell):
+    """--since keeps what happened from then on."""
+    shell.append("needle one", "a", "note", "--time", "2026-01-01")
+    second = shell.append("needle two", "a", "note", "--time", "2026-02-02")
+    assert [hit["pointer"] for hit in shell("recall", "needle", "--since", "2026-02-02", "--json").json["hits"]] == [
+        second
+    ]
+
+
+def test_the_next_page_is_the_command_that_is_printed(shell):
+    """With more to come, the command that is printed gives the next page; pages make up the whole."""
+    shell.append("one more --needle here", "a b")
+    for number in range(4):
+        shell.append(f"needle {'hay ' * number}", "a b")
+    pages, typed = [], ["recall", "--session", "a b", "--limit", "2", "--", "--needle"]
+    while typed:
+        said = shell(*typed)
+        pages += [line.split()[1] for line in said.lines if " fh:" in line]
+        following = [line for line in said.error.splitlines() if line.startswith("more: ")]
+        typed = shlex.split(following[0].removeprefix("more: firsthand "))[0:] if following else []
+    whole = shell("recall", "--session", "a b", "--", "--needle", "--json")
+    assert whole.code == 0
+    hits = shell("recall", "--json", "--session", "a b", "--", "--needle").json["hits"]
+    assert pages == [hit["pointer"] for hit in hits]
+    assert len(pages) == 5
+
+
+def test_json_has_every_field(shell):
+    """The JSON answer has stable keys, scores and their parts."""
+    pointer = shell.append("needle", "s", "tool_result", "--tool", "bash", "--time", "2026-01-31")
+    answer = shell("recall", "needle", "--json", "--budget", "100").json
+    (hit,) = answer.pop("hits")
+    assert answer == {
+        "query": "needle", "outcome": "found", "more": False, "skip": 0, "truncated": False, "notes": [], "through": 1,
+    }  # fmt: skip
+    assert hit.pop("score") == pytest.approx(sum(hit.pop("parts").values()))
+    assert hit == {
+        "pointer": pointer, "position": 1, "session": "s", "turn": 0, "kind": "tool_result", "agent": "",
+        "origin": "tool:bash", "trust": "untrusted", "time": "2026-01-31T00:00:00.000Z", "bytes": 6,
+        "exact": ["needle"], "preview": "needle", "preview_start": 0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"',
+        "'",
+        "AND",
+        "NEAR(",
+        "OR NOT",
+        "a* b",
+        "-x",
+        "--",
+        "(((",
+        "body:x",
+        "*",
+        "%_",
+        "日本語",
+        "😀",
+        "\\",
+        " ",
+        "\u202e",
+        "e\u0301",
+    ],
+)
+def test_any_text_is_a_query(shell, query):
+    """No sign of a query is an operator: each ends with 0 or 1 and a typed answer."""
+    shell.append("some 日本語 text 😀 AND more")
+    said = shell("recall", "--json", "--", query)
+    assert said.code in {0, 1}
+    assert said.json["outcome"] in {"found", "absent"}
+    assert (said.code == 0) == (said.json["outcome"] == "found")
+
+
+def test_a_query_of_60_kilobytes_is_answered(shell):
+    """A long query is answered; one beyond the limit is refused with its sentence."""
+    pointer = shell.append("needle")
+    said = shell("recall", "needle " * 9_000, "--json")
+    assert [hit["pointer"] for hit in said.json["hits"]] == [pointer]
+    refused = shell("recall", "x" * 100_001)
+    assert (refused.code, refused.error) == (5, "firsthand: a query has at most 100,000 characters; got 100,001\n")
+
+
+def test_a_terminal_shows_the_lines_around_the_match(shell):
+    """Of a long preview a terminal shows eight lines, with the match among them."""
+    shell.append("".join(f"line {number}\n" for number in range(60)) + "the needle\n" + "after\n" * 20)
+    lines = shell.on_terminal("recall", "needle", NO_COLOR="1").text.splitlines()
+    shown = [line for line in lines if line.startswith("   | ")]
+    assert len(shown) == 8
+    assert "   | the needle" in shown
