@@ -261,6 +261,7 @@ _U64 = struct.Struct("<Q")
 _HEADER = struct.Struct("<16sQIIBBqhqh")
 _NO_TIME = -(1 << 63)
 INLINE, OUT_OF_LINE = 0, 1
+_ARTIFACT_BYTES_MIN = 40  # digest and size
 
 
 def encode_body(media: bytes, meta: bytes, envelope: bytes, payload: bytes | Artifact) -> bytes:
@@ -306,6 +307,8 @@ def decode_body(data: bytes) -> Body:
     media, meta, envelope, last = fields
     if tag == INLINE:
         return Body(media, meta, envelope, last)
+    if len(last) < _ARTIFACT_BYTES_MIN:
+        raise ValueError("not an event body: its artifact is cut off")
     return Body(media, meta, envelope, Artifact(last[:32], _U64.unpack_from(last, 32)[0], last[40:]))
 
 

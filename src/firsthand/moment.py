@@ -31,7 +31,7 @@ class Moment:
         offset_minutes: of the clock it was read from, -1,439 to 1,439; 0 is UTC.
 
     Raises:
-        ValueError: outside those ranges.
+        ValueError: outside those ranges, or no whole numbers.
     """
 
     microseconds: int
@@ -40,6 +40,10 @@ class Moment:
     def __post_init__(self) -> None:
         if type(self.microseconds) is not int or type(self.offset_minutes) is not int:
             raise ValueError(f"a moment is of whole numbers, not {self.microseconds!r} and {self.offset_minutes!r}")
+        if type(self.microseconds) is not int or type(self.offset_minutes) is not int:
+            raise ValueError(
+                f"a moment is made of whole numbers, not {self.microseconds!r} and {self.offset_minutes!r}"
+            )
         if not _EARLIEST <= self.microseconds <= _LATEST:
             raise ValueError(f"a moment lies in the years 1 to 9999, not at {self.microseconds} us")
         if not -1440 < self.offset_minutes < 1440:

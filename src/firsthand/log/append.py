@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from .artifacts import ArtifactStore
 
 SESSIONS_KEPT = 1_000
+BACKLOG_EVENTS = 32
+BACKLOG_BYTES = 32_768
 _INSERT = """
 INSERT INTO event (position, id, namespace, session, sequence, part, turn, kind, trust, agent, origin,
   time, time_offset, ingested, ingested_offset, chain, commitment, salt, body)
@@ -89,6 +91,7 @@ class Appender:
         indexes: those that are written in the log's transaction.
         contents: reads payloads for them.
         clock: the time of ingest.
+        backlog: reads events after a position, at most so many, as an index is given them.
     """
 
     def __init__(
@@ -99,8 +102,9 @@ class Appender:
         contents: ContentReader,
         artifacts: ArtifactStore,
         clock: Callable[[], Moment],
+        backlog: Callable[[int, int], Sequence[Entry]],
     ) -> None:
-        self._db, self._indexes, self._contents = db, indexes, contents
+        self._db, self._indexes, self._contents, self._backlog = db, indexes, contents, backlog
         self._artifacts, self._clock = artifacts, clock
         self._names: dict[str, int] = {}
         self._work: _Work | None = None
@@ -117,15 +121,17 @@ class Appender:
         settled: list[tuple[Ticket, tuple[Appended, ...] | FirsthandError]] = []
         self._db.execute("BEGIN IMMEDIATE")
         try:
-            if also is not None:
-                also()
             work = self._work = self._work_of(self._work)
+            if also is not None:
+                self._index(work, now=True)  # it may take out of the indexes what must be in them first
+                also()
             for ticket in tickets:
                 try:
                     settled.append((ticket, self._write(ticket.batch, work)))
                 except AppendError as error:
                     settled.append((ticket, error))
-            indexed = self._index(work.entries)
+                    work.spare(ticket.batch)
+            indexed = self._index(work, now=also is not None)
             work.save()
             self._db.execute("COMMIT")
         except BaseException:
@@ -134,6 +140,8 @@ class Appender:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
+        for namespace, digest in work.unneeded:
+            self._remove_unused(namespace, digest)
         for ticket, outcome in settled:
             if isinstance(outcome, FirsthandError):
                 ticket.settle(error=outcome)
@@ -142,6 +150,10 @@ class Appender:
             else:
                 ticket.settle(tuple(replace(one, indexed=False) if one.new else one for one in outcome))
 
+    def forget(self) -> None:
+        """Read everything again in the next transaction: somebody else used the connection."""
+        self._work = None
+
     def _work_of(self, last: _Work | None) -> _Work:
         """Go on from what the last transaction knew, unless another connection wrote since."""
         version = self._db.execute("PRAGMA data_version").get
@@ -149,6 +161,12 @@ class Appender:
             return _Work(self._db, version, self._clock())
         last.begin(self._clock())
         return last
+
+    def _remove_unused(self, namespace: int, digest: bytes) -> None:
+        """Remove a payload that was put for an event that then was not written, if no other event holds it."""
+        sql = "SELECT count(*) FROM artifact_use WHERE namespace = ? AND digest = ?"
+        if not self._db.execute(sql, (namespace, digest)).get:
+            self._artifacts.remove(namespace, digest)
 
     # one batch -------------------------------------------------------------------------------------
 
@@ -160,12 +178,14 @@ class Appender:
         for batch in batches:
             namespace = work.namespace(batch.namespace)
             session = work.session(namespace, batch.session)
-            if batch.expected_position is not None and session.last_position != batch.expected_position:
+            known = self._known(batch, namespace, session, within, work)
+            stale = batch.expected_position is not None and session.last_position != batch.expected_position
+            if stale and None in known:  # a retry of what is there already is no second append, wherever it ends now
                 raise StaleExpectation(
                     f"session {batch.session!r} was expected to end at position {batch.expected_position}, "
                     f"it ends at {session.last_position}; read what was added and append again"
                 )
-            checked.append((batch, session, self._known(batch, namespace, session, within)))
+            checked.append((batch, session, known))
         # 2) Write what is new.
         out: list[Appended] = []
         for batch, session, known in checked:
@@ -175,7 +195,7 @@ class Appender:
         return tuple(out)
 
     def _known(
-        self, batch: Batch, namespace: int, session: _Session, within: set[tuple[int, bytes]]
+        self, batch: Batch, namespace: int, session: _Session, within: set[tuple[int, bytes]], work: _Work
     ) -> list[int | None]:
         """Give each event's position if it is in the log already, and refuse what conflicts.
 
@@ -204,6 +224,8 @@ class Appender:
                     f"event id {event.name} is in the log already (position {row[0]}) with other bytes or "
                     "another place; a retry carries the same event, a new event a new id"
                 )
+            if event.artifact is not None and row[-1] is None:  # erased: the retry put its payload again
+                work.unneeded.add((namespace, event.artifact.digest))
             found.append(row[0])
         return found
 
@@ -249,7 +271,7 @@ class Appender:
                 "INSERT INTO artifact_use VALUES (?, ?, ?)", (session.namespace, event.artifact.digest, position)
             )
         if self._indexes and event.body is not None:
-            work.entries.append(Entry(session.namespace, self._event(position, turn, chain, event, session, work)))
+            work.add(Entry(session.namespace, self._event(position, turn, chain, event, session, work)))
         work.grew(session, position, turn, time, chain)
         return position
 
@@ -278,36 +300,72 @@ class Appender:
 
     # the indexes -----------------------------------------------------------------------------------
 
-    def _index(self, entries: Sequence[Entry]) -> bool:
-        """Hand new events to every index that follows; say whether all took them.
+    def _index(self, work: _Work, *, now: bool = False) -> bool:
+        """Hand new events to every index that follows, some at a time; say whether all follow.
 
-        An index that fails is undone and marked with its fault; the events stay.
+        An index is written in the log's own transactions, but not in each of them: it costs as
+        much as the rest of a small append. Up to `BACKLOG_EVENTS` of the newest events are left
+        to the next transaction that has enough of them; until then `recall` reads them in the
+        log. An index that fails is undone and marked with its fault; the events stay.
+
+        Args:
+            now: leave nothing for later.
         """
-        taken = True
-        if not entries:
-            return taken
+        follows = True
         for index in self._indexes:
-            row = self._db.execute("SELECT fault FROM index_reach WHERE name = ?", (index.name,)).get
-            if row is None:
-                behind = entries[0].event.position - 1
-                fault = "" if behind == 0 else "the index was never built"
-                self._db.execute("INSERT INTO index_reach VALUES (?, ?, ?)", (index.name, behind, fault))
-                row = fault
-            if row:
-                taken = False
+            reach = work.reach.get(index.name)
+            if reach is None:
+                reach = work.reach[index.name] = self._reach(index.name, work)
+            if reach.fault:
+                follows = False
                 continue
-            self._db.execute("SAVEPOINT indexing")
-            try:
-                index.apply(self._db, entries, self._contents)
-            except (apsw.SQLError, apsw.CorruptError, apsw.ConstraintError, StoreDamaged) as error:
-                self._db.execute("ROLLBACK TO indexing")
-                self._db.execute(
-                    "UPDATE index_reach SET position = ?, fault = ? WHERE name = ?",
-                    (entries[0].event.position - 1, f"{type(error).__name__}: {error}"[:500], index.name),
-                )
-                taken = False
-            self._db.execute("RELEASE indexing")
-        return taken
+            waiting = work.head_position - reach.position
+            if waiting <= 0 or not (now or waiting >= BACKLOG_EVENTS or work.backlog_bytes >= BACKLOG_BYTES):
+                continue
+            if len(work.backlog) < waiting and reach.position + 1 < work.first_new:
+                older = self._older(reach.position, work.backlog[0].event.position if work.backlog else work.first_new)
+                work.backlog[:0] = older
+            follows = self._apply(index, reach, work) and follows
+        if not follows:
+            work.indexed = True  # nothing is kept for an index that may never ask for it
+        return follows
+
+    def _apply(self, index: TransactionIndex, reach: _Reach, work: _Work) -> bool:
+        self._db.execute("SAVEPOINT indexing")
+        try:
+            index.apply(
+                self._db, [entry for entry in work.backlog if entry.event.position > reach.position], self._contents
+            )
+            reach.position = work.head_position
+        except (apsw.SQLError, apsw.CorruptError, apsw.ConstraintError, StoreDamaged) as error:
+            self._db.execute("ROLLBACK TO indexing")
+            reach.fault = f"{type(error).__name__}: {error}"[:500]
+        self._db.execute("RELEASE indexing")
+        self._db.execute(
+            "UPDATE index_reach SET position = ?, fault = ? WHERE name = ?", (reach.position, reach.fault, index.name)
+        )
+        work.indexed = True
+        return not reach.fault
+
+    def _reach(self, name: str, work: _Work) -> _Reach:
+        rows: list[Any] = self._db.execute("SELECT position, fault FROM index_reach WHERE name = ?", (name,)).fetchall()
+        if rows:
+            return _Reach(*rows[0])
+        reach = _Reach(0, "" if work.first_new == 1 else "the index was never built")
+        self._db.execute("INSERT INTO index_reach VALUES (?, ?, ?)", (name, reach.position, reach.fault))
+        return reach
+
+    def _older(self, after: int, before: int) -> list[Entry]:
+        """Read what other writers left to be indexed; a damaged event cannot be, and `verify` names it."""
+        return [entry for entry in self._backlog(after, before - after - 1) if entry.event.position < before]
+
+
+@dataclass(slots=True)
+class _Reach:
+    """How far one index reaches."""
+
+    position: int
+    fault: str
 
 
 class _Work:
@@ -327,6 +385,11 @@ class _Work:
         self.sessions: dict[tuple[int, str], _Session] = {}
         self._namespaces: dict[str, int] = {}
         self.names: dict[int, str] = {}
+        self.reach: dict[str, _Reach] = {}
+        self.backlog: list[Entry] = []  # events that no index has yet, as far as this process wrote them
+        self.backlog_bytes = 0
+        self.first_new = 0  # position of the first event of the backlog, or of the next one
+        self.indexed = False
         self.begin(now)
 
     def begin(self, now: Moment) -> None:
@@ -334,7 +397,26 @@ class _Work:
         self.now = now
         self._first = self.head_position
         self._touched: dict[int, _Session] = {}
-        self.entries: list[Entry] = []
+        if self.indexed:
+            self.backlog, self.backlog_bytes = [], 0
+        self.indexed = False
+        if not self.backlog:
+            self.first_new = self.head_position + 1
+        self.unneeded: set[tuple[int, bytes]] = set()  # payloads that were put in vain: namespace and digest
+
+    def add(self, entry: Entry) -> None:
+        """Note an event that is to be indexed."""
+        self.backlog.append(entry)
+        self.backlog_bytes += entry.event.size_bytes
+
+    def spare(self, batches: Sequence[Batch]) -> None:
+        """Note the payloads of a refused ticket."""
+        self.unneeded |= {
+            (self.namespace(batch.namespace), event.artifact.digest)
+            for batch in batches
+            for event in batch.events
+            if event.artifact is not None
+        }
 
     def namespace(self, name: str) -> int:
         key = self._namespaces.get(name)

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 ENVELOPE_BYTES_MAX = 60 * 1024 * 1024  # with the rest of a body, within what compression reads again
 BATCH_EVENTS_MAX = 10_000
-_TURN_MAX = 2**31 - 1
+PART_MAX = 65_535
+TURN_MAX = 2**31 - 1
 _FIXED = struct.Struct("<16sIiBB?qhIIIII")
 _E = TypeVar("_E", Kind, Trust)
 
@@ -123,7 +124,15 @@ class Batch:
         return sum(len(event.stored or b"") for event in self.events)
 
 
-def prepare(draft: Draft, namespace_key: int, artifacts: ArtifactStore, inline_max: int, ids: IdMaker) -> Prepared:
+def prepare(
+    draft: Draft,
+    namespace_key: int,
+    artifacts: ArtifactStore,
+    inline_max: int,
+    ids: IdMaker,
+    *,
+    for_erasure: bool = False,
+) -> Prepared:
     """Check a draft and do all the work on it that needs no lock.
 
     Raises:
@@ -133,14 +142,16 @@ def prepare(draft: Draft, namespace_key: int, artifacts: ArtifactStore, inline_m
     if not isinstance(draft, Draft):
         raise InvalidDraft(f"expected a Draft; got {type(draft).__name__}")
     kind, trust = _member(Kind, draft.kind, "kind"), _member(Trust, draft.trust, "trust")
+    if kind is Kind.ERASURE and not for_erasure:
+        raise InvalidDraft("an event of kind erasure is made by an erasure alone; erase the events it is to speak of")
     media = check_name(draft.media, "media").encode()
     meta = _meta(draft.meta)
     envelope = draft.envelope
     if not isinstance(envelope, bytes) or len(envelope) > ENVELOPE_BYTES_MAX:
         raise InvalidDraft(f"an envelope is bytes, at most {ENVELOPE_BYTES_MAX:,}; got {_shown(envelope)}")
-    _whole(draft.part, "part", 65_535)
+    _whole(draft.part, "part", PART_MAX)
     if draft.turn is not None:
-        _whole(draft.turn, "turn", _TURN_MAX)
+        _whole(draft.turn, "turn", TURN_MAX)
     if draft.time is not None and not isinstance(draft.time, Moment):
         raise InvalidDraft(f"time is a Moment or None; got {_shown(draft.time)}. Read text with moment.parse.")
     check_name(draft.agent, "agent")
@@ -148,6 +159,10 @@ def prepare(draft: Draft, namespace_key: int, artifacts: ArtifactStore, inline_m
     name = ids() if draft.id is None else id_text(id_bytes(draft.id))
     payload = _payload(draft, namespace_key, artifacts, inline_max)
     body = encode_body(media, meta, envelope, payload)
+    if len(body) > compression.BODY_BYTES_MAX:
+        raise InvalidDraft(
+            f"content, meta and envelope have at most {compression.BODY_BYTES_MAX:,} bytes together; got {len(body):,}"
+        )
     salt = os.urandom(SALT_BYTES)
     return Prepared(
         id_bytes(name), kind, draft.part, -1 if draft.turn is None else draft.turn, trust, draft.time,
@@ -191,6 +206,9 @@ def _meta(meta: object) -> bytes:
         raise InvalidDraft(f"meta is a mapping with text keys; got {_shown(meta)}")
     if not meta:
         return b""
+    for key in meta:
+        if not isinstance(key, str):
+            raise InvalidDraft(f"meta is a mapping with text keys; got the key {_shown(key)}")
     try:
         encoded = to_bytes(json.dumps(dict(meta), ensure_ascii=False, separators=(",", ":")))
     except (TypeError, ValueError, RecursionError) as error:
@@ -214,7 +232,10 @@ def _whole(value: object, what: str, most: int) -> None:
 
 
 def _shown(value: object) -> str:
-    return f"{type(value).__name__} {repr(value)[:60]}"
+    try:
+        return f"{type(value).__name__} {repr(value)[:60]}"
+    except (ValueError, RecursionError):  # an integer of 5,000 digits, a list in itself
+        return f"a {type(value).__name__} that cannot be shown"
 
 
 # between processes ---------------------------------------------------------------------------------
@@ -265,6 +286,8 @@ def decode_batch(data: bytes) -> Batch:
                 at += size
             agent, origin, salt, commitment, stored = fields
             body = compression.decompress(stored)
+            if commit_to(salt, body) != commitment:
+                raise ValueError("a body is not the one that was committed to")
             parts = decode_body(body)
             payload = parts.payload
             events.append(

@@ -16,6 +16,7 @@ import apsw
 
 from firsthand.errors import Erased, PointerError, StoreDamaged, Unresolvable
 from firsthand.event import Event, Kind, id_bytes
+from firsthand.fence import KEY_BYTES
 from firsthand.moment import Moment
 from firsthand.pointer import Pointer
 from firsthand.record import assemble
@@ -155,12 +156,14 @@ class Reader:
         rows = self._all(f"{_FROM}WHERE position > ? AND body IS NOT NULL ORDER BY position LIMIT ?", (after, limit))
         return [Entry(row[2], self._event(self._text(self._all_namespaces, _NAMESPACE, row[2]), row)) for row in rows]
 
-    def batches(self, namespace_key: int) -> Iterator[list[Entry]]:
-        """Yield all of one namespace's events as an index is given them, some at a time."""
+    def batches(self, namespace_key: int, through: int) -> Iterator[list[Entry]]:
+        """Yield one namespace's events up to a position as an index is given them, some at a time."""
         after = 0
         while entries := self.entries(after, _PAGE):
             after = entries[-1].event.position
-            yield [entry for entry in entries if entry.namespace_key == namespace_key]
+            yield [one for one in entries if one.namespace_key == namespace_key and one.event.position <= through]
+            if after >= through:
+                return
 
     def record_parts(self, event: Event) -> tuple[Event, ...]:
         """Give all events of the source record that an event came from, in order."""
@@ -170,16 +173,19 @@ class Reader:
         key = self.namespace_key(event.namespace)
         session = self._one("SELECT key FROM session WHERE namespace = ? AND name = ?", (key, event.session))
         parts: list[Event] = []
-        while True:
+        whole = False
+        while not whole:
             rows = self._all(
                 f"{_FROM}WHERE session = ? AND sequence >= ? ORDER BY sequence LIMIT 64", (session, first + len(parts))
             )
+            whole = len(rows) < 64
             for row in rows:
                 if row[5] != len(parts):
-                    return tuple(parts)
+                    whole = True
+                    break
                 parts.append(self._event(event.namespace, row))
-            if len(rows) < 64:
-                return tuple(parts)
+        # A part that was appended without the ones before it stands for itself.
+        return tuple(parts) if any(part.position == event.position for part in parts) else (event,)
 
     # bytes -----------------------------------------------------------------------------------------
 
@@ -291,6 +297,16 @@ class Reader:
         if len(facts) != 2:
             raise StoreDamaged(f"{self._root}: the store's head is missing; run 'firsthand verify'")
         return facts["head_position"], facts["head"]
+
+    def fence_key(self) -> bytes:
+        """Give the key that fences of this store are made with (`firsthand.fence`); it never leaves the store."""
+        key = self._one("SELECT value FROM store WHERE key = 'fence_key'", ())
+        if not isinstance(key, bytes) or len(key) != KEY_BYTES:
+            raise StoreDamaged(
+                f"{self._root}: expected a fence key of {KEY_BYTES} bytes in table store; got {type(key).__name__}. "
+                "Export the store and restore it into a new one."
+            )
+        return key
 
     def census(self, namespace: str) -> tuple[dict[str, int], int, int]:
         """Count a namespace's events by kind, those erased, and the bytes of their bodies as kept."""
