@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import apsw
 
@@ -26,6 +27,9 @@ from .queue import Ticket
 
 REASON_CHARACTERS_MAX = 1_000
 ERASE_EVENTS_MAX = 10_000
+_USES = "SELECT count(*) FROM artifact_use WHERE namespace = ? AND digest = ?"
+UNFINISHED = "unfinished_erasure"
+"""Key of the table ``store`` that says what an erasure has still to destroy."""
 SWEEP_SECONDS = 3_600.0
 
 
@@ -76,7 +80,11 @@ def erase(
     """Destroy the content of events; the caller holds the write lock and gives whole records."""
     fresh = [event for event in events if not event.erased]
     already = tuple(event.id for event in events if event.erased)
+    for event in fresh:
+        if event.kind is Kind.ERASURE:
+            raise InvalidDraft(f"fh:{event.id} records an erasure; it holds no content of others and is not erased")
     if not fresh:
+        _finish(db, artifacts, indexes)
         return Erasure((), already, 0, 0, ())
     # 1) One transaction: the content is gone, and an event in each session says so.
     tickets = []
@@ -84,16 +92,17 @@ def erase(
         mine = [event.id for event in fresh if event.session == session]
         content = json.dumps({"erased": mine, "reason": reason}).encode()
         draft = Draft(Kind.ERASURE, content, "application/json", origin="user", trust=Trust.TRUSTED)
-        one = prepare(draft, namespace_key, artifacts, len(content), ids)
+        one = prepare(draft, namespace_key, artifacts, len(content), ids, for_erasure=True)
         tickets.append(Ticket((Batch(namespace, session, (one,)),), 0))
     entries = [Entry(namespace_key, event) for event in fresh]
     appender.commit(tickets, lambda: _destroy(db, entries, indexes))
+    for ticket in tickets:
+        if ticket.error is not None:
+            raise ticket.error
     # 2) What the transaction freed: artifact files, index segments, free pages, the WAL.
-    removed, kept = _remove_artifacts(db, artifacts, namespace_key, fresh)
-    for index in indexes:
-        index.purge(db, namespace_key)
-    db.execute("VACUUM").fetchall()
-    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    removed = _finish(db, artifacts, indexes)
+    digests = {event.artifact.digest for event in fresh if event.artifact is not None}
+    kept = sum(bool(db.execute(_USES, (namespace_key, digest)).get) for digest in digests)
     pointers = tuple(appended.pointer for ticket in tickets for appended in ticket.result)
     return Erasure(tuple(event.id for event in fresh), already, removed, kept, pointers)
 
@@ -101,20 +110,39 @@ def erase(
 def _destroy(db: apsw.Connection, entries: Sequence[Entry], indexes: Sequence[TransactionIndex]) -> None:
     for index in indexes:
         index.forget(db, entries)
+    pending = _pending(db)
     for entry in entries:
-        position = entry.event.position
+        position, artifact = entry.event.position, entry.event.artifact
         db.execute("UPDATE event SET salt = NULL, body = NULL WHERE position = ?", (position,))
         db.execute("DELETE FROM artifact_use WHERE namespace = ? AND position = ?", (entry.namespace_key, position))
+        pending.append([entry.namespace_key, "" if artifact is None else artifact.digest.hex()])
+    # In the same transaction: what is left to clean, so that an erasure cut short is finished by the next one.
+    db.execute("INSERT OR REPLACE INTO store VALUES (?, ?)", (UNFINISHED, json.dumps(pending)))
 
 
-def _remove_artifacts(
-    db: apsw.Connection, artifacts: ArtifactStore, namespace_key: int, events: Sequence[Event]
-) -> tuple[int, int]:
-    """Remove the files that no event holds any more; give how many went and how many stay."""
-    digests = sorted({event.artifact.digest for event in events if event.artifact is not None})
-    sql = "SELECT count(*) FROM artifact_use WHERE namespace = ? AND digest = ?"
-    free = [digest for digest in digests if not db.execute(sql, (namespace_key, digest)).get]
-    for digest in free:
-        artifacts.remove(namespace_key, digest)
-    artifacts.sweep(SWEEP_SECONDS)  # also what an erasure cut short left half destroyed
-    return len(free), len(digests) - len(free)
+def _pending(db: apsw.Connection) -> list[list[Any]]:
+    """Read what erasures have still to clean up: namespace and artifact, hexadecimal or empty."""
+    text = db.execute("SELECT value FROM store WHERE key = ?", (UNFINISHED,)).get
+    pending: list[list[Any]] = json.loads(text) if text else []
+    return pending
+
+
+def _finish(db: apsw.Connection, artifacts: ArtifactStore, indexes: Sequence[TransactionIndex]) -> int:
+    """Destroy what erasures freed: files that no event holds any more, index segments, free pages, the WAL.
+
+    Gives how many files went. Cut short, it is done again by the next erasure.
+    """
+    pending = _pending(db)
+    if not pending:
+        return 0
+    removed = 0
+    for namespace_key, digest in sorted({(key, bytes.fromhex(name)) for key, name in pending if name}):
+        if not db.execute(_USES, (namespace_key, digest)).get:
+            removed += artifacts.remove(namespace_key, digest)
+    for index in indexes:
+        for namespace_key in sorted({key for key, _ in pending}):
+            index.purge(db, namespace_key)
+    db.execute("VACUUM").fetchall()
+    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    db.execute("DELETE FROM store WHERE key = ?", (UNFINISHED,))
+    return removed

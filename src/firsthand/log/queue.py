@@ -150,6 +150,11 @@ class Slot:
         data = os.pread(self._fd, length, _RESULT_DATA_AT)
         return data if zlib.crc32(data) == checksum else None
 
+    def wipe(self) -> None:
+        """Overwrite what requests and results left; a request that still waits is appended by its owner itself."""
+        size = os.fstat(self._fd).st_size
+        os.pwrite(self._fd, bytes(max(0, size - _RESULT_AT)), _RESULT_AT)
+
     def abandoned(self) -> bool:
         """Say whether its owner is gone: only then can somebody else lock it."""
         try:
@@ -313,6 +318,15 @@ class WriterQueue:
                     slot.close()
                 self._slot, self._others = None, {}
                 self._lock.close()
+
+    def wipe(self) -> None:
+        """Leave nothing of any batch in any slot; called under the lock."""
+        with _translating(self._folder):
+            for path in self._folder.glob("*.slot"):
+                slot = Slot.other(path)
+                if slot is not None:
+                    slot.wipe()
+                    slot.close()
 
     # the holder's side ---------------------------------------------------------------------------
 
