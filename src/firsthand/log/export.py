@@ -12,20 +12,21 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import apsw
 
-from firsthand.errors import FormatError, StoreDamaged
-from firsthand.event import Artifact, Kind, Trust, commit_to, decode_body, encode_body, id_bytes, id_text
+from firsthand.errors import FormatError, InvalidDraft, StoreDamaged
+from firsthand.event import SALT_BYTES, Artifact, Kind, Trust, commit_to, decode_body, encode_body, id_bytes, id_text
 from firsthand.moment import Moment
 
 from . import compression
 from .artifacts import ArtifactStore
 from .database import read_map
-from .prepare import Prepared, Restored, check_name
+from .prepare import PART_MAX, TURN_MAX, Prepared, Restored, check_name
 from .rows import body_of
 from .walk import Rows
 
@@ -183,14 +184,14 @@ def parse_event(fields: dict[str, Any]) -> Line:
     try:
         namespace = check_name(fields["namespace"], "namespace", empty=False)
         session = check_name(fields["session"], "session", empty=False)
-        commitment = bytes.fromhex(fields["commitment"])
+        commitment = _hex(fields["commitment"])
         salt = body = stored = artifact = None
         if not fields.get("erased"):
-            salt = bytes.fromhex(fields["salt"])
+            salt = _hex(fields["salt"], SALT_BYTES)
             payload: bytes | Artifact
             if "artifact" in fields:
                 said = fields["artifact"]
-                payload = artifact = Artifact(bytes.fromhex(said["sha256"]), int(said["size"]), _bytes(said["preview"]))
+                payload = artifact = Artifact(_hex(said["sha256"]), _whole(said["size"]), _bytes(said["preview"]))
             else:
                 payload = _bytes(fields["content"])
             body = encode_body(_bytes(fields["media"]), _bytes(fields["meta"]), _bytes(fields["envelope"]), payload)
@@ -201,18 +202,45 @@ def parse_event(fields: dict[str, Any]) -> Line:
             stored = compression.compress(body)
         time = None if fields["time"] is None else Moment(*fields["time"])
         event = Prepared(
-            id_bytes(fields["id"]), Kind[fields["kind"].upper()], int(fields["part"]), int(fields["turn"]),
+            id_bytes(fields["id"]), Kind[fields["kind"].upper()], _whole(fields["part"], PART_MAX),
+            _whole(fields["turn"], TURN_MAX),
             Trust[fields["trust"].upper()], time, check_name(fields["agent"], "agent"),
             check_name(fields["origin"], "origin"), salt, commitment, body, stored, artifact,
             fields["id"], None if body is None else decode_body(body),
-            Restored(Moment(*fields["ingested"]), bytes.fromhex(fields["chain"])),
+            Restored(Moment(*fields["ingested"]), _hex(fields["chain"])),
         )  # fmt: skip
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, struct.error, InvalidDraft) as error:
         raise FormatError(
             f"expected an event of an export (docs/log-format.md); {type(error).__name__} {error} in "
             f"{json.dumps(fields)[:120]}"
         ) from error
     return Line(namespace, session, event)
+
+
+def _whole(value: object, most: int = (1 << 63) - 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+        raise ValueError(f"expected a whole number from 0 to {most:,}, not {value!r}")
+    return value
+
+
+def _hex(text: str, size: int = 32) -> bytes:
+    data = bytes.fromhex(text)
+    if len(data) != size:
+        raise ValueError(f"expected {size} bytes in hexadecimal, got {len(data)}")
+    return data
+
+
+def parse_header(fields: dict[str, Any]) -> tuple[bytes, int]:
+    """Read the identity of the store that was exported: uuid, and when it was made in microseconds since 1970.
+
+    Raises:
+        FormatError: a field is missing or not of its form.
+    """
+    try:
+        identity, created = _hex(fields["store"], 16), Moment(fields["created"]).microseconds
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"the first line of the export is not of its form: {type(error).__name__} {error}") from error
+    return identity, created
 
 
 def lines(source: BinaryIO) -> Iterator[dict[str, Any]]:
@@ -227,17 +255,19 @@ def lines(source: BinaryIO) -> Iterator[dict[str, Any]]:
         number += 1
         try:
             fields = json.loads(raw)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise FormatError(f"line {number} of the export is not whole ({error}); take a new export") from error
         if not isinstance(fields, dict) or ended:
             raise FormatError(f"line {number} of the export is not expected there: {raw[:80]!r}")
         if number == 1:
             version = fields.get("firsthand_export")
-            if version != VERSION:
+            if version != VERSION or isinstance(version, bool):
                 raise FormatError(
                     f"expected a Firsthand export of version {VERSION}; the first line says {version!r}. "
                     "To import transcripts use 'firsthand import'."
                 )
+        elif "firsthand_export" in fields:
+            raise FormatError(f"line {number} of the export begins another one; restore them one by one")
         ended = "end" in fields
         yield fields
     if not ended:

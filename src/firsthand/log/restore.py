@@ -10,7 +10,7 @@ from firsthand.errors import FormatError, StoreDamaged
 from firsthand.event import Artifact
 
 from . import export
-from .prepare import Batch, Prepared
+from .prepare import Batch, Prepared, check_name
 
 if TYPE_CHECKING:
     from .log import Log
@@ -26,7 +26,7 @@ def restore(log: Log, source: BinaryIO) -> export.Exported:
     lines = export.lines(source)
     for fields in lines:
         if "firsthand_export" in fields:
-            log.adopt(bytes.fromhex(fields["store"]), int(fields["created"]))
+            log.adopt(*export.parse_header(fields))
         elif "artifact" in fields:
             _take_artifact(log, fields, lines)
             artifacts += 1
@@ -64,6 +64,9 @@ def _append(log: Log, lines: list[export.Line]) -> int:
 
 
 def _take_artifact(log: Log, first: dict[str, Any], lines: Iterator[dict[str, Any]]) -> None:
+    if not isinstance(first["artifact"], str) or not isinstance(first.get("namespace"), str):
+        raise FormatError(f"an artifact's line names its hash and its namespace; got {str(first)[:120]}")
+    check_name(first["namespace"], "namespace", empty=False)
     pieces = _Pieces(first, lines)
     kept = log.artifacts.put(log.namespace_key(first["namespace"]), pieces)
     if kept.digest.hex() != first["artifact"] or kept.size_bytes != pieces.size:
@@ -83,12 +86,12 @@ class _Pieces:
         while not self._rest and self.size < 0:
             if self._fields.get("artifact") != self._name:
                 raise FormatError(f"artifact {self._name} of the export is cut off; take it anew")
-            if "size" in self._fields:
-                self.size = int(self._fields["size"])
-                break
             try:
+                if "size" in self._fields:
+                    self.size = int(self._fields["size"])
+                    break
                 self._rest = base64.b64decode(self._fields["bytes"], validate=True)
-            except (KeyError, ValueError) as error:
+            except (KeyError, TypeError, ValueError) as error:
                 raise FormatError(f"artifact {self._name} of the export: a line is not whole ({error})") from error
             self._fields = next(self._lines, {})
         piece, self._rest = self._rest[:size], self._rest[size:]
