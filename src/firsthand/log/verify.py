@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,6 +118,7 @@ class _Findings:
     erased: dict[str, int] = field(default_factory=dict)
     accounted: set[str] = field(default_factory=set)
     artifacts: dict[tuple[int, bytes], int] = field(default_factory=dict)
+    uses: set[tuple[int, bytes, int]] = field(default_factory=set)  # namespace, digest, position
 
     def add(self, where: str, what: str, position: int = 0, identifier: str = "") -> None:
         if len(self.problems) < PROBLEMS_MAX:
@@ -170,10 +171,12 @@ def verify(
                 progress(position, total)
         _check_sessions(tables, found)
         _check_heads(tables, found, rolled if whole else None, total, kept)
-        checked = _check_artifacts(db, rows, artifacts, tables, found)
+        checked = _check_artifacts(rows, artifacts, tables, found)
         if rows.salvaged:
             found.add("database", _ONLY_BY_PAGE.format(rows.salvaged))
         _check_erasures(found)
+        if tables.unfinished:
+            found.notes.append("an erasure was cut short before all copies were destroyed; erase again to finish it")
     return Verification(
         tuple(found.problems), found.events, len(tables.chains), len(found.erased), checked,
         f"{total}:{rolled.hex()}", tuple(found.notes),
@@ -213,6 +216,8 @@ class _Tables:
             found.add("head", "the store's head is missing or no head")
             self.head = None
         self.last_position = rows.last_position()
+        self.unfinished = "unfinished_erasure" in facts
+        self.uses = read("SELECT namespace, digest, position FROM artifact_use")
         self.names = dict(read("SELECT key, text FROM name"))
         self.namespaces = dict(read("SELECT key, name FROM namespace"))
         self.sessions = {
@@ -258,7 +263,7 @@ def _check_event(row: tuple[Any, ...], tables: _Tables, found: _Findings) -> Non
     try:
         body = body_of(row)
         if body is not None:
-            _note_body(row, body, identifier, found)
+            _note_body(row, body, found)
         else:
             found.erased[identifier] = position
     except (StoreDamaged, ValueError) as error:
@@ -297,13 +302,23 @@ def _follow(chain: _Chain, row: tuple[Any, ...]) -> None:
         chain.last_time = row[11] if chain.last_time is None else max(chain.last_time, row[11])
 
 
-def _note_body(row: tuple[Any, ...], body: bytes, identifier: str, found: _Findings) -> None:
+def _note_body(row: tuple[Any, ...], body: bytes, found: _Findings) -> None:
     payload = decode_body(body).payload
     if isinstance(payload, Artifact):
         found.artifacts.setdefault((row[2], payload.digest), row[0])
     elif row[7] == Kind.ERASURE:
-        found.accounted.update(json.loads(payload).get("erased", ()))
-    _ = identifier
+        found.accounted.update(_erased_by(payload))
+    if isinstance(payload, Artifact):
+        found.uses.add((row[2], payload.digest, row[0]))
+
+
+def _erased_by(payload: bytes) -> Iterable[str]:
+    """Read the ids that an erasure speaks of; none where it is not of its form, so that they count as unaccounted."""
+    try:
+        said = json.loads(payload)
+        return [one for one in said["erased"] if isinstance(one, str)]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return ()
 
 
 def _check_sessions(tables: _Tables, found: _Findings) -> None:
@@ -342,9 +357,7 @@ def _check_heads(tables: _Tables, found: _Findings, rolled: bytes | None, total:
         found.add("head", f"the head given {what}", position)
 
 
-def _check_artifacts(
-    db: apsw.Connection, rows: Rows, artifacts: ArtifactStore, tables: _Tables, found: _Findings
-) -> int:
+def _check_artifacts(rows: Rows, artifacts: ArtifactStore, tables: _Tables, found: _Findings) -> int:
     """Read every artifact file against its address."""
     good = 0
     for (namespace, digest), position in found.artifacts.items():
@@ -354,14 +367,12 @@ def _check_artifacts(
         payload = decode_body(body).payload
         assert isinstance(payload, Artifact)
         wrong = artifacts.verify(namespace, payload)
-        used = db.execute(
-            "SELECT count(*) FROM artifact_use WHERE namespace = ? AND digest = ?", (namespace, digest)
-        ).get
         if wrong:
             found.add("artifact", f"{digest.hex()}: {wrong}", position)
-        elif not used:
-            found.add("artifact", f"{digest.hex()}: no use of it is recorded", position)
         good += not wrong
+    for use in sorted(found.uses ^ set(tables.uses), key=repr):
+        said = "is not recorded, so an erasure would leave the file" if use in found.uses else "is recorded and not so"
+        found.add("artifact", f"that namespace {use[0]!r} holds {_hex(use[1])} {said}", _position(use[2]))
     for key in tables.namespaces:
         held = {digest for namespace, digest in found.artifacts if namespace == key}
         spare = sum(digest not in held for digest in artifacts.listing(key))
@@ -370,6 +381,14 @@ def _check_artifacts(
                 f"{spare} artifact files belong to no event: left by a crash, or by an erasure cut short"
             )
     return good
+
+
+def _hex(value: object) -> str:
+    return value.hex() if isinstance(value, bytes) else repr(value)
+
+
+def _position(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def _check_erasures(found: _Findings) -> None:

@@ -12,6 +12,8 @@ from . import salvage
 from .rows import COLUMNS
 
 _PAGE = 512
+_EMPTY_WINDOWS_MAX = 20
+_BEYOND = 1 << 62
 
 
 class Rows:
@@ -40,19 +42,35 @@ class Rows:
         return last if isinstance(last, int) and 0 < last < 1 << 48 else 0
 
     def read(self, total: int) -> Iterator[tuple[int, tuple[Any, ...] | None]]:
-        """Yield positions 1 to ``total`` with their rows; None where there is none to be had."""
-        position = 0
-        sql = f"SELECT {COLUMNS} FROM event WHERE position > ? ORDER BY position LIMIT ?"  # noqa: S608 - constants
+        """Yield positions 1 to ``total`` with their rows; None where there is none to be had.
+
+        Read in windows of positions, not row after row: so a damaged key hides nothing that
+        follows it. Of a gap only the first windows are yielded position by position, since one
+        flipped bit can claim a gap of any length.
+        """
+        position = empty = 0
+        sql = f"SELECT {COLUMNS} FROM event WHERE position > ? AND position <= ? ORDER BY position"  # noqa: S608
         while position < total:
+            end = min(position + _PAGE, total)
             try:
-                page: list[Any] = self._db.execute(sql, (position, _PAGE)).fetchall()
+                page: list[Any] = self._db.execute(sql, (position, end)).fetchall()
             except apsw.Error:
-                page = self._one_by_one(position, min(position + _PAGE, total))
+                page = self._one_by_one(position, end)
             by_position = {row[0]: row for row in page}
-            end = min(position + _PAGE, total) if len(page) < _PAGE else max(by_position)
-            for wanted in range(position + 1, end + 1):
-                yield wanted, by_position.get(wanted)
+            empty = 0 if page else empty + 1
+            if empty <= _EMPTY_WINDOWS_MAX:
+                for wanted in range(position + 1, end + 1):
+                    yield wanted, by_position.get(wanted)
+            else:
+                end = max(end, min(self._next(end), total) - 1)
             position = end
+
+    def _next(self, after: int) -> int:
+        """Give the next position that has a row; one beyond all when there is none to be found."""
+        try:
+            return int(self._db.execute("SELECT min(position) FROM event WHERE position > ?", (after,)).get or _BEYOND)
+        except apsw.Error:
+            return min((position for position in self._in_pages() if position > after), default=_BEYOND)
 
     def at(self, position: int) -> tuple[Any, ...] | None:
         """Read one row."""
