@@ -221,6 +221,16 @@ def test_a_reader_that_goes_away_ends_it_quietly(shell):
     assert process.wait(60) == 141
 
 
+def test_without_standard_streams_nothing_breaks(shell):
+    """A process that is started with its streams closed does its work and shows no traceback."""
+    shell.append("x")
+    for closed in (">&-", "2>&-", "<&- >&-"):
+        done = subprocess.run(["bash", "-c", f"exec {' '.join(command(('stats',)))} {closed}"], capture_output=True,
+                              env=shell.environment(), timeout=60, check=False)  # fmt: skip
+        assert done.returncode == 0, done
+        assert b"Traceback" not in done.stderr
+
+
 def test_every_error_has_an_exit_code():
     """Each error of the tree is named by an exit code, damage, busy and full by codes of their own."""
     from firsthand.doors.cli import _CODES

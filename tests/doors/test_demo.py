@@ -77,6 +77,17 @@ def test_json_tells_what_was_measured(shell):
     assert facts["seconds"] < 60
 
 
+def test_a_file_that_is_no_session_stops_nothing(shell):
+    """What lies in a usual place and is no session, or a link to nowhere, is said or passed over; the demo goes on."""
+    place = shell.home / ".pi" / "agent" / "sessions" / "x"
+    place.mkdir(parents=True)
+    (place / "odd.jsonl").write_bytes(bytes(range(256)) * 10)
+    (place / "link.jsonl").symlink_to(place / "nowhere")
+    said = shell("demo", "--into", shell.home / "here")
+    assert (said.code, said.error) == (0, "")
+    assert any(line.startswith("   refused: ") and "odd.jsonl" in line for line in said.lines)
+
+
 def test_a_folder_that_holds_something_is_refused(shell):
     """--into a folder with files in it is refused and nothing is written."""
     (shell.home / "full").mkdir()

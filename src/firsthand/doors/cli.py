@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 
 from firsthand import (
     FirsthandError,
@@ -54,11 +55,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 done or found, 1 nothing found, 2 usage, 3 damaged, 4 the store is busy, full
         or failed, 5 refused.
     """
+    _open_streams()
     try:
         chosen = parser().parse_args(arguments)
         return _run(chosen)
     except SystemExit as end:  # argparse has said what was wrong, or shown its help
         return end.code if isinstance(end.code, int) else DONE
+
+
+def _open_streams() -> None:
+    """Give a process that was started without standard streams (``>&-``) empty ones."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))
 
 
 def _run(chosen: argparse.Namespace) -> int:

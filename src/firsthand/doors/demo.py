@@ -11,13 +11,14 @@ import argparse
 import hashlib
 import secrets
 import shlex
-import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import apsw
 
 from firsthand import (
     Appended,
@@ -28,6 +29,7 @@ from firsthand import (
     Query,
     Scope,
     Session,
+    SourceRejected,
     StoreDamaged,
     usual_places,
 )
@@ -147,8 +149,11 @@ def _import_sessions(memory: Memory, tell: Telling) -> None:
     for group in _groups(files):
         if time.monotonic() - started > IMPORT_SECONDS_MAX:
             break
-        reports.append(memory.import_paths(group))
         taken += len(group)
+        try:
+            reports.append(memory.import_paths(group))
+        except SourceRejected as error:  # a file by itself that is no transcript; the demo needs none
+            tell.line(f"   refused: {shown(str(error))}")
     events = sum(report.events_new for report in reports)
     quarantined = sum(report.quarantined_count for report in reports)
     seconds = time.monotonic() - started
@@ -167,8 +172,10 @@ def _newest_first() -> list[Path]:
     found: dict[Path, float] = {}
     for place in usual_places():
         for path in place.folder.glob(place.pattern) if place.exists else ():
+            if path.is_symlink() or not path.is_file():
+                continue
             status = path.stat()
-            if path.is_file() and not path.is_symlink() and status.st_size <= IMPORT_FILE_BYTES_MAX:
+            if status.st_size <= IMPORT_FILE_BYTES_MAX:
                 found[path] = status.st_mtime
     return sorted(found, key=lambda path: (-found[path], str(path)))
 
@@ -304,11 +311,12 @@ def _break_a_copy(memory: Memory, results: list[Result], copy: Path, tell: Telli
 def _flip_in_event(store: Path, position: int) -> None:
     """Change one bit in the middle of an event's body, in the database file itself."""
     file = store / "firsthand.db"
-    database = sqlite3.connect(file)
+    database = apsw.Connection(str(file))
     try:
-        (body,) = database.execute("SELECT body FROM event WHERE position = ?", (position,)).fetchone()
+        body = database.execute("SELECT body FROM event WHERE position = ?", (position,)).get
     finally:
         database.close()
+    assert isinstance(body, bytes), "the event was just recorded"
     data = file.read_bytes()
     assert body in data, "a small body lies on one page"
     broken = bytearray(body)

@@ -61,7 +61,9 @@ finally:
     (folder / "settings.json").unlink(); folder.rmdir()
 """
 _PAGES = ("argparse", "subprocess", "pathlib", "logging", "unittest.mock", "decimal", "datetime", "asyncio.events")
-_IMPORTS = "import asyncio, concurrent.futures, email.message, http.client, logging.config, sqlite3, unittest.mock"
+_IMPORTS = (
+    "import asyncio, concurrent.futures, email.message, http.client, logging.config, unittest.mock, xml.dom.minidom"
+)
 
 
 @dataclass(frozen=True, slots=True)

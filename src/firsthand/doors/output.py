@@ -64,9 +64,8 @@ class Output:
 
     def _write(self, text: str) -> None:
         # A terminal that is not UTF-8 shows what it cannot as escapes, instead of an error in mid-answer.
-        data = text.encode(sys.stdout.encoding or "utf-8", "backslashreplace")
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+        # All goes straight to the buffer, so that answers and exact bytes keep their order.
+        sys.stdout.buffer.write(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
 
     # remarks ---------------------------------------------------------------------------------------
 
