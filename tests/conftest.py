@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from firsthand.log.log import Log
-from stores import assert_whole, open_log
+
+pytest.register_assert_rewrite("stores")
+
+from stores import assert_whole, open_log  # noqa: E402 - its asserts are to be told in full
 
 
 @pytest.fixture
