@@ -17,6 +17,7 @@ class LogKeeper:
 
     def __init__(self, log: Log, namespace: str) -> None:
         self._log, self._namespace = log, namespace
+        self.fence_key = log.reader.fence_key()
 
     def append_records(self, placed: Sequence[Placed]) -> Sequence[int]:
         """Append the events of records in one transaction; say how many of each record were new."""

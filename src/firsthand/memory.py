@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import apsw
 
-from firsthand import environment, event, moment, pointer
+from firsthand import environment, event, fence, moment, pointer
 from firsthand.answer import Answer, Query, Scope
 from firsthand.errors import QueryError
 from firsthand.event import ByteSource, Draft, Event, Kind, Trust
@@ -162,6 +162,13 @@ class Memory:
             scope = Scope(tuple(sessions), tuple(agents), tuple(kinds), _when(since), _when(until))
             query = Query(query, scope, hits_max=hits_max, budget_tokens_max=budget_tokens_max, skip=skip)
         return search(self._log.reader, self.namespace, query, accelerator=self._accelerator())
+
+    def fence(self, text: str) -> str:
+        """Wrap recalled text for a context; an import into this store then knows it as its own, and leaves it out.
+
+        No text closes its own fence, and what is changed inside one afterwards is data again.
+        """
+        return fence.wrap(text, self._log.reader.fence_key())
 
     def expand(self, address: str | Pointer | Appended) -> bytes:
         """Give the exact bytes that a pointer addresses, whole; see `stream` for what is large.

@@ -23,6 +23,7 @@ SESSION = "5b0a6c1e-0000-4000-8000-000000000001"
 OTHER_SESSION = "5b0a6c1e-0000-4000-8000-000000000002"
 PATH = f"/home/ada/.claude/projects/-srv-app/{SESSION}.jsonl"
 TIME = "2026-03-04T05:06:07.890Z"
+KEY = b"key of the store"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(60))
 
 
@@ -199,7 +200,8 @@ def test_context_that_firsthand_injected_is_recognised():
         return line("attachment", attachment=attachment)
 
     ours, mixed, theirs = (
-        unfenced(record) for record in records(hook(wrap("old")) + hook("theirs " + wrap("old")) + hook("theirs"))
+        unfenced(record, KEY)
+        for record in records(hook(wrap("old", KEY)) + hook("theirs " + wrap("old", KEY)) + hook("theirs"))
     )
     assert (ours.injected, ours.drafts) == (True, ())
     assert told(mixed.drafts) == [("system", b"theirs [recalled by firsthand, not stored again]")]

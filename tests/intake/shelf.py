@@ -13,6 +13,8 @@ from firsthand.intake.port import Cursor, Placed
 class Shelf:
     """Keeps events by id, in order, and cursors as text; refuses what the log would refuse."""
 
+    fence_key = b"key of the shelf"
+
     def __init__(self) -> None:
         self.events: dict[str, tuple[str, Draft]] = {}
         self.cursors: dict[str, str] = {}

@@ -385,8 +385,8 @@ def test_what_firsthand_put_into_a_transcript_is_not_imported(tmp_path):
     """A recalled block in a message is left out and counted when nothing else was said."""
     data = lines(
         {"role": "user", "content": "what was it?"},
-        {"role": "tool", "content": wrap("the old answer")},
-        {"role": "user", "content": "so: " + wrap("the old answer") + " right?"},
+        {"role": "tool", "content": wrap("the old answer", Shelf.fence_key)},
+        {"role": "user", "content": "so: " + wrap("the old answer", Shelf.fence_key) + " right?"},
     )
     shelf = Shelf()
     report = take(shelf, put(tmp_path / "x.jsonl", data))

@@ -158,7 +158,7 @@ class _Run:
                         "known, or name the fields of its JSON lines with a mapping"
                     )
                 return False
-            reader = _Reader(host, source, tally, head, self._keeper.cursor(tally.path))
+            reader = _Reader(host, source, tally, head, self._keeper)
             reader.read(self, final=self._is_settled(source.standing))
         return True
 
@@ -184,8 +184,10 @@ class _Run:
 class _Reader:
     """The reading of one source, from where the last one stopped."""
 
-    def __init__(self, host: Host, source: OpenSource, tally: Tally, head: bytes, cursor: Cursor | None) -> None:
+    def __init__(self, host: Host, source: OpenSource, tally: Tally, head: bytes, keeper: Keeper) -> None:
         self._host, self._source, self._tally, self._head = host, source, tally, head
+        self._fence_key = keeper.fence_key
+        cursor = keeper.cursor(tally.path)
         self._main = host.session(tally.path, head)
         self._prefix = Prefix()
         self._seen = Seen()
@@ -246,7 +248,7 @@ class _Reader:
         self._bad.clear()
 
     def _place(self, reading: Reading, run: _Run) -> None:
-        record, tally = unfenced(reading.record), self._tally
+        record, tally = unfenced(reading.record, self._fence_key), self._tally
         self._prefix.add(record.raw)
         self._state = reading.state
         if record.fault:

@@ -77,7 +77,14 @@ class Cursor:
 
 
 class Keeper(Protocol):
-    """The store as the intake sees it."""
+    """The store as the intake sees it.
+
+    Attributes:
+        fence_key: what the store fences with (`firsthand.fence`), to tell its own words in a source.
+    """
+
+    @property
+    def fence_key(self) -> bytes: ...
 
     def append_records(self, placed: Sequence[Placed]) -> Sequence[int]:
         """Append the events of records, in order, all or none; say how many of each record were new.

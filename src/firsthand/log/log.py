@@ -32,6 +32,7 @@ from firsthand.errors import (
     StoreReadOnly,
 )
 from firsthand.event import CONTENT_INLINE_MAX, Draft, IdMaker
+from firsthand.fence import KEY_BYTES
 from firsthand.moment import Moment
 
 from . import place
@@ -168,7 +169,7 @@ class Log:
         assert self._writer is not None  # called while opening
         version = version_of(self._writer)  # again, under the lock: another process may have been first
         if version < VERSION:
-            migrate(self._writer, version, os.urandom(16), self._clock().microseconds)
+            migrate(self._writer, version, os.urandom(16), self._clock().microseconds, os.urandom(KEY_BYTES))
 
     def close(self) -> None:
         """Move the WAL into the database if no other writer is at work, and let everything go."""

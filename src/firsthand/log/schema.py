@@ -20,7 +20,8 @@ DATABASE_FILE = "firsthand.db"
 
 _V1 = """
 -- Facts about the store as a whole: uuid, created, reader_min (the least version that can read it),
--- head (32 bytes rolled over every event in order of position) and head_position.
+-- fence_key (16 random bytes, see fence.py), head (32 bytes rolled over every event in order of
+-- position) and head_position.
 CREATE TABLE store (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
 -- The tenants.
@@ -135,7 +136,7 @@ def check_readable(db: apsw.Connection, version: int) -> None:
         )
 
 
-def migrate(db: apsw.Connection, version: int, uuid: bytes, created: int) -> None:
+def migrate(db: apsw.Connection, version: int, uuid: bytes, created: int, fence_key: bytes) -> None:
     """Bring a store from ``version`` to the present one; the caller holds the write lock.
 
     Each step commits with its version number, so a crash leaves a whole version.
@@ -145,6 +146,7 @@ def migrate(db: apsw.Connection, version: int, uuid: bytes, created: int) -> Non
             MIGRATIONS[step](db)
             if step == 1:
                 rows = [("uuid", uuid), ("created", created), ("head", bytes(32)), ("head_position", 0)]
-                db.executemany("INSERT INTO store VALUES (?, ?)", [*rows, ("reader_min", 1)])
+                rows += [("reader_min", 1), ("fence_key", fence_key)]
+                db.executemany("INSERT INTO store VALUES (?, ?)", rows)
                 db.pragma("application_id", APPLICATION_ID)
             db.pragma("user_version", step)
