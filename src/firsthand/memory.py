@@ -288,10 +288,9 @@ class Memory:
             deep: also derive the whole text index again and compare; None does so up to 20,000 events.
             progress: called with events done and events in all.
         """
-        from dataclasses import replace
-
         from firsthand.index.check import check
         from firsthand.log.verify import Problem
+        from firsthand.value import replace
 
         verified = self._log.verify(heads=heads, progress=progress)
         with self._log.snapshot() as db:
@@ -308,11 +307,10 @@ class Memory:
     def _deep_check(self, db: apsw.Connection) -> list[str]:
         from firsthand.index.check import deep_check
 
-        keys = db.execute("SELECT key FROM namespace ORDER BY key").fetchall()
         reader = self._log.reader
-        return [
-            fault for (key,) in keys for fault in deep_check(db, int(str(key)), reader.batches(int(str(key))), reader)
-        ]
+        through = int(str(db.execute("SELECT max(position) FROM index_reach").get or 0))
+        keys = [int(str(key)) for (key,) in db.execute("SELECT key FROM namespace ORDER BY key").fetchall()]
+        return [fault for key in keys for fault in deep_check(db, key, reader.batches(key, through), reader)]
 
     def erase(self, addresses: Iterable[str | Pointer | Appended], *, reason: str = "") -> Erasure:
         """Destroy the content of events, wherever this store holds it; the chain still verifies.
@@ -344,6 +342,7 @@ class Memory:
             with db:
                 self._index.refresh(db, key)
 
+        self._log.flush_indexes()
         self._log.exclusively(count)
         accelerator = self._accelerator(make=self._log.reader.head()[0] >= ACCELERATE_EVENTS_MIN)
         while accelerator is not None and accelerator.advance(ACCELERATE_EVENTS_MIN):
@@ -464,7 +463,7 @@ def _bytes(content: Content) -> bytes | ByteSource:
 
 
 def _in_format(draft: Draft, name: str) -> Draft:
-    from dataclasses import replace
+    from firsthand.value import replace
 
     return replace(draft, meta={**draft.meta, "format": name}) if draft.part == 0 else draft
 

@@ -177,7 +177,9 @@ def test_an_interrupt_in_a_commit_leaves_all_or_nothing(tmp_path):
     armed = False
 
     def interrupt(*_: object) -> None:
-        if armed:
+        nonlocal armed
+        if armed:  # once only: a second one would come while the first is being handled
+            armed = False
             raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGINT, interrupt)

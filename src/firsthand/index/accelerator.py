@@ -20,7 +20,6 @@ import math
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
@@ -30,6 +29,7 @@ import apsw
 from firsthand.errors import StoreFailed
 from firsthand.log.port import Entry
 from firsthand.log.read import Reader
+from firsthand.value import asdict, value
 
 from . import words
 from .passages import ROW_STEP, Passage, cut, row_of
@@ -47,7 +47,7 @@ _FLOAT32 = 1 + 1e-5  # tantivy adds in single precision
 _HEADER, _MARK, _LOCK, _INDEX = "header.json", "advancing", "lock", "index"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Header:
     """What an accelerator is a copy of.
 

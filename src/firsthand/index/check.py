@@ -26,7 +26,7 @@ def check(db: apsw.Connection) -> list[str]:
         return ["the text index was never built; run 'firsthand rebuild'"]
     if reach and reach[0][1]:
         found.append(f"the text index reaches position {reach[0][0]:,} of {head:,}: {reach[0][1]}")
-    through = reach[0][0] if reach and reach[0][1] else head
+    through = reach[0][0] if reach else head
     for key, name in _all(db, "SELECT key, name FROM namespace ORDER BY key"):
         try:
             found += [f"namespace {name!r}: {fault}" for fault in _check_one(db, key, through)]
@@ -74,7 +74,8 @@ def deep_check(
     """
     again = apsw.Connection("")  # a file of its own that SQLite deletes
     try:
-        again.execute("CREATE TABLE session (namespace, first_position)")
+        again.execute("CREATE TABLE session (key, namespace, first_position)")
+        again.execute("CREATE TABLE event (session, position, salt)")
         again.execute("BEGIN")
         fresh = TextIndex()
         for batch in batches:

@@ -12,7 +12,8 @@ This module knows no storage.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from firsthand.value import value
 
 PASSAGE_BYTES = 16_384
 OVERLAP_BYTES = 256
@@ -26,7 +27,7 @@ _POSITION = ROW_STEP - 1
 _SPACE = b" \t\n\r\f\v"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Passage:
     """One passage: its number, and where in the payload it begins."""
 

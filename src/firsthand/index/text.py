@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -24,6 +23,7 @@ import apsw
 
 from firsthand.event import Event
 from firsthand.log.port import ContentReader, Entry
+from firsthand.value import value
 
 from . import words
 from .passages import ROW_STEP, count, cut, row_of
@@ -53,7 +53,7 @@ CREATE TABLE IF NOT EXISTS term_df (
 """
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class IndexSize:
     """How much an index holds: rows (passages), and tokens in all of them."""
 
@@ -130,6 +130,8 @@ class TextIndex:
 
         Costs one pass over the terms (80 ms for 100,000 events), so it is never part of an append.
         """
+        if not version_of(db, namespace):
+            return False
         size, counted = size_of(db, namespace), counted_of(db, namespace)
         if size.rows < max(COMMON_ROWS_MIN, counted * _GROWTH):
             return False
@@ -151,8 +153,12 @@ class TextIndex:
     def _look(self, db: apsw.Connection, namespace: int, first: int) -> None:
         """See that the namespace's table is there; make it only when its first event ever comes."""
         if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"text_{namespace}",)).get:
+            # Erased ones, as a restore brings them, were never to be in it.
             earlier = db.execute(
-                "SELECT count(*) FROM session WHERE namespace = ? AND first_position < ?", (namespace, first)
+                "SELECT EXISTS (SELECT 1 FROM session JOIN event ON event.session = session.key "
+                "WHERE session.namespace = ? AND session.first_position < ? AND event.position < ? "
+                "AND event.salt IS NOT NULL)",
+                (namespace, first, first),
             ).get
             if earlier:
                 raise apsw.SQLError(f"the text index of namespace {namespace} is missing; run 'firsthand rebuild'")

@@ -18,10 +18,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from zlib import crc32
 
 from firsthand.event import Event, Kind, to_text
+from firsthand.value import value
 
 WORDS_VERSION = 1
 """Part of an index's identity: an index of other rules is built anew."""
@@ -50,7 +50,7 @@ _SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _OPAQUE_MEDIA = ("image/", "audio/", "video/", "font/")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Words:
     """The two columns of an index row.
 

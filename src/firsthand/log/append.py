@@ -9,7 +9,6 @@ it is written, so one that is refused leaves nothing and stops nobody else's.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -27,6 +26,7 @@ from firsthand.event import (
     roll,
 )
 from firsthand.moment import Moment
+from firsthand.value import replace, value
 
 from .database import read_map
 from .port import ContentReader, Entry, TransactionIndex
@@ -46,7 +46,7 @@ INSERT INTO event (position, id, namespace, session, sequence, part, turn, kind,
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Appended:
     """What became of one draft.
 
@@ -66,7 +66,7 @@ class Appended:
         return f"fh:{self.id}"
 
 
-@dataclass(slots=True)
+@value(frozen=False)
 class _Session:
     """A session's row while a transaction works on it."""
 
@@ -360,7 +360,7 @@ class Appender:
         return [entry for entry in self._backlog(after, before - after - 1) if entry.event.position < before]
 
 
-@dataclass(slots=True)
+@value(frozen=False)
 class _Reach:
     """How far one index reaches."""
 

@@ -21,11 +21,11 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from firsthand.errors import FirsthandError, InvalidDraft, StoreDamaged, StoreFailed
 from firsthand.event import Artifact, ByteSource
+from firsthand.value import value
 
 from .disk import Disk
 from .preview import Previewer
@@ -37,7 +37,7 @@ _ADDRESS = re.compile(r"([0-9a-f]{64})\.zst\Z")
 _DOOMED = "doomed-"  # was at an address and is being destroyed: never waited for
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Staged:
     """A payload written out and synced, not yet at its address."""
 

@@ -8,13 +8,13 @@ change once written, so they can be copied while others are added.
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 from firsthand.errors import StoreFailed, StoreFull
+from firsthand.value import value
 
 from .artifacts import ArtifactStore
 from .database import open_reader, read_map, translating
@@ -24,7 +24,7 @@ from .schema import DATABASE_FILE
 ATTEMPTS_MAX = 3
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Backup:
     """What a backup holds.
 

@@ -66,6 +66,15 @@ def translating(path: Path | str, db: apsw.Connection | None = None) -> Iterator
         yield
     except apsw.Error as error:
         raise translated(error, path, system_errno(db)) from error
+    except UnicodeDecodeError as error:
+        raise not_text(error, path) from error
+
+
+def not_text(error: UnicodeDecodeError, path: Path | str) -> StoreDamaged:
+    """Say that a text in the database is no text any more."""
+    return StoreDamaged(
+        f"{path}: a text is damaged ({error}). Run 'firsthand verify' to see which events are concerned."
+    )
 
 
 def system_errno(db: apsw.Connection | None) -> int:

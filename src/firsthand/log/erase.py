@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import apsw
 
 from firsthand.errors import InvalidDraft
 from firsthand.event import Draft, Event, IdMaker, Kind, Trust
+from firsthand.value import value
 
 from .append import Appender
 from .artifacts import ArtifactStore
@@ -33,7 +33,7 @@ UNFINISHED = "unfinished_erasure"
 SWEEP_SECONDS = 3_600.0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Erasure:
     """What an erasure did.
 

@@ -14,7 +14,6 @@ import itertools
 import json
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import apsw
@@ -22,6 +21,7 @@ import apsw
 from firsthand.errors import FormatError, InvalidDraft, StoreDamaged
 from firsthand.event import SALT_BYTES, Artifact, Kind, Trust, commit_to, decode_body, encode_body, id_bytes, id_text
 from firsthand.moment import Moment
+from firsthand.value import value
 
 from . import compression
 from .artifacts import ArtifactStore
@@ -35,7 +35,7 @@ PIECE_BYTES = 1 << 20
 LINE_BYTES_MAX = 512 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Exported:
     """What an export wrote, or a restore took in.
 
@@ -50,7 +50,7 @@ class Exported:
     damaged: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Line:
     """One event of an export, read and checked."""
 
@@ -81,7 +81,10 @@ def export(
     namespaces = read_map(db, "SELECT key, name FROM namespace")
     if namespace is not None:
         namespaces = {key: name for key, name in namespaces.items() if name == namespace}
-    out.write(_header(facts["uuid"], facts["created"], namespaces.values(), session))
+    try:
+        out.write(_header(facts["uuid"], facts["created"], namespaces.values(), session))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise StoreDamaged(f"what the store says of itself is damaged ({error!r}); restore it from a backup") from error
     texts = read_map(db, "SELECT key, text FROM name")
     sessions = read_map(db, "SELECT key, name FROM session")
     events = damaged = 0

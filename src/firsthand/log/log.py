@@ -38,9 +38,19 @@ from firsthand.moment import Moment
 from . import place
 from .append import Appended, Appender
 from .artifacts import ArtifactStore
-from .database import Readers, abandon, open_reader, open_writer, recover, system_errno, translated, translating
+from .database import (
+    Readers,
+    abandon,
+    not_text,
+    open_reader,
+    open_writer,
+    recover,
+    system_errno,
+    translated,
+    translating,
+)
 from .disk import Disk
-from .port import TransactionIndex
+from .port import Entry, TransactionIndex
 from .prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, check_name, decode_batch, encode_batch, prepare
 from .queue import Ticket, WriterQueue
 from .read import Reader
@@ -158,7 +168,11 @@ class Log:
             contents=self.reader,
             artifacts=self.artifacts,
             clock=self._clock,
+            backlog=self._entries,
         )
+
+    def _entries(self, after: int, limit: int) -> Sequence[Entry]:
+        return self.reader.entries(after, limit)
 
     def _make(self, file: Path) -> None:
         """Create the empty database file with the right rights; another process may have been first."""
@@ -311,7 +325,10 @@ class Log:
 
         def run() -> Any:
             with self._writing():
-                return action(self.writer)
+                try:
+                    return action(self.writer)
+                finally:
+                    self._appender.forget()  # whatever it wrote, it wrote behind the appender's back
 
         return queue.exclusively(run)
 
@@ -324,9 +341,10 @@ class Log:
                 if isinstance(ours, StoreBusy):
                     ours.batch = ticket.batch
                 ticket.settle(error=ours)
-        except StoreDamaged as error:  # of one batch: it must not be told to the owners of the others
+        except (StoreDamaged, UnicodeDecodeError) as error:  # of one batch: not to be told to the owners of the others
             if len(tickets) == 1:
-                tickets[0].settle(error=error)
+                damaged = error if isinstance(error, StoreDamaged) else not_text(error, self.root)
+                tickets[0].settle(error=damaged)
                 return
             for ticket in tickets:
                 self._commit((ticket,))
@@ -338,6 +356,8 @@ class Log:
             yield
         except apsw.Error as error:
             raise self._judged(error) from error
+        except UnicodeDecodeError as error:
+            raise not_text(error, self.root) from error
 
     def _judged(self, error: apsw.Error) -> StoreError:
         ours = translated(error, self.root, system_errno(self._writer))
@@ -367,8 +387,15 @@ class Log:
                     progress(position, self.reader.head()[0])
         return done
 
-    @staticmethod
-    def _begin_rebuild(index: TransactionIndex, db: apsw.Connection) -> None:
+    def flush_indexes(self) -> None:
+        """Leave nothing of the newest events to be indexed with later ones."""
+        self._writable().exclusively(self._flush_indexes)
+
+    def _flush_indexes(self) -> None:
+        with self._writing():
+            self._appender.commit((), lambda: None)
+
+    def _begin_rebuild(self, index: TransactionIndex, db: apsw.Connection) -> None:
         with db:
             index.reset(db)
             db.execute("INSERT OR REPLACE INTO index_reach VALUES (?, 0, 'is being rebuilt')", (index.name,))
@@ -393,7 +420,8 @@ class Log:
 
         Raises:
             Unresolvable: an id is not in this namespace.
-            InvalidDraft: more than 10,000 events, or a reason over 1,000 characters.
+            InvalidDraft: more than 10,000 events, a reason over 1,000 characters, or the record of an erasure.
+            StoreBusy: a reader still uses the pages that held the content; erase again when it is done.
         """
         from .erase import check, erase  # a hook's start does not pay for what it never does
 
@@ -411,6 +439,7 @@ class Log:
             events = [wanted[position] for position in sorted(wanted)]
             # 2) Content gone and recorded in one transaction; then what that freed.
             with self._writing():
+                queue.wipe()
                 return erase(
                     self.writer, self._appender, self.artifacts, self._indexes, self._ids,
                     namespace=namespace, namespace_key=key, events=events, reason=reason,

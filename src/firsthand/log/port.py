@@ -7,12 +7,12 @@ in the log's own transaction, behind a port of four verbs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import apsw
 
 from firsthand.event import Event
+from firsthand.value import value
 
 
 class ContentReader(Protocol):
@@ -27,7 +27,7 @@ class ContentReader(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Entry:
     """One event as an index is given it.
 

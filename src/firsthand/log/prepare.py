@@ -12,7 +12,6 @@ import json
 import os
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from firsthand.errors import InvalidDraft
@@ -34,6 +33,7 @@ from firsthand.event import (
     to_bytes,
 )
 from firsthand.moment import Moment
+from firsthand.value import value
 
 from . import compression
 
@@ -48,7 +48,7 @@ _FIXED = struct.Struct("<16sIiBB?qhIIIII")
 _E = TypeVar("_E", Kind, Trust)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Restored:
     """What an event that comes out of an export brings with it.
 
@@ -61,7 +61,7 @@ class Restored:
     chain: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Prepared:
     """One event, ready to be written.
 
@@ -91,7 +91,7 @@ class Prepared:
     restored: Restored | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DraftGroup:
     """Drafts for one session, as part of an append to several."""
 
@@ -99,7 +99,7 @@ class DraftGroup:
     drafts: tuple[Draft, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Batch:
     """Events that are appended together or not at all, to one session.
 

@@ -22,7 +22,8 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from firsthand.value import value
 
 PREVIEW_BYTES_MAX = 6_000
 EDGE_CHARACTERS_MAX = 1_000  # of head and of tail
@@ -69,7 +70,7 @@ def preview(pieces: Iterable[bytes]) -> bytes:
     return previewer.finish()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Passage:
     """A passage of the payload that may be shown.
 

@@ -28,11 +28,11 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from firsthand.errors import FirsthandError, StoreBusy, StoreClosed
+from firsthand.value import value
 
 from .disk import translated
 
@@ -48,7 +48,7 @@ _TICK_NS = 50_000_000
 _GIVE_WAY_S, _GIVE_WAY_TIMES = 0.02, 10  # to one who must hold the lock itself; no longer, since it may be stopped
 
 
-@dataclass(slots=True, eq=False)
+@value(frozen=False, eq=False)
 class Ticket:
     """One batch on its way: its place in this process's queue and what came of it."""
 

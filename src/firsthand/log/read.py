@@ -8,7 +8,6 @@ against its address.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from firsthand.fence import KEY_BYTES
 from firsthand.moment import Moment
 from firsthand.pointer import Pointer
 from firsthand.record import assemble
+from firsthand.value import value
 
 from .artifacts import ArtifactStore
 from .database import Readers, translating
@@ -32,7 +32,7 @@ _PAGE = 256
 _NAMESPACE = "SELECT name FROM namespace WHERE key = ?"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SessionInfo:
     """One session, as lists show it.
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import apsw
 
 from firsthand.errors import QueryError, StoreDamaged
 from firsthand.event import Artifact, Kind, decode_body, genesis, id_text, link, roll
+from firsthand.value import field, value
 
 from .artifacts import ArtifactStore
 from .rows import body_of, header_of
@@ -32,7 +32,7 @@ PROBLEMS_MAX = 10_000
 PAGE_PROBLEMS_SHOWN = 10
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Problem:
     """One thing that is not as it was written.
 
@@ -53,7 +53,7 @@ class Problem:
         return f"{self.where}{event}{place}: {self.what}"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Verification:
     """What a verification saw.
 
@@ -95,7 +95,7 @@ def parse_head(text: str) -> tuple[int, bytes]:
     return parsed
 
 
-@dataclass(slots=True)
+@value(frozen=False)
 class _Chain:
     """A session's chain as far as it was followed."""
 
@@ -110,7 +110,7 @@ class _Chain:
     links: tuple[bytes, ...] = ()  # what the next event may be chained to; empty after a gap
 
 
-@dataclass(slots=True)
+@value(frozen=False)
 class _Findings:
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -204,7 +204,7 @@ class _Tables:
         def read(sql: str) -> list[Any]:
             try:
                 return db.execute(sql).fetchall()
-            except apsw.Error as error:
+            except (apsw.Error, UnicodeDecodeError) as error:
                 found.add("database", f"cannot be read ({error}): {sql}")
                 return []
 
@@ -215,11 +215,17 @@ class _Tables:
         if not isinstance(self.head, bytes) or self.head_position != stored:
             found.add("head", "the store's head is missing or no head")
             self.head = None
+        for key, kind in (("uuid", bytes), ("created", int), ("reader_min", int)):
+            if not isinstance(facts.get(key), kind):
+                found.add("database", f"what the store says of itself lacks {key!r}")
         self.last_position = rows.last_position()
         self.unfinished = "unfinished_erasure" in facts
         self.uses = read("SELECT namespace, digest, position FROM artifact_use")
         self.names = dict(read("SELECT key, text FROM name"))
-        self.namespaces = dict(read("SELECT key, name FROM namespace"))
+        tenants = read("SELECT key, name FROM namespace")
+        self.namespaces = {key: name for key, name in tenants if isinstance(key, int) and isinstance(name, str)}
+        if len(self.namespaces) != len(tenants):
+            found.add("database", "the table of namespaces holds what is no namespace")
         self.sessions = {
             row[0]: row
             for row in read(

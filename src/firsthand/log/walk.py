@@ -37,7 +37,7 @@ class Rows:
         """Give the last position there is a row for."""
         try:
             last = self._db.execute("SELECT max(position) FROM event").get
-        except apsw.Error:
+        except (apsw.Error, UnicodeDecodeError):
             return max(self._in_pages(), default=0)
         return last if isinstance(last, int) and 0 < last < 1 << 48 else 0
 
@@ -54,7 +54,7 @@ class Rows:
             end = min(position + _PAGE, total)
             try:
                 page: list[Any] = self._db.execute(sql, (position, end)).fetchall()
-            except apsw.Error:
+            except (apsw.Error, UnicodeDecodeError):
                 page = self._one_by_one(position, end)
             by_position = {row[0]: row for row in page}
             empty = 0 if page else empty + 1
@@ -69,7 +69,7 @@ class Rows:
         """Give the next position that has a row; one beyond all when there is none to be found."""
         try:
             return int(self._db.execute("SELECT min(position) FROM event WHERE position > ?", (after,)).get or _BEYOND)
-        except apsw.Error:
+        except (apsw.Error, UnicodeDecodeError):
             return min((position for position in self._in_pages() if position > after), default=_BEYOND)
 
     def at(self, position: int) -> tuple[Any, ...] | None:
@@ -83,7 +83,7 @@ class Rows:
         for position in range(after + 1, through + 1):
             try:
                 rows.extend(self._db.execute(sql, (position,)).fetchall())
-            except apsw.Error:
+            except (apsw.Error, UnicodeDecodeError):
                 row = self._in_pages().get(position)
                 if row is None:
                     self.unreadable.add(position)

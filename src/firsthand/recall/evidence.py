@@ -7,12 +7,12 @@ event is left out and named, and never hides the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from firsthand.errors import StoreDamaged
 from firsthand.event import Event, to_text
 from firsthand.index import passages, words
 from firsthand.log.read import Reader
+from firsthand.value import value
 
 from .plan import Question
 from .rank import Match, Wanted, match
@@ -20,7 +20,7 @@ from .rank import Match, Wanted, match
 _HEAD_BYTES = 4_096
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Row:
     """One passage of one event, read from the log."""
 

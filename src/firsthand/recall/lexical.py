@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import apsw
@@ -20,6 +19,7 @@ import apsw
 from firsthand.answer import Scope
 from firsthand.index.passages import ROW_STEP, position_of
 from firsthand.index.text import NAME, TOKENIZER, VERSION, IndexSize, counted_of, size_of, version_of
+from firsthand.value import value
 
 from .plan import Question, Tokenize
 
@@ -28,13 +28,13 @@ _UNCOUNTED_ROWS = 50_000
 """From here on, without counted terms, stop words are taken to stand in every third row instead of being counted."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reach:
     """How far the text index of a namespace can be trusted.
 
     Attributes:
         through: every event of the namespace up to this position is in it.
-        fault: why it goes no further; empty when it reaches the log's head.
+        fault: why it does not follow; empty when what it lacks are only the newest few events.
     """
 
     through: int
@@ -103,7 +103,10 @@ def reach(db: apsw.Connection, namespace: int, head: int) -> Reach:
     row = _all(db, "SELECT position, fault FROM index_reach WHERE name = ?", (NAME,))
     if not row:
         return Reach(0, "the text index was never built")
+    position, fault = row[0]
     version = version_of(db, namespace)
+    if not version and not fault and not _begun(db, namespace, position):
+        return Reach(0, "")
     if version != VERSION:
         return Reach(0, f"the text index is of version {version}, not {VERSION}" if version else "it is missing")
     try:
@@ -113,8 +116,13 @@ def reach(db: apsw.Connection, namespace: int, head: int) -> Reach:
         return Reach(0, f"the text index cannot be read ({error})")
     if size.rows and newest is None:
         return Reach(0, "the text index has lost its rows")
-    position, fault = row[0]
-    return Reach(position, fault) if fault else Reach(head, "")
+    return Reach(min(position, head), fault)
+
+
+def _begun(db: apsw.Connection, namespace: int, through: int) -> bool:
+    """Say whether a namespace has events that the index should have."""
+    first = db.execute("SELECT min(first_position) FROM session WHERE namespace = ?", (namespace,)).get
+    return first is not None and int(str(first)) <= through
 
 
 class Lexical:
@@ -186,7 +194,7 @@ class Lexical:
         return [row for row, _ in found[: limit * len(arms)]]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Where:
     """A scope as SQL over ``event e``; ``low`` (inclusive) and ``high`` bound the positions."""
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from firsthand.index import words
+from firsthand.value import value
 
 from .stop_words import STOP_WORDS
 
@@ -38,7 +38,7 @@ _QUOTED = re.compile(r'"([^"\n]{2,1000})"|“([^”\n]{2,1000})”|`([^`\n]{2,10
 _ABBREVIATED_HASH = re.compile(r"(?=[0-9a-f]*\d)[0-9a-f]{7,39}\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Term:
     """One thing the index can be asked for.
 
@@ -53,7 +53,7 @@ class Term:
     match: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Question:
     """A query, cut up.
 
@@ -79,7 +79,7 @@ class Question:
         return not self.words and not self.strings
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Plan:
     """What the index is asked.
 

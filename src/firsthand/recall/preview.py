@@ -7,16 +7,16 @@ their byte offset in it. This module knows no storage.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from firsthand.event import to_text
 from firsthand.tokens import estimate
+from firsthand.value import value
 
 BYTES_A_TOKEN = 4
 _LEAD = 5  # one fifth of a preview stands before the first match
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Preview:
     """A run of a content: its text, where it begins, and its tokens."""
 

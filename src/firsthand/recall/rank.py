@@ -15,7 +15,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from firsthand.value import value
 
 K1, B = 1.2, 0.75
 WEIGHTS = {"exact": 1.5, "phrase": 1.0}
@@ -26,7 +27,7 @@ FOLDED_SHARE = 0.5
 """What a string weighs that stands there with other capitals."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Frequencies:
     """What is known of the whole index.
 
@@ -47,7 +48,7 @@ class Frequencies:
         return math.log(1 + (rows - df + 0.5) / (df + 0.5))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Wanted:
     """A string that is looked for word for word.
 
@@ -64,7 +65,7 @@ class Wanted:
     opens: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Match:
     """What of a query stands in one row.
 

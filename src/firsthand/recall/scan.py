@@ -6,11 +6,11 @@ Slow and sure, so it is bounded in events and in time, and says when it stopped.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from firsthand.answer import Scope
 from firsthand.log.read import Reader
+from firsthand.value import value
 
 from .evidence import Evidence
 from .lexical import Deadline, where
@@ -20,7 +20,7 @@ SCAN_EVENTS_MAX = 20_000
 _PAGE = 128
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Scanned:
     """What a scan saw.
 

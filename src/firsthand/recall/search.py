@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import apsw
@@ -23,6 +22,7 @@ from firsthand.index import words
 from firsthand.index.passages import position_of, row_of
 from firsthand.log.read import Reader
 from firsthand.tokens import estimate
+from firsthand.value import field, replace, value
 
 from . import preview
 from .evidence import Evidence, Row
@@ -52,7 +52,7 @@ class Ranker(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Scored:
     row: int
     total: float
@@ -64,7 +64,7 @@ class _Scored:
         return position_of(self.row)
 
 
-@dataclass(slots=True)
+@value(frozen=False)
 class _Findings:
     """What a search has to say beside its hits."""
 
@@ -214,7 +214,7 @@ class _Search:
         """Search what the index does not reach, and everything for what is no word."""
         question = self._question
         wordless = not question.words and not question.stop_words and not question.strings
-        if not reached.fault and not wordless:
+        if not reached.fault and not wordless and reached.through >= self._head:
             return None
         after = 0 if wordless else reached.through
         seen = scan(self._reader, self._evidence, self._key, scope, self._deadline, after, self._head)
@@ -223,7 +223,7 @@ class _Search:
                 f"the text index reaches position {reached.through:,} of {self._head:,}: {reached.fault}. "
                 f"{seen.events:,} events were searched in the log itself; run 'firsthand rebuild'"
             )
-        else:
+        elif wordless:
             self._findings.notes.append(f"the query holds no word; {seen.events:,} events were searched sign by sign")
         if not seen.whole:
             self._findings.truncated = True
@@ -232,8 +232,8 @@ class _Search:
 
     def _outside(self) -> Outcome | None:
         """Look outside the scope for what is not in it."""
-        _, frequencies, candidates = self._ask_index(Scope())
-        found = self._rank(candidates, frequencies, None, 1)
+        reached, frequencies, candidates = self._ask_index(Scope())
+        found = self._rank(candidates, frequencies, self._scan(Scope(), reached), 1)
         event = self._evidence.event(found[0].position) if found else None
         if event is None:
             return None
