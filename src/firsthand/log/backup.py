@@ -13,7 +13,7 @@ from typing import Any
 
 import apsw
 
-from firsthand.errors import StoreFailed, StoreFull
+from firsthand.errors import StoreDamaged, StoreError, StoreFailed
 from firsthand.value import value
 
 from .artifacts import ArtifactStore
@@ -45,6 +45,7 @@ def backup(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
     Raises:
         StoreFailed: the target holds something, or lies in the store.
         StoreFull: the target's disk is full; what was copied is removed.
+        StoreDamaged: the store lacks a payload, so no copy of it would be whole; export what is left of it.
     """
     target = target.absolute()
     if target.is_relative_to(root.absolute()):
@@ -54,18 +55,22 @@ def backup(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
     disk.make_folder(target)
     try:
         return _copy(db, root, target, disk)
-    except (OSError, StoreFull, apsw.Error) as error:
-        for name in target.iterdir():
-            shutil.rmtree(name) if name.is_dir() else name.unlink()
-        if isinstance(error, StoreFull):
+    except (OSError, StoreError, apsw.Error) as error:
+        _empty(target)
+        if isinstance(error, StoreError):
             raise
         raise StoreFailed(f"the backup to {target} failed and was removed: {error}") from error
 
 
+def _empty(folder: Path) -> None:
+    for path in folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
 def _copy(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
+    file = target / DATABASE_FILE
     for attempt in range(ATTEMPTS_MAX):
-        file = target / DATABASE_FILE
-        file.unlink(missing_ok=True)
+        _empty(target)
         with translating(target, db):
             db.execute("VACUUM INTO ?", (str(file),)).fetchall()
         file.chmod(0o600)
@@ -77,14 +82,20 @@ def _copy(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
         finally:
             copied.close()
         # An erasure between the snapshot and here took files away: the copy would hold what was erased. Again.
-        if _copy_artifacts(ArtifactStore(root, disk), ArtifactStore(target, disk), held) or attempt == ATTEMPTS_MAX - 1:
+        missing = _copy_artifacts(ArtifactStore(root, disk), ArtifactStore(target, disk), held)
+        if not missing:
             break
+        if attempt == ATTEMPTS_MAX - 1:
+            raise StoreDamaged(
+                f"the file of artifact {missing} is missing in {root}, so a backup would not be whole. Run 'firsthand "
+                "verify'; 'firsthand export --salvage' writes what is left."
+            )
     disk.sync_folder(target)
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     head = f"{facts['head_position']}:{facts['head'].hex()}"
     return Backup(target, facts["head_position"], len(held), size, head)
 
 
-def _copy_artifacts(source: ArtifactStore, target: ArtifactStore, held: list[tuple[int, bytes]]) -> bool:
-    """Copy the artifact files; False when one is not there any more."""
-    return all(source.copy_to(target, namespace, digest) for namespace, digest in held)
+def _copy_artifacts(source: ArtifactStore, target: ArtifactStore, held: list[tuple[int, bytes]]) -> str:
+    """Copy the artifact files; name the first that is not there any more, empty when all are."""
+    return next((digest.hex() for namespace, digest in held if not source.copy_to(target, namespace, digest)), "")
