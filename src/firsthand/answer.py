@@ -7,12 +7,12 @@ parts of it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from .errors import QueryError
 from .event import Kind, Trust
 from .moment import Moment
+from .value import field, value
 
 QUERY_CHARACTERS_MAX = 100_000
 HITS_MAX = 1_000
@@ -28,7 +28,7 @@ class Outcome(StrEnum):
     DEGRADED = "degraded"  # a stage is behind or broken: `Answer.notes` names it
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Scope:
     """Where a recall looks. Empty fields do not restrict; the namespace is named elsewhere, always.
 
@@ -56,7 +56,7 @@ class Scope:
         return self == Scope()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Query:
     """One question to the log.
 
@@ -91,7 +91,7 @@ class Query:
                 raise QueryError(f"{name} is a whole number from {low} to {high}; got {value!r}")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Hit:
     """One event that answers.
 
@@ -121,7 +121,7 @@ class Hit:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Answer:
     """What a recall found, or why it found nothing.
 

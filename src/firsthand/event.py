@@ -16,12 +16,12 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Protocol
 
 from .errors import InvalidDraft
 from .moment import Moment
+from .value import field, value
 
 NAME_BYTES_MAX = 512  # namespace, session, agent, origin, media type
 META_BYTES_MAX = 262_144
@@ -82,7 +82,7 @@ class ByteSource(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Draft:
     """An event as its writer hands it in; the log adds place, time of ingest and hashes.
 
@@ -115,7 +115,7 @@ class Draft:
     turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Artifact:
     """A payload kept out of line.
 
@@ -130,7 +130,7 @@ class Artifact:
     preview: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Event:
     """One event as the log holds it.
 
@@ -276,7 +276,7 @@ def encode_body(media: bytes, meta: bytes, envelope: bytes, payload: bytes | Art
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Body:
     """The four fields of an event's body, as bytes."""
 
@@ -333,7 +333,7 @@ def roll(previous: bytes, position: int, chain: bytes) -> bytes:
     return hashlib.sha256(b"firsthand store 1\0" + previous + _U64.pack(position) + chain).digest()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Header:
     """All of an event that stays when its body is erased, except position and hashes."""
 

@@ -223,16 +223,22 @@ class Memory:
         self,
         paths: Iterable[str | os.PathLike[str]] | None = None,
         *,
+        mapping: Mapping[str, str] | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> ImportReport:
         """Import transcripts, mails and message files; the same file again adds nothing.
 
         Args:
             paths: files and folders; None looks where the known hosts keep their sessions.
+            mapping: reads every file as JSON lines: which field of a line is its ``content``, ``kind``,
+                ``time``, ``session``, ``agent`` or ``id``; a dot leads into an object. Another mapping
+                gives other events, in sessions of their own.
 
         Raises:
             SourceRejected: the one file asked for cannot be imported.
+            FormatError: the mapping names something else.
         """
+        from firsthand.hosts.jsonl import Fields, Jsonl
         from firsthand.intake.importer import import_paths
         from firsthand.keeper import LogKeeper
 
@@ -241,6 +247,7 @@ class Memory:
             paths,
             home=environment.home(),
             folders=environment.host_folders(),
+            host=None if mapping is None else Jsonl(Fields.of(mapping)),
             progress=progress,
         )
         self.follow()

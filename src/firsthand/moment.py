@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
+
+from .value import value
 
 MICROSECONDS = 1_000_000
 _EARLIEST = -62_135_596_800 * MICROSECONDS  # 0001-01-01T00:00:00Z
@@ -22,7 +23,7 @@ _ISO = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@value(order=True)
 class Moment:
     """One point in time.
 

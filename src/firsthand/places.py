@@ -5,14 +5,15 @@ Only looked up, never opened.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from firsthand import environment
 from firsthand.hosts.registry import HOSTS
 
+from .value import value
 
-@dataclass(frozen=True, slots=True)
+
+@value
 class UsualPlace:
     """A folder that a host keeps its sessions in.
 

@@ -14,10 +14,10 @@ expanded.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from .errors import InvalidDraft, MalformedPointer
 from .event import id_bytes, id_text
+from .value import value
 
 _ID = r"[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}"
 _GRAMMAR = re.compile(
@@ -27,7 +27,7 @@ FIND = re.compile(rf"fh:{_ID}(?:\.\.{_ID}|#source|@L?\d{{1,18}}-\d{{1,18}})?")
 """Finds the pointers that stand in a text."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Pointer:
     """An address of an event, a span, or a part of an event.
 

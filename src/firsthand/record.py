@@ -17,9 +17,9 @@ import json
 import struct
 from bisect import bisect
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from .event import Draft, to_bytes
+from .value import replace, value
 
 _LENGTH = struct.Struct("<Q")
 _HOLE = struct.Struct("<HB")
@@ -33,7 +33,7 @@ BASE64_LF, BASE64_CRLF = 5, 6  # in lines of 76 signs, as mails carry it
 SPELLINGS = (JSON_STRING, JSON_ASCII, VERBATIM, BASE64, JSON_SLASHED, BASE64_LF, BASE64_CRLF)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Record:
     """One source record, parsed.
 
@@ -54,7 +54,7 @@ class Record:
     injected: bool = False
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@value(order=True)
 class _Cut:
     """Bytes of a record that a content stands for."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from firsthand.log.log import Log
 from firsthand.log.schema import DATABASE_FILE
 
+from .value import value
 
-@dataclass(frozen=True, slots=True)
+
+@value
 class Stats:
     """A store in numbers; sizes in bytes.
 

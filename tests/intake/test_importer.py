@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from firsthand.intake.find import in_paths
 from firsthand.intake.importer import BAD_RUN_MAX, Progress, Quarantined, import_found, import_paths
 from firsthand.intake.port import Placed
 from firsthand.record import make
+from firsthand.value import replace
 
 DAY_NS = 86_400 * 1_000_000_000
 
@@ -393,6 +393,28 @@ def test_what_firsthand_put_into_a_transcript_is_not_imported(tmp_path):
     assert (report.injected, report.events_new) == (1, 2)
     assert shelf.contents() == [b"what was it?", b"so: [recalled by firsthand, not stored again] right?"]
     assert b"old answer" not in b"".join(draft.envelope for draft in shelf.drafts())
+
+
+def test_another_mapping_gives_other_events(tmp_path):
+    """A file read with a mapping, with another and with none is three sessions; each one again adds nothing."""
+    path = put(tmp_path / "x.jsonl", lines({"content": "a", "text": "b", "words": "c"}))
+    hosts = [Jsonl(Fields.of({"content": name})) for name in ("text", "words", "content")]
+    shelf = Shelf()
+    assert [take(shelf, path, host=host).events_new for host in hosts] == [1, 1, 1]
+    assert [take(shelf, path, host=host).events_new for host in hosts] == [0, 0, 0]
+    assert [shelf.contents(f"{host.name}:x") for host in hosts] == [[b"b"], [b"c"], [b"a"]]
+    put(path, lines({"content": "a", "text": "b", "words": "c"}, {"text": "d", "words": "e"}))
+    assert take(shelf, path, host=hosts[1]).events_new == 1
+    assert shelf.contents(f"{hosts[1].name}:x") == [b"c", b"e"]
+
+
+def test_a_mapping_that_fits_no_line_is_no_transcript(tmp_path):
+    """Misspell the content's field and a long file is refused, with the field's name and its first line."""
+    path = put(tmp_path / "x.jsonl", lines(*({"content": "a"} for _ in range(BAD_RUN_MAX))))
+    with pytest.raises(SourceRejected, match="from line 1 .* there is no field 'txt'"):
+        take(Shelf(), path, host=Jsonl(Fields.of({"content": "txt"})))
+    with pytest.raises(SourceRejected, match="expected the files to read with this mapping"):
+        import_paths(Shelf(), None, home=tmp_path, host=Jsonl())
 
 
 def test_progress_runs_forward_to_the_end(tmp_path):

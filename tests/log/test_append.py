@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 
 import pytest
 
@@ -14,6 +13,7 @@ from firsthand.log.log import DraftGroup
 from firsthand.log.prepare import BATCH_EVENTS_MAX, Batch, Restored, prepare
 from firsthand.log.queue import Ticket
 from firsthand.moment import Moment
+from firsthand.value import replace
 from stores import assert_whole
 
 ID = "01J8ZQ4T9M6V3K2N7P5R8S1WX"

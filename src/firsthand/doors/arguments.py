@@ -114,6 +114,13 @@ def _kind(text: str) -> Kind:
         raise argparse.ArgumentTypeError(f"expected a kind; got {text!r}. Kinds: {known}") from None
 
 
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, field = text.partition("=")
+    if not (name and equals and field):
+        raise argparse.ArgumentTypeError(f"expected NAME=FIELD such as content=text; got {text!r}")
+    return name, field
+
+
 def _time(text: str) -> Moment:
     number = text.replace(".", "", 1).isdigit() and len(text) > len("20260131")
     read = moment.parse(float(text) if number else text)
@@ -135,9 +142,14 @@ def _import(commands: Any) -> None:
         firsthand import                                    the usual places of the agents you use
         firsthand import ~/.claude/projects                 a folder, with all that is below it
         firsthand import session.jsonl mail.mbox --json     files; the report as JSON
+        firsthand import --map content=text --map kind=from.role --map time=ts chat.jsonl
         """,
     )  # fmt: skip
     one.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; none: the hosts' usual places")
+    one.add_argument(
+        "--map", action="append", default=[], type=_pair, metavar="NAME=FIELD",
+        help="read all as JSON lines: the field of a line that is its content, kind, time, session, agent or id",
+    )  # fmt: skip
 
 
 def _append(commands: Any) -> None:
@@ -171,6 +183,7 @@ def _recall(commands: Any) -> None:
         firsthand recall connection refused
         firsthand recall app/main.py:212 --kind tool_result --since 2026-01-01
         firsthand recall --session 'pi:*' --limit 3 -- --no-verify
+        firsthand recall --fenced deploy key | xclip            to paste into an agent's context
         """,
     )  # fmt: skip
     one.add_argument("query", nargs="+", metavar="QUERY", help="any text; after -- it may begin with a dash")
@@ -184,7 +197,11 @@ def _recall(commands: Any) -> None:
         "--budget", type=_number(1, 10_000_000), default=4000, metavar="TOKENS", help="of all previews, default 4000"
     )
     one.add_argument("--skip", type=_number(0, 100_000), default=0, metavar="N", help="pass over hits, to read on")
-    one.add_argument("-v", "--verbose", action="store_true", help="show the parts of each score")
+    how = one.add_mutually_exclusive_group()
+    how.add_argument("-v", "--verbose", action="store_true", help="show the parts of each score")
+    how.add_argument(
+        "--fenced", action="store_true", help="as one fenced text for an agent's context, which no import stores again"
+    )
 
 
 def _show(commands: Any) -> None:
@@ -274,6 +291,9 @@ def _export(commands: Any) -> None:
     what = one.add_mutually_exclusive_group()
     what.add_argument("--session", metavar="NAME", help="only this session")
     what.add_argument("--all", action="store_true", help="every namespace of the store")
+    one.add_argument(
+        "--salvage", action="store_true", help="go on past damaged events; the file can be read, but not restored"
+    )
 
 
 def _restore(commands: Any) -> None:

@@ -10,14 +10,14 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO
 
 from firsthand.doors.display import count, shown, size
-from firsthand.doors.exits import DONE, NOTHING_FOUND, USAGE
+from firsthand.doors.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.doors.output import Output
 from firsthand.doors.stores import to_read, to_write
+from firsthand.value import asdict
 
 
 def export(chosen: argparse.Namespace, out: Output) -> int:
@@ -31,16 +31,23 @@ def export(chosen: argparse.Namespace, out: Output) -> int:
             out.warn(f"firsthand: no session {shown(chosen.session)!r} here; see them all: firsthand sessions")
             return NOTHING_FOUND
         if to_output:
-            done = memory.export(out.binary, session=chosen.session, everything=chosen.all)
+            done = memory.export(out.binary, session=chosen.session, everything=chosen.all, salvage=chosen.salvage)
             out.binary.flush()
         else:
             with _new_file(Path(chosen.file).expanduser()) as file:
-                done = memory.export(file, session=chosen.session, everything=chosen.all)
+                done = memory.export(file, session=chosen.session, everything=chosen.all, salvage=chosen.salvage)
     if out.as_json and not to_output:
-        out.json({"file": chosen.file, "events": done.events, "artifacts": done.artifacts})
+        damaged = {"damaged": done.damaged} if chosen.salvage else {}
+        out.json({"file": chosen.file, "events": done.events, "artifacts": done.artifacts} | damaged)
     else:
         where = "" if to_output else f" to {shown(chosen.file)}"
         out.remark(f"exported {count(done.events, 'event')} and {count(done.artifacts, 'artifact')}{where}")
+    if done.damaged:
+        out.warn(
+            f"firsthand: {count(done.damaged, 'damaged event')} left out, each named in a line of its own; what was "
+            "exported can be read, but not restored"
+        )
+        return DAMAGED
     return DONE
 
 

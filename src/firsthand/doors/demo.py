@@ -14,7 +14,6 @@ import shlex
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +38,7 @@ from firsthand.doors.exits import DAMAGED, DONE, REFUSED, USAGE
 from firsthand.doors.output import Output
 from firsthand.doors.stores import Damaged, walk
 from firsthand.moment import now
+from firsthand.value import field, value
 
 SESSION = "demo"
 IMPORT_SECONDS_MAX = 15.0  # of the user's own sessions, newest first; the rest is left to `firsthand import`
@@ -48,7 +48,7 @@ PROBLEM_COLUMNS = 170
 LONG_BYTES = 20_000  # an output from here on is asked for a string from its middle
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Result:
     """One command's recorded output."""
 
@@ -60,7 +60,7 @@ class Result:
     string: str | None
 
 
-@dataclass(slots=True)
+@value(frozen=False)
 class Telling:
     """What the demo says, and what it holds against itself."""
 

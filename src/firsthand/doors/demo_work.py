@@ -16,11 +16,11 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from firsthand.environment import for_commands
+from firsthand.value import value
 
 COMMAND_SECONDS_MAX = 20
 _PIECE_BYTES = 1 << 20
@@ -66,7 +66,7 @@ _IMPORTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Step:
     """One thing the session's agent does.
 
@@ -85,7 +85,7 @@ class Step:
     shown: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ran:
     """What a command printed, in a temporary file that stands at its beginning."""
 

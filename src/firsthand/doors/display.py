@@ -14,8 +14,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from firsthand.value import value
 
 COMBINING_MAX = 4  # marks in a row; Vietnamese and Hebrew need up to three
 TAB_COLUMNS = 4
@@ -153,7 +154,7 @@ def first_line(text: str) -> str:
     return shown(line.strip())
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Piece:
     """A part of a text: marked because it matches, or not."""
 

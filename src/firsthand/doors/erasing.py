@@ -13,7 +13,6 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from firsthand import Erased, Erasure, Event, Kind, Memory, Query, pointer
 from firsthand.doors.display import clock, count, cut, first_line, shown, size
@@ -21,6 +20,7 @@ from firsthand.doors.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.doors.output import Output
 from firsthand.doors.reading import damage
 from firsthand.doors.stores import Damaged, to_write, walk
+from firsthand.value import value
 
 STRINGS_MAX = 12
 SHOWN_MAX = 50
@@ -28,7 +28,7 @@ _STRING = re.compile(r"[^\s\"'<>(){}\[\],;]{4,80}")
 _READ_BYTES = 1 << 20  # of an event, to draw strings from
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Proof:
     """What was looked for after an erasure.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from firsthand import Draft, ImportReport, Kind, Memory, Progress, SourceReport, Trust, usual_places
 from firsthand.doors import json_forms
 from firsthand.doors.display import count, shown, size, table
-from firsthand.doors.exits import DONE, NOTHING_FOUND, REFUSED
+from firsthand.doors.exits import DONE, NOTHING_FOUND, REFUSED, USAGE
 from firsthand.doors.output import Output
 from firsthand.doors.stores import to_write
 from firsthand.moment import now
@@ -30,11 +30,17 @@ _BY_OPERATOR = {Kind.USER_MESSAGE: "user", Kind.SYSTEM: "system", Kind.PERSONA: 
 def import_(chosen: argparse.Namespace, out: Output) -> int:
     """Import files and folders, or what the hosts keep in their usual places."""
     started = time.monotonic()
-    if not chosen.paths:
+    mapping = dict(chosen.map)
+    if len(mapping) < len(chosen.map):
+        out.warn("firsthand: --map names a field for the same thing twice; give each NAME once")
+        return USAGE
+    if not chosen.paths and not mapping:
         _say_places(out)
     with to_write(chosen, create=True) as memory:
         report = memory.import_paths(
-            [Path(path).expanduser() for path in chosen.paths] or None, progress=progress_line(out)
+            [Path(path).expanduser() for path in chosen.paths] or None,
+            mapping=mapping or None,
+            progress=progress_line(out),
         )
         store = memory.path
     if out.as_json:

@@ -8,8 +8,9 @@ never renamed.
 from __future__ import annotations
 
 import base64
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+
+from firsthand.value import asdict
 
 if TYPE_CHECKING:  # a recall does not pay for the import of an import
     from firsthand import Answer, Event, Hit, ImportReport, Moment, SessionInfo, Verification

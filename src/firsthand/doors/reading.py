@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from itertools import islice
 
 from firsthand import Event, Memory, Moment, pointer
@@ -13,6 +12,7 @@ from firsthand.doors.display import clock, count, cut, first_line, shown, size, 
 from firsthand.doors.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.doors.output import Output
 from firsthand.doors.stores import Damaged, to_read, walk
+from firsthand.value import asdict
 
 JSON_CONTENT_BYTES_MAX = 16 << 20
 TEXT_COLUMNS = 160  # of an event's first line, where it is piped

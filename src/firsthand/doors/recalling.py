@@ -9,7 +9,7 @@ import time
 from firsthand import Answer, Hit, Outcome, Query, Scope
 from firsthand.doors import json_forms
 from firsthand.doors.display import Piece, clock, count, cut, marked, shown, size
-from firsthand.doors.exits import DAMAGED, DONE, NOTHING_FOUND
+from firsthand.doors.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.doors.output import Output
 from firsthand.doors.stores import to_read
 
@@ -23,6 +23,9 @@ _WHY = {
 
 def recall(chosen: argparse.Namespace, out: Output) -> int:
     """Find events."""
+    if chosen.fenced and out.as_json:
+        out.warn("firsthand: --fenced gives one text for a context; use it without --json")
+        return USAGE
     scope = Scope(tuple(chosen.session), tuple(chosen.agent), tuple(chosen.kind), chosen.since, chosen.until)
     query = Query(
         " ".join(chosen.query), scope, hits_max=chosen.limit, budget_tokens_max=chosen.budget, skip=chosen.skip
@@ -31,8 +34,11 @@ def recall(chosen: argparse.Namespace, out: Output) -> int:
         started = time.perf_counter()
         answer = memory.recall(query)
         milliseconds = (time.perf_counter() - started) * 1000
+        fenced = memory.fence(_for_a_context(answer)) if chosen.fenced else ""
     if out.as_json:
         out.json(json_forms.of_answer(answer))
+    elif fenced:
+        out.line(fenced)
     else:
         for number, hit in enumerate(answer.hits, chosen.skip + 1):
             _block(number, hit, answer, chosen.verbose, out)
@@ -40,6 +46,28 @@ def recall(chosen: argparse.Namespace, out: Output) -> int:
     if answer:
         return DONE
     return DAMAGED if answer.outcome is Outcome.DEGRADED else NOTHING_FOUND
+
+
+def _for_a_context(answer: Answer) -> str:
+    """Write an answer for an agent to read; lines have no space at their ends, which copying would lose."""
+    lines: list[str] = []
+    for hit in answer.hits:
+        who = hit.agent or hit.origin
+        lines.append(
+            f"{hit.pointer}  {clock(hit.time)}  {hit.kind.word}{f' by {shown(who)}' if who else ''}  "
+            f"session {shown(hit.session)}  turn {hit.turn}  trust {hit.trust.word}"
+        )
+        lines += [f"   | {line}" for line in shown(hit.preview, lines=True).split("\n") if line.strip()]
+    why, bounded = _why(answer)
+    lines.append(f"{answer.outcome.value}: {why}{bounded}")
+    lines += [f"note: {shown(note)}" for note in answer.notes]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _why(answer: Answer) -> tuple[str, str]:
+    """Say what the outcome means, and whether the search was bounded."""
+    why = _WHY.get(answer.outcome, count(len(answer.hits), "hit") + (", and there are more" if answer.more else ""))
+    return why, "; truncated: the search was bounded before it had seen all matches" if answer.truncated else ""
 
 
 def _block(number: int, hit: Hit, answer: Answer, verbose: bool, out: Output) -> None:
@@ -74,9 +102,8 @@ def _preview(hit: Hit, query: str, out: Output) -> list[list[Piece]]:
 
 def _close(answer: Answer, milliseconds: float, chosen: argparse.Namespace, out: Output) -> None:
     """Say how sure the answer is, what was bounded, and what to type next."""
-    why = _WHY.get(answer.outcome, count(len(answer.hits), "hit") + (", and there are more" if answer.more else ""))
+    why, bounded = _why(answer)
     outcome = out.style(answer.outcome.value, _STYLES.get(answer.outcome, "warn"))
-    bounded = "; truncated: the search was bounded before it had seen all matches" if answer.truncated else ""
     out.line(f"{outcome}: {why}{bounded} ({milliseconds:.0f} ms, searched through position {answer.through:,})")
     for note in answer.notes:
         out.line(f"note: {shown(note)}")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from firsthand import Event, Memory, StoreDamaged
+from firsthand.value import value
 
 POSITION_MAX = 1 << 48
 
@@ -24,7 +24,7 @@ def to_write(chosen: argparse.Namespace, *, create: bool) -> Memory:
     return Memory.open(chosen.store, namespace=chosen.namespace, create=create)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Damaged:
     """Stands where an event cannot be read."""
 

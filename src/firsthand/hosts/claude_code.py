@@ -15,7 +15,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
@@ -29,6 +28,7 @@ from firsthand.hosts.lines import Item
 from firsthand.hosts.port import Place, Reading, Source
 from firsthand.moment import parse
 from firsthand.record import Record, make, whole
+from firsthand.value import replace
 
 _NAME = "claude-code"
 _ORIGIN = f"host:{_NAME}"

@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -25,6 +24,7 @@ from firsthand.hosts.lines import Item
 from firsthand.hosts.port import Place, Reading, Source
 from firsthand.moment import parse
 from firsthand.record import Record, make, whole
+from firsthand.value import replace
 
 SAID_MAX = 32  # messages remembered to know an event that repeats one
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -19,6 +18,7 @@ from firsthand.hosts import json_file
 from firsthand.hosts.json_file import Cut, JsonFile
 from firsthand.hosts.port import Place, Reading, Source
 from firsthand.moment import Moment, parse
+from firsthand.value import replace
 
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july",
            "august", "september", "october", "november", "december")  # fmt: skip

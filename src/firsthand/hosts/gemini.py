@@ -12,7 +12,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -25,6 +24,7 @@ from firsthand.hosts.lines import Item
 from firsthand.hosts.port import Place, Reading, Source
 from firsthand.moment import Moment, parse
 from firsthand.record import Record, make, whole
+from firsthand.value import replace
 
 REWRITES_MAX = 200  # messages whose parts are remembered; an older one written again is whole events again
 PARTS_KEPT_MAX = 24  # parts of one message that are remembered

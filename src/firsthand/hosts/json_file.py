@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 from firsthand.errors import SourceRejected
@@ -21,6 +20,7 @@ from firsthand.event import Draft, to_bytes
 from firsthand.hosts.lines import kept
 from firsthand.hosts.port import Reading, Source
 from firsthand.record import Record, make
+from firsthand.value import replace, value
 
 FILE_BYTES_MAX = 256 << 20
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -29,7 +29,7 @@ _DIGITS_MAX = 4_000  # Python refuses to read longer integers
 _TORN_WITHIN = 8  # a literal, a number or an escape that the end of the file cut in two is no longer
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Cut:
     """One item of a file, as its host read it.
 

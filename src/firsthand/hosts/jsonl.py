@@ -2,6 +2,9 @@
 
 The default fits lines of ``{"role": ..., "content": ...}``. Nothing is guessed
 beyond the mapping: a field it does not name stays in the record's envelope.
+
+The same file under another mapping gives other events, so a stated mapping has
+a name of its own (``jsonl-`` and a hash of it), which names its sessions too.
 """
 
 from __future__ import annotations
@@ -9,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -22,7 +24,9 @@ from firsthand.hosts.lines import Item
 from firsthand.hosts.port import Place, Reading, Source
 from firsthand.moment import parse
 from firsthand.record import Record, make, whole
+from firsthand.value import fields, value
 
+_NAME = "jsonl"
 _BOM = b"\xef\xbb\xbf"
 _WORDS = {kind.word: kind for kind in Kind} | {
     "user": Kind.USER_MESSAGE, "human": Kind.USER_MESSAGE,
@@ -40,7 +44,7 @@ _ORIGINS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Fields:
     """Which field of a line says what; a dot leads into an object: ``message.text``.
 
@@ -67,7 +71,7 @@ class Fields:
         Raises:
             FormatError: a name that a mapping does not have, or a field that is no text.
         """
-        known = [field.name for field in fields(cls)]
+        known = fields(cls)
         wrong = [name for name in given if name not in known or not isinstance(given[name], str)]
         if wrong:
             raise FormatError(
@@ -75,17 +79,22 @@ class Fields:
             )
         return cls(**given)
 
+    def digest(self) -> str:
+        """Give what tells this mapping from others."""
+        named = (self.content, self.kind, self.time, self.session, self.agent, self.id)
+        return hashlib.sha256(to_bytes(json.dumps(named))).hexdigest()[:8]
+
 
 class Jsonl:
     """The host of JSON lines in no tool's own format."""
 
-    name = "jsonl"
     places: tuple[Place, ...] = ()
     resumable = True
     spans_sessions = False
 
     def __init__(self, named: Fields | None = None) -> None:
         self._fields = named or Fields()
+        self.name = _NAME if self._fields == Fields() else f"{_NAME}-{self._fields.digest()}"
 
     def recognises(self, path: str, head: bytes) -> bool:
         if not path.endswith((".jsonl", ".ndjson")):
@@ -99,7 +108,7 @@ class Jsonl:
         return to_name(PurePosixPath(path).stem)
 
     def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
-        return lines.read(pieces, source, self.name, self._convert)
+        return lines.read(pieces, source, _NAME, self._convert)
 
     def _convert(self, item: Item, state: dict[str, Any]) -> Record:  # noqa: ARG002 (nothing is carried on)
         named, value = self._fields, mapping(item.value)
@@ -109,7 +118,10 @@ class Jsonl:
         meta = {named.kind: word} if word and small(word) else {}
         if said is None:
             unknown = Draft(Kind.OTHER, b"", "application/json", meta, origin="host:jsonl")
-            return whole(item.raw, unknown, session=session)
+            stated = self.name != _NAME  # who states a mapping is told of lines that it does not fit
+            return whole(
+                item.raw, unknown, session=session, fault=f"there is no field {named.content!r}" if stated else ""
+            )
         kind = _WORDS.get(word.lower(), Kind.OTHER if word else Kind.DOCUMENT)
         origin, trust = _ORIGINS.get(kind, ("tool:unknown" if kind is Kind.TOOL_RESULT else "file", Trust.UNTRUSTED))
         content = to_bytes(said) if isinstance(said, str) else value_in(item.raw, said, _last(named.content))

@@ -17,12 +17,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from firsthand.event import Draft, Kind, Trust
 from firsthand.hosts.port import Reading, Source
 from firsthand.record import Record, whole
+from firsthand.value import field, replace, value
 
 LINE_BYTES_MAX = 48 << 20
 SCAN_BYTES_MAX = 16 << 20  # work spent on finding whole objects in one broken line
@@ -33,7 +33,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Line:
     """One line, or one piece of a line that is too long to hold.
 
@@ -52,7 +52,7 @@ class Line:
     oversize: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Item:
     """One JSON object of a line, or bytes of a line that are none.
 
@@ -252,7 +252,7 @@ def _objects(raw: bytes, begin: int, end: int, skip: int) -> list[tuple[int, int
     return [*found, (begin + at, end)] if at < len(text) else found
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Stop:
     end: int  # behind the object and the space after it; -1 for none
     read: int  # characters looked at

@@ -9,11 +9,11 @@ no events; ``raw`` stays as it came, so that offsets add up.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from firsthand.event import Draft
 from firsthand.fence import Unfenced, unwrap
 from firsthand.record import SPELLINGS, Record, make, spell
+from firsthand.value import replace
 
 _HINT = re.compile(rb"firsthand [0-9a-f]{32}: ")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -20,6 +19,7 @@ from firsthand.hosts.lines import Item
 from firsthand.hosts.port import Place, Reading, Source
 from firsthand.moment import Moment, parse
 from firsthand.record import Record, make, whole
+from firsthand.value import replace
 
 _HEADER = re.compile(rb'\{"type":\s*"session",')
 _ID = re.compile(rb'"id":\s*"([^"]{1,200})"')

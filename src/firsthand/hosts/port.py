@@ -12,11 +12,11 @@ words) still comes by with its ``raw``, so that offsets add up.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from firsthand.formats.values import to_name
 from firsthand.record import Record
+from firsthand.value import field, value
 
 __all__ = ["HEAD_BYTES", "STATE_BYTES_MAX", "Host", "Place", "Reading", "Source", "key", "to_name"]
 
@@ -25,7 +25,7 @@ STATE_BYTES_MAX = 65_536  # a parser's state, written as JSON
 _LINE_ENDS = b"\r\n"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Place:
     """Where a host keeps its transcripts, as data; the intake looks there.
 
@@ -40,7 +40,7 @@ class Place:
     variable: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Source:
     """One source as its host is told about it.
 
@@ -59,7 +59,7 @@ class Source:
     final: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reading:
     """One record and where it stood.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from firsthand.event import Draft, Kind
@@ -19,6 +18,7 @@ from firsthand.formats.values import mapping, picked, to_name
 from firsthand.hosts import json_file
 from firsthand.hosts.json_file import Cut, JsonFile
 from firsthand.hosts.port import Place, Reading, Source
+from firsthand.value import replace
 
 _SHAPE = re.compile(rb'\s*\[\s*\{\s*"task_id"\s*:')
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from firsthand.errors import AppendError
 from firsthand.hosts.lines import kept
 from firsthand.intake.port import Cursor, Keeper, Placed
 from firsthand.intake.report import QUARANTINED_SHOWN_MAX, SESSIONS_SHOWN_MAX, Quarantined, SourceReport
+from firsthand.value import field, replace, value
 
 BATCH_EVENTS = 500
 BATCH_BYTES = 4 << 20
 BATCH_CURSORS = 500  # sources that add nothing fill no batch
 
 
-@dataclass(slots=True)
+@value(frozen=False)
 class Tally:
     """The counts of one source while it is read; becomes a `SourceReport`."""
 

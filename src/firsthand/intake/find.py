@@ -10,18 +10,18 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from firsthand.errors import SourceRejected
 from firsthand.hosts.port import Host
 from firsthand.intake.source import shown
+from firsthand.value import value
 
 FILES_MAX = 1_000_000
 DEPTH_MAX = 64
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Found:
     """A file to look at.
 

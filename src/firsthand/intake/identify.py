@@ -17,11 +17,11 @@ import sys
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from dataclasses import replace
 
 from firsthand.event import Draft, derived_id
 from firsthand.hosts.port import Host, key
 from firsthand.record import Record
+from firsthand.value import replace
 
 SEEN_KEPT_MAX = 250_000  # records whose keys a cursor keeps: 1.3 MB of text
 _RECENT_MAX = 32_768

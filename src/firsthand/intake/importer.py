@@ -55,8 +55,13 @@ def import_paths(
         host: reads all of them, whatever they look like (`hosts.jsonl.Jsonl` with a mapping).
 
     Raises:
-        SourceRejected: the one file that was asked for cannot be imported.
+        SourceRejected: the one file that was asked for cannot be imported, or a host is given and no path.
     """
+    if host is not None and paths is None:
+        raise SourceRejected(
+            "expected the files to read with this mapping; got none, and what the known hosts keep in their usual "
+            "places is not read with one. Name files or folders."
+        )
     found = in_usual_places(registry.HOSTS, home, folders or {}) if paths is None else in_paths(paths)
     report = import_found(keeper, found, host=host, progress=progress)
     if len(found) == 1 and found[0].asked and report.refused and not report.records:

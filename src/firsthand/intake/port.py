@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from firsthand.record import Record
+from firsthand.value import field, value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Placed:
     """A record and the session that its events belong to; each draft has its id.
 
@@ -29,7 +29,7 @@ class Placed:
     offset_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Cursor:
     """How far one source was read.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from firsthand.value import value
 
 QUARANTINED_SHOWN_MAX = 100  # of one source; all are counted, and all are in the log
 UNKNOWN_SHOWN_MAX = 20
 SESSIONS_SHOWN_MAX = 100
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Quarantined:
     """Bytes of a source that were not understood; kept verbatim, with the reason in their meta.
 
@@ -24,7 +24,7 @@ class Quarantined:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SourceReport:
     """What became of one source.
 
@@ -57,7 +57,7 @@ class SourceReport:
     refused: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ImportReport:
     """What became of all sources.
 
@@ -101,7 +101,7 @@ class ImportReport:
         return not self.refused and not self.quarantined_count
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Progress:
     """How far an import is.
 

@@ -11,13 +11,13 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from firsthand.errors import SourceRejected
 from firsthand.hosts.port import HEAD_BYTES
+from firsthand.value import value
 
 SOURCE_BYTES_MAX = 8 << 30
 PIECE_BYTES = 1 << 20
@@ -34,7 +34,7 @@ _ARCHIVES = (
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Standing:
     """What a file was when it was looked at."""
 

@@ -210,7 +210,7 @@ def _meta(meta: object) -> bytes:
         if not isinstance(key, str):
             raise InvalidDraft(f"meta is a mapping with text keys; got the key {_shown(key)}")
     try:
-        encoded = to_bytes(json.dumps(dict(meta), ensure_ascii=False, separators=(",", ":")))
+        encoded = to_bytes(json.dumps(dict(meta), ensure_ascii=False, allow_nan=False, separators=(",", ":")))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidDraft(f"meta holds JSON values; got {_shown(meta)}: {error}") from error
     if len(encoded) > META_BYTES_MAX:
