@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import json
 
+import apsw
 import pytest
 
 from firsthand import FormatError, Memory
@@ -71,6 +73,35 @@ def test_an_export_that_fails_leaves_no_file(full, monkeypatch):
         said = full("export", full.home / "all.jsonl")
     assert (said.code, said.error) == (4, "firsthand: No space left on device\n")
     assert not (full.home / "all.jsonl").exists()
+
+
+@pytest.mark.parametrize("to_file", [True, False])
+def test_a_damaged_store_is_exported_as_far_as_it_goes(full, to_file):
+    """Without --salvage no file is made; with it all that is whole is written, the rest counted, and it ends with 3."""
+    full.damaged = True
+    db = apsw.Connection(str(full.store / "firsthand.db"))
+    db.execute("UPDATE event SET salt = zeroblob(16) WHERE position = 1")
+    db.close()
+    file = full.home / "some.jsonl"
+    words = ["export", *([file] if to_file else []), "--all"]
+    refused = full(*words)
+    assert (refused.code, file.exists()) == (3, False)
+    assert "position 1: " in refused.error
+    assert "firsthand export --salvage" in refused.error
+    said = full(*words, "--salvage")
+    assert said.code == 3
+    assert said.error.startswith("exported 4 events and 1 artifact")
+    assert "firsthand: 1 damaged event left out, each named in a line of its own" in said.error
+    lines = [json.loads(line) for line in (file.read_bytes() if to_file else said.out).splitlines()]
+    assert [line["damaged"]["position"] for line in lines if "damaged" in line] == [1]
+    assert sum("event" in line for line in lines) == 4
+
+
+def test_salvaging_a_whole_store_leaves_nothing_out(full):
+    """--salvage of a store without damage ends with 0, and its file restores."""
+    said = full("export", full.home / "all.jsonl", "--all", "--salvage", "--json")
+    assert (said.code, said.json["events"], said.json["damaged"]) == (0, 5, 0)
+    assert full("restore", full.home / "all.jsonl", "--store", full.home / "other").code == 0
 
 
 def test_an_export_is_not_poured_onto_a_terminal(full):

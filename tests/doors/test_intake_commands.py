@@ -41,6 +41,36 @@ def test_an_import_says_what_was_new_and_again_that_nothing_was(shell, tmp_path)
     assert (report["events_new"], report["events_known"], report["ok"], report["refused_count"]) == (1, 2, True, 0)
 
 
+def test_json_lines_are_read_with_a_stated_mapping(shell, tmp_path):
+    """--map says which field is what; a line that lacks its content is kept and said; again there is nothing new."""
+    file = tmp_path / "chat.log"
+    file.write_text('{"text": "hello crow", "from": {"role": "assistant"}, "ts": 1767225600}\n{"other": 1}\n')
+    typed = ("import", file, "--map", "content=text", "--map", "kind=from.role", "--map", "time=ts")
+    assert shell("import", file).code == 5
+    said = shell(*typed)
+    assert (said.code, said.lines[2:4]) == (
+        0, ["2 new events, 0 known already", "1 record not understood, kept word for word (quarantined):"]
+    )  # fmt: skip
+    assert said.lines[4].endswith("chat.log:2 (byte 72): there is no field 'text'")
+    (hit,) = shell("recall", "crow", "--json").json["hits"]
+    assert (hit["kind"], hit["time"]) == ("agent_message", "2026-01-01T00:00:00.000Z")
+    assert shell(*typed, "--json").json["events_new"] == 0
+
+
+def test_a_mapping_that_cannot_be_used_is_refused(shell, tmp_path):
+    """No field, a name given twice, an unknown name and no file are each told, and make no store of anything."""
+    (tmp_path / "a.jsonl").write_bytes(talk("one"))
+    for words, code, said in (
+        (["content", tmp_path / "a.jsonl"], 2, "expected NAME=FIELD such as content=text; got 'content'"),
+        (["content=a", "--map", "content=b", tmp_path / "a.jsonl"], 2, "for the same thing twice"),
+        (["body=a", tmp_path / "a.jsonl"], 5, "content, kind, time, session, agent, id; got 'body': 'a'"),
+        (["content=a"], 5, "expected the files to read with this mapping; got none"),
+    ):
+        refused = shell("import", "--map", *words)
+        assert (refused.code, refused.out) == (code, b"")
+        assert said in refused.error
+
+
 def test_without_paths_the_usual_places_are_looked_at(shell):
     """Import says where it looked, takes what it finds there, and ends with 1 when there is nothing."""
     said = shell("import")

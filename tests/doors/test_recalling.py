@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 
 import pytest
@@ -28,6 +29,32 @@ def test_verbose_shows_the_parts_of_the_score(shell):
     assert said.lines[2].startswith("   score: words ")
     assert said.lines[2].endswith("  exact: data/a.db")
     assert shell("recall", "data/a.db", "--verbose").lines[2] == said.lines[2]
+
+
+def test_a_fenced_answer_is_never_stored_again(shell):
+    """--fenced gives one text with pointers, trust and previews, which an import of a transcript then leaves out."""
+    pointer = shell.append("the needle  \nis here   ", "house", "tool_result", "--tool", "bash", "--time", "2026-01-31")
+    said = shell("recall", "needle", "--fenced")
+    assert (said.code, said.error) == (0, "")
+    assert said.lines[0].startswith("<<firsthand ")
+    assert said.lines[1:5] == [
+        f"{pointer}  2026-01-31 00:00:00Z  tool_result by tool:bash  session house  turn 0  trust untrusted",
+        "   | the needle", "   | is here", "found: 1 hit",
+    ]  # fmt: skip
+    assert said.lines[5:] == [f"<<end {said.lines[0][12:44]}>>"]
+    lines = ({"role": "user", "content": said.text}, {"role": "user", "content": f"so:\n{said.text}what now?"})
+    (shell.home / "talk.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    report = shell("import", shell.home / "talk.jsonl", "--json").json
+    assert (report["injected"], report["events_new"]) == (1, 1)
+    assert [hit["pointer"] for hit in shell("recall", "needle", "--json").json["hits"]] == [pointer]
+
+
+def test_a_fenced_answer_without_hits_says_why(shell):
+    """Nothing found is said inside the fence too; a fenced answer in JSON is a usage error."""
+    shell.append("needle")
+    said = shell("recall", "haystack", "--fenced")
+    assert (said.code, said.lines[1]) == (1, "absent: nothing matches; everything in scope was searched")
+    assert shell("recall", "needle", "--fenced", "--json").code == 2
 
 
 def test_nothing_found_says_why(shell):

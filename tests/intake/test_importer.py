@@ -296,7 +296,7 @@ def test_a_mapping_says_how_plain_lines_are_read(tmp_path):
     data = lines({"m": {"text": "hello"}, "who": "human", "ts": 0, "thread": "t1", "nick": "ada"})
     shelf = Shelf()
     take(shelf, put(tmp_path / "x.jsonl", data), host=Jsonl(fields))
-    (draft,) = shelf.drafts("jsonl:t1")
+    (draft,) = shelf.drafts(f"{Jsonl(fields).name}:t1")
     assert (draft.kind, draft.content, draft.agent, str(draft.time)) == (
         Kind.USER_MESSAGE, b"hello", "ada", "1970-01-01T00:00:00.000Z",
     )  # fmt: skip
@@ -411,7 +411,7 @@ def test_another_mapping_gives_other_events(tmp_path):
 def test_a_mapping_that_fits_no_line_is_no_transcript(tmp_path):
     """Misspell the content's field and a long file is refused, with the field's name and its first line."""
     path = put(tmp_path / "x.jsonl", lines(*({"content": "a"} for _ in range(BAD_RUN_MAX))))
-    with pytest.raises(SourceRejected, match="from line 1 .* there is no field 'txt'"):
+    with pytest.raises(SourceRejected, match=r"from line 1 .* there is no field 'txt'"):
         take(Shelf(), path, host=Jsonl(Fields.of({"content": "txt"})))
     with pytest.raises(SourceRejected, match="expected the files to read with this mapping"):
         import_paths(Shelf(), None, home=tmp_path, host=Jsonl())
