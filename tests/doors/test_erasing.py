@@ -58,8 +58,9 @@ def test_whole_records_go(shell):
             "anthropic",
         )  # fmt: skip
         alone = [memory.session("talk").note(f"note {number}") for number in range(3)]
-    said = shell("erase", parts[1].pointer, "--yes", "--json").json
-    assert said["erased"] == [part.pointer for part in parts[:3]]
+    lines = shell("erase", parts[1].pointer, "--yes").lines
+    assert [line.split()[0] for line in lines[:3]] == [part.pointer for part in parts[:3]]
+    assert lines[3] == "erased 3 events and 0 artifacts"
     span = shell("erase", f"{alone[0].pointer}..{alone[2].id}", "--yes", "--json").json
     assert span["erased"] == [one.pointer for one in alone]
     assert [one["erased"] for one in shell("timeline", "--json").json_lines if one["pointer"] == parts[3].pointer] == [
