@@ -8,12 +8,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from firsthand.log.log import Log
 
 pytest.register_assert_rewrite("stores")
 
-from stores import assert_whole, open_log  # noqa: E402 - its asserts are to be told in full
+from stores import SOAK, assert_whole, open_log  # noqa: E402 - its asserts are to be told in full
+
+# The same examples in every run: a failure is there for everybody, and nothing is kept between runs.
+settings.register_profile("firsthand", deadline=None, derandomize=not SOAK, max_examples=1_000 if SOAK else 150)
+settings.load_profile("firsthand")
 
 
 @pytest.fixture
