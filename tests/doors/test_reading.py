@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 
+import apsw
 import pytest
 
 from firsthand import Memory
@@ -16,8 +18,6 @@ def damage(shell):
     """Damage the body of the event at a position, in the database file itself."""
 
     def flip(position: int) -> None:
-        import apsw
-
         shell.damaged = True
         db = apsw.Connection(str(shell.store / "firsthand.db"))
         body = bytearray(db.execute("SELECT body FROM event WHERE position = ?", (position,)).get)
@@ -242,6 +242,44 @@ def test_damaged_events_hide_no_others(shell, damage, options):
     assert [one["position"] for one in said.json_lines] == (expected[::-1] if options == ("--reverse",) else expected)
     named = [int(line.split("position ")[1].split()[0]) for line in said.error.splitlines()]
     assert sorted(named) == ([1] if "a" in options else [1, 2, 300, 600])
+
+
+@pytest.mark.parametrize("options", [(), ("--reverse",)])
+def test_an_unreadable_page_hides_only_what_lies_on_it(shell, options):
+    """Where a page of the database is destroyed, all events before and after it are still listed."""
+    with Memory.open(shell.store) as memory:
+        for number in range(1, 401):
+            memory.session("s").note(f"note {number} " + hashlib.sha256(b"%d" % number).hexdigest())
+    shell.damaged = True
+    file = shell.store / "firsthand.db"
+    db = apsw.Connection(str(file))
+    body = db.execute("SELECT body FROM event WHERE position = 200").get
+    db.close()
+    data = bytearray(file.read_bytes())
+    page = data.rfind(body) // 4096 * 4096
+    data[page : page + 4096] = bytes(4096)
+    file.write_bytes(data)
+    said = shell("timeline", "--json", "--limit", "0", *options)
+    assert said.code == 3
+    listed = {one["position"] for one in said.json_lines}
+    named = {int(line.split("position ")[1].split()[0]) for line in said.error.splitlines()}
+    assert 200 in named
+    assert len(named) < 60
+    assert listed | named == set(range(1, 401))
+    assert listed & named == set()
+
+
+def test_a_walk_through_too_much_damage_ends(shell, damage, monkeypatch):
+    """Beyond the limit of damaged events the timeline stops with the error of the last one, and 3."""
+    monkeypatch.setattr("firsthand.doors.stores.DAMAGED_MAX", 1)
+    for number in range(4):
+        shell.append(f"event {number}")
+    damage(1)
+    damage(3)
+    said = shell("timeline", "--json")
+    assert said.code == 3
+    assert [one["position"] for one in said.json_lines] == [2]
+    assert said.error.splitlines()[-1].startswith("firsthand: ")
 
 
 def test_around_a_damaged_event_the_others_are_shown(shell, damage):

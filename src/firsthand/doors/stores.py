@@ -12,6 +12,7 @@ from firsthand import Event, Memory, StoreDamaged
 from firsthand.value import value
 
 POSITION_MAX = 1 << 48
+DAMAGED_MAX = 10_000  # of one walk; beyond, the store is past being read event by event
 
 
 def to_read(chosen: argparse.Namespace) -> Memory:
@@ -44,8 +45,12 @@ def walk(
 
     Args:
         after, before: exclusive bounds by position.
+
+    Raises:
+        StoreDamaged: the head cannot be read, or more than `DAMAGED_MAX` events cannot.
     """
-    low, high = after, before
+    low, high = after, min(before, int(memory.head().partition(":")[0]) + 1)
+    damaged = 0
     while True:
         try:
             for event in memory.events(session, after=low, before=high, newest_first=reverse):
@@ -54,9 +59,12 @@ def walk(
         except StoreDamaged as error:
             edge = _edge(memory, session, low, high, reverse=reverse)
             # Good events that lie before the damaged one on its page were not handed out yet.
-            yield from memory.events(
-                session, after=edge if reverse else low, before=high if reverse else edge, newest_first=reverse
-            )
+            left = (edge, high) if reverse else (low, edge)
+            if left[1] - left[0] > 1:  # even a range without events cannot be asked for on an unreadable page
+                yield from memory.events(session, after=left[0], before=left[1], newest_first=reverse)
+            damaged += 1
+            if damaged > DAMAGED_MAX:
+                raise
             yield Damaged(edge, str(error))
             low, high = (low, edge) if reverse else (edge, high)
         else:
