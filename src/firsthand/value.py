@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from operator import attrgetter
-from typing import Any, TypeVar, cast, dataclass_transform, overload
+from typing import Any, TypeVar, cast, dataclass_transform
 
 T = TypeVar("T")
 
@@ -38,14 +38,6 @@ class _Factory:
 def field(*, default_factory: Callable[[], T]) -> T:
     """Declare a field whose default is made anew for each instance."""
     return cast("T", _Factory(default_factory))  # type checkers are told of the field's own type
-
-
-@overload
-def value(cls: type[T], /) -> type[T]: ...
-
-
-@overload
-def value(*, frozen: bool = True, order: bool = False, eq: bool = True) -> Callable[[type[T]], type[T]]: ...
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
