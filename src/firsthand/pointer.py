@@ -21,9 +21,10 @@ from .value import value
 
 _ID = r"[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}"
 _GRAMMAR = re.compile(
-    rf"(?:fh:)?(?P<first>{_ID})(?:\.\.(?P<last>{_ID})|(?P<source>#source)|@(?P<unit>L?)(?P<start>\d{{1,18}})-(?P<end>\d{{1,18}}))?\Z"
+    rf"(?:fh:)?(?P<first>{_ID})(?:\.\.(?P<last>{_ID})|(?P<source>#source)|@(?P<unit>L?)(?P<start>\d{{1,18}})-(?P<end>\d{{1,18}}))?\Z",
+    re.ASCII,
 )
-FIND = re.compile(rf"fh:{_ID}(?:\.\.{_ID}|#source|@L?\d{{1,18}}-\d{{1,18}})?")
+FIND = re.compile(rf"fh:{_ID}(?:\.\.{_ID}|#source|@L?\d{{1,18}}-\d{{1,18}})?", re.ASCII)
 """Finds the pointers that stand in a text."""
 
 
