@@ -31,7 +31,8 @@ def test_the_grammar(text, expected):
 @pytest.mark.parametrize(
     "text",
     ["", "fh:", ID[:-1], ID + "0", "FH:" + ID, f"fh:{ID}@", f"fh:{ID}@5", f"fh:{ID}@5-4", f"fh:{ID}@L0-4",
-     f"fh:{ID}@-1-4",     f"fh:{ID}@l1-4", f"fh:{ID}#Source", f"fh:{ID}..", f"fh:{ID}..{LAST}@1-2", f"fh:{ID}#source@1-2", "8" + ID[1:],
+     f"fh:{ID}@-1-4",
+     f"fh:{ID}@l1-4", f"fh:{ID}#Source", f"fh:{ID}..", f"fh:{ID}..{LAST}@1-2", f"fh:{ID}#source@1-2", "8" + ID[1:],
      f"fh:{ID}@1-{'9' * 19}", f"fh:{ID} x", f"fh:{ID}\0", "../../etc/passwd", "fh:" + "é" * 26, f"fh:{ID}@٣-٤", None, 5,
      b"fh:" + ID.encode(), "x" * 100_000],
     ids=lambda text: repr(text)[:40],

@@ -1,0 +1,56 @@
+"""Queries and answers as values."""
+
+from __future__ import annotations
+
+import pytest
+
+from firsthand.answer import QUERY_CHARACTERS_MAX, Answer, Hit, Outcome, Query, Scope
+from firsthand.errors import QueryError
+from firsthand.event import Kind, Trust
+
+HIT = Hit("fh:x", 1.0, {"words": 1.0}, "p", 0, (), 1, Kind.NOTE, "s", 0, "", "", Trust.AGENT, None, 1)
+
+
+def test_a_query_has_defaults_and_an_open_scope():
+    """A query needs its text alone, and then looks everywhere."""
+    query = Query("text")
+    assert (query.hits_max, query.budget_tokens_max, query.skip, query.deadline_ms) == (10, 4_000, 0, 2_000)
+    assert query.scope == Scope()
+    assert query.scope.everything
+    assert not Scope(sessions=("s",)).everything
+    assert not Scope(trust_max=Trust.AGENT).everything
+
+
+@pytest.mark.parametrize("name", ["hits_max", "budget_tokens_max", "skip", "deadline_ms"])
+@pytest.mark.parametrize("wrong", [-1, 10**12, float("nan"), 1.0, True, "1", None])
+def test_numbers_out_of_range_are_refused(name, wrong):
+    """Each number of a query is whole and within its limits; the error names it and what came."""
+    with pytest.raises(QueryError, match=name):
+        Query("text", **{name: wrong})
+
+
+def test_the_edges_of_the_numbers():
+    """The least and the greatest of each number are taken."""
+    Query("", hits_max=1, budget_tokens_max=1, skip=0, deadline_ms=1)
+    Query("x" * QUERY_CHARACTERS_MAX, hits_max=1_000, budget_tokens_max=10_000_000, skip=100_000, deadline_ms=3_600_000)
+
+
+@pytest.mark.parametrize(
+    "text", [None, 5, b"bytes", ["list"], "x" * (QUERY_CHARACTERS_MAX + 1)], ids=lambda t: str(t)[:9]
+)
+def test_what_is_no_query(text):
+    """A query is text of at most 100,000 characters."""
+    with pytest.raises(QueryError):
+        Query(text)
+
+
+def test_an_answer_is_its_hits():
+    """An answer is as long, as true and as iterable as its hits."""
+    full, empty = Answer(Query("q"), Outcome.FOUND, (HIT, HIT)), Answer(Query("q"), Outcome.ABSENT, ())
+    assert (bool(full), len(full), list(full)) == (True, 2, [HIT, HIT])
+    assert (bool(empty), len(empty), list(empty)) == (False, 0, [])
+
+
+def test_the_outcomes():
+    """The types of an answer, in the words that users read."""
+    assert [outcome.value for outcome in Outcome] == ["found", "weak", "absent", "filtered", "degraded"]

@@ -1,0 +1,45 @@
+"""What is read from the environment, and what stands where nothing is set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from firsthand import environment
+
+
+@pytest.fixture(autouse=True)
+def _bare(monkeypatch, tmp_path):
+    for name in ("FIRSTHAND_STORE", "FIRSTHAND_NAMESPACE", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("TERM", "xterm")
+
+
+def test_the_store(monkeypatch, tmp_path):
+    """The store is the one named, with ``~`` for the home folder, else ``~/.firsthand``; an empty name is none."""
+    assert environment.default_store() == tmp_path / ".firsthand"
+    monkeypatch.setenv("FIRSTHAND_STORE", "")
+    assert environment.default_store() == tmp_path / ".firsthand"
+    monkeypatch.setenv("FIRSTHAND_STORE", "~/elsewhere")
+    assert environment.default_store() == tmp_path / "elsewhere"
+    monkeypatch.setenv("FIRSTHAND_STORE", "/some/where")
+    assert environment.default_store() == Path("/some/where")
+
+
+def test_the_namespace(monkeypatch):
+    """The namespace is the one named, else ``default``."""
+    assert environment.default_namespace() == "default"
+    monkeypatch.setenv("FIRSTHAND_NAMESPACE", "mine")
+    assert environment.default_namespace() == "mine"
+
+
+def test_plain_output(monkeypatch):
+    """Output is plain when the user or the terminal says so."""
+    assert not environment.plain_output()
+    monkeypatch.setenv("TERM", "dumb")
+    assert environment.plain_output()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert environment.plain_output()
