@@ -27,7 +27,7 @@ from . import compression
 from .artifacts import ArtifactStore
 from .database import read_map
 from .prepare import PART_MAX, TURN_MAX, Prepared, Restored, check_name
-from .rows import body_of
+from .rows import body_of, check_event_types, header_of
 from .walk import Rows
 
 VERSION = 1
@@ -121,6 +121,8 @@ def _event_lines(
     if row is None or names is None:
         raise StoreDamaged("the event is missing, or its page cannot be read")
     body = body_of(row)
+    check_event_types(row)
+    header_of(row, names[2], names[3])  # raises for what no restore would take
     line = _event_line(row, body, names)
     payload = decode_body(body).payload if body is not None else b""
     if not isinstance(payload, Artifact) or (row[2], payload.digest) in written:

@@ -24,7 +24,7 @@ from firsthand.value import value
 from .artifacts import ArtifactStore
 from .database import Readers, translating
 from .port import Entry
-from .rows import COLUMNS, event_of
+from .rows import COLUMNS, check_session_types, check_types, event_of
 
 PIECE_BYTES = 1 << 20
 _FROM = f"SELECT {COLUMNS} FROM event "  # noqa: S608 - a constant
@@ -283,20 +283,15 @@ class Reader:
             "FROM session WHERE namespace = ? ORDER BY first_position",
             (self.namespace_key(namespace),),
         )
-        return tuple(
-            SessionInfo(
-                name, length, turn, None if first is None else Moment(first), None if last is None else Moment(last),
-                first_position, last_position, head.hex(),
-            )
-            for name, length, turn, first, last, first_position, last_position, head in rows
-        )  # fmt: skip
+        return tuple(map(_session_of, rows))
 
     def head(self) -> tuple[int, bytes]:
         """Give the last position and the hash rolled over every event up to it."""
         facts = dict(self._all("SELECT key, value FROM store WHERE key IN ('head', 'head_position')", ()))
-        if len(facts) != 2:
-            raise StoreDamaged(f"{self._root}: the store's head is missing; run 'firsthand verify'")
-        return facts["head_position"], facts["head"]
+        position, digest = facts.get("head_position"), facts.get("head")
+        if not isinstance(position, int) or not isinstance(digest, bytes):
+            raise StoreDamaged(f"{self._root}: the store's head is missing or no head; run 'firsthand verify'")
+        return position, digest
 
     def fence_key(self) -> bytes:
         """Give the key that fences of this store are made with (`firsthand.fence`); it never leaves the store."""
@@ -315,12 +310,17 @@ class Reader:
             "GROUP BY kind ORDER BY kind",
             (self.namespace_key(namespace),),
         )
+        unknown = [kind for kind, _, _, _ in rows if not any(kind == known for known in Kind)]
+        if unknown:
+            raise StoreDamaged(f"{self._root}: events of no known kind ({unknown[0]!r}); run 'firsthand verify'")
         kinds = {Kind(kind).word: count for kind, count, _, _ in rows}
         return kinds, sum(row[2] for row in rows), sum(row[3] or 0 for row in rows)
 
     def index_faults(self) -> dict[str, tuple[int, str]]:
         """Give the indexes that stopped following: name to (last position reached, why)."""
         rows = self._all("SELECT name, position, fault FROM index_reach WHERE fault != ''", ())
+        for row in rows:
+            check_types(row, {(str, int, str)}, f"{self._root}: how far an index reaches (run 'firsthand rebuild')")
         return {name: (position, fault) for name, position, fault in rows}
 
     # rows ------------------------------------------------------------------------------------------
@@ -337,10 +337,10 @@ class Reader:
     def _text(self, cache: dict[int, str], sql: str, key: int) -> str:
         text = cache.get(key)
         if text is None:
-            found = self._one(sql, (key,))
-            if found is None:
-                raise StoreDamaged(f"{self._root}: an event names entry {key}, which is missing ({sql})")
-            text = cache[key] = str(found)
+            text = self._one(sql, (key,))
+            if not isinstance(text, str):
+                raise StoreDamaged(f"{self._root}: an event names entry {key!r}, which is missing or no text ({sql})")
+            cache[key] = text
         return text
 
     def _one(self, sql: str, values: tuple[Any, ...]) -> Any:
@@ -352,6 +352,16 @@ class Reader:
         db = self._readers.get()
         with translating(self._root, db):
             return db.execute(sql, values).fetchall()
+
+
+def _session_of(row: tuple[Any, ...]) -> SessionInfo:
+    check_session_types(row)
+    name, length, turn, first, last, first_position, last_position, head = row
+    try:
+        times = [None if one is None else Moment(one) for one in (first, last)]
+    except ValueError as error:
+        raise StoreDamaged(f"session {name!r}: a time is not what was written ({error})") from error
+    return SessionInfo(name, length, turn, times[0], times[1], first_position, last_position, head.hex())
 
 
 def _erased(event: Event) -> Erased:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from firsthand.errors import StoreDamaged
@@ -18,6 +18,46 @@ COLUMNS = (
     "event.chain, event.commitment, event.salt, event.body"
 )
 _NOTHING: Mapping[str, Any] = {}
+_NONE = type(None)
+Types = tuple[type, ...]
+_PLACE = (int, bytes, int, int, int, int, int, int, int, int, int)  # position to origin
+_TIMES = ((int, int, int, int), (_NONE, _NONE, int, int))
+_BODIES = ((bytes, bytes, bytes, bytes), (bytes, bytes, _NONE, _NONE))
+_EVENT: frozenset[Types] = frozenset(_PLACE + times + body for times in _TIMES for body in _BODIES)
+_SESSION: frozenset[Types] = frozenset(
+    (str, int, int, first, last, int, int, bytes) for first in (int, _NONE) for last in (int, _NONE)
+)
+
+
+def check_types(row: tuple[Any, ...], allowed: Container[Types], what: str) -> None:
+    """Check that each column of a row holds a value of its own type: SQLite gives what a damaged record says.
+
+    Raises:
+        StoreDamaged: one does not.
+    """
+    if tuple(map(type, row)) not in allowed:
+        held = ", ".join(type(one).__name__ for one in row)
+        raise StoreDamaged(
+            f"{what}: a field is of another type than was written ({held}); restore it from a backup or an export"
+        )
+
+
+def check_event_types(row: tuple[Any, ...]) -> None:
+    """Check the types of an event's row.
+
+    Raises:
+        StoreDamaged: a field is not what was written.
+    """
+    check_types(row, _EVENT, f"event at position {row[0]}")
+
+
+def check_session_types(row: tuple[Any, ...]) -> None:
+    """Check the types of what lists show of a session: name, length, turn, times, positions, head.
+
+    Raises:
+        StoreDamaged: a field is not what was written.
+    """
+    check_types(row, _SESSION, f"session {row[0]!r}")
 
 
 def meta_of(data: bytes) -> Mapping[str, Any]:
@@ -62,6 +102,7 @@ def event_of(row: tuple[Any, ...], namespace: str, session: str, agent: str, ori
         StoreDamaged: a field or the body is not what was written.
     """
     body = body_of(row)
+    check_event_types(row)
     try:
         media, meta, envelope = "", _NOTHING, b""
         content: bytes | None = None
