@@ -202,6 +202,14 @@ def test_the_timeline_is_cut_as_asked(shell, options, expected):
     assert [int(line.split()[0]) for line in shell("timeline", *options).lines] == expected
 
 
+def test_an_event_of_unknown_time_is_in_no_range_of_time(shell):
+    """An event without a time is listed, but not when a time is asked for."""
+    shell.append("x", "s", "note", "--id", "0" * 26)
+    assert len(shell("timeline").lines) == 1
+    assert shell("timeline", "--since", "0001-01-01").code == 1
+    assert shell("timeline", "--until", "9999-12-31").code == 1
+
+
 def test_the_timeline_says_how_to_go_on(shell):
     """A limit that cuts says so, and what to type; without events the code is 1."""
     for _ in range(3):
