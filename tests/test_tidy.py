@@ -40,7 +40,7 @@ PURE = {"errors", "value", "event", "moment", "pointer", "tokens", "fence", "ans
 PURE_MAY_NOT_IMPORT = {"apsw", "socket", "subprocess", "sqlite3", "pathlib", "tempfile", "shutil"}
 
 FUNCTION_LINES_MAX = 60
-FILE_LINES_MAX = 500
+FILE_LINES_MAX = 600
 LONGER_FUNCTIONS: dict[str, str] = {}  # "module.function": why
 LONGER_FILES: dict[str, str] = {}  # "path below src/firsthand": why
 BROAD_HANDLERS_THAT_ANSWER: dict[str, str] = {}  # "path:function" of a door's outermost frame: why
@@ -374,7 +374,7 @@ def test_functions_are_short():
 
 
 def test_files_are_short():
-    """A file has at most 500 lines, or a written reason; a reason that is no longer needed goes."""
+    """A file has at most 600 lines, or a written reason; a reason that is no longer needed goes."""
     long = {str(module): len(module.text.splitlines()) for module in modules()}
     long = {name: size for name, size in long.items() if size > FILE_LINES_MAX}
     assert {name: size for name, size in long.items() if name not in LONGER_FILES} == {}
