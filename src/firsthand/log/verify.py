@@ -20,7 +20,7 @@ from firsthand.event import Artifact, Kind, decode_body, genesis, id_text, link,
 from firsthand.value import field, value
 
 from .artifacts import ArtifactStore
-from .rows import body_of, header_of
+from .rows import body_of, check_event_types, header_of
 from .walk import Rows
 
 _PAGE = 512
@@ -272,6 +272,7 @@ def _check_event(row: tuple[Any, ...], tables: _Tables, found: _Findings) -> Non
             _note_body(row, body, found)
         else:
             found.erased[identifier] = position
+        check_event_types(row)
     except (StoreDamaged, ValueError) as error:
         found.add("event", str(error).split(": ", 1)[-1], position, identifier)
     # 2) The header and the commitment against the chain.
@@ -374,7 +375,7 @@ def _check_artifacts(rows: Rows, artifacts: ArtifactStore, tables: _Tables, foun
         assert isinstance(payload, Artifact)
         wrong = artifacts.verify(namespace, payload)
         if wrong:
-            found.add("artifact", f"{digest.hex()}: {wrong}", position)
+            found.add("artifact", wrong if digest.hex() in wrong else f"{digest.hex()}: {wrong}", position)
         good += not wrong
     for use in sorted(found.uses ^ set(tables.uses), key=repr):
         said = "is not recorded, so an erasure would leave the file" if use in found.uses else "is recorded and not so"
