@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from firsthand.log.backup import Backup
     from firsthand.log.erase import Erasure
     from firsthand.log.export import Exported
+    from firsthand.log.rebuild import Rebuilt
     from firsthand.log.verify import Verification
     from firsthand.stats import Stats
 
-DEEP_EVENTS_MAX = 20_000
 FOLLOW_EVENTS = 5_000
 ACCELERATE_EVENTS_MIN = 50_000
 
@@ -295,29 +295,9 @@ class Memory:
             deep: also derive the whole text index again and compare; None does so up to 20,000 events.
             progress: called with events done and events in all.
         """
-        from firsthand.index.check import check
-        from firsthand.log.verify import Problem
-        from firsthand.value import replace
+        from firsthand.proof import verify
 
-        verified = self._log.verify(heads=heads, progress=progress)
-        with self._log.snapshot() as db:
-            found = check(db)
-            notes = verified.notes
-            if deep or (deep is None and verified.events <= DEEP_EVENTS_MAX):
-                if verified.ok and not found:
-                    found = self._deep_check(db)
-                else:
-                    notes += ("the text index was not derived again, since other things are wrong",)
-        problems = verified.problems + tuple(Problem("index", fault) for fault in found)
-        return replace(verified, problems=problems, notes=notes)
-
-    def _deep_check(self, db: apsw.Connection) -> list[str]:
-        from firsthand.index.check import deep_check
-
-        reader = self._log.reader
-        through = int(str(db.execute("SELECT max(position) FROM index_reach").get or 0))
-        keys = [int(str(key)) for (key,) in db.execute("SELECT key FROM namespace ORDER BY key").fetchall()]
-        return [fault for key in keys for fault in deep_check(db, key, reader.batches(key, through), reader)]
+        return verify(self._log, heads=heads, deep=deep, progress=progress)
 
     def erase(self, addresses: Iterable[str | Pointer | Appended], *, reason: str = "") -> Erasure:
         """Destroy the content of events, wherever this store holds it; the chain still verifies.
@@ -325,15 +305,25 @@ class Memory:
         Raises:
             Unresolvable: one of them is not in this namespace; then nothing is erased.
         """
-        erasure = self._log.erase(self.namespace, [_pointer(one).first for one in addresses], reason)
+        erasure = self._log.erase(self.namespace, [*self._each(addresses)], reason)
         self._accelerator_of(self._log.reader.namespace_key(self.namespace)).discard()  # it holds the erased words
         return erasure
 
-    def rebuild(self, *, progress: Callable[[int, int], None] | None = None) -> int:
-        """Throw the indexes away and build them from the log; give the events indexed."""
-        indexed = self._log.rebuild(progress)
+    def _each(self, addresses: Iterable[str | Pointer | Appended]) -> Iterator[str]:
+        """Give the id of every event that the pointers address, all those of a span."""
+        reader = self._log.reader
+        for one in map(_pointer, addresses):
+            if one.last is None:
+                yield one.first
+                continue
+            ends = reader.event(self.namespace, one.first), reader.event(self.namespace, one.last)
+            yield from (event.id for event in reader.span(self.namespace, *ends))
+
+    def rebuild(self, *, progress: Callable[[int, int], None] | None = None) -> Rebuilt:
+        """Throw the indexes away and build them from the log; a damaged event is left out, and told."""
+        rebuilt = self._log.rebuild(progress)
         self.follow()
-        return indexed
+        return rebuilt
 
     def follow(self) -> None:
         """Bring up to date what follows the log and only speeds recall: counts of common terms, the accelerator.
@@ -379,7 +369,12 @@ class Session:
         self._memory, self.name, self.agent_name = memory, check_name(name, "session", empty=False), agent
 
     def append(self, kind: Kind, content: Content, **fields: Any) -> Appended:
-        """Append one event of any kind; ``fields`` are those of `Draft`."""
+        """Append one event of any kind; ``fields`` are those of `Draft`.
+
+        The event's time is now, unless it is given, or an id is: a retry under the same id must be the same event.
+        """
+        if "id" not in fields:
+            fields.setdefault("time", moment.now())
         draft = Draft(kind, _bytes(content), **fields)
         return self._memory.append([draft], session=self.name)[0]
 
@@ -407,6 +402,8 @@ class Session:
         self, tool: str, arguments: Mapping[str, Any], *, call_id: str | None = None, **fields: Any
     ) -> Appended:
         """Append a tool call; its id (made when None) joins it to its result."""
+        if "id" not in fields:
+            fields.setdefault("time", moment.now())
         identifier = fields.pop("id", None) or event.IdMaker()()
         meta = {"tool": tool, "call_id": call_id or f"call_{identifier.lower()}"} | dict(fields.pop("meta", {}))
         content = json.dumps(arguments, ensure_ascii=False)

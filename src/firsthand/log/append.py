@@ -119,8 +119,11 @@ class Appender:
             apsw.Error: the transaction failed as a whole; no ticket is settled and nothing was written.
         """
         settled: list[tuple[Ticket, tuple[Appended, ...] | FirsthandError]] = []
-        self._db.execute("BEGIN IMMEDIATE")
+        if self._db.in_transaction:  # an interrupt came between the end of one and its handling
+            self._work = None
+            self._db.execute("ROLLBACK")
         try:
+            self._db.execute("BEGIN IMMEDIATE")
             work = self._work = self._work_of(self._work)
             if also is not None:
                 self._index(work, now=True)  # it may take out of the indexes what must be in them first
