@@ -46,4 +46,4 @@ def test_what_is_no_pointer(text):
 def test_pointers_are_found_in_a_text():
     """Pointers that stand in a text are found as they stand there."""
     text = f"see fh:{ID}, (fh:{ID}@L1-9), fh:{ID}..{LAST}. And {ID}, fh:short, fh:{ID}#source"
-    assert pointer.FIND.findall(text) == [f"fh:{ID}", f"fh:{ID}@L1-9", f"fh:{ID}..{LAST}", f"fh:{ID}#source"]
+    assert pointer.find(text) == [f"fh:{ID}", f"fh:{ID}@L1-9", f"fh:{ID}..{LAST}", f"fh:{ID}#source"]

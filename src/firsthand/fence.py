@@ -18,7 +18,6 @@ is kept.
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 import os
 import re
@@ -38,7 +37,7 @@ _LABEL = r"[A-Za-z0-9 ,.;()-]*"  # no sign that a host would escape
 _LESS = r"(?:<|&lt;|\\+u003[cC]){2}"
 _MORE = r"(?:>|&gt;|\\+u003[eE]){2}"
 _HINT = re.compile(rf"firsthand {_MARK}: ")
-_EDGE = re.compile(rf"{_LESS}(?:firsthand ({_MARK}): ({_LABEL})|end ({_MARK})){_MORE}")
+_EDGE = rf"{_LESS}(?:firsthand ({_MARK}): ({_LABEL})|end ({_MARK})){_MORE}"  # compiled where a hint is found
 _ESCAPES_MAX = 2
 
 
@@ -112,7 +111,7 @@ def _pairs(text: str, key: bytes) -> Iterator[tuple[re.Match[str], re.Match[str]
     if not _HINT.search(text):  # a literal beginning: quick
         return
     edges: dict[str, list[re.Match[str]]] = defaultdict(list)
-    for edge in _EDGE.finditer(text):
+    for edge in re.finditer(_EDGE, text):
         edges[edge[1] or edge[3]].append(edge)
     pairs = [
         (first, second)
@@ -160,4 +159,10 @@ def _without_brackets(text: str) -> str | None:
     return text.replace("&lt;", "<").replace("&gt;", ">")
 
 
-_UNDO: tuple[Callable[[str], str | None], ...] = (_without_json, _without_brackets, html.unescape)
+def _without_entities(text: str) -> str | None:
+    import html  # noqa: PLC0415 - its table of entities takes a millisecond, and few texts need it
+
+    return html.unescape(text)
+
+
+_UNDO: tuple[Callable[[str], str | None], ...] = (_without_json, _without_brackets, _without_entities)

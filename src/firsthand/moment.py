@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import time
 from datetime import UTC, datetime, timedelta, timezone
+from functools import cache
 
 from .value import value
 
@@ -17,11 +18,15 @@ MICROSECONDS = 1_000_000
 _EARLIEST = -62_135_596_800 * MICROSECONDS  # 0001-01-01T00:00:00Z
 _LATEST = 253_402_300_799_999_999  # 9999-12-31T23:59:59.999999Z
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_ISO = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*"
-    r"(Z|z|[+-]\d\d(?::?\d\d)?)?\Z",
-    re.ASCII,
-)
+
+
+@cache  # compiled when the first text is read
+def _iso() -> re.Pattern[str]:
+    return re.compile(
+        r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*"
+        r"(Z|z|[+-]\d\d(?::?\d\d)?)?\Z",
+        re.ASCII,
+    )
 
 
 @value(order=True)
@@ -86,7 +91,7 @@ def parse(value: object) -> Moment | None:
         return _from_epoch(value)
     if not isinstance(value, str):
         return None
-    match = _ISO.match(value.strip())
+    match = _iso().match(value.strip())
     if match is None:
         return None
     year, month, day, hour, minute, second, fraction, zone = match.groups()

@@ -14,18 +14,21 @@ expanded.
 from __future__ import annotations
 
 import re
+from functools import cache, partial
 
 from .errors import InvalidDraft, MalformedPointer
 from .event import id_bytes, id_text
 from .value import value
 
 _ID = r"[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}"
-_GRAMMAR = re.compile(
-    rf"(?:fh:)?(?P<first>{_ID})(?:\.\.(?P<last>{_ID})|(?P<source>#source)|@(?P<unit>L?)(?P<start>\d{{1,18}})-(?P<end>\d{{1,18}}))?\Z",
-    re.ASCII,
+_GRAMMAR = (
+    rf"(?:fh:)?(?P<first>{_ID})(?:\.\.(?P<last>{_ID})|(?P<source>#source)"
+    r"|@(?P<unit>L?)(?P<start>\d{1,18})-(?P<end>\d{1,18}))?\Z"
 )
-FIND = re.compile(rf"fh:{_ID}(?:\.\.{_ID}|#source|@L?\d{{1,18}}-\d{{1,18}})?", re.ASCII)
-"""Finds the pointers that stand in a text."""
+_IN_TEXT = rf"fh:{_ID}(?:\.\.{_ID}|#source|@L?\d{{1,18}}-\d{{1,18}})?"
+
+# compiled when it is needed: who only appends or recalls reads no pointer
+_compiled = cache(partial(re.compile, flags=re.ASCII))
 
 
 @value
@@ -63,7 +66,7 @@ def parse(text: str) -> Pointer:
     Raises:
         MalformedPointer: the text is no pointer, or its range runs backwards.
     """
-    match = _GRAMMAR.match(text.strip()) if isinstance(text, str) and len(text) < 200 else None
+    match = _compiled(_GRAMMAR).match(text.strip()) if isinstance(text, str) and len(text) < 200 else None
     if match is None:
         raise MalformedPointer(
             "expected a pointer such as fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY, fh:...@100-200 or fh:...@L1-9; "
@@ -77,6 +80,11 @@ def parse(text: str) -> Pointer:
     if end < start or (match["unit"] and start < 1):
         raise MalformedPointer(f"a range runs forward, lines from 1 and bytes from 0; got {text.strip()!r}")
     return Pointer(first, unit="lines" if match["unit"] else "bytes", start=start, end=end)
+
+
+def find(text: str) -> list[str]:
+    """Find the pointers that stand in a text, as they stand there."""
+    return _compiled(_IN_TEXT).findall(text)
 
 
 def _canonical(identifier: str | None) -> str | None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
+from functools import cache
 from zlib import crc32
 
 from firsthand.event import Event, Kind, to_text
@@ -40,7 +41,7 @@ _OUTER = re.compile(r"[:@#]+[/\\.]*")  # a whole that holds one of these also co
 _HUMP = re.compile(r"[A-Z](?<=[a-z][A-Z])")
 _HUMPED_WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]*[a-z][A-Z][A-Za-z]*(?![A-Za-z0-9])")
 _BETWEEN_HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NO_SPACES = re.compile(
+_NO_SPACES = (
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+"
 )  # Thai, Lao, Myanmar, Khmer, Kana, Han, and Hangul, whose particles cling to the word
@@ -96,9 +97,9 @@ def _plain(text: str, head: str) -> tuple[str, list[str]]:
     spaceless: list[str] = []
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
-        spaceless = _NO_SPACES.findall(text)
+        spaceless = _no_spaces().findall(text)
         if spaceless:
-            text = _NO_SPACES.sub(" ", text)
+            text = _no_spaces().sub(" ", text)
         text = text.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate is no word
     return text, spaceless
 
@@ -131,12 +132,19 @@ def exact_strings(text: str) -> list[str]:
 
 def spaceless_pairs(text: str) -> list[str]:
     """Find the pairs of signs of a query in scripts without spaces; a lone sign stands for itself."""
-    return list(dict.fromkeys(_pairs(_NO_SPACES.findall(unicodedata.normalize("NFC", text)), single=False)))
+    if text.isascii():
+        return []
+    return list(dict.fromkeys(_pairs(_no_spaces().findall(unicodedata.normalize("NFC", text)), single=False)))
 
 
 def without_spaceless(text: str) -> str:
     """Leave out what `spaceless_pairs` covers."""
-    return _NO_SPACES.sub(" ", unicodedata.normalize("NFC", text))
+    return text if text.isascii() else _no_spaces().sub(" ", unicodedata.normalize("NFC", text))
+
+
+@cache  # compiled when a text needs it: it takes longer than all the others here together
+def _no_spaces() -> re.Pattern[str]:
+    return re.compile(_NO_SPACES)
 
 
 def header(event: Event) -> str:
