@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from firsthand.log.erase import Erasure
     from firsthand.log.export import Exported
     from firsthand.log.read import SessionInfo
+    from firsthand.log.rebuild import Rebuilt
     from firsthand.log.verify import Problem, Verification
     from firsthand.memory import Memory, Session
     from firsthand.moment import Moment
@@ -80,6 +81,7 @@ __all__ = [
     "Progress",
     "Query",
     "QueryError",
+    "Rebuilt",
     "Scope",
     "Session",
     "SessionInfo",
@@ -135,6 +137,7 @@ _ROOMS = {
     "log.erase": ("Erasure",),
     "log.export": ("Exported",),
     "log.read": ("SessionInfo",),
+    "log.rebuild": ("Rebuilt",),
     "log.verify": ("Problem", "Verification"),
     "memory": ("Memory", "Session"),
     "moment": ("Moment",),

@@ -78,6 +78,25 @@ def test_an_index_is_built_anew(shell, options):
     assert shell("verify").code == 3
     said = shell("rebuild", *options)
     assert said.code == 0
-    assert said.json == {"indexed": 1} if options else said.text.startswith("indexed 1 event anew in ")
+    assert said.json == {"indexed": 1, "damaged": []} if options else said.text.startswith("indexed 1 event anew in ")
     assert shell("verify", "--deep").code == 0
     assert shell("recall", "needle", "--json").json["hits"][0]["pointer"] == pointer
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_rebuild_says_which_events_it_left_out(shell, options):
+    """Events that cannot be read are counted and named by a rebuild, which then ends as damage does."""
+    for text in ("the needle", "the thimble", "the thread"):
+        shell.append(text)
+    db = apsw.Connection(str(shell.store / "firsthand.db"))
+    db.execute("UPDATE event SET body = x'00414243' WHERE position = 2")
+    db.close()
+    shell.damaged = True
+    said = shell("rebuild", *options)
+    assert said.code == 3
+    if options:
+        assert said.json == {"indexed": 2, "damaged": [2]}
+    else:
+        assert said.text.startswith("indexed 2 events anew in ")
+        assert "1 damaged event left out, at position 2: firsthand verify says what is wrong" in said.text
+    assert len(shell("recall", "the thread needle", "--json").json["hits"]) == 2

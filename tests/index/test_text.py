@@ -34,7 +34,7 @@ def rows(log: Log, match: str, namespace: int = 1) -> list[int]:
 
 
 def entries(log: Log):
-    return log.reader.entries(0, 1_000)
+    return log.reader.entries(0, 1_000).entries
 
 
 def write(log: Log, action):

@@ -179,7 +179,7 @@ def test_an_entry_names_its_own_namespace(log):
     (one,) = append(log, b"1")
     append(log, b"2", namespace="other")
     log.erase("default", [one])
-    entries = log.reader.entries(0, 10)
+    entries = log.reader.entries(0, 10).entries
     assert [(entry.event.position, entry.event.namespace) for entry in entries] == [(2, "other"), (3, "default")]
     assert entries[0].namespace_key != entries[1].namespace_key
-    assert [entry.event.position for entry in log.reader.entries(2, 10)] == [3]
+    assert [entry.event.position for entry in log.reader.entries(2, 10).entries] == [3]

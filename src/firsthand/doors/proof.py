@@ -50,11 +50,15 @@ def rebuild(chosen: argparse.Namespace, out: Output) -> int:
     """Build the indexes anew."""
     started = time.monotonic()
     with to_write(chosen, create=False) as memory:
-        indexed = memory.rebuild(
+        rebuilt = memory.rebuild(
             progress=lambda done, total: out.progress(lambda: f"indexed through position {done:,} of {total:,}")
         )
     if out.as_json:
-        out.json({"indexed": indexed})
+        out.json({"indexed": rebuilt.events, "damaged": list(rebuilt.damaged)})
     else:
-        out.line(f"indexed {count(indexed, 'event')} anew in {time.monotonic() - started:.1f} s")
-    return DONE
+        out.line(f"indexed {count(rebuilt.events, 'event')} anew in {time.monotonic() - started:.1f} s")
+        if rebuilt.damaged:
+            places = ", ".join(map(str, rebuilt.damaged[:PROBLEMS_SHOWN]))
+            left_out = f"{count(len(rebuilt.damaged), 'damaged event')} left out, at position {places}"
+            out.line(f"{out.style(left_out, 'bad')}: firsthand verify says what is wrong")
+    return DAMAGED if rebuilt.damaged else DONE

@@ -26,7 +26,7 @@ from typing import Any, Protocol
 
 import apsw
 
-from firsthand.errors import StoreFailed
+from firsthand.errors import StoreDamaged, StoreFailed
 from firsthand.log.port import Entry
 from firsthand.log.read import Reader
 from firsthand.value import asdict, value
@@ -103,11 +103,12 @@ class Accelerator:
     def advance(self, events_max: int) -> int:
         """Take in the next events of the log; give how many were looked at, 0 when there are none.
 
+        A damaged event is passed over: no answer could show it, and `verify` names it.
+
         Another process that is at it already is left to it.
 
         Raises:
             StoreFailed: tantivy could not write; what was there is discarded.
-            StoreDamaged: an event cannot be read.
         """
         with self._locked(wait=False) as mine:
             if not mine:
@@ -150,16 +151,18 @@ class Accelerator:
         writer = None
         looked_at, rows, tokens, position = 0, header.rows, header.tokens, header.position
         while looked_at < events_max:
-            entries = self._reader.entries(position, min(BATCH_EVENTS, events_max - looked_at))
-            if not entries:
+            read = self._reader.entries(position, min(BATCH_EVENTS, events_max - looked_at))
+            if read.through == position:
                 break
             writer = writer or self._index().writer(heap_size=HEAP_BYTES, num_threads=1)
-            for entry in entries:
-                for length, document in self._documents(entry):
-                    writer.add_document(document)
-                    rows, tokens = rows + 1, tokens + length
-            looked_at += len(entries)
-            position = entries[-1].event.position
+            for entry in read.entries:
+                # Of a payload that is damaged in its middle, the passages before that are kept.
+                with contextlib.suppress(StoreDamaged):
+                    for length, document in self._documents(entry):
+                        writer.add_document(document)
+                        rows, tokens = rows + 1, tokens + length
+            looked_at += len(read.entries) + len(read.damaged)
+            position = read.through
         if writer is not None:
             writer.commit()
             writer.wait_merging_threads()

@@ -6,19 +6,24 @@ Gives sentences, none when all is well. It changes nothing.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import apsw
 
 from firsthand.log.port import ContentReader, Entry
 
-from .passages import ROW_STEP
+from .passages import ROW_STEP, position_of
 from .text import NAME, VERSION, TextIndex, size_of, version_of
 
 
-def check(db: apsw.Connection) -> list[str]:
-    """Say what is wrong with the text index, by counting rows. Costs one pass over the log's rows."""
+def check(db: apsw.Connection, damaged: Collection[int] = ()) -> list[str]:
+    """Say what is wrong with the text index, by counting rows. Costs one pass over the log's rows.
+
+    Args:
+        damaged: positions of events that cannot be read: they may be in the index or not.
+    """
     found: list[str] = []
     reach = _all(db, "SELECT position, fault FROM index_reach WHERE name = ?", (NAME,))
     head = _all(db, "SELECT value FROM store WHERE key = 'head_position'")[0][0]
@@ -29,17 +34,19 @@ def check(db: apsw.Connection) -> list[str]:
     through = reach[0][0] if reach else head
     for key, name in _all(db, "SELECT key, name FROM namespace ORDER BY key"):
         try:
-            found += [f"namespace {name!r}: {fault}" for fault in _check_one(db, key, through)]
+            found += [f"namespace {name!r}: {fault}" for fault in _check_one(db, key, through, damaged)]
         except (apsw.SQLError, apsw.CorruptError) as error:
             found.append(f"namespace {name!r}: the text index cannot be read ({error}); run 'firsthand rebuild'")
     return found
 
 
-def _check_one(db: apsw.Connection, namespace: int, through: int) -> Iterator[str]:
+def _check_one(db: apsw.Connection, namespace: int, through: int, damaged: Collection[int]) -> Iterator[str]:
+    left_out = json.dumps(sorted(damaged))
     events = _all(
         db,
-        "SELECT count(*) FROM event WHERE namespace = ? AND position <= ? AND salt IS NOT NULL",
-        (namespace, through),
+        "SELECT count(*) FROM event WHERE namespace = ? AND position <= ? AND salt IS NOT NULL "
+        "AND position NOT IN (SELECT value FROM json_each(?))",
+        (namespace, through, left_out),
     )[0][0]
     version = version_of(db, namespace)
     if not version and not events:
@@ -48,7 +55,8 @@ def _check_one(db: apsw.Connection, namespace: int, through: int) -> Iterator[st
         yield f"the text index is of version {version or '(none)'}, not {VERSION}; run 'firsthand rebuild'"
         return
     docsize = f"text_{namespace}_docsize"
-    rows = _all(db, f"SELECT count(*), coalesce(sum(id < {ROW_STEP}), 0) FROM {docsize}")[0]  # noqa: S608 - a number
+    whole = f"id < {ROW_STEP} AND id NOT IN (SELECT value FROM json_each(?))"  # noqa: S608 - a number
+    rows = _all(db, f"SELECT count(*), coalesce(sum({whole}), 0) FROM {docsize}", (left_out,))[0]  # noqa: S608
     if rows[1] != events:
         yield f"the text index holds {rows[1]:,} events, the log {events:,}; run 'firsthand rebuild'"
     size = size_of(db, namespace)
@@ -65,12 +73,17 @@ def _check_one(db: apsw.Connection, namespace: int, through: int) -> Iterator[st
 
 
 def deep_check(
-    db: apsw.Connection, namespace: int, batches: Iterable[list[Entry]], contents: ContentReader
+    db: apsw.Connection,
+    namespace: int,
+    batches: Iterable[list[Entry]],
+    contents: ContentReader,
+    damaged: Collection[int] = (),
 ) -> list[str]:
     """Derive a namespace's index again and compare it word for word with the one that is there.
 
     Args:
         batches: the namespace's events that the index reaches, in order of position.
+        damaged: positions of events that cannot be read: they are compared on neither side.
     """
     again = apsw.Connection("")  # a file of its own that SQLite deletes
     try:
@@ -79,22 +92,31 @@ def deep_check(
         again.execute("BEGIN")
         fresh = TextIndex()
         for batch in batches:
-            fresh.apply(again, batch, contents)
+            fresh.apply(again, [entry for entry in batch if entry.event.position not in damaged], contents)
         again.execute("COMMIT")
         if not version_of(again, namespace):
             return []
-        return list(_differences(db, again, namespace))
+        return list(_differences(db, again, namespace, damaged))
     finally:
         again.close()
 
 
-def _differences(there: apsw.Connection, derived: apsw.Connection, namespace: int) -> Iterator[str]:
+def _differences(
+    there: apsw.Connection, derived: apsw.Connection, namespace: int, damaged: Collection[int]
+) -> Iterator[str]:
+    def instances(db: apsw.Connection) -> Iterator[Any]:
+        found = _instances(db, namespace)
+        return (one for one in found if position_of(one[1]) not in damaged) if damaged else found
+
+    def sizes(db: apsw.Connection) -> Iterator[Any]:
+        return (one for one in _sizes(db, namespace) if position_of(one[0]) not in damaged)
+
     try:
-        for mine, theirs in itertools.zip_longest(_instances(derived, namespace), _instances(there, namespace)):
+        for mine, theirs in itertools.zip_longest(instances(derived), instances(there)):
             if mine != theirs:
                 yield f"the text index differs from the log: expected {_place(mine)}, found {_place(theirs)}"
                 return  # from here on the two run apart: one difference is proof, a thousand are noise
-        for mine, theirs in itertools.zip_longest(_sizes(derived, namespace), _sizes(there, namespace)):
+        for mine, theirs in itertools.zip_longest(sizes(derived), sizes(there)):
             if mine != theirs:
                 yield f"the text index differs from the log in the length of a row: expected {mine}, found {theirs}"
                 return

@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -60,10 +59,10 @@ if TYPE_CHECKING:
     from .backup import Backup
     from .erase import Erasure
     from .export import Exported
+    from .rebuild import Rebuilt
     from .verify import Verification
 
 TIMEOUT_MS = 30_000
-REBUILD_EVENTS = 1_000
 SWEEP_SECONDS = 3_600.0  # what a crash left of a payload is removed once it is this old
 
 
@@ -172,7 +171,7 @@ class Log:
         )
 
     def _entries(self, after: int, limit: int) -> Sequence[Entry]:
-        return self.reader.entries(after, limit)
+        return self.reader.entries(after, limit).entries
 
     def _make(self, file: Path) -> None:
         """Create the empty database file with the right rights; another process may have been first."""
@@ -367,25 +366,18 @@ class Log:
             self._failed = str(error) or type(error).__name__
         return ours
 
-    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Build every index anew from the log, in steps between which others may write; give the events indexed.
+    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Rebuilt:
+        """Build every index anew from the log, in steps between which others may write.
 
         Until it is done the index counts as behind, and answers come from the log beyond it.
-        Cut short, it is begun again by the next rebuild.
 
         Args:
             progress: called with the position reached and the last one.
         """
-        done = 0
-        for index in self._indexes:
-            self.exclusively(partial(self._begin_rebuild, index))
-            position = 0
-            while position >= 0:
-                position, taken = self.exclusively(partial(self._rebuild_step, index, position))
-                done += taken
-                if progress is not None and position >= 0:
-                    progress(position, self.reader.head()[0])
-        return done
+        from .rebuild import Rebuilt, rebuild
+
+        done = [rebuild(index, self.reader, self.exclusively, progress) for index in self._indexes]
+        return Rebuilt(sum(one.events for one in done), tuple(sorted({at for one in done for at in one.damaged})))
 
     def flush_indexes(self) -> None:
         """Leave nothing of the newest events to be indexed with later ones."""
@@ -394,24 +386,6 @@ class Log:
     def _flush_indexes(self) -> None:
         with self._writing():
             self._appender.commit((), lambda: None)
-
-    def _begin_rebuild(self, index: TransactionIndex, db: apsw.Connection) -> None:
-        with db:
-            index.reset(db)
-            db.execute("INSERT OR REPLACE INTO index_reach VALUES (?, 0, 'is being rebuilt')", (index.name,))
-
-    def _rebuild_step(self, index: TransactionIndex, after: int, db: apsw.Connection) -> tuple[int, int]:
-        """Index the next events; the position is -1 when there are no more."""
-        entries = self.reader.entries(after, REBUILD_EVENTS)
-        with db:
-            if entries:
-                index.apply(db, entries, self.reader)
-            reached = entries[-1].event.position if entries else after
-            db.execute(
-                "UPDATE index_reach SET position = ?, fault = ? WHERE name = ?",
-                (reached, "is being rebuilt" if entries else "", index.name),
-            )
-        return (reached if entries else -1), len(entries)
 
     # erasure, copies, proof ----------------------------------------------------------------------------
 

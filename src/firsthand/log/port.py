@@ -40,6 +40,21 @@ class Entry:
     event: Event
 
 
+@value
+class Entries:
+    """The next events of a log, as an index is given them.
+
+    Attributes:
+        entries: those that are whole, in order of position.
+        damaged: positions of those that cannot be read, so cannot be indexed; `verify` says why.
+        through: the last position looked at; the one read from, when the log ends there.
+    """
+
+    entries: tuple[Entry, ...]
+    damaged: tuple[int, ...]
+    through: int
+
+
 class TransactionIndex(Protocol):
     """An index that is written in the log's own transaction.
 

@@ -23,12 +23,13 @@ from firsthand.value import value
 
 from .artifacts import ArtifactStore
 from .database import Readers, translating
-from .port import Entry
+from .port import Entries, Entry
 from .rows import COLUMNS, check_session_types, check_types, event_of
 
 PIECE_BYTES = 1 << 20
 _FROM = f"SELECT {COLUMNS} FROM event "  # noqa: S608 - a constant
 _PAGE = 256
+_KEPT = "AND (body IS NOT NULL OR salt IS NOT NULL)"  # half a body is damage, none is an erasure
 _NAMESPACE = "SELECT name FROM namespace WHERE key = ?"
 
 
@@ -148,20 +149,50 @@ class Reader:
             left -= len(rows)
             low, high = (low, rows[-1][0]) if newest_first else (rows[-1][0], high)
 
-    def entries(self, after: int, limit: int) -> list[Entry]:
+    def entries(self, after: int, limit: int) -> Entries:
         """Read the next events of every namespace, as an index is given them; erased ones are left out.
 
-        For the log's own upkeep: nothing of it may reach a caller of one namespace.
+        For the log's own upkeep: nothing of it may reach a caller of one namespace. A damaged
+        event hides no other: it is left out, and its position is told.
         """
-        rows = self._all(f"{_FROM}WHERE position > ? AND body IS NOT NULL ORDER BY position LIMIT ?", (after, limit))
-        return [Entry(row[2], self._event(self._text(self._all_namespaces, _NAMESPACE, row[2]), row)) for row in rows]
+        try:
+            rows = self._all(f"{_FROM}WHERE position > ? {_KEPT} ORDER BY position LIMIT ?", (after, limit))
+        except StoreDamaged:  # a row or a page that SQLite cannot hand out: ask for them one by one
+            return self._entries_one_by_one(after, min(after + limit, self.head()[0]))
+        entries, damaged = self._whole(rows)
+        return Entries(tuple(entries), tuple(damaged), rows[-1][0] if rows else after)
+
+    def _entries_one_by_one(self, after: int, through: int) -> Entries:
+        entries: list[Entry] = []
+        damaged: list[int] = []
+        for position in range(after + 1, through + 1):
+            try:
+                read = self._whole(self._all(f"{_FROM}WHERE position = ? {_KEPT}", (position,)))
+            except StoreDamaged:
+                damaged.append(position)
+            else:
+                entries += read[0]
+                damaged += read[1]
+        return Entries(tuple(entries), tuple(damaged), max(after, through))
+
+    def _whole(self, rows: list[Any]) -> tuple[list[Entry], list[int]]:
+        """Part the rows that are events from those that are damaged ones."""
+        entries: list[Entry] = []
+        damaged: list[int] = []
+        for row in rows:
+            try:
+                namespace = self._text(self._all_namespaces, _NAMESPACE, row[2])
+                entries.append(Entry(row[2], self._event(namespace, row)))
+            except StoreDamaged:
+                damaged.append(row[0])
+        return entries, damaged
 
     def batches(self, namespace_key: int, through: int) -> Iterator[list[Entry]]:
-        """Yield one namespace's events up to a position as an index is given them, some at a time."""
+        """Yield one namespace's whole events up to a position as an index is given them, some at a time."""
         after = 0
-        while entries := self.entries(after, _PAGE):
-            after = entries[-1].event.position
-            yield [one for one in entries if one.namespace_key == namespace_key and one.event.position <= through]
+        while (read := self.entries(after, _PAGE)).through > after:
+            after = read.through
+            yield [one for one in read.entries if one.namespace_key == namespace_key and one.event.position <= through]
             if after >= through:
                 return
 
