@@ -215,6 +215,7 @@ class WriterQueue:
         self._swept = time.monotonic()
         self._closed = False
         self._asked = False  # an empty request stands in the slot: this process needs the lock itself
+        self._gives_way = False
         self._way_until = 0.0
         self._ways_given: dict[str, tuple[int, int]] = {}  # slot to (number of its request, times)
 
@@ -350,6 +351,8 @@ class WriterQueue:
                     slot.answer(number, data if len(data) <= RESULT_BYTES_MAX else b"[]")
         finally:
             self._lock.release()
+            if self._gives_way:  # from now on, not from when it was seen: a commit may take longer than that
+                self._gives_way, self._way_until = False, time.monotonic() + _GIVE_WAY_S
             self._forget_done()
         return True
 
@@ -381,7 +384,7 @@ class WriterQueue:
         times = times + 1 if before == number else 1
         if times <= _GIVE_WAY_TIMES and not slot.abandoned():
             self._ways_given[name] = number, times
-            self._way_until = time.monotonic() + _GIVE_WAY_S
+            self._gives_way = True
 
     def _names(self) -> list[str]:
         """List the others' slots; the folder is read only when it may have changed.
