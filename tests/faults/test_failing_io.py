@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from pathlib import Path
 
@@ -130,6 +131,9 @@ def test_a_failed_sync_while_the_disk_is_full_stops_the_handle_too(quick_path):
     """A sync that fails for want of space is a failed sync, not a full disk: pages may be gone already."""
 
     class FullSync(FailingVFS):
+        def xGetLastError(self):  # noqa: N802 - SQLite's name
+            return errno.ENOSPC, "no space left"
+
         def xOpen(self, name, flags):  # noqa: N802 - SQLite's name
             return FullSyncFile(self.plan, name, flags)
 

@@ -140,26 +140,20 @@ def test_a_batch_of_another_version_is_committed_by_its_owner(queues, ledger):
 
 @pytest.mark.parametrize("size", [-1, SLOT_BYTES_MAX + 1])
 def test_a_batch_that_nobody_may_carry_gets_the_lock(queues, ledger, size):
-    """A batch that is too large for a slot, or only its own process may commit, is done beside a busy writer."""
-    stop = threading.Event()
-
-    def busy() -> None:
-        number = 0
-        while not stop.is_set():
-            queues[1].submit(f"busy {number}", 5)
-            number += 1
-
-    ledger.pause = 0.001
-    writer = threading.Thread(target=busy)
-    writer.start()
+    """A batch that is too large for a slot, or only its own process may commit, gets its turn beside a busy writer."""
+    held = Held(queues[1])
     batch = "x" * max(10, size)
-    try:
-        started = time.monotonic()
-        assert queues[0].submit(batch, size).endswith(f" at {ledger.taken.index(batch)}")
-        assert time.monotonic() - started < 2
-    finally:
-        stop.set()
-        writer.join()
+    threads, outcomes = submit_all(queues[0], [batch], size)
+    time.sleep(0.05)
+    held.let_go()
+    ledger.pause = 0.02  # the lock is free for an instant between two commits, which nobody meets by chance
+    number = 0
+    while threads[0].is_alive() and number < 50:
+        queues[1].submit(f"busy {number}", 5)
+        number += 1
+    threads[0].join()
+    assert str(outcomes[batch]).endswith(f" at {ledger.taken.index(batch)}")
+    assert ledger.taken.index(batch) <= 4
 
 
 def test_waiting_ends_with_an_error_that_carries_the_batch(tmp_path, ledger):
