@@ -359,7 +359,8 @@ class Memory:
         from firsthand.recall.lexical import stems
 
         reader = self._log.reader
-        return Accelerator(self._log.root / "cache" / f"tantivy-{key}", reader, key, stems(reader.db))
+        folder = self._log.root / "cache" / f"tantivy-{key}"
+        return Accelerator(folder, reader, key, stems(reader.db), read_only=self.read_only)
 
 
 class Session:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import shutil
 
 import pytest
 
@@ -181,3 +183,79 @@ def test_a_query_of_few_postings_does_not_load_it(log, tmp_path, monkeypatch):
     assert not copy.fault
     search(log.reader, "default", Query("word0"), accelerator=copy)
     assert copy.fault
+
+
+def test_a_byte_changed_in_any_file_is_noticed_and_the_copy_made_again(quick_path):
+    """Whatever byte of whatever file changes: no answer from it, the copy is discarded and made again."""
+    small = Log(quick_path / "store", indexes=(TextIndex(),))
+    small.append([Draft(Kind.NOTE, text) for text in texts(40, 3)], namespace="default", session="s")
+    terms = [Term("word0", "word0", '"word0"')]
+    copy_of(small, quick_path / "whole")
+    want = copy_of(small, quick_path / "whole").ranked(terms, 5)
+    files = [path for path in (quick_path / "whole").rglob("*") if path.is_file() and path.stat().st_size]
+    assert {path.suffix for path in files} >= {".json", ".store", ".idx", ".term", ".fast", ".fieldnorm"}
+    for number, file in enumerate(files):
+        good = file.read_bytes()
+        for at in range(number % 7, len(good), 1 + len(good) // 12):
+            folder = quick_path / f"{number}-{at}"
+            shutil.copytree(quick_path / "whole", folder)
+            flipped = bytearray(good)
+            flipped[at] ^= 0xFF
+            (folder / file.relative_to(quick_path / "whole")).write_bytes(flipped)
+            copy = Accelerator(folder, small.reader, 1, stems(small.reader.db))
+            assert copy.ranked(terms, 5) is None, (file.name, at)
+            assert copy.fault
+            assert copy.advance(10**6) == 40
+            assert copy.ranked(terms, 5) == want
+            assert not copy.fault
+    small.close()
+
+
+def test_a_panic_of_tantivy_is_damage_and_no_end(log, tmp_path):
+    """Damage that keeps a file's times reaches tantivy; its panic is told as a fault, and the copy discarded."""
+    made = copy_of(log, tmp_path / "copy")
+    terms = [Term("word9", "word9", '"word9"')]
+    want = made.ranked(terms, 5)
+    (file, *_) = sorted((tmp_path / "copy").rglob("*.fieldnorm"))
+    before, data = file.stat(), bytearray(file.read_bytes())
+    end = len(data) - 8 - int.from_bytes(data[-8:-4], "little")  # where tantivy's own footer begins
+    data[end - 4 : end] = b"\xff\xff\xff\x7f"  # the length of what stands before it
+    file.write_bytes(data)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    reading = Accelerator(tmp_path / "copy", log.reader, 1, stems(log.reader.db), read_only=True)
+    assert reading.ranked(terms, 5) is None
+    assert "panicked" in reading.fault
+    assert reading.fault.endswith("it stays, since the store is opened for reading")
+    copy = Accelerator(tmp_path / "copy", log.reader, 1, stems(log.reader.db))
+    assert copy.ranked(terms, 5) is None
+    assert copy.fault.endswith("it was discarded, and is made again by the next advance")
+    assert copy.advance(10**6) == 3_001
+    assert copy.ranked(terms, 5) == want
+
+
+def test_an_advance_reads_every_file_before_it_trusts_it(log, tmp_path):
+    """Damage that keeps a file's times is found by the next advance, which begins anew."""
+    copy_of(log, tmp_path / "copy", 1_000)
+    (file, *_) = sorted((tmp_path / "copy").rglob("*.store"))
+    before, data = file.stat(), bytearray(file.read_bytes())
+    data[100] ^= 1
+    file.write_bytes(data)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    copy = Accelerator(tmp_path / "copy", log.reader, 1, stems(log.reader.db))
+    assert copy.advance(10**6) == 3_001
+
+
+def test_a_damaged_event_stops_no_advance(tmp_path):
+    """The copy follows the log past an event that cannot be read, and past a payload that is damaged."""
+    damaged = Log(tmp_path / "store", indexes=(TextIndex(),), inline_max=500)
+    drafts = [Draft(Kind.NOTE, b"word%d " % n * (200 if n == 4 else 1)) for n in range(6)]
+    damaged.append(drafts, namespace="default", session="s")
+    damaged.flush_indexes()
+    damaged.writer.execute("UPDATE event SET body = x'00414243' WHERE position = 2").fetchall()
+    (file,) = (tmp_path / "store" / "artifacts").rglob("*.zst")
+    file.write_bytes(file.read_bytes()[:-20] + bytes(20))
+    copy = copy_of(damaged, tmp_path / "copy")
+    assert copy.advance(100) == 0
+    assert json.loads((tmp_path / "copy" / "header.json").read_text())["position"] == 6
+    assert copy.ranked([Term("word5", "word5", '"word5"')], 5) == [6]
+    damaged.close()

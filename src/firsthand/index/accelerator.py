@@ -9,6 +9,10 @@ FTS5 gives, or nothing. tantivy only proposes: it rounds lengths down and weighs
 terms a little higher, so its score is an upper bound of FTS5's. Its proposals are
 scored again by FTS5's formula, and are used only when no row left out could have
 come before them. So its absence, its lag and its damage change speed, never answers.
+
+tantivy trusts its files: of damaged ones it gives other rows, panics, or asks for so
+much memory that the process ends. So the header keeps a checksum of each: a file that
+was touched since, and every file before an advance, is read against it first.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ import json
 import math
 import os
 import shutil
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,14 +34,14 @@ import apsw
 from firsthand.errors import StoreDamaged, StoreFailed
 from firsthand.log.port import Entry
 from firsthand.log.read import Reader
-from firsthand.value import asdict, value
+from firsthand.value import asdict, field, value
 
 from . import words
 from .passages import ROW_STEP, Passage, cut, row_of
 from .text import VERSION as TEXT_VERSION
 from .text import IndexSize, size_of
 
-FORMAT = f"1-{TEXT_VERSION}"
+FORMAT = f"2-{TEXT_VERSION}"
 BATCH_EVENTS = 2_000
 HEAP_BYTES = 64_000_000
 PROPOSALS_MIN, PROPOSALS_MAX = 128, 8_192
@@ -44,6 +49,7 @@ TAIL_EVENTS_MAX = 20_000
 """Further behind than this it is not asked: ranking its tail would cost more than it saves."""
 _K1, _B, _IDF_MIN = 1.2, 0.75, 1e-6  # as FTS5 has them
 _FLOAT32 = 1 + 1e-5  # tantivy adds in single precision
+_PIECE_BYTES = 1 << 20
 _HEADER, _MARK, _LOCK, _INDEX = "header.json", "advancing", "lock", "index"
 
 
@@ -56,6 +62,7 @@ class Header:
         position: the last position it has looked at.
         chain: chain hash of the event there, hexadecimal.
         rows, tokens: in it.
+        files: its files by name: size in bytes, time of last change in ns, CRC-32.
     """
 
     format: str
@@ -65,6 +72,7 @@ class Header:
     chain: str
     rows: int
     tokens: int
+    files: dict[str, list[int]] = field(default_factory=dict)
 
 
 class AskedTerm(Protocol):
@@ -88,12 +96,22 @@ class Accelerator:
     Args:
         folder: its own folder; made on the first advance, may be deleted at any time.
         stems: the text index's tokenizer, from text to stems.
+        read_only: leave a damaged copy where it is.
 
     Attributes:
         fault: why it gave nothing the last time it was asked; empty when it answered.
     """
 
-    def __init__(self, folder: Path, reader: Reader, namespace: int, stems: Callable[[str], list[str]]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        reader: Reader,
+        namespace: int,
+        stems: Callable[[str], list[str]],
+        *,
+        read_only: bool = False,
+    ) -> None:
+        self._read_only = read_only
         self._folder, self._reader, self._namespace, self._stems = folder, reader, namespace, stems
         self._opened: tuple[Header, Any, Any] | None = None
         self.fault = ""
@@ -105,7 +123,7 @@ class Accelerator:
 
         A damaged event is passed over: no answer could show it, and `verify` names it.
 
-        Another process that is at it already is left to it.
+        Another process that is at it already is left to it. A copy that is damaged is discarded, and begun anew.
 
         Raises:
             StoreFailed: tantivy could not write; what was there is discarded.
@@ -114,7 +132,11 @@ class Accelerator:
             if not mine:
                 return 0
             try:
-                return self._advance(events_max)
+                with contextlib.suppress(_Damaged), _telling_panics():
+                    return self._advance(events_max)
+                self._delete()
+                with _telling_panics():
+                    return self._advance(events_max)
             except (OSError, ValueError) as error:
                 self._delete()
                 raise StoreFailed(
@@ -147,6 +169,7 @@ class Accelerator:
         if header is None or not self._fits(header) or (self._folder / _MARK).exists():
             self._delete()
             header = Header(FORMAT, self._store(), self._namespace, 0, "", 0, 0)
+        self._check_files(header, every=True)
         (self._folder / _MARK).touch()  # a writer that dies leaves it, and the next one begins anew
         writer = None
         looked_at, rows, tokens, position = 0, header.rows, header.tokens, header.position
@@ -167,7 +190,9 @@ class Accelerator:
             writer.commit()
             writer.wait_merging_threads()
             chain = self._chain(position) or ""
-            self._write_header(Header(FORMAT, header.store, self._namespace, position, chain, rows, tokens))
+            self._write_header(
+                Header(FORMAT, header.store, self._namespace, position, chain, rows, tokens, self._files())
+            )
         (self._folder / _MARK).unlink()
         return looked_at
 
@@ -197,11 +222,27 @@ class Accelerator:
 
     def ranked(self, terms: Sequence[AskedTerm], limit: int) -> list[int] | None:
         """Give the best rows for any of the terms, as FTS5 would; None where that cannot be shown."""
+        judged = self._read_header()
         try:
-            rows, self.fault = self._ranked(terms, limit)
+            with _telling_panics():
+                rows, self.fault = self._ranked(terms, limit)
         except (OSError, ValueError) as error:
-            rows, self.fault = None, f"{self._folder}: it cannot be read ({error})"
+            rows, self.fault = None, f"{self._folder}: it cannot be read ({error}); {self._give_up(judged)}"
         return rows
+
+    def _give_up(self, judged: Header | None) -> str:
+        """Discard a copy that cannot be read, unless another process has it or has made another one since."""
+        self._opened = None
+        if self._read_only:
+            return "it stays, since the store is opened for reading"
+        try:
+            with self._locked(wait=False) as mine:
+                if not mine or self._read_header() != judged:
+                    return "another process is at it"
+                self._delete()
+        except OSError as error:
+            return f"it cannot be discarded either ({error}); delete the folder"
+        return "it was discarded, and is made again by the next advance"
 
     def _ranked(self, terms: Sequence[AskedTerm], limit: int) -> tuple[list[int] | None, str]:
         opened = self._open()
@@ -252,6 +293,7 @@ class Accelerator:
             self._opened = None
             return None
         if self._opened is None or self._opened[0] != header:
+            self._check_files(header, every=False)
             index = self._index()
             index.reload()
             searcher = index.searcher()
@@ -271,20 +313,54 @@ class Accelerator:
         return tantivy.Index(builder.build(), path=str(folder))
 
     def _read_header(self) -> Header | None:
+        """Read what the copy says of itself; None when it says nothing that can be believed."""
         try:
-            return Header(**json.loads((self._folder / _HEADER).read_bytes()))
+            facts = json.loads((self._folder / _HEADER).read_bytes())
+            checksum = facts.pop("checksum")
+            return Header(**facts) if checksum == _checksum(facts) else None
         except FileNotFoundError:
             return None
-        except (ValueError, TypeError):  # torn or of another shape: as good as none, and rewritten by the next advance
+        except (
+            ValueError,
+            TypeError,
+            AttributeError,
+            LookupError,
+        ):  # torn or of another shape: as good as none, and rewritten by the next advance
             return None
 
     def _write_header(self, header: Header) -> None:
         draft = self._folder / f"{_HEADER}.new"
         with draft.open("w") as file:
-            json.dump(asdict(header), file)
+            facts = asdict(header)
+            json.dump(facts | {"checksum": _checksum(facts)}, file)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(self._folder / _HEADER)
+
+    def _files(self) -> dict[str, list[int]]:
+        """Take down what each file is now."""
+        found: dict[str, list[int]] = {}
+        for path in sorted((self._folder / _INDEX).iterdir()):
+            if path.suffix != ".lock":
+                facts = path.stat()
+                found[path.name] = [facts.st_size, facts.st_mtime_ns, _crc_of(path)]
+        return found
+
+    def _check_files(self, header: Header, *, every: bool) -> None:
+        """Check the files against the header: all of them, or those that were touched since.
+
+        Raises:
+            _Damaged: one is not what was written.
+        """
+        for name, (size, changed, crc) in header.files.items():
+            path = self._folder / _INDEX / name
+            try:
+                facts = path.stat()
+                whole = facts.st_size == size and ((facts.st_mtime_ns == changed and not every) or _crc_of(path) == crc)
+            except FileNotFoundError:
+                whole = False
+            if not whole:
+                raise _Damaged(f"{name} is not what was written")
 
     def _fits(self, header: Header) -> bool:
         return (
@@ -301,6 +377,33 @@ class Accelerator:
     def _chain(self, position: int) -> str | None:
         chain: Any = self._reader.db.execute("SELECT chain FROM event WHERE position = ?", (position,)).get
         return None if chain is None else bytes(chain).hex()
+
+
+class _Damaged(ValueError):
+    """The copy cannot be used: a file is not what was written, or tantivy panicked over it."""
+
+
+@contextlib.contextmanager
+def _telling_panics() -> Iterator[None]:
+    """Make a panic of tantivy's Rust, which is no `Exception`, an error that says so."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__module__ != "pyo3_runtime":
+            raise
+        raise _Damaged(f"tantivy panicked: {error}") from error
+
+
+def _crc_of(path: Path) -> int:
+    crc = 0
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE_BYTES):
+            crc = zlib.crc32(piece, crc)
+    return crc
+
+
+def _checksum(facts: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(facts, sort_keys=True).encode())
 
 
 class _Scorer:
