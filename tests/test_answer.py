@@ -54,3 +54,35 @@ def test_an_answer_is_its_hits():
 def test_the_outcomes():
     """The types of an answer, in the words that users read."""
     assert [outcome.value for outcome in Outcome] == ["found", "weak", "absent", "filtered", "degraded"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"sessions": "s"}, {"sessions": [5]}, {"sessions": ["\ud800"]}, {"sessions": None}, {"sessions": 5},
+        {"agents": [b"a"]}, {"agents": "a"}, {"agents": ["a"] * 201}, {"kinds": ["no kind"]}, {"kinds": [99]},
+        {"kinds": [None]}, {"kinds": "note"}, {"since": "2026-01-01"}, {"until": 1.5}, {"trust_max": "agent"},
+        {"trust_max": 2}, {"after_position": "1"}, {"after_position": -1}, {"before_position": True},
+        {"before_position": 1 << 70},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_no_scope(fields):
+    """A field that cannot be used is refused by its name, with what was expected."""
+    (name,) = fields
+    with pytest.raises(QueryError, match=name):
+        Scope(**fields)
+
+
+def test_a_scope_takes_lists_and_words_and_keeps_tuples_and_members():
+    """Lists become tuples and words kinds, so that equal scopes are equal however they were written."""
+    written = Scope(["a"], {"b"}, ["note", Kind.TOOL_CALL])
+    assert written == Scope(("a",), ("b",), (Kind.NOTE, Kind.TOOL_CALL))
+    assert hash(written) == hash(Scope(("a",), ("b",), (Kind.NOTE, Kind.TOOL_CALL)))
+
+
+def test_a_query_has_a_scope():
+    """What is no scope is refused as a query's scope."""
+    for wrong in (None, {"sessions": ["a"]}, "s"):
+        with pytest.raises(QueryError, match="scope"):
+            Query("text", wrong)

@@ -312,6 +312,26 @@ def test_a_query_over_its_limit_and_a_query_of_no_text_are_refused(memory):
         Scope(**{"x') OR '1'='1": "a"})
 
 
+@pytest.mark.parametrize("wrong", [{"kinds": ["crow"]}, {"kinds": [9]}, {"sessions": [5]}, {"sessions": "s"},
+    {"sessions": ["\ud800"]}, {"agents": [None]}, {"agents": 7}, {"since": []}], ids=str)  # fmt: skip
+def test_a_scope_of_the_wrong_type_is_refused(memory, wrong):
+    """What no session, agent, kind or time can be is a `QueryError`, whatever is in the store."""
+    memory.session("s").note("crow")
+    with pytest.raises(QueryError):
+        memory.recall("crow", **wrong)
+
+
+def test_kinds_may_be_given_by_their_words(memory):
+    """A kind's word asks for the same as its member, and as many names as a scope may hold can be asked for."""
+    memory.session("s").note("crow")
+    memory.session("s").user("crow")
+    by_word = memory.recall("crow", kinds=("note",))
+    assert [hit.kind for hit in by_word] == [Kind.NOTE]
+    assert by_word == memory.recall("crow", kinds=[Kind.NOTE])
+    names = ["s", *(f"no {n}*" for n in range(199))]
+    assert len(memory.recall("crow", sessions=names, agents=["", *names[1:]])) == 2
+
+
 def test_a_long_query_and_a_pattern_are_answered_in_time(memory):
     """60 kB of words, thousands of brackets and a pattern that backtracks are literal text, and quick."""
     memory.session("s").user("aaaaaaaaaaaaaaaaaaaaaaaaaa! crow")

@@ -6,7 +6,7 @@ parts of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 
 from .errors import QueryError
@@ -16,6 +16,7 @@ from .value import field, value
 
 QUERY_CHARACTERS_MAX = 100_000
 HITS_MAX = 1_000
+SCOPE_NAMES_MAX = 200  # of each field of a scope: SQLite nests no more than some hundred conditions
 
 
 class Outcome(StrEnum):
@@ -35,10 +36,13 @@ class Scope:
     Attributes:
         sessions: session names; a name ending in ``*`` stands for all that begin so.
         agents: who spoke or acted.
-        kinds: kinds of event.
+        kinds: kinds of event; given as members or as their words, kept as members.
         since, until: event time, both inclusive; events of unknown time match neither.
         trust_max: the least trusted label still shown.
         after_position, before_position: exclusive bounds in the store's order.
+
+    Raises:
+        QueryError: a field is of another type, names no kind, or has more than 200 members.
     """
 
     sessions: tuple[str, ...] = ()
@@ -49,6 +53,20 @@ class Scope:
     trust_max: Trust | None = None
     after_position: int | None = None
     before_position: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("sessions", "agents"):
+            object.__setattr__(self, name, tuple(_name(one, name) for one in _listed(getattr(self, name), name)))
+        object.__setattr__(self, "kinds", tuple(_kind(one) for one in _listed(self.kinds, "kinds")))
+        for name in ("since", "until"):
+            _check(getattr(self, name), Moment, name, "a Moment; read text with moment.parse")
+        _check(self.trust_max, Trust, "trust_max", "a Trust, such as Trust.AGENT")
+        for name in ("after_position", "before_position"):
+            value = getattr(self, name)
+            if value is not None and (
+                isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 62
+            ):
+                raise QueryError(f"{name} is a position, a whole number from 0; got {value!r}")
 
     @property
     def everything(self) -> bool:
@@ -80,6 +98,8 @@ class Query:
 
     def __post_init__(self) -> None:
         _check_text(self.text)
+        if not isinstance(self.scope, Scope):
+            raise QueryError(f"scope is a Scope; got {self.scope!r}")
         for name, low, high in (
             ("hits_max", 1, HITS_MAX),
             ("budget_tokens_max", 1, 10_000_000),
@@ -150,6 +170,36 @@ class Answer:
 
     def __len__(self) -> int:
         return len(self.hits)
+
+
+def _listed(values: object, name: str) -> Collection[object]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Collection):
+        raise QueryError(f"{name} is a list or tuple; got {values!r}")
+    if len(values) > SCOPE_NAMES_MAX:
+        raise QueryError(f"{name} has at most {SCOPE_NAMES_MAX} members; got {len(values):,}")
+    return values
+
+
+def _name(one: object, name: str) -> str:
+    if not isinstance(one, str):
+        raise QueryError(f"{name} is a list of names, which are text; got {one!r}")
+    try:
+        one.encode()
+    except UnicodeEncodeError as error:
+        raise QueryError(f"{name} holds names of valid Unicode; got a lone surrogate in {one[:40]!r}") from error
+    return one
+
+
+def _kind(one: object) -> Kind:
+    found = one if isinstance(one, Kind) else next((kind for kind in Kind if kind.word == one), None)
+    if found is None:
+        raise QueryError(f"kinds are members of Kind or of {', '.join(kind.word for kind in Kind)}; got {one!r}")
+    return found
+
+
+def _check(value: object, kind: type, name: str, expected: str) -> None:
+    if value is not None and not isinstance(value, kind):
+        raise QueryError(f"{name} is {expected}, or None; got {value!r}")
 
 
 def _check_text(text: str) -> None:

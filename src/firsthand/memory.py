@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
@@ -136,9 +136,9 @@ class Memory:
         self,
         query: str | Query,
         *,
-        sessions: Sequence[str] = (),
-        agents: Sequence[str] = (),
-        kinds: Sequence[Kind] = (),
+        sessions: Collection[str] = (),
+        agents: Collection[str] = (),
+        kinds: Collection[Kind | str] = (),
         since: When = None,
         until: When = None,
         hits_max: int = 10,
@@ -149,17 +149,20 @@ class Memory:
 
         Args:
             query: any text, or a whole `Query` (the other arguments are then not looked at).
+            kinds: members of `Kind`, or their words.
             since, until: event time, inclusive: a `Moment`, ISO 8601 text or an epoch number.
             budget_tokens_max: of all previews together.
             skip: hits to pass over, to read on.
 
         Raises:
-            QueryError: a number is out of range, or a time cannot be read.
+            QueryError: a number is out of range, a time cannot be read, or a name is no name.
         """
         from firsthand.recall.search import search
 
         if not isinstance(query, Query):
-            scope = Scope(tuple(sessions), tuple(agents), tuple(kinds), _when(since), _when(until))
+            # The scope makes tuples of what it is given, and members of words, or says what it cannot use.
+            given: list[Any] = [sessions, agents, kinds]
+            scope = Scope(given[0], given[1], given[2], _when(since), _when(until))
             query = Query(query, scope, hits_max=hits_max, budget_tokens_max=budget_tokens_max, skip=skip)
         return search(self._log.reader, self.namespace, query, accelerator=self._accelerator())
 
