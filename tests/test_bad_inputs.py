@@ -17,6 +17,7 @@ from firsthand import (
     Erased,
     FormatError,
     IdConflict,
+    InvalidArgument,
     InvalidDraft,
     Kind,
     MalformedPointer,
@@ -310,6 +311,19 @@ def test_a_query_over_its_limit_and_a_query_of_no_text_are_refused(memory):
             memory.recall(query)
     with pytest.raises(TypeError):
         Scope(**{"x') OR '1'='1": "a"})
+
+
+@pytest.mark.parametrize("wrong", [{"read_only": "false"}, {"read_only": None}, {"read_only": 0}, {"create": "no"},
+    {"timeout_ms": -1}, {"timeout_ms": "5"}, {"timeout_ms": 1.5}, {"timeout_ms": True},
+    {"timeout_ms": float("nan")}, {"timeout_ms": 10**12}], ids=str)  # fmt: skip
+def test_a_store_is_not_opened_by_a_wrong_argument(tmp_path, wrong):
+    """Switches are True or False and the timeout a time within a day; else nothing is opened or made."""
+    (name,) = wrong
+    with pytest.raises(InvalidArgument, match=name):
+        Memory.open(tmp_path / "store", **wrong)
+    assert not (tmp_path / "store").exists()
+    with Memory.open(tmp_path / "store", timeout_ms=0) as opened:
+        opened.session("s").note("x")
 
 
 @pytest.mark.parametrize("wrong", [{"kinds": ["crow"]}, {"kinds": [9]}, {"sessions": [5]}, {"sessions": "s"},

@@ -24,6 +24,7 @@ room; nothing outside this tree leaves a public call, except ``TypeError`` and
     |  `- Unresolvable          the pointer is well formed, but its bytes are not to be had
     |     `- Erased             ... because they were erased
     |- QueryError               a recall that cannot be asked this way
+    |- InvalidArgument          a store that cannot be opened this way
     |- SourceRejected           a file or folder that cannot be imported
     `- FormatError              messages or an export that are not of the format named
 """
@@ -112,6 +113,10 @@ class Erased(Unresolvable):
 
 class QueryError(FirsthandError):
     """The query cannot be asked this way."""
+
+
+class InvalidArgument(FirsthandError):
+    """An argument of opening a store is of another type, or out of its range."""
 
 
 class SourceRejected(FirsthandError):

@@ -72,9 +72,10 @@ class Memory:
         Args:
             path: the store's folder; None is ``$FIRSTHAND_STORE``, else ``~/.firsthand``.
             namespace: the tenant; None is ``$FIRSTHAND_NAMESPACE``, else ``default``.
-            timeout_ms: how long a write waits for other writers.
+            timeout_ms: how long a write waits for other writers, at most a day.
 
         Raises:
+            InvalidArgument: ``read_only`` or ``create`` is not True or False, or the timeout no time.
             NotAStore: the folder holds something else, or nothing and ``create`` is false.
             StoreNewer: a newer version wrote the store, and this one cannot read it.
             StoreReadOnly: it cannot be written here, and ``read_only`` is false.

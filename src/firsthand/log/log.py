@@ -21,6 +21,7 @@ import apsw
 
 from firsthand import moment
 from firsthand.errors import (
+    InvalidArgument,
     InvalidDraft,
     StoreBusy,
     StoreClosed,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from .verify import Verification
 
 TIMEOUT_MS = 30_000
+TIMEOUT_MS_MAX = 24 * 3_600_000
 SWEEP_SECONDS = 3_600.0  # what a crash left of a payload is removed once it is this old
 
 
@@ -83,6 +85,7 @@ class Log:
         NotAStore: the folder holds something else.
         StoreNewer: a newer version wrote it, and this one cannot read it.
         StoreReadOnly: it cannot be written here.
+        InvalidArgument: ``read_only`` or ``create`` is not True or False, or the timeout no time.
     """
 
     def __init__(
@@ -98,6 +101,7 @@ class Log:
         disk: Disk | None = None,
         vfs: str | None = None,
     ) -> None:
+        _check_options(read_only, create, timeout_ms)
         self.root = root.absolute()
         self.read_only = read_only
         self.newer = False
@@ -479,3 +483,11 @@ class Log:
                     db.execute("UPDATE store SET value = ? WHERE key = 'created'", (created,))
 
         self.exclusively(write)
+
+
+def _check_options(read_only: object, create: object, timeout_ms: object) -> None:
+    for name, given in (("read_only", read_only), ("create", create)):
+        if not isinstance(given, bool):  # the text "false" is true: a store would be opened the other way
+            raise InvalidArgument(f"{name} is True or False; got {given!r}")
+    if isinstance(timeout_ms, bool) or not isinstance(timeout_ms, int) or not 0 <= timeout_ms <= TIMEOUT_MS_MAX:
+        raise InvalidArgument(f"timeout_ms is a whole number from 0 to {TIMEOUT_MS_MAX:,}; got {timeout_ms!r}")
