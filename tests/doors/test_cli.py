@@ -241,7 +241,7 @@ def test_every_error_has_an_exit_code():
         "FirsthandError": 5, "StoreError": 5, "NotAStore": 5, "StoreNewer": 5, "StoreReadOnly": 5, "StoreBusy": 4,
         "StoreFull": 4, "StoreFailed": 4, "StoreDamaged": 3, "StoreClosed": 4, "AppendError": 5, "InvalidDraft": 5,
         "IdConflict": 5, "StaleExpectation": 5, "PointerError": 5, "MalformedPointer": 5, "Unresolvable": 1,
-        "Erased": 1, "QueryError": 5, "SourceRejected": 5, "FormatError": 5,
+        "Erased": 1, "QueryError": 5, "InvalidArgument": 5, "SourceRejected": 5, "FormatError": 5,
     }  # fmt: skip
 
 
