@@ -18,8 +18,8 @@ lint: .venv/ready-dev
 	$(BIN)/ruff format --check src tests bench tools
 	$(BIN)/mypy
 
-bench: .venv/ready-bench  ## every figure of the README beside its baseline (DATA=folder of real text)
-	$(BIN)/python bench/run.py --data $(DATA)
+bench: .venv/ready-bench  ## every figure beside its baseline, and the README table from them (DATA=folder of real text)
+	$(BIN)/python bench/run.py --data $(DATA); status=$$?; $(BIN)/python tools/fill_figures.py && exit $$status
 
 soak: .venv/ready-dev  ## the fault tests at full length: every bit, every cut, longer kill loops
 	FIRSTHAND_SOAK=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/faults tests/properties

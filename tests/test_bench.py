@@ -220,3 +220,17 @@ def test_machine_line_names_no_path(tmp_path: Path) -> None:
     assert "cores" in line
     assert str(tmp_path) not in line
     assert tmp_path.name not in line
+
+
+def test_the_readme_shows_what_was_measured() -> None:
+    """The README's table is the one that the results give; no figure in it was typed by hand."""
+    root = Path(__file__).parents[1]
+    sys.path.insert(0, str(root / "tools"))
+    try:
+        from fill_figures import filled
+    finally:
+        sys.path.remove(str(root / "tools"))
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    results = json.loads((root / "bench" / "results.json").read_text(encoding="utf-8"))
+    assert results
+    assert filled(readme, results) == readme
