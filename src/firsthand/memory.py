@@ -16,7 +16,7 @@ import apsw
 
 from firsthand import environment, event, fence, moment, pointer
 from firsthand.answer import Answer, Query, Scope
-from firsthand.errors import QueryError
+from firsthand.errors import QueryError, StoreBusy
 from firsthand.event import ByteSource, Draft, Event, Kind, Trust
 from firsthand.index.text import TextIndex
 from firsthand.log.append import Appended
@@ -129,7 +129,13 @@ class Memory:
             InvalidDraft, IdConflict, StaleExpectation: this append is refused.
             StoreBusy, StoreFull, StoreFailed, StoreReadOnly: the store cannot take it.
         """
-        return self._log.append(drafts, namespace=self.namespace, session=session, expected_position=expected_position)
+        appended = self._log.append(
+            drafts, namespace=self.namespace, session=session, expected_position=expected_position
+        )
+        self._appended += len(appended)
+        if self._appended >= FOLLOW_EVENTS:
+            self._count_in_passing()
+        return appended
 
     # read --------------------------------------------------------------------------------------------
 
@@ -332,10 +338,17 @@ class Memory:
     def follow(self) -> None:
         """Bring up to date what follows the log and only speeds recall: counts of common terms, the accelerator.
 
-        Done by itself after imports, rebuilds and every some thousand appends.
+        Done by itself after imports and rebuilds; the counts also every some thousand appends.
         """
         if self.read_only or self._log.reader.index_faults() or not self._log.reader.head()[0]:
             return
+        self._count()
+        accelerator = self._accelerator(make=self._log.reader.head()[0] >= ACCELERATE_EVENTS_MIN)
+        while accelerator is not None and accelerator.advance(ACCELERATE_EVENTS_MIN):
+            pass
+
+    def _count(self) -> None:
+        """Index what waits and count the common terms again where that is due."""
         self._appended = 0
         key = self._log.namespace_key(self.namespace)
 
@@ -345,9 +358,16 @@ class Memory:
 
         self._log.flush_indexes()
         self._log.exclusively(count)
-        accelerator = self._accelerator(make=self._log.reader.head()[0] >= ACCELERATE_EVENTS_MIN)
-        while accelerator is not None and accelerator.advance(ACCELERATE_EVENTS_MIN):
-            pass
+
+    def _count_in_passing(self) -> None:
+        """Count after an append that is on disk already: what only speeds recall must not make it fail."""
+        if self._log.reader.index_faults():
+            self._appended = 0
+            return
+        try:
+            self._count()
+        except StoreBusy:  # the store is crowded; the counter stands at 0, so it is tried again as many appends later
+            self._appended = 0
 
     def _accelerator(self, *, make: bool = False) -> Accelerator | None:
         """Give the accelerator of a large store, if there is one (or one is to be made) and it can be used."""

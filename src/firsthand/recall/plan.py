@@ -25,8 +25,7 @@ LOOKUPS_MAX = 512
 STRINGS_MAX = 16
 PHRASE_WORDS_MAX = 64
 POSTINGS_INTERACTIVE = 30_000
-POSTINGS_HOOK = 10_000
-"""Most postings ranked: what a person waits for, and what a hook may take before every message."""
+"""Most postings ranked for somebody who waits for the answer."""
 _POSTINGS_SMALL = 6_000
 _ROWS_A_POSTING = 40
 
