@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import threading
+import time
 from pathlib import Path
 
 import apsw
@@ -66,20 +67,20 @@ def test_nothing_of_an_erased_event_is_left_in_any_file(tmp_path):
 
 def test_nothing_is_left_in_what_waiting_writers_wrote(tmp_path):
     """The slots by which waiting writers hand over their batches hold nothing of an erased event either."""
-    first, second = open_log(tmp_path / "store"), open_log(tmp_path / "store", timeout_ms=5_000)
+    first, second = open_log(tmp_path / "store"), open_log(tmp_path / "store", timeout_ms=60_000)
     append(second, Draft(Kind.NOTE, b"first"))
     content = canary()
     inside, leave = threading.Event(), threading.Event()
-    holder = threading.Thread(target=first.exclusively, args=(lambda _db: (inside.set(), leave.wait(10)),))
+    holder = threading.Thread(target=first.exclusively, args=(lambda _db: (inside.set(), leave.wait(30)),))
     holder.start()
     inside.wait(10)
     writer = threading.Thread(target=append, args=(second, Draft(Kind.NOTE, content)))
     writer.start()
-    waited = 0
-    while not files_with(first.root / "queue", content[:64]) and waited < 2_000:
-        waited += 1
-    assert files_with(first.root / "queue", content[:64]) != []
+    deadline = time.monotonic() + 25  # a busy machine may take long to let the writer begin to wait
+    while not (waiting := files_with(first.root / "queue", content[:64])) and time.monotonic() < deadline:
+        time.sleep(0.005)
     leave.set()
+    assert waiting != []
     holder.join()
     writer.join()
     (one,) = [event for event in first.reader.events("default") if event.content == content]
