@@ -57,6 +57,7 @@ class Kind(IntEnum):
     ERASURE = 16
     SESSION = 17  # what a host says about the session itself: model, folder, settings
     OTHER = 18  # kept verbatim, not understood
+    ANATOMY = 19  # what one prompt was made of, recorded before it was sent
 
     @property
     def word(self) -> str:

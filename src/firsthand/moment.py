@@ -46,8 +46,6 @@ class Moment:
 
     def __post_init__(self) -> None:
         if type(self.microseconds) is not int or type(self.offset_minutes) is not int:
-            raise ValueError(f"a moment is of whole numbers, not {self.microseconds!r} and {self.offset_minutes!r}")
-        if type(self.microseconds) is not int or type(self.offset_minutes) is not int:
             raise ValueError(
                 f"a moment is made of whole numbers, not {self.microseconds!r} and {self.offset_minutes!r}"
             )
