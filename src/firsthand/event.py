@@ -65,6 +65,12 @@ class Kind(IntEnum):
         return self.name.lower()
 
 
+UNSEARCHABLE = frozenset({Kind.RECEIPT, Kind.ANATOMY})
+"""Kinds that repeat what other events say: recall would find the copy instead of the source."""
+INJECTED = "injected"
+"""The fact in an event's meta which says that Firsthand itself put its words there (DESIGN 2.9)."""
+
+
 class Trust(IntEnum):
     """How far the words of an event may be believed as instructions."""
 
@@ -168,6 +174,11 @@ class Event:
         if self.artifact is not None:
             return self.artifact.size_bytes
         return len(self.content or b"")
+
+    @property
+    def is_searchable(self) -> bool:
+        """False for what only repeats other events: recall finds those instead."""
+        return self.kind not in UNSEARCHABLE and self.meta.get(INJECTED) is not True
 
     @property
     def text(self) -> str:

@@ -209,6 +209,9 @@ class Accelerator:
         event = entry.event
         if entry.namespace_key != self._namespace:
             return
+        if not event.is_searchable:
+            yield 0, tantivy.Document(words="", row=event.position)
+            return
         head, read = words.header(event), None
         inline = [Passage(0, 0, event.content or b"")]
         for passage in inline if event.artifact is None else cut(self._reader.pieces(event)):

@@ -6,7 +6,8 @@ found through it.
 
 The invariant: the rows of ``text_<namespace>`` are the passages of the events of
 that namespace that were not erased and that the log's ``index_reach`` says are
-reached, with the words that `words` gives; nothing else. Everything here can be
+reached, with the words that `words` gives; nothing else. An event that only repeats
+others (`Event.is_searchable`) has one row without words. Everything here can be
 dropped and built again from the log.
 
 It does not know how a query is planned or ranked.
@@ -185,16 +186,22 @@ class TextIndex:
 def _rows(events: Iterable[Event], contents: ContentReader) -> Iterator[tuple[int, str, str]]:
     """Give the index rows of events."""
     for event in events:
-        if event.artifact is None:
+        if not event.is_searchable:  # an empty row, so that rows and events still tally
+            yield event.position, "", ""
+        elif event.artifact is None:
             found = words.of_event(event)
             yield event.position, found.text, found.exact
-            continue
-        head = words.header(event)
-        read = None
-        for passage in cut(contents.pieces(event)):
-            read = read or words.reading(passage.data, event.media, event.kind)
-            found = words.of_text(read(passage.data), head)
-            yield row_of(event.position, passage.number), found.text, found.exact
+        else:
+            yield from _passage_rows(event, contents)
+
+
+def _passage_rows(event: Event, contents: ContentReader) -> Iterator[tuple[int, str, str]]:
+    head = words.header(event)
+    read = None
+    for passage in cut(contents.pieces(event)):
+        read = read or words.reading(passage.data, event.media, event.kind)
+        found = words.of_text(read(passage.data), head)
+        yield row_of(event.position, passage.number), found.text, found.exact
 
 
 # reading -------------------------------------------------------------------------------------------

@@ -85,7 +85,9 @@ class Evidence:
         self._events.clear()
 
     def rows_of(self, event: Event) -> Iterator[Row]:
-        """Read all passages of an event."""
+        """Read all passages of an event that is searched."""
+        if not event.is_searchable:
+            return
         if event.artifact is None:
             yield Row(event, 0, 0, event.content or b"")
             return
@@ -95,7 +97,7 @@ class Evidence:
     def row(self, row: int) -> Row | None:
         """Read the passage that an index row stands for; None when it cannot be had."""
         event = self.event(passages.position_of(row))
-        if event is None or event.erased:
+        if event is None or event.erased or not event.is_searchable:
             return None
         number = passages.number_of(row)
         if event.artifact is None:
