@@ -20,13 +20,13 @@ SOURCE = HOME / "src" / "firsthand"
 # and from its own room. `environment` is a leaf that doors and the outermost module read.
 LEVELS = {
     "errors": 0, "environment": 0, "value": 0,
-    "event": 1, "moment": 1, "pointer": 1, "tokens": 1, "fence": 1,
+    "event": 1, "moment": 1, "pointer": 1, "tokens": 1, "fence": 1, "printable": 1,
     "answer": 2, "record": 2, "window": 2, "task": 2,
     "formats": 3, "hosts": 3, "log": 3, "compact": 3, "pack": 3, "notes": 3,
     "index": 4,
     "recall": 5,
     "intake": 6, "lifecycle": 6, "consolidate": 6, "health": 6, "anatomy": 6,
-    "memory": 7, "keeper": 7, "stats": 7, "proof": 7, "places": 7, "session_window": 7, "pull": 7, "scopes": 7,
+    "memory": 7, "keeper": 7, "stats": 7, "proof": 7, "places": 7, "live": 7, "pull": 7, "scopes": 7,
     "__init__": 8, "llm": 8,
     "doors": 9, "adapters": 9, "evals": 9, "testing": 9,
     "__main__": 10,
@@ -34,12 +34,12 @@ LEVELS = {
 ROOMS_OF_THEIR_OWN = {
     frozenset({"event", "moment", "pointer"}),  # one layer of values: a pointer is made of ids, an event has moments
     # one room, kept in short files
-    frozenset({"memory", "keeper", "stats", "proof", "places", "session_window", "pull", "scopes"}),
+    frozenset({"memory", "keeper", "stats", "proof", "places", "live", "pull", "scopes"}),
     frozenset({"hosts", "formats"}),  # a transcript holds a provider's messages
 }
 PURE = {
-    "errors", "value", "event", "moment", "pointer", "tokens", "fence", "answer", "record", "window", "task",
-    "compact", "pack", "formats", "anatomy",
+    "errors", "value", "event", "moment", "pointer", "tokens", "fence", "printable", "answer", "record", "window",
+    "task", "compact", "pack", "formats", "anatomy",
 }  # fmt: skip
 PURE_MAY_NOT_IMPORT = {"apsw", "socket", "subprocess", "sqlite3", "pathlib", "tempfile", "shutil"}
 
@@ -136,7 +136,7 @@ def test_imports_go_down():
 def test_doors_import_the_public_package_only():
     """A door, an adapter or an experiment reaches the library as a stranger would: through package and values."""
     values = {"__init__", "errors", "event", "moment", "answer", "pointer", "environment", "record", "tokens", "fence"}
-    values |= {"window", "task"}
+    values |= {"window", "task", "printable"}
     values.add("value")  # what those are made with
     wrong = [
         f"{module}:{line} imports {target}"
