@@ -173,12 +173,15 @@ class Memory:
             query = Query(query, scope, hits_max=hits_max, budget_tokens_max=budget_tokens_max, skip=skip)
         return search(self._log.reader, self.namespace, query, accelerator=self._accelerator())
 
-    def fence(self, text: str) -> str:
+    def fence(self, text: str, *, label: str = fence.LABEL) -> str:
         """Wrap recalled text for a context; an import into this store then knows it as its own, and leaves it out.
 
         No text closes its own fence, and what is changed inside one afterwards is data again.
+
+        Args:
+            label: what the text is, in letters, digits and spaces.
         """
-        return fence.wrap(text, self._log.reader.fence_key())
+        return fence.wrap(text, self._log.reader.fence_key(), label=label)
 
     def expand(self, address: str | Pointer | Appended) -> bytes:
         """Give the exact bytes that a pointer addresses, whole; see `stream` for what is large.
