@@ -1,0 +1,114 @@
+"""The block that the model reads of a task state: short labelled lines, each with its pointer.
+
+The invariant: the block has at most the tokens given, the same state gives the same
+bytes, and what did not fit is counted by field. What is in it are words of the user,
+the agent and the caller; no words of a tool's result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from firsthand.errors import InvalidArgument
+from firsthand.task.state import FIELDS, LISTS, Basis, Entry, TaskState
+from firsthand.tokens import TokenCounter
+
+_HEADING = "[Task state, kept up from this session; fh: pointers open the source with expand]"
+_LABELS: Mapping[str, str] = {
+    "goal": "Goal",
+    "phase": "Now",
+    "constraints": "Rules of the user",
+    "open_loops": "Open",
+    "premises": "Premises",
+    "key_events": "Key events",
+}
+_ORDER = ("goal", "constraints", "phase", "open_loops", "premises", "key_events")  # what matters most is first
+_SAID: Mapping[Basis, str] = {
+    Basis.FIRST: "first message",
+    Basis.QUESTION: "the user asked",
+    Basis.ASKED: "waits for the user",
+    Basis.COMMITMENT: "the agent said",
+    Basis.DECISION: "decided",
+    Basis.FAILURE: "failed",
+    Basis.COMMIT: "commit",
+}
+
+
+def text(state: TaskState, *, tokens_max: int, count: TokenCounter) -> str:
+    """Write the block; empty for an empty state.
+
+    Raises:
+        InvalidArgument: not even the line that says what did not fit has room in ``tokens_max``.
+    """
+    if state.is_empty:
+        return ""
+    shown = _chosen(state, tokens_max, count)
+    while True:
+        block = _block(state, shown)
+        if count(block) <= tokens_max:
+            return block
+        if not shown:
+            raise InvalidArgument(
+                f"a task state needs {count(block)} tokens to say that it is there; got {tokens_max!r}"
+            )
+        shown = shown[:-1]  # tokens of lines do not always add up to those of the block
+
+
+def _chosen(state: TaskState, tokens_max: int, count: TokenCounter) -> list[tuple[str, Entry]]:
+    """Choose entries by importance, within a field the newest first, while their lines have room."""
+    spare = tokens_max - count(_HEADING) - count(_left_out(state, [])) - 2
+    shown: list[tuple[str, Entry]] = []
+    for name in _ORDER:
+        labelled = name not in LISTS
+        for entry in _by_importance(state, name):
+            cost = count(_line(name, entry)) + 1 + (0 if labelled else count(_LABELS[name]) + 2)
+            if cost > spare:
+                continue
+            labelled = True
+            spare -= cost
+            shown.append((name, entry))
+    return shown
+
+
+def _by_importance(state: TaskState, name: str) -> tuple[Entry, ...]:
+    if name not in LISTS:
+        held: Entry | None = getattr(state, name)
+        return () if held is None else (held,)
+    entries: tuple[Entry, ...] = getattr(state, name)
+    if name != "open_loops":
+        return entries[::-1]
+    # a plan is read from its first open item on; questions and promises from the newest on
+    planned = tuple(entry for entry in entries if entry.basis in {Basis.PLAN, Basis.BOX, Basis.SET})
+    return planned + tuple(entry for entry in reversed(entries) if entry not in planned)
+
+
+def _block(state: TaskState, shown: list[tuple[str, Entry]]) -> str:
+    lines = [_HEADING]
+    for name in _ORDER:
+        chosen = [entry for field, entry in shown if field == name]
+        if not chosen:
+            continue
+        if name in LISTS:
+            lines.append(f"{_LABELS[name]}:")
+            chosen.sort(key=getattr(state, name).index)
+        lines += [_line(name, entry) for entry in chosen]
+    left_out = _left_out(state, shown)
+    return "\n".join([*lines, left_out] if left_out else lines)
+
+
+def _line(name: str, entry: Entry) -> str:
+    said = _SAID.get(entry.basis, "")
+    where = ", ".join(part for part in (said, f"turn {entry.turn}" if entry.pointer else "", entry.pointer) if part)
+    start = "- " if name in LISTS else f"{_LABELS[name]}: "
+    return f"{start}{entry.text} ({where})" if where else f"{start}{entry.text}"
+
+
+def _left_out(state: TaskState, shown: list[tuple[str, Entry]]) -> str:
+    """Count what is not shown: what had no room here, and what the state itself had no room for."""
+    parts = []
+    for name in FIELDS:
+        held = len(_by_importance(state, name))
+        missing = held - sum(1 for field, _ in shown if field == name) + state.dropped.get(name, 0)
+        if missing:
+            parts.append(f"{missing:,} of {_LABELS[name].lower()}")
+    return f"[not shown: {', '.join(parts)}; recall(query) finds them]" if parts else ""
