@@ -1,16 +1,17 @@
 """What a session is about now, and when that changes, without a model (total-recall 9.6, A.4).
 
-A topic is a profile of terms. The newest `BLOCK_EVENTS` events are compared with the
-events of the topic before them: by the cosine of their terms, each weighted by how
-rare it is among the session's events. Below `UNLIKE` the block is strange; when it
-stays strange for `STRANGE_EVENTS` events in a row, the topic has changed to it. So one
-odd message, however long, changes nothing: it is one event of a block.
+The newest `BLOCK_EVENTS` events are compared with the `BEFORE_EVENTS` events before
+them, as far as they are of the same topic. Of both sides only the terms count that
+recur, which stand in two events or more; each weighs by how often it stands there and
+by how rare it is in the session so far. When the cosine of the two is under `UNLIKE`
+for `STRANGE_EVENTS` events in a row, the topic has changed. So one odd message, however
+long, changes nothing: its terms do not recur, and they outweigh no others.
 
 The invariant: the same events in the same order give the same topics, however they
 are divided among calls; what is kept is bounded, whatever the session's length.
 
-Pure: it knows neither a store nor the window. Its words are those of letters; what a
-topic means it does not know.
+Pure: it knows neither a store nor the window, and no language but for a list of words
+that name no topic.
 """
 
 from __future__ import annotations
@@ -18,22 +19,35 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from firsthand.value import field, value
 
 BLOCK_EVENTS = 6
-STRANGE_EVENTS = 2
-UNLIKE = 0.1
+BEFORE_EVENTS = 12
+BEFORE_EVENTS_MIN = 4
+RECURS = 2  # events that a term stands in, to count
+RECURRING_MIN = 6  # terms on each side; with fewer, nothing can be said
+UNLIKE = 0.11
+STRANGE_EVENTS = 3
 LABEL_TERMS = 3
 EVENT_TERMS_MAX = 60
 EVENT_CHARACTERS_MAX = 8_000  # looked at: half from the head, half from the tail
 SEEN_TERMS_MAX = 4_000
-TOPIC_TERMS_MAX = 400
-FADE = 0.97  # of a topic's older events, for each newer one
-TERM_CHARACTERS_MAX = 40
+TERM_CHARACTERS = range(3, 41)
 
-_WORD = re.compile(r"[^\W\d_][\w]*(?:[./-]\w+)*")
+Terms = tuple[str, ...]
+
+_WORD = re.compile(r"[^\W\d_]\w*(?:[./-]\w+)*")
+_NO_TOPIC = frozenset(
+    "about above after again all also and any are because been before being below between both but can cannot could "
+    "did does doing done down during each even few first for from further get got had has have having here how into "
+    "its itself just know let like made make many may more most much must need new next not now off once one only "
+    "other our out over own please said same see should some such sure than thank thanks that the their them then "
+    "there these they this those through too two under until use used using very want was way well were what when "
+    "where which while who why will with would yes you your none null true false".split()
+)
 
 
 @value
@@ -41,21 +55,19 @@ class Topic:
     """What a session is about, and what is needed to notice a change.
 
     Attributes:
-        label: its most distinctive terms, joined by commas; None while there are too few.
+        label: its most distinctive terms, joined by commas; None while none recurs.
         transition: it changed in the events that were observed last.
-        events: observed so far.
-        seen: in how many of them a term stood; the rarest are forgotten first when there are too many.
-        profile: weight of the topic's terms.
-        block: terms of the newest events, oldest first.
-        strange: events in a row after which the block was unlike the topic.
+        events: observed so far; those without a term do not count.
+        seen: in how many of them a term stood; the rarest are forgotten when there are too many.
+        recent: terms of the newest events of this topic, oldest first.
+        strange: events in a row after which the newest were unlike those before.
     """
 
     label: str | None = None
     transition: bool = False
     events: int = 0
     seen: Mapping[str, int] = field(default_factory=dict)
-    profile: Mapping[str, float] = field(default_factory=dict)
-    block: tuple[tuple[str, ...], ...] = ()
+    recent: tuple[Terms, ...] = ()
     strange: int = 0
 
 
@@ -65,73 +77,70 @@ def observe(topic: Topic, texts: Iterable[str]) -> Topic:
     Returns:
         The topic now; its ``transition`` is about these events only.
     """
-    changed = False
-    seen = dict(topic.seen)
-    profile = dict(topic.profile)
-    block = list(topic.block)
-    events, strange = topic.events, topic.strange
-    for text in texts:
-        terms = terms_of(text)
-        if not terms:
-            continue
+    events, strange, changed = topic.events, topic.strange, False
+    seen, recent = dict(topic.seen), list(topic.recent)
+    for terms in filter(None, map(terms_of, texts)):
         events += 1
         for term in terms:
             seen[term] = seen.get(term, 0) + 1
-        block.append(terms)
-        if len(block) > BLOCK_EVENTS:
-            profile = _with(profile, block.pop(0))
         if len(seen) > SEEN_TERMS_MAX:
-            seen = _frequent(seen)
-        unlike = len(block) == BLOCK_EVENTS and bool(profile) and _likeness(profile, block, seen, events) < UNLIKE
-        strange = strange + 1 if unlike else 0
-        if strange >= STRANGE_EVENTS:
-            changed, strange, profile = True, 0, {}
-    return Topic(_label(profile, block, seen, events), changed, events, seen, profile, tuple(block), strange)
+            seen = _commonest(seen)
+        recent = [*recent, terms][-BLOCK_EVENTS - BEFORE_EVENTS :]
+        strange = strange + 1 if _is_strange(recent, seen, events) else 0
+        if strange == STRANGE_EVENTS:
+            changed, strange, recent = True, 0, recent[-BLOCK_EVENTS:]
+    return Topic(_label(recent, seen, events), changed, events, seen, tuple(recent), strange)
 
 
-def terms_of(text: str) -> tuple[str, ...]:
-    """Give the terms of one event, each once, folded; the most frequent first, at most `EVENT_TERMS_MAX`."""
+def terms_of(text: str) -> Terms:
+    """Give the terms of one event, folded, each once, the most frequent first; at most `EVENT_TERMS_MAX`."""
     if len(text) > EVENT_CHARACTERS_MAX:
-        text = text[: EVENT_CHARACTERS_MAX // 2] + "\n" + text[-EVENT_CHARACTERS_MAX // 2 :]
-    found = Counter(word for word in map(str.casefold, _WORD.findall(text)) if 3 <= len(word) <= TERM_CHARACTERS_MAX)
+        text = f"{text[: EVENT_CHARACTERS_MAX // 2]}\n{text[-EVENT_CHARACTERS_MAX // 2 :]}"
+    words = map(str.casefold, _WORD.findall(text))
+    found = Counter(word for word in words if len(word) in TERM_CHARACTERS and word not in _NO_TOPIC)
     return tuple(term for term, _ in found.most_common(EVENT_TERMS_MAX))
 
 
-def _with(profile: dict[str, float], terms: tuple[str, ...]) -> dict[str, float]:
-    faded = {term: weight * FADE for term, weight in profile.items()}
-    for term in terms:
-        faded[term] = faded.get(term, 0.0) + 1.0
-    if len(faded) > TOPIC_TERMS_MAX:
-        kept = sorted(faded.items(), key=lambda one: (-one[1], one[0]))[:TOPIC_TERMS_MAX]
-        faded = dict(kept)
-    return faded
+def likeness(before: Sequence[Terms], newest: Sequence[Terms], seen: Mapping[str, int], events: int) -> float | None:
+    """Say how alike two runs of events are, from 0 to 1; None when too few terms recur to say it.
+
+    Args:
+        seen: in how many of the session's events each term stood.
+        events: of the session.
+    """
+    one, other = (_weights(run, seen, events) for run in (before, newest))
+    if min(len(one), len(other)) < RECURRING_MIN:
+        return None
+    norm = math.sqrt(math.fsum(x * x for x in one.values())) * math.sqrt(math.fsum(x * x for x in other.values()))
+    return math.fsum(weight * other[term] for term, weight in one.items() if term in other) / norm
 
 
-def _frequent(seen: dict[str, int]) -> dict[str, int]:
-    kept = sorted(seen.items(), key=lambda one: (-one[1], one[0]))[: SEEN_TERMS_MAX * 3 // 4]
-    return dict(kept)
+def _is_strange(recent: Sequence[Terms], seen: Mapping[str, int], events: int) -> bool:
+    before, newest = recent[:-BLOCK_EVENTS], recent[-BLOCK_EVENTS:]
+    if len(before) < BEFORE_EVENTS_MIN:
+        return False
+    alike = likeness(before, newest, seen, events)
+    return alike is not None and alike < UNLIKE
 
 
-def _rarity(term: str, seen: Mapping[str, int], events: int) -> float:
-    return math.log((events + 1) / (seen.get(term, 0) + 0.5))
+def _weights(run: Sequence[Terms], seen: Mapping[str, int], events: int) -> dict[str, float]:
+    counts = Counter(chain.from_iterable(run))
+    # A term that was forgotten for its rarity is as rare as one that is new.
+    return {
+        term: count * math.log((events + 1) / (seen.get(term, 0) + 0.5))
+        for term, count in counts.items()
+        if count >= RECURS
+    }
 
 
-def _likeness(
-    profile: Mapping[str, float], block: list[tuple[str, ...]], seen: Mapping[str, int], events: int
-) -> float:
-    newest = Counter(term for terms in block for term in terms)
-    one = {term: weight * _rarity(term, seen, events) for term, weight in profile.items()}
-    other = {term: number * _rarity(term, seen, events) for term, number in newest.items()}
-    norm = math.sqrt(sum(weight * weight for weight in one.values()))
-    norm *= math.sqrt(sum(weight * weight for weight in other.values()))
-    return sum(one[term] * other[term] for term in one.keys() & other.keys()) / norm if norm else 0.0
+def _label(recent: Sequence[Terms], seen: Mapping[str, int], events: int) -> str | None:
+    """Name the terms that recur most and are rarest elsewhere; None when none recurs."""
+    weights = _weights(recent, seen, events)
+    best = sorted(weights, key=lambda term: (-weights[term], term))[:LABEL_TERMS]
+    return ", ".join(best) or None
 
 
-def _label(
-    profile: Mapping[str, float], block: list[tuple[str, ...]], seen: Mapping[str, int], events: int
-) -> str | None:
-    weights = Counter({term: float(number) for term, number in Counter(t for terms in block for t in terms).items()})
-    weights.update(profile)
-    scored = {term: weight * _rarity(term, seen, events) for term, weight in weights.items() if weight > 1.0}
-    best = sorted(scored.items(), key=lambda one: (-one[1], one[0]))[:LABEL_TERMS]
-    return ", ".join(term for term, score in best if score > 0) or None
+def _commonest(seen: Mapping[str, int]) -> dict[str, int]:
+    """Forget the rarest quarter of the terms, so that this is not done for every event."""
+    kept = sorted(seen.items(), key=lambda one: (-one[1], one[0]))
+    return dict(kept[: SEEN_TERMS_MAX * 3 // 4])
