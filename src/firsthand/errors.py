@@ -26,7 +26,12 @@ room; nothing outside this tree leaves a public call, except ``TypeError`` and
     |- QueryError               a recall that cannot be asked this way
     |- InvalidArgument          a store that cannot be opened this way
     |- SourceRejected           a file or folder that cannot be imported
-    `- FormatError              messages or an export that are not of the format named
+    |- FormatError              messages or an export that are not of the format named
+    `- ModelError               a language model was asked and gave no reply
+       |- ModelUnavailable      it could not be reached, or answered that it is busy or broken
+       |- ModelRefused          it answered that it does not take this request
+       |  `- PromptTooLong      ... because the prompt does not fit into its context
+       `- ReplyUnknown          no reply was recorded for this request
 """
 
 from __future__ import annotations
@@ -125,3 +130,23 @@ class SourceRejected(FirsthandError):
 
 class FormatError(FirsthandError):
     """Messages, or an export, are not of the format named."""
+
+
+class ModelError(FirsthandError):
+    """A language model was asked and gave no reply."""
+
+
+class ModelUnavailable(ModelError):
+    """The model could not be reached or loaded, or answered that it is busy or broken."""
+
+
+class ModelRefused(ModelError):
+    """The model answered that it does not take this request; asking again changes nothing."""
+
+
+class PromptTooLong(ModelRefused):
+    """The prompt does not fit into the model's context."""
+
+
+class ReplyUnknown(ModelError):
+    """No reply was recorded for this request."""
