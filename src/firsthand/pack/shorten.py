@@ -117,7 +117,7 @@ def _continues(text: str, at: int) -> bool:
     before, sign = text[at - 1], text[at]
     if before < "\x80" and sign < "\x80":
         return before == "\r" and sign == "\n"
-    if unicodedata.category(sign)[0] == "M" or sign == _JOINER or before == _JOINER:
+    if unicodedata.category(sign)[0] == "M" or _JOINER in {sign, before}:
         return True
     if "\U0001f3fb" <= sign <= "\U0001f3ff" or "\U000e0020" <= sign <= "\U000e007f":  # a skin, a flag's tag
         return True

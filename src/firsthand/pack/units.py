@@ -10,6 +10,7 @@ It knows items by kind, turn, part and call id; no text, no budget.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from firsthand.event import Kind
@@ -43,37 +44,53 @@ class Unit:
 def units(items: Sequence[Item]) -> tuple[Unit, ...]:
     """Group a window's items, the unit that ends last at the end."""
     groups: list[list[Item]] = []
-    of_call: dict[str, int] = {}
     into: list[int] = []  # the group that a group was joined to
+    calls: dict[str, int] = {}
+    early: dict[str, int] = {}  # results that stand before their call
     for item in items:
         if item.kind in OUTSIDE:
             continue
         if _begins(item, groups[-1] if groups else None):
             groups.append([])
             into.append(len(into))
-        place = _root(into, len(groups) - 1)
-        if item.call_id:
-            pair = _root(into, of_call.setdefault(item.call_id, place))
-            if pair != place:
-                into[max(pair, place)] = min(pair, place)
-        groups[-1].append(item)
+        here = len(groups) - 1
+        groups[here].append(item)
+        if item.call_id and item.kind is Kind.TOOL_CALL:
+            calls[item.call_id] = here  # an id that is used again belongs to the newest call of it
+            _join(into, here, early.pop(item.call_id, here))
+        elif item.call_id:
+            _join(into, here, calls.get(item.call_id, here))
+            if item.call_id not in calls:
+                early[item.call_id] = here
     joined: dict[int, list[Item]] = {}
     for number, group in enumerate(groups):
         joined.setdefault(_root(into, number), []).extend(group)
-    made = [Unit(tuple(group), any(item.kind is Kind.USER_MESSAGE for item in group)) for group in joined.values()]
-    return tuple(sorted(made, key=lambda unit: unit.position))
+    return tuple(sorted(map(_unit, joined.values()), key=lambda unit: unit.position))
 
 
 def pieces(unit: Unit) -> tuple[Unit, ...]:
-    """Take a step apart as far as may be: each call with its results, each other message by itself."""
-    groups: dict[object, list[Item]] = {}
-    last: object = None
+    """Take a unit apart as far as may be: each call with its results, each other message by itself."""
+    made = Counter(item.call_id for item in unit.items if item.kind is Kind.TOOL_CALL)
+    seen: Counter[tuple[Kind, str]] = Counter()
+    groups: dict[tuple[str, int], list[Item]] = {}
+    last = ("", -1)
     for item in unit.items:
-        key: object = ("call", item.call_id) if item.call_id else last if item.part and last else item.position
+        if item.call_id:
+            seen[item.kind, item.call_id] += 1
+            key = item.call_id, min(seen[item.kind, item.call_id], made[item.call_id])  # an id may be used twice
+        else:
+            key = last = last if item.part and last in groups else ("", item.position)
         groups.setdefault(key, []).append(item)
-        last = None if item.call_id else key
-    made = [Unit(tuple(group), any(item.kind is Kind.USER_MESSAGE for item in group)) for group in groups.values()]
-    return tuple(sorted(made, key=lambda piece: piece.position))
+    return tuple(sorted(map(_unit, groups.values()), key=lambda piece: piece.position))
+
+
+def _unit(items: Sequence[Item]) -> Unit:
+    return Unit(tuple(items), any(item.kind is Kind.USER_MESSAGE for item in items))
+
+
+def _join(into: list[int], one: int, other: int) -> None:
+    one, other = _root(into, one), _root(into, other)
+    into[max(one, other)] = min(one, other)
 
 
 def _begins(item: Item, group: list[Item] | None) -> bool:
