@@ -194,7 +194,7 @@ def fitted(state: TaskState, name: str, entries: Sequence[Entry]) -> TaskState:
             kept.append(entry)
     gone += len(kept) - ENTRIES_MAX[name] if len(kept) > ENTRIES_MAX[name] else 0
     made = replace(state, **{name: tuple(kept[: ENTRIES_MAX[name]])})
-    made = _counted(made, name, gone) if gone else made
+    made = dropped(made, name, gone)
     return _fit(made) or made
 
 
@@ -202,6 +202,13 @@ def without(state: TaskState, name: str, keep: Iterable[Entry]) -> TaskState:
     """Keep only some entries of a field; the others are closed, not dropped."""
     kept = tuple(keep)
     return state if kept == getattr(state, name) else replace(state, **{name: kept})
+
+
+def dropped(state: TaskState, name: str, number: int) -> TaskState:
+    """Count entries of a field that went over a limit."""
+    if not number:
+        return state
+    return replace(state, dropped={**state.dropped, name: state.dropped.get(name, 0) + number})
 
 
 def size_bytes(entry: Entry) -> int:
@@ -362,12 +369,8 @@ def _fit(state: TaskState, *, by_caller: bool = False) -> TaskState | None:
         gone[name] += 1
     made = replace(state, **{name: tuple(entries) for name, entries in held.items()})
     for name, number in gone.items():
-        made = _counted(made, name, number) if number else made
+        made = dropped(made, name, number)
     return made
-
-
-def _counted(state: TaskState, name: str, number: int) -> TaskState:
-    return replace(state, dropped={**state.dropped, name: state.dropped.get(name, 0) + number})
 
 
 def _same(entry: Entry) -> tuple[str, str]:
