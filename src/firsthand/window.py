@@ -19,6 +19,7 @@ from .value import value
 ACCESSES_KEPT = 2  # K of LRU-K
 TERMS_MAX = 4  # of one item
 HINTS_MAX = 8  # of one marker
+MARKER_TOKENS_MAX = 200  # of one marker's text: a plan keeps this much room, a compaction drops hints to stay in it
 HINT_CHARACTERS_MAX = 40
 BUDGET_TOKENS_MAX = 100_000_000
 
@@ -147,6 +148,7 @@ class Marker:
         level: k when it was merged of 2**k spans, as in a binary counter.
         hints: topics from all along the range, in order of position.
         kept: events inside the range that did not leave and stand below it.
+        text_tokens: of `text`, as the window counts them; 0 while it is not in a window.
     """
 
     first: str
@@ -162,6 +164,7 @@ class Marker:
     level: int = 0
     hints: tuple[Hint, ...] = ()
     kept: int = 0
+    text_tokens: int = 0
 
     @property
     def pointer(self) -> str:
@@ -233,7 +236,8 @@ class Plan:
         tokens_before: of everything that would be sent, overhead included.
         tokens_after: as far as the plan can say: without what leaves, with room for its markers.
         tokens_target: what it aimed at (the low-water mark); 0 when the window is within its high-water mark.
-        excess: protected items, when the target cannot be met without them.
+        excess: every item that stays, when the target cannot be met: each is protected, or smaller than
+            the marker that would stand for it.
     """
 
     leaves: tuple[Departure, ...]
