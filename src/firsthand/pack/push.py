@@ -77,7 +77,7 @@ class Missing:
     """What is not in the pack, or only in part.
 
     Attributes:
-        what: in words.
+        what: in words, one of it.
         count: how many of it.
         tokens: that are not in the pack.
         pointer: where they are; empty for a section that is no event.
@@ -92,7 +92,8 @@ class Missing:
     def text(self) -> str:
         """It as a reader is told."""
         where = f': expand("{self.pointer}")' if self.pointer else ""
-        return f"{self.count:,} {self.what}, {self.tokens:,} tokens{where}"
+        named = f"the {self.what}" if self.what in SECTION_SHARES else f"{self.count:,} {self.what}"
+        return f"{named}{'' if self.count == 1 else 's'}, {self.tokens:,} tokens{where}"
 
 
 @value
@@ -266,12 +267,12 @@ class _Making:
         markers = self._window.markers
         if markers and not marked.markers:
             tokens = sum(self._count(marker.text) for marker in markers)
-            yield Missing("markers", len(markers), tokens, _span(markers[0].first, markers[-1].last))
+            yield Missing("marker", len(markers), tokens, _span(markers[0].first, markers[-1].last))
         late = {item.id for item in beside}
         left_out = [item for unit in self._units for item in unit.items if item not in tail]
         for what, items in (
-            ("earlier events", [item for item in left_out if item.id not in late]),
-            ("events of the newest turn", [item for item in left_out if item.id in late]),
+            ("earlier event", [item for item in left_out if item.id not in late]),
+            ("event of the newest turn", [item for item in left_out if item.id in late]),
         ):
             if items:
                 ends = sorted(items, key=lambda item: item.position)
