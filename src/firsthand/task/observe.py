@@ -21,7 +21,6 @@ from firsthand.task import constraints, plans, sentences, signs
 from firsthand.task.sentences import Sentence
 from firsthand.task.state import (
     CALL_CHARACTERS_MAX,
-    CALLS_MAX,
     CHARACTERS_MAX,
     KEY_CHARACTERS_MAX,
     LISTS,
@@ -31,6 +30,7 @@ from firsthand.task.state import (
     Entry,
     TaskState,
     added,
+    called,
     dropped,
     fitted,
     from_json,
@@ -94,7 +94,7 @@ def _if_set(entry: Entry | None) -> Entry | None:
 def _user_message(state: TaskState, event: Event) -> TaskState:
     if event.trust is Trust.UNTRUSTED:
         return state
-    text = event.text[:READ_CHARACTERS]
+    text = sentences.without_recalled(event.text[:READ_CHARACTERS])
     said = sentences.said(text)
     gone = {Basis.ASKED}
     state = without(state, "open_loops", (e for e in state.open_loops if e.basis not in gone and not _is_old(e, event)))
@@ -181,7 +181,7 @@ def _boxes(state: TaskState, event: Event, text: str) -> TaskState:
     ]
     kept = [e for e in kept if e.basis is not Basis.SET or e.text not in told or told[e.text].open]
     new = [_entry("open_loops", t, event, Basis.BOX) for t, step in told.items() if step.open and t not in known]
-    return _planned(without(state, "open_loops", kept), new, BOXES_MAX)
+    return _planned(without(state, "open_loops", kept), new, BOXES_MAX, whole=True)
 
 
 # what the agent does -----------------------------------------------------------------------------------
@@ -196,48 +196,45 @@ def _tool_call(state: TaskState, event: Event) -> TaskState:
     if not call_id:
         return state
     told = plans.subject(tool, arguments) or signs.doing(arguments)
-    calls = (*state.calls, Call(call_id, tool, line(told, CALL_CHARACTERS_MAX)))
-    return replace(state, calls=calls[-CALLS_MAX:])
+    return called(state, Call(*(line(one, CALL_CHARACTERS_MAX) for one in (call_id, tool, told))))
 
 
 def _plan(state: TaskState, event: Event, plan: plans.Plan) -> TaskState:
-    known = {entry.key: entry for entry in state.open_loops if entry.basis is Basis.PLAN and entry.key}
-    steps = [
-        step if step.text else replace(step, text=known[step.key].text)
-        for step in plan.steps
-        if step.text or step.key in known
-    ]
-    told = {_key(step) for step in steps}
-    done = {line(step.text, CHARACTERS_MAX["open_loops"]) for step in steps if not step.open}
-    old = {(entry.key or entry.text): entry for entry in state.open_loops if entry.basis is Basis.PLAN}
-    kept = [
-        entry
-        for entry in state.open_loops
-        if (entry.basis is not Basis.PLAN or (not plan.whole and (entry.key or entry.text) not in told))
-        and not (entry.basis is Basis.SET and entry.text in done)
-    ]
-    new = []
-    for step in steps:
-        if step.open:
-            entry = _entry("open_loops", step.text, event, Basis.PLAN, step.key)
-            before = old.get(entry.key or entry.text)
-            new.append(before if before is not None and before.text == entry.text else entry)
-    state = _planned(without(state, "open_loops", kept), new, STEPS_MAX)
+    """Take a plan over: what is said of an item replaces it in its place; a whole list replaces all."""
+    held = {_name(entry): entry for entry in state.open_loops if entry.basis is Basis.PLAN}
+    listed = {} if plan.whole else dict(held)
+    done: set[str] = set()
+    active: Entry | None = None
+    for step in plan.steps:
+        before = held.get(step.key) if step.key else None
+        if not step.text and before is None:
+            continue  # an item that is not known by its id
+        entry = _entry("open_loops", step.text or (before or held[step.key]).text, event, Basis.PLAN, step.key)
+        same = held.get(_name(entry))
+        if not step.open:
+            listed.pop(_name(entry), None)
+            done.add(entry.text)
+            continue
+        listed[_name(entry)] = same if same is not None and same.text == entry.text else entry
+        active = entry if step.active and active is None else active
+    others = (
+        e for e in state.open_loops if e.basis is not Basis.PLAN and not (e.basis is Basis.SET and e.text in done)
+    )
+    state = _planned(without(state, "open_loops", others), [*listed.values()], STEPS_MAX, whole=plan.whole)
     if _if_set(state.phase) is not None:
         return state
-    active = next((step for step in steps if step.open and step.active), None)
     if active is not None:
-        return replace(state, phase=_entry("phase", active.text, event, Basis.PLAN, active.key))
-    over = state.phase is not None and (plan.whole or state.phase.key in {step.key for step in steps})
+        return replace(state, phase=replace(active, text=line(active.text, CHARACTERS_MAX["phase"])))
+    over = state.phase is not None and (plan.whole or state.phase.text in done)
     return replace(state, phase=None) if over else state
 
 
 def _tool_result(state: TaskState, event: Event) -> TaskState:
-    call_id = _meta(event, "call_id")
+    call_id = line(_meta(event, "call_id"), CALL_CHARACTERS_MAX)
     call = next((one for one in state.calls if call_id and one.call_id == call_id), None)
     if call is not None:
         state = replace(state, calls=tuple(one for one in state.calls if one is not call))
-    tool = _meta(event, "tool") or (call.tool if call is not None else "")
+    tool = _meta(event, "tool") or (call.tool if call is not None else event.origin.removeprefix("tool:"))
     said = call.said if call is not None else ""
     head = event.text[: signs.HEAD_CHARACTERS]
     key = line(f"{tool}: {said}" if said else tool, KEY_CHARACTERS_MAX)
@@ -251,7 +248,7 @@ def _tool_result(state: TaskState, event: Event) -> TaskState:
         entry = _entry("open_loops", said, event, Basis.PLAN, number)
         held = [one for one in state.open_loops if one.basis is Basis.PLAN]
         others = (one for one in state.open_loops if one.basis is not Basis.PLAN)
-        return _planned(without(state, "open_loops", others), [*held, entry], STEPS_MAX)
+        return _planned(without(state, "open_loops", others), [*held, entry], STEPS_MAX, whole=False)
     made = signs.commit(said, head)
     if made is None:
         return state
@@ -284,24 +281,26 @@ def _newest(state: TaskState, name: str, entry: Entry, entries_max: int) -> Task
     return added(dropped(without(state, name, (e for e in others if e not in over)), name, len(over)), name, [entry])
 
 
-def _planned(state: TaskState, steps: list[Entry], steps_max: int) -> TaskState:
-    """Add items of a plan in their order; those that come last are told as one line with their number."""
-    known = [entry for entry in steps if entry.key != _FURTHER]
-    behind = sum(int(entry.text.split()[0].replace(",", "")) for entry in steps if entry.key == _FURTHER)
-    behind += len(known) - steps_max
-    if behind > 0:
-        last = known[-1]
-        further = f"{behind:,} further item{'s' if behind != 1 else ''} of this list"
-        known = [*known[:steps_max], Entry(further, last.pointer, last.turn, last.basis, _FURTHER)]
-    return added(state, "open_loops", known)
+def _planned(state: TaskState, steps: list[Entry], steps_max: int, *, whole: bool) -> TaskState:
+    """Add items of a plan in their order: those that come last are left out, and a whole list says how many."""
+    behind = len(steps) - steps_max
+    if behind <= 0:
+        return added(state, "open_loops", steps)
+    if not whole:
+        return added(dropped(state, "open_loops", behind), "open_loops", steps[:steps_max])
+    last = steps[-1]
+    further = f"{behind:,} further item{'s' if behind != 1 else ''} of this list"
+    return added(
+        state, "open_loops", [*steps[:steps_max], Entry(further, last.pointer, last.turn, last.basis, _FURTHER)]
+    )
 
 
 def _is_old(entry: Entry, event: Event) -> bool:
     return entry.basis is Basis.COMMITMENT and event.turn - entry.turn > PROMISE_TURNS
 
 
-def _key(step: plans.Step) -> str:
-    return step.key or line(step.text, CHARACTERS_MAX["open_loops"])
+def _name(entry: Entry) -> str:
+    return entry.key or entry.text
 
 
 def _meta(event: Event, name: str) -> str:

@@ -145,7 +145,7 @@ def _update(told: Mapping[str, Any]) -> Plan | None:
 
 
 def _key(given: object) -> str:
-    return str(given)[:40] if isinstance(given, (str, int)) and not isinstance(given, bool) else ""
+    return " ".join(str(given)[:40].split()) if isinstance(given, (str, int)) and not isinstance(given, bool) else ""
 
 
 def _status(status: object) -> tuple[bool, bool]:

@@ -17,26 +17,26 @@ from firsthand.value import value
 CHARACTERS_MAX = 100_000  # of a message; what stands behind them is not read
 SENTENCE_CHARACTERS_MAX = 500  # a longer one is no sentence that somebody said
 PASTED_CHARACTERS_MIN = 4_000  # a message from here on holds something pasted: its head and tail are the writer's
+FENCES_MAX = 64
 OWN_CHARACTERS = 1_500  # of head and of tail then
 
 _compiled = cache(partial(re.compile, flags=re.MULTILINE | re.IGNORECASE))
 
+_FENCE = r"<<firsthand ([0-9a-f]{32}): "
 _CODE = r"`[^`\n]{1,300}`"
-_NO_SPEECH = (
-    r"^(?:[ \t]*>.*"  # a quotation
-    r"|(?: {4}|\t)[ \t]*(?![-*+\u2022]|\d+[.)])\S.*"  # indented, and no item of a list
-    r"|[ \t]*(?:at .+[(:]\S+:\d+.*|File \".*|Traceback .*|\.{3} \d+ more.*)"  # a stack trace
-    r"|[ \t]*(?:\$|%|#|>>>|\.\.\.|\u279c|PS [A-Z]:.*>) .*"  # a prompt with its command, or a heading
-    r"|[ \t]*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*|[ \t]*\[?\d\d:\d\d:\d\d.*"  # a log
-    r"|[ \t]*\[?(?:debug|info|warn(?:ing)?|error|fatal|trace|npm err!|hint|note|remote)\b\]?:.*"
-    r"|[ \t]*[+-]{3} [ab]/.*|[ \t]*@@ .*|[ \t]*[|].*"  # a patch, a table
-    r"|[ \t]*[{}\[\]<].*"  # markup and data
-    r"|[ \t]*(?:\* )?(?:copyright|licensed? |permission is hereby).*"
-    r"|.*[;{]\s*)$"  # a line of code
+_NO_SPEECH = (  # of a line without its indent
+    r"at .+[(:]\S+:\d+|File \"|Traceback |\.{3} \d+ more"  # a stack trace
+    r"|(?:>>>|\.\.\.|\u279c|PS [A-Z]:.*>|[$%]) "  # a prompt with its command
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d"  # a log
+    r"|\[?(?:debug|info|warn(?:ing)?|error|fatal|trace|npm err!|hint|note|remote)\b\]?:"
+    r"|[+-]{3} [ab]/|@@ "  # a patch
+    r"|(?:\* )?(?:copyright|licensed? |permission is hereby)"
 )
-_FAULT = r"\b[\w.]*(?:error|exception|warning|panic|fatal)\b\s*[:\])].*$"  # what a program said, to the end of its line
+_SIGNS = frozenset(">#|{}[]<")  # a line that begins so is a quotation, a heading, a table, data or markup
+_ITEM = r"[-*+\u2022]|\d+[.)]"
+_FAULT = r"\b[\w.]*(?:error|exception|warning|panic|fatal)\b\s*[:\])].*"  # what a program said, to the end of its line
 _QUOTED = r"\u201c[^\u201d\n]{1,400}\u201d|\u00ab[^\u00bb\n]{1,400}\u00bb|(?<![\w\"])\"[^\"\n]{1,400}\"(?![\w\"])"
-_ENDS = r"(?<=[.!?])[\"')\]]*(?=\s)|(?<=[\u3002\uff01\uff1f])|\n|;(?=\s)"
+_ENDS = r"[.!?][\"')\]]*(?=\s)|[\u3002\uff01\uff1f]|\n|;(?=\s)"
 _BULLET = r"(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?"
 
 
@@ -47,7 +47,8 @@ class Sentence:
     Attributes:
         text: verbatim.
         start, end: its place, in characters.
-        said: the same with quotations and code blanked out, and one space for any white space: what rules look at.
+        said: what rules look at: the same with quotations and code blanked out, one space for any white space,
+            and straight apostrophes.
     """
 
     text: str
@@ -71,6 +72,19 @@ def said(text: str) -> tuple[Sentence, ...]:
     return tuple(found)
 
 
+def without_recalled(text: str) -> str:
+    """Blank out what stands in a fence, verified or not: it is data, whoever handed it on."""
+    for _ in range(FENCES_MAX):
+        opening = _compiled(_FENCE).search(text)
+        if opening is None:
+            return text
+        closing = f"<<end {opening[1]}>>"
+        end = text.find(closing, opening.end())
+        end = len(text) if end < 0 else end + len(closing)
+        text = text[: opening.start()] + _spaces(text[opening.start() : end]) + text[end:]
+    return ""  # that many fences are nothing that a person wrote
+
+
 def without_code(text: str) -> str:
     """Blank out fenced code; a fence that is not closed reaches to the end."""
     if "```" not in text and "~~~" not in text:
@@ -88,11 +102,21 @@ def without_code(text: str) -> str:
 
 def masked(text: str) -> str:
     """Blank out what is not speech: fenced code, quotations, logs, the inside of a long paste; inline code stays."""
-    plain = without_code(text)
+    plain = without_code(without_recalled(text))
     if _length(plain) > PASTED_CHARACTERS_MIN:
         plain = _own(plain)
-    plain = _compiled(_NO_SPEECH).sub(_blank, plain)
-    return _compiled(_FAULT).sub(_blank, plain)
+    return "\n".join(map(_speech, plain.split("\n")))
+
+
+def _speech(line: str) -> str:
+    """Blank out a line, or the end of one, that a program wrote or somebody else."""
+    bare = line.lstrip()
+    if not bare:
+        return line
+    indented = line.startswith(("    ", "\t")) and not _compiled(_ITEM).match(bare)
+    if indented or bare[0] in _SIGNS or bare.rstrip()[-1] in ";{" or _compiled(_NO_SPEECH).match(bare):
+        return " " * len(line)
+    return _compiled(_FAULT).sub(_blank, line) if ":" in line or ")" in line or "]" in line else line
 
 
 def _own(text: str) -> str:
@@ -113,7 +137,7 @@ def _sentence(text: str, plain: str, quiet: str, start: int, end: int) -> Senten
         start = bullet.end()
     if not 0 < end - start <= SENTENCE_CHARACTERS_MAX:
         return None
-    heard = " ".join(quiet[start:end].split())
+    heard = " ".join(quiet[start:end].split()).replace("\u2019", "'")
     return Sentence(text[start:end], start, end, heard) if heard else None
 
 

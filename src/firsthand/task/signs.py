@@ -36,22 +36,22 @@ _GREETING = (
 _ASKS = r"[?\uff1f][\"')\]*_]*\Z"
 _POLITE = r"\b(?:anything else|something else|how (?:can|may) i (?:help|assist)|how else|what else)\b"
 _LATER = (
-    r"\b(?:after|once|when|as soon as|later|afterwards|at the end|before (?:we|i|you|merging|committing|release))\b"
+    r"\b(?:once|as soon as)\b|^when .*\bi(?:'ll| will)\b|\blater\W*$|\bafterwards\b|\bbefore (?:merging|committing)\b"
+    r"|\bafter (?:that|this|you|we|i|it|they)\b"
+    r"|\bafter (?:the|all|your) [\w -]{1,40} (?:is|are|has|have|pass\w*|finish\w*|land\w*)\b"
 )
-_I_WILL = r"\b(?:i[\u2019']ll|i will|i am going to|i[\u2019']m going to)\b(?! (?:be happy|be glad|be able|need|assume|have to))"
-_FOR_USER = r"\b(?:once|when|if|after|as soon as) (?:you|i have your|i get your|i receive)\b|\blet me know\b"
+_I_WILL = r"\b(?:i'll|i will|i am going to|i'm going to)\b(?! (?:be happy|be glad|be able|need|assume|have to))"
+_FOR_USER = r"\b(?:once|when|if|after|as soon as) (?:you|i (?:have|get|receive)|confirmed)\b|\blet me know\b"
 _DECIDED = (
-    r"\b(?:(?:i|we)(?:[\u2019']ve| have)? (?:decided|agreed|settled|chosen)|(?:decision|decided):"
-    r"|(?:let[\u2019']?s|we(?:[\u2019']ll| will)) (?:go with|stick with|switch to|stay with)"
-    r"|(?:i|we)(?:[\u2019'](?:m|re)| am| are) going with)\b"
+    r"\b(?:(?:i|we)(?:'ve| have)? (?:decided|agreed|settled|chosen)|(?:decision|decided):"
+    r"|(?:let'?s|we(?:'ll| will)) (?:go with|stick with|switch to|stay with)"
+    r"|(?:i|we)(?:'(?:m|re)| am| are) going with)\b"
 )
-_USER_DECIDED = (
-    r"\b(?:let[\u2019']?s|we(?:[\u2019']ll| will)|we should) (?:use|keep)\b|\buse \S+(?: \S+){0,3} instead\b"
-)
+_USER_DECIDED = r"\b(?:let'?s|we(?:'ll| will)|we should) (?:use|keep)\b|\buse \S+(?: \S+){0,3} instead\b"
 _MAYBE = r"\b(?:if|whether|maybe|perhaps|might|could|would|unless|not|n't)\b|[?]"
 _PREMISE = (
-    r"^(?:please )?(?:assume|assuming|given that|keep in mind|bear in mind|note that|remember that|remember:|also remember"
-    r"|for context|fyi|background|context)\b(?! (?:to|when|me)\b)"
+    r"^(?:please )?(?:assume|assuming|given that|keep in mind|bear in mind|note that|remember that|remember:"
+    r"|also remember|for context|fyi|background|context)\b(?! (?:to|when|me)\b)"
 )
 _CODE = r"(-?[1-9]\d{0,4})\b"
 _FAILED = (

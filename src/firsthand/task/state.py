@@ -12,13 +12,13 @@ It does not know events, nor how a state is shown.
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
 from firsthand.errors import FormatError, InvalidArgument
-from firsthand.event import NAME_BYTES_MAX, to_bytes
+from firsthand.event import to_bytes
+from firsthand.printable import shown
 from firsthand.value import field, replace, value
 
 MEDIA = "application/vnd.firsthand.task-state+json"
@@ -29,9 +29,10 @@ ENTRIES_MAX: Mapping[str, int] = {"open_loops": 24, "premises": 12, "key_events"
 CHARACTERS_MAX: Mapping[str, int] = {
     "goal": 400, "phase": 160, "open_loops": 200, "premises": 240, "key_events": 200, "constraints": 320,
 }  # fmt: skip
-BYTES_MAX = 10_000  # of all entries together as JSON; with the calls it stays under what an event holds inline
+BYTES_MAX = 10_000  # of all entries together as JSON; with the calls less than an event holds inline
 CALLS_MAX = 12  # calls without a result that are remembered
-CALL_CHARACTERS_MAX = 80  # of what a call did
+CALLS_BYTES_MAX = 4_000  # of all of them as JSON
+CALL_CHARACTERS_MAX = 80  # of what a call did, of its tool's name and of its id
 KEY_CHARACTERS_MAX = 100
 POINTER_CHARACTERS_MAX = 100
 
@@ -78,7 +79,8 @@ class Call:
     """A tool call whose result has not been seen yet: what its result will be told of.
 
     Attributes:
-        said: the agent's own words for it (a command's first line), at most `CALL_CHARACTERS_MAX`.
+        call_id, tool: one line each, at most `CALL_CHARACTERS_MAX`.
+        said: the agent's own words for it (a command's first line); as long.
     """
 
     call_id: str
@@ -157,14 +159,23 @@ def changed(state: TaskState, *, pointer: str = "", turn: int | None = None, **g
 
 
 def line(text: str, characters_max: int) -> str:
-    """Make one line of a text: white space runs become a space, control signs go, what is too long ends in "..."."""
-    looked_at = text[: 4 * characters_max + 200]
-    clean = " ".join("".join(map(_printable, looked_at)).split())
+    """Make one line of a text: white space runs become a space, what hides is shown, what is too long ends in "..."."""
+    looked_at = text[: 2 * characters_max + 200]
+    clean = shown(" ".join(looked_at.split()))
     if len(clean) <= characters_max and len(looked_at) == len(text):
         return clean
     cut = clean[: characters_max - 3]
     at_word = cut.rfind(" ", characters_max // 2)
     return (cut[:at_word] if at_word > 0 else cut).rstrip(" ,;:.") + "..."
+
+
+def called(state: TaskState, call: Call) -> TaskState:
+    """Remember a call until its result comes; where there are too many, the oldest is forgotten."""
+    others = [one for one in state.calls if one.call_id != call.call_id]
+    calls = [*others[1 - CALLS_MAX :], call]
+    while sum(len(_dump(_call_packed(one))) for one in calls) > CALLS_BYTES_MAX:
+        del calls[0]
+    return replace(state, calls=tuple(calls))
 
 
 def added(state: TaskState, name: str, entries: Iterable[Entry]) -> TaskState:
@@ -230,7 +241,7 @@ def to_json(state: TaskState) -> bytes:
         elif held is not None:
             shape[name] = _packed(held)
     shape["dropped"] = dict(state.dropped)
-    shape["calls"] = [[call.call_id, call.tool, call.said] for call in state.calls]
+    shape["calls"] = [_call_packed(call) for call in state.calls]
     return _dump(shape)
 
 
@@ -271,7 +282,8 @@ def _state(shape: Mapping[str, Any]) -> TaskState:
         dropped, "dropped",
     )  # fmt: skip
     calls = tuple(_call(one) for one in shape["calls"])
-    _checked(len(calls) <= CALLS_MAX, len(calls), "number of calls")
+    size = sum(len(_dump(_call_packed(call))) for call in calls)
+    _checked(len(calls) <= CALLS_MAX and size <= CALLS_BYTES_MAX, size, "size of calls")
     state = TaskState(**held, dropped=dropped, calls=calls, **numbers)
     size = sum(map(size_bytes, _entries(state)))
     _checked(size <= BYTES_MAX, size, "size in bytes")
@@ -290,11 +302,13 @@ def _unpacked(name: str, packed: Any) -> Entry:
     return Entry(text, pointer, _checked(_count(turn), turn, f"turn in {name}"), Basis(basis), key)
 
 
+def _call_packed(call: Call) -> list[str]:
+    return [call.call_id, call.tool, call.said]
+
+
 def _call(packed: Any) -> Call:
-    call_id, tool, said = packed
-    names = all(isinstance(one, str) and len(one) <= NAME_BYTES_MAX for one in (call_id, tool))
-    _checked(names and _is_line(said, CALL_CHARACTERS_MAX), packed, "call")
-    return Call(call_id, tool, said)
+    _checked(len(packed) == 3 and all(_is_line(one, CALL_CHARACTERS_MAX) for one in packed), packed, "call")
+    return Call(*packed)
 
 
 def _checked(holds: bool, got: Any, what: str) -> Any:
@@ -304,7 +318,7 @@ def _checked(holds: bool, got: Any, what: str) -> Any:
 
 
 def _is_line(text: object, characters_max: int) -> bool:
-    return isinstance(text, str) and len(text) <= characters_max and text == line(text, characters_max)
+    return isinstance(text, str) and len(text) <= characters_max and shown(text) == text
 
 
 def _count(number: object) -> bool:
@@ -324,8 +338,7 @@ def _listed(name: str, what: object, pointer: str, turn: int) -> tuple[Entry, ..
     entries: dict[str, Entry] = {}
     for one in what:
         entry = one if isinstance(one, Entry) else _entry(name, one, pointer, turn)
-        if not _is_line(entry.text, CHARACTERS_MAX[name]) or not entry.text:
-            raise InvalidArgument(f"an entry of {name} is one line; got {entry.text!r:.60}")
+        _unpacked_or_refused(name, entry)
         entries.setdefault(entry.text, entry)
         if len(entries) > ENTRIES_MAX[name]:
             raise InvalidArgument(
@@ -334,13 +347,20 @@ def _listed(name: str, what: object, pointer: str, turn: int) -> tuple[Entry, ..
     return tuple(entries.values())
 
 
+def _unpacked_or_refused(name: str, entry: Entry) -> None:
+    try:
+        _unpacked(name, _packed(entry))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise InvalidArgument(f"an entry of {name} is one line with its pointer and turn: {error}") from error
+
+
 def _entry(name: str, what: object, pointer: str, turn: int) -> Entry:
     limit = CHARACTERS_MAX[name]
     if not isinstance(what, str) or not what.strip():
         raise InvalidArgument(f"{name} is made of text that is not empty; got {what!r:.60}")
     if len(what) > limit:
         raise InvalidArgument(f"a text of {name} has at most {limit} characters; got {len(what):,}: say it shorter")
-    return Entry(line(what, limit) or "?", pointer, turn)
+    return Entry(line(what, limit), pointer, turn)
 
 
 def _entries(state: TaskState) -> list[Entry]:
@@ -375,10 +395,3 @@ def _fit(state: TaskState, *, by_caller: bool = False) -> TaskState | None:
 
 def _same(entry: Entry) -> tuple[str, str]:
     return entry.key, entry.text.casefold()
-
-
-def _printable(character: str) -> str:
-    if character.isprintable():
-        return character
-    # format signs (joiners, direction marks) are gone too: what is shown reads as it is written
-    return " " if character.isspace() or unicodedata.category(character) == "Cc" else ""
