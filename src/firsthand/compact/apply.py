@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from operator import attrgetter
 
 from firsthand.compact.merge import earliest, latest, merge
 from firsthand.compact.spread import Frequency, hints_of
 from firsthand.errors import InvalidArgument
 from firsthand.tokens import TokenCounter
 from firsthand.value import replace
-from firsthand.window import MARKER_TOKENS_MAX, Departure, Hint, Marker, Plan, Window
+from firsthand.window import MARKER_TOKENS_MAX, Departure, Hint, Item, Marker, Plan, Window
 
 
 def apply(window: Window, plan: Plan, frequency: Frequency, *, count: TokenCounter) -> Window:
@@ -42,8 +43,7 @@ def apply(window: Window, plan: Plan, frequency: Frequency, *, count: TokenCount
             f"are not in this one, such as {min(missing)}: plan again"
         )
     fresh = [_marker(*pair) for pair in zip(plan.leaves, hints_of(plan.leaves, frequency), strict=True)]
-    positions = [item.position for item in stay]
-    markers = tuple([_finished(marker, positions, count) for marker in merge([*window.markers, *fresh])])
+    markers = tuple([_finished(marker, stay, count) for marker in merge([*window.markers, *fresh])])
     last = max(window.through, window.items[-1].position)
     return Window(stay, markers, window.cycle + 1, last, sum(marker.text_tokens for marker in markers))
 
@@ -68,12 +68,17 @@ def _marker(departure: Departure, hints: tuple[Hint, ...]) -> Marker:
     )
 
 
-def _finished(marker: Marker, positions: Sequence[int], count: TokenCounter) -> Marker:
+_POSITION = attrgetter("position")
+
+
+def _finished(marker: Marker, stay: Sequence[Item], count: TokenCounter) -> Marker:
     """Count what stays in the marker's range, and what its text costs; drop hints that it has no room for."""
-    kept = bisect_right(positions, marker.last_position) - bisect_left(positions, marker.first_position)
-    if marker.text_tokens and marker.kept == kept:
+    begin = bisect_left(stay, marker.first_position, key=_POSITION)
+    kept = bisect_right(stay, marker.last_position, lo=begin, key=_POSITION) - begin
+    if marker.kept != kept:
+        marker = replace(marker, kept=kept)
+    elif marker.text_tokens:
         return marker  # it was in the window and nothing in its range has changed
-    marker = replace(marker, kept=kept)
     tokens = count(marker.text)
     while tokens > MARKER_TOKENS_MAX and marker.hints:
         least = min(marker.hints, key=lambda hint: hint.score)

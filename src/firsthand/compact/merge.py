@@ -13,6 +13,7 @@ This module does not know the items of a window; who does counts what is kept.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 
 from firsthand.compact.spread import spread
 from firsthand.moment import Moment
@@ -70,11 +71,14 @@ def _joined(group: _Group) -> Marker:
     )
 
 
+_MICROSECONDS = attrgetter("microseconds")
+
+
 def earliest(times: Iterable[Moment]) -> Moment | None:
     """Give the least of some times; None of none."""
-    return min(times, key=lambda time: time.microseconds, default=None)
+    return min(times, key=_MICROSECONDS, default=None)
 
 
 def latest(times: Iterable[Moment]) -> Moment | None:
     """Give the greatest of some times; None of none."""
-    return max(times, key=lambda time: time.microseconds, default=None)
+    return max(times, key=_MICROSECONDS, default=None)

@@ -5,8 +5,9 @@
                               -> runs of neighbours, one departure each
 
 The invariant: nothing leaves below the high-water mark unless it is asked for; no
-single unit of a plan could stay and the target still be met; with room for the
-markers, what is left meets the target, or `Plan.excess` names all that is left.
+single unit of a plan could stay and the target still be met, unless it would need a
+further marker larger than itself; with room for the markers, what is left meets the
+target, or `Plan.excess` names all that is left.
 
 Pure: a plan does nothing. It does not know whether the log has what leaves; who
 carries it out must ask the log first, and plan again with what is `unproven`.
@@ -88,25 +89,51 @@ class _Choice:
         self.leaving = bytearray(len(window.items) + 1)
         self._runs = 0
         self._rest = window.tokens - window.markers_tokens + overhead_tokens
+        self._rooms = {0: window.markers_tokens}
         self.tokens = self._rest + window.markers_tokens
 
     def take(self, unit: Unit) -> None:
         """Let a unit leave."""
-        leaving = self.leaving
-        for index in unit.indexes:
-            self._runs += 1 - leaving[index - 1] - leaving[index + 1]  # at 0, the place before is the empty last one
-            leaving[index] = 1
+        self._runs += self._runs_of(unit, 1)
         self._rest -= unit.tokens
-        self.tokens = self._rest + room(self._markers, self._runs, self._markers_tokens)
+        self.tokens = self._rest + self._room(self._runs)
+
+    def tokens_with(self, unit: Unit) -> int:
+        """Give the tokens that would be sent if a unit that leaves stayed."""
+        return self._rest + unit.tokens + self._room(self._runs - self._runs_of(unit))
 
     def put_back(self, unit: Unit) -> None:
         """Let a unit stay after all."""
-        leaving = self.leaving
-        for index in unit.indexes:
-            leaving[index] = 0
-            self._runs -= 1 - leaving[index - 1] - leaving[index + 1]
+        self._runs -= self._runs_of(unit, 0)
         self._rest += unit.tokens
-        self.tokens = self._rest + room(self._markers, self._runs, self._markers_tokens)
+        self.tokens = self._rest + self._room(self._runs)
+
+    def _runs_of(self, unit: Unit, mark: int | None = None) -> int:
+        """Count the runs that there are with a unit beyond those without it, and mark its items if asked to."""
+        leaving = self.leaving
+        runs = 0
+        for start, stop in _stretches(unit.indexes):
+            runs += 1 - leaving[start - 1] - leaving[stop]  # before the first is the last place, where nothing leaves
+            if mark is not None:
+                leaving[start:stop] = bytes((mark,)) * (stop - start)
+        return runs
+
+    def _room(self, runs: int) -> int:
+        space = self._rooms.get(runs)
+        if space is None:
+            space = self._rooms[runs] = room(self._markers, runs, self._markers_tokens)
+        return space
+
+
+def _stretches(indexes: Sequence[int]) -> list[tuple[int, int]]:
+    """Give where unbroken stretches of indexes begin and where they end."""
+    first, last = indexes[0], indexes[-1]
+    if last - first + 1 == len(indexes):
+        return [(first, last + 1)]
+    ends = [at + 1 for at in range(len(indexes) - 1) if indexes[at + 1] != indexes[at] + 1]
+    return [
+        (indexes[start], indexes[stop - 1] + 1) for start, stop in zip([0, *ends], [*ends, len(indexes)], strict=True)
+    ]
 
 
 def _in_order(candidates: list[Unit]) -> list[Unit]:
@@ -129,13 +156,13 @@ def _least(choice: _Choice, order: list[Unit], target: int) -> list[Unit]:
         again = False
         kept = []
         for unit in reversed(chosen):
-            before = choice.tokens
-            choice.put_back(unit)
-            if choice.tokens > max(before, target):
-                choice.take(unit)
+            tokens = choice.tokens_with(unit)
+            costs = tokens - choice.tokens  # its own tokens, and room for the marker of a run that it would part
+            if tokens > max(choice.tokens, target) or costs > 2 * unit.tokens:
                 kept.append(unit)
             else:
-                again = again or choice.tokens < before
+                again = again or tokens < choice.tokens
+                choice.put_back(unit)
         chosen = kept[::-1]
     return chosen
 

@@ -12,10 +12,12 @@ This module does not know the store: how common a term is comes from a port.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from math import log2
+from operator import itemgetter
 
-from firsthand.value import value
 from firsthand.window import HINTS_MAX, Departure, Hint
 
 Frequency = Callable[[Collection[str]], Mapping[str, float]]
@@ -25,6 +27,10 @@ ASKED_TERMS_MAX = 192  # of one compaction: what the store is asked about
 _EACH = 3  # terms of each eighth of a span that the store is asked about
 COMMON_SHARE = 0.2  # a term in more than this share of all events is no topic
 _RAREST = 1e-6  # a share below it says no more
+
+
+_Option = tuple[float, str, str, int]
+"""What may become a hint: its score with a minus, so that the best sorts first; its key; the term; its position."""
 
 
 def hints_of(departures: Sequence[Departure], frequency: Frequency) -> list[tuple[Hint, ...]]:
@@ -37,93 +43,85 @@ def hints_of(departures: Sequence[Departure], frequency: Frequency) -> list[tupl
         _shortlist(departure, strata, each) if number % every == 0 else []
         for number, departure in enumerate(departures)
     ]
-    asked = {candidate.term for candidates in shortlists for candidate in candidates}
+    asked = {term for candidates in shortlists for term, _, _ in candidates}
     shares = frequency(sorted(asked)) if asked else {}
-    return [_chosen(candidates, shares) for candidates in shortlists]
+    return [
+        _chosen(candidates, shares, departure) for candidates, departure in zip(shortlists, departures, strict=True)
+    ]
 
 
-def spread(hints: Sequence[Hint], first_position: int, last_position: int) -> tuple[Hint, ...]:
+def spread(hints: Iterable[Hint], first_position: int, last_position: int) -> tuple[Hint, ...]:
     """Choose at most `HINTS_MAX` hints from all along a range, the best of each eighth.
 
     Where an eighth has no hint of its own, the best of the others take its place.
     """
-    strata: dict[int, list[tuple[float, str, Hint]]] = {}
+    options = [(-hint.score, _key(hint.term), hint.term, hint.position) for hint in hints]
+    return _spread(options, first_position, last_position)
+
+
+def _spread(options: list[_Option], first_position: int, last_position: int) -> tuple[Hint, ...]:
     width = last_position - first_position + 1
-    for hint in hints:
-        stratum = (hint.position - first_position) * HINTS_MAX // width
-        strata.setdefault(stratum, []).append((-hint.score, _key(hint.term), hint))
-    chosen: list[Hint] = []
-    used: set[str] = set()
-    rest: list[tuple[float, str, Hint]] = []
+    strata: dict[int, list[_Option]] = {}
+    options.sort()
+    for option in options:
+        stratum = (option[3] - first_position) * HINTS_MAX // width
+        if stratum in strata:
+            strata[stratum].append(option)
+        else:
+            strata[stratum] = [option]
+    chosen: dict[str, _Option] = {}
     # What has the least to choose from goes first: a term that stands everywhere is left to it.
-    for stratum in sorted(strata, key=lambda number: (len({key for _, key, _ in strata[number]}), number)):
-        held = sorted(strata[stratum], key=lambda one: one[:2])
-        best = next((one for one in held if one[1] not in used), None)
-        if best is not None:
-            used.add(best[1])
-            chosen.append(best[2])
-        rest += [one for one in held if one is not best]
-    for _, key, hint in sorted(rest, key=lambda one: one[:2]):
+    for held in sorted(strata.values(), key=len):
+        for option in held:
+            if option[1] not in chosen:
+                chosen[option[1]] = option
+                break
+    for option in options:
         if len(chosen) == HINTS_MAX:
             break
-        if key not in used:
-            used.add(key)
-            chosen.append(hint)
-    return tuple(sorted(chosen, key=lambda hint: hint.position))
+        chosen.setdefault(option[1], option)
+    return tuple([Hint(term, position, -score) for score, _, term, position in sorted(chosen.values(), key=_POSITION)])
+
+
+_POSITION = itemgetter(3)
 
 
 def _key(term: str) -> str:
     """What near-duplicates have in common: letters of one case, without the ending of a plural."""
     folded = term.casefold()
-    if len(folded) > 3 and folded.endswith("s") and not folded.endswith("ss"):
-        return folded[:-1]
-    return folded
+    return folded[:-1] if folded[-1] == "s" and len(folded) > 3 and folded[-2] != "s" else folded
 
 
-@value
-class _Candidate:
-    """A term that may become a hint.
+def _shortlist(departure: Departure, strata: int, each: int) -> list[tuple[str, int, int]]:
+    """Take the terms that most events of each part of the span share, some of each part.
 
-    Attributes:
-        position: of the event that it stands in.
-        count: events of the span that have it among their terms.
+    Returns for each the term, the position of an event that it stands in, and how many events have it.
     """
-
-    term: str
-    position: int
-    count: int
-
-
-def _shortlist(departure: Departure, strata: int, each: int) -> list[_Candidate]:
-    """Take the terms that most events of each part of the span share, some of each part."""
     items = departure.items
+    counts = Counter(chain.from_iterable([item.terms for item in items]))
     first = items[0].position
     width = items[-1].position - first + 1
-    counts: dict[str, int] = {}
     parts: list[dict[str, int]] = [{} for _ in range(strata)]
     for item in items:
-        if item.terms:
-            position = item.position
-            part = parts[(position - first) * strata // width]
-            for term in item.terms:
-                counts[term] = counts.get(term, 0) + 1
-                if term not in part:
-                    part[term] = position
+        position = item.position
+        part = parts[(position - first) * strata // width]
+        for term in item.terms:
+            part[term] = position
     found = []
     for part in parts:
         most = sorted(part, key=counts.__getitem__, reverse=True)[:each]  # stable: of equal ones the earliest
-        found += [_Candidate(term, part[term], counts[term]) for term in most]
+        found += [(term, part[term], counts[term]) for term in most]
     return found
 
 
-def _chosen(candidates: list[_Candidate], shares: Mapping[str, float]) -> tuple[Hint, ...]:
+def _chosen(
+    candidates: list[tuple[str, int, int]], shares: Mapping[str, float], departure: Departure
+) -> tuple[Hint, ...]:
     """Score the candidates by how often they stand in the span and how seldom elsewhere."""
-    hints = []
-    for candidate in candidates:
-        share = shares.get(candidate.term, 0.0)
+    options = []
+    for term, position, count in candidates:
+        share = shares.get(term, 0.0)
         if share <= COMMON_SHARE:
-            score = (1 + log2(candidate.count)) * -log2(max(share, _RAREST))
-            hints.append(Hint(candidate.term, candidate.position, round(score, 1)))
-    if not hints:
-        return ()
-    return spread(hints, candidates[0].position, candidates[-1].position)
+            score = (1 + log2(count)) * -log2(max(share, _RAREST))
+            options.append((-round(score, 1), _key(term), term, position))
+    return _spread(options, departure.items[0].position, departure.items[-1].position)

@@ -65,7 +65,7 @@ class Unit:
 
 
 def units(items: Sequence[Item], budget: Budget, *, now: int, unproven: Collection[str] = ()) -> list[Unit]:
-    """Divide what may leave into units, in the order of their first items.
+    """Divide what may leave into units, in the order in which their turns and steps began.
 
     Args:
         now: the session's present position, from which distances are measured.
@@ -75,53 +75,46 @@ def units(items: Sequence[Item], budget: Budget, *, now: int, unproven: Collecti
         return []
     cut = _Cut(items, budget)
     pinned = _pinned(items, budget, cut, unproven)
-    joined = cut.joined(pinned)
-    members: dict[int, list[int]] = {}
-    for index, group in enumerate(cut.groups):
-        if not pinned[index]:
-            root = joined.get(group, group) if joined else group
-            if root in members:
-                members[root].append(index)
-            else:
-                members[root] = [index]
-    if not members:
+    first = pinned.find(0)
+    if first < 0:
         return []
-    begin = items[min(indexes[0] for indexes in members.values())].position
-    extent = max(now - begin, 1)
-    return [_unit(items, indexes, cut, now, extent) for indexes in members.values()]
+    return _weighed(items, cut, pinned, now, max(now - items[first].position, 1))
 
 
-def _unit(items: Sequence[Item], indexes: list[int], cut: _Cut, now: int, extent: int) -> Unit:
-    """Weigh one unit.
+def _weighed(items: Sequence[Item], cut: _Cut, pinned: bytearray, now: int, extent: int) -> list[Unit]:
+    """Add up the items of each unit, and weigh it.
 
     Its weight is the mean of its items' weights, by tokens. Its distance is the least of its items':
     LRU-K with K = 2, so the way back to the second latest access; an item with fewer accesses is
     farther away than any with two, by the way back to its latest one or to where it came in. Distances
     are measured within the window, so the same window further on in a session leaves in the same order.
     """
-    tokens = 0
-    weighed = 0.0
-    nearest = -extent  # the latest position that speaks for the unit
-    hot = step = False
-    hot_turns, cut_turns = cut.hot, cut.cut
-    for index in indexes:
-        item = items[index]
+    roots, groups = cut.joined(pinned), cut.groups
+    indexes: list[list[int]] = [[] for _ in roots]
+    tokens, weighed = [0] * len(roots), [0.0] * len(roots)
+    used: dict[int, int] = {}  # by unit, the latest access that counts
+    for index, item in enumerate(items):
+        if pinned[index]:
+            continue
+        root = roots[groups[index]]
+        indexes[root].append(index)
         size = item.tokens
-        tokens += size
-        weighed += size * (SHORTENED_WEIGHT if item.shortened else _WEIGHT[item.kind])
+        tokens[root] += size
+        weighed[root] += size * (SHORTENED_WEIGHT if item.shortened else _WEIGHT[item.kind])
         accesses = item.accesses
-        if not accesses:
-            used = item.position - extent
-        elif len(accesses) < ACCESSES_KEPT:
-            used = accesses[0] - extent
-        else:
-            used = accesses[ACCESSES_KEPT - 1]
-        nearest = max(nearest, used)
-        turn = item.turn
-        hot = hot or turn in hot_turns
-        step = step or turn in cut_turns
-    weight = weighed / tokens if tokens else 0.0
-    return Unit(indexes, tokens, weight * max(now - nearest, 0), hot, step)
+        if accesses:
+            counts = accesses[ACCESSES_KEPT - 1] if len(accesses) >= ACCESSES_KEPT else accesses[0] - extent
+            used[root] = max(used.get(root, counts), counts)
+    hot = {root for group, root in enumerate(roots) if cut.turns[group] in cut.hot}
+    steps = {root for group, root in enumerate(roots) if cut.turns[group] in cut.cut}
+    found = []
+    for root, inside in enumerate(indexes):
+        if inside:
+            weight = weighed[root] / tokens[root] if tokens[root] else 0.0
+            came = items[inside[-1]].position - extent  # the newest item's: any access is later than its coming in
+            distance = now - (max(came, used[root]) if root in used else came)
+            found.append(Unit(inside, tokens[root], weight * max(distance, 0), root in hot, root in steps))
+    return found
 
 
 class _Cut:
@@ -129,12 +122,14 @@ class _Cut:
 
     Attributes:
         groups: turn or step of each item, as a number.
+        turns: the turn of each group.
         links: indexes of items that stay together although their groups may differ.
         cut: turns that are cut into steps.
         hot: the newest turns.
         newest_user: index of the newest turn's user message, or -1.
         tail: index from which on everything stays: the newest steps.
         rules: indexes of items that set a rule.
+        fixed: indexes of what tells the model who it is and what it must do.
     """
 
     def __init__(self, items: Sequence[Item], budget: Budget) -> None:
@@ -147,20 +142,21 @@ class _Cut:
         self.cut = {newest} | {turn for turn, size in sizes.items() if size > low}
         self.hot = _newest_turns(items, budget.hot_turns)
         self.groups: list[int] = []
+        self.turns: list[int] = []
         self.links: list[tuple[int, int]] = []
         self.rules: list[int] = []
+        self.fixed: list[int] = []
         self.newest_user = -1
         self._read(items, newest)
 
     def _read(self, items: Sequence[Item], newest: int) -> None:
-        groups, links, cut, rules = self.groups, self.links, self.cut, self.rules
+        groups, links, cut, turns = self.groups, self.links, self.cut, self.turns
         whole: dict[int, int] = {}  # group of each turn that is not cut, and the latest step of each that is
         by_agent: dict[int, bool] = {}  # whether the latest message of a cut turn was the agent's
         calls: dict[str, int] = {}
         orphans: list[int] = []
         agent_steps: list[int] = []  # where the newest turn's steps begin
         other_steps: list[int] = []
-        count = 0
         for index, item in enumerate(items):
             turn, kind = item.turn, item.kind
             call = -1
@@ -172,19 +168,21 @@ class _Cut:
                     orphans.append(index)
             elif kind is _CALL and item.call_id:
                 calls[item.call_id] = index
+            elif kind is _SYSTEM or kind is _PERSONA:
+                self.fixed.append(index)
             if item.constraint:
-                rules.append(index)
+                self.rules.append(index)
             group = whole.get(turn, -1)
             if turn not in cut:
                 if group < 0:
-                    group = whole[turn] = count
-                    count += 1
+                    group = whole[turn] = len(turns)
+                    turns.append(turn)
             elif call >= 0 and items[call].turn == turn:
                 group = groups[call]
                 by_agent[turn] = False
             elif group < 0 or (not item.part and not (_BY_AGENT[kind] and by_agent[turn])):
-                group = whole[turn] = count
-                count += 1
+                group = whole[turn] = len(turns)
+                turns.append(turn)
                 by_agent[turn] = _BY_AGENT[kind]
                 if turn == newest and kind is not _USER:
                     (agent_steps if _BY_AGENT[kind] else other_steps).append(index)
@@ -199,22 +197,22 @@ class _Cut:
             self.tail = starts[0] if starts else len(items) - 1
         _pair_early_results(items, orphans, links)
 
-    def joined(self, pinned: bytearray) -> dict[int, int]:
-        """Give the group that each group is joined with, by links between items that may leave; empty for none."""
+    def joined(self, pinned: bytearray) -> list[int]:
+        """Give for each group the one that it is joined with, by links between items that may leave."""
         groups = self.groups
-        roots: dict[int, int] = {}
+        roots = list(range(len(self.turns)))
 
         def root(group: int) -> int:
-            while (above := roots.get(group, group)) != group:
-                roots[group] = roots.get(above, above)
-                group = above
+            while roots[group] != group:
+                roots[group] = roots[roots[group]]
+                group = roots[group]
             return group
 
         for one, other in self.links:
             if groups[one] != groups[other] and not pinned[one]:
-                first, second = sorted((root(groups[one]), root(groups[other])))
-                roots[second] = first
-        return {group: root(group) for group in list(roots)}
+                first, second = root(groups[one]), root(groups[other])
+                roots[max(first, second)] = min(first, second)
+        return [root(group) for group in roots]
 
 
 def _newest_turns(items: Sequence[Item], count: int) -> set[int]:
@@ -249,10 +247,8 @@ def _pinned(items: Sequence[Item], budget: Budget, cut: _Cut, unproven: Collecti
     pinned[tail:] = b"\1" * (len(items) - tail)
     if cut.newest_user >= 0:
         pinned[cut.newest_user] = 1
-    for index, item in enumerate(items):
-        kind = item.kind
-        if kind is _SYSTEM or kind is _PERSONA:
-            pinned[index] = 1
+    for index in cut.fixed:
+        pinned[index] = 1
     if unproven:
         for index, item in enumerate(items):
             if item.id in unproven:
