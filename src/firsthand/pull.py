@@ -28,7 +28,6 @@ from firsthand.errors import (
     PointerError,
     QueryError,
     StoreError,
-    Unresolvable,
 )
 from firsthand.event import UNSEARCHABLE, Event, Kind
 from firsthand.formats.tools import Call, Tool
@@ -322,10 +321,10 @@ def _checked(call: Call) -> dict[str, Any]:
     unknown = [name for name in given if name not in properties]
     if unknown:
         raise InvalidArgument(f"no argument {str(unknown[0])[:60]!r}; there are {', '.join(properties)}")
-    read = {
-        name: (_listed if properties[name]["type"] == "array" else _textual)(name, one) for name, one in given.items()
-    }
-    missing = [name for name in schema["required"] if not read.get(name, "").strip()]
+    read: dict[str, Any] = {}
+    for name, one in given.items():
+        read[name] = _listed(name, one) if properties[name]["type"] == "array" else _textual(name, one)
+    missing = [name for name in schema["required"] if not str(read.get(name, "")).strip()]
     if missing:
         raise InvalidArgument(f"{missing[0]} is missing or empty")
     return read

@@ -3,17 +3,19 @@
     preamble, markers, task state, [what is not here], hot tail, cues, recall
 
 Stable parts come first and volatile ones last, so that a provider's prompt cache
-keeps its prefix. The invariant: the layout never has more tokens than asked for;
-the newest user message and the newest step are always in it, cut where they are
-large; what did not fit is counted and named; a tool call is shown with its results
-or not at all. However long the session is, only its window is looked at.
+keeps its prefix; a stable part that is cut has its share, whatever room the tail
+leaves, so that its text stays the same from call to call. The invariant: the layout
+never has more tokens than asked for; the newest user message and the newest step
+are always in it, cut where they are large; what did not fit is counted and named; a
+tool call is shown with its results or not at all. However long the session is, only
+its window is looked at.
 
 Pure: it lays out sizes. It knows no texts but those of markers, and no provider.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from firsthand.errors import InvalidArgument
 from firsthand.event import Kind
@@ -28,7 +30,7 @@ TOKENS_MAX = 2_000
 ITEM_TOKENS_MIN = 64  # of an item that is cut: some words of it, what is left out, and its pointer
 ITEM_TOKENS_LEAST = 4  # where even that is too much; with less room there is no pack
 ITEM_SHARE = 0.2  # of the pack: the most that one item of the hot tail has while others want room
-NEWEST_SHARE = 0.5  # what the newest turn may have before the others got theirs
+NEWEST_SHARE = 0.4  # what the newest turn may have before the others got theirs
 MARKERS_SHARE = 0.15
 SECTION_SHARES = {TASK: 0.2, PREAMBLE: 0.25, RECALL: 0.2, CUES: 0.05}
 """Sections in the order in which they are given room, with the most each has while others want it too."""
@@ -188,19 +190,28 @@ class _Making:
         newest, beside = self._newest(room, share)
         left = room - sum(newest.values())
         granted: dict[Section, int] = {}
-        for section in self._sections:
-            most = int(self._tokens_max * (share or SECTION_SHARES[section.name]))
-            granted[section] = _section_part(section, min(most, left))
-            left -= granted[section]
+        left = self._grant(STABLE, granted, left, share)
         marked = fitted(self._window, min(left, int(self._tokens_max * (share or MARKERS_SHARE))), self._count)
-        left -= marked.tokens
+        left = self._grant(VOLATILE, granted, left - marked.tokens, share)
         tail = {} if beside else self._tail(newest, left, share)
         left = _grow(newest, left - sum(tail.values()))
-        for section, tokens in granted.items():
-            granted[section] = _section_part(section, tokens + left)
-            left -= granted[section] - tokens
+        left = self._grant(VOLATILE, granted, left, 1.0)
         _grow(tail, left)
         return self._made(granted, marked, newest | tail, beside)
+
+    def _named(self, names: Collection[str]) -> list[Section]:
+        return [section for section in self._sections if section.name in names]
+
+    def _grant(self, names: Collection[str], granted: dict[Section, int], left: int, share: float | None) -> int:
+        """Give sections as much of their shares as there is room for, beside what they have; say what is left."""
+        for section in self._named(names):
+            before = granted.get(section, 0)
+            most = int(self._tokens_max * (share or SECTION_SHARES[section.name]))
+            tokens = max(before, min(section.tokens, most, before + left))
+            useful = tokens == section.tokens or tokens >= SECTION_TOKENS_MIN
+            granted[section] = tokens if useful else 0
+            left -= granted[section] - before
+        return left
 
     def _newest(self, room: int, share: float | None) -> tuple[dict[Item, int], list[Item]]:
         """Give the newest user message and the newest step their room; also say what of them has none."""
@@ -278,12 +289,6 @@ class _Making:
                 ends = sorted(items, key=lambda item: item.position)
                 tokens = sum(item.tokens for item in items)
                 yield Missing(what, len(items), tokens, _span(ends[0].id, ends[-1].id))
-
-
-def _section_part(section: Section, room: int) -> int:
-    """Say what a section gets of some room: all that it has, or so much that it is of use, or nothing."""
-    tokens = min(section.tokens, room)
-    return tokens if tokens == section.tokens or tokens >= SECTION_TOKENS_MIN else 0
 
 
 def _grow(granted: dict[Item, int], left: int) -> int:

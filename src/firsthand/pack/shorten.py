@@ -78,9 +78,9 @@ def quote(text: str) -> str:
     return "\n".join(f"{QUOTE}{line}".rstrip() for line in shown(text, lines=True).split("\n"))
 
 
-def quoted(text: str, tokens_max: int, count: TokenCounter, *, size_bytes: int | None = None) -> str:
+def quoted(text: str, tokens_max: int, count: TokenCounter, pointer: str = "", *, size_bytes: int | None = None) -> str:
     """Cut a text so that it has at most so many tokens once it is quoted, and quote it."""
-    whole = shorten(text, tokens_max, lambda part: count(quote(part)), size_bytes=size_bytes)
+    whole = shorten(text, tokens_max, lambda part: count(quote(part)), pointer, size_bytes=size_bytes)
     return quote(whole) if whole else ""
 
 
