@@ -183,6 +183,12 @@ class Memory:
         """
         return fence.wrap(text, self._log.reader.fence_key(), label=label)
 
+    def fenced(self, answer: Answer) -> str:
+        """Write a recall's answer for an agent's context, fenced: the outcome and why, then the hits."""
+        from firsthand.pack import answers
+
+        return self.fence(answers.of_recall(answer).text)
+
     def expand(self, address: str | Pointer | Appended) -> bytes:
         """Give the exact bytes that a pointer addresses, whole; see `stream` for what is large.
 
