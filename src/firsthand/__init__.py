@@ -10,7 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from firsthand.anatomy.record import Anatomy
+    from firsthand.anatomy.replay import Replay
     from firsthand.answer import Answer, Hit, Outcome, Query, Scope
+    from firsthand.compact.receipt import Receipt
     from firsthand.errors import (
         AppendError,
         Erased,
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
     )
     from firsthand.event import Artifact, ByteSource, Draft, Event, Kind, Trust
     from firsthand.intake.report import ImportReport, Progress, SourceReport
+    from firsthand.live.request import Request
+    from firsthand.live.window import SessionWindow
     from firsthand.log.append import Appended
     from firsthand.log.backup import Backup
     from firsthand.log.erase import Erasure
@@ -48,16 +53,21 @@ if TYPE_CHECKING:
     from firsthand.moment import Moment
     from firsthand.places import UsualPlace, usual_places
     from firsthand.pointer import Pointer
+    from firsthand.pull import PullLimits
     from firsthand.stats import Stats
+    from firsthand.task.state import TaskState
+    from firsthand.window import Budget, Item, Marker, Share, Window
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Anatomy",
     "Answer",
     "AppendError",
     "Appended",
     "Artifact",
     "Backup",
+    "Budget",
     "ByteSource",
     "Draft",
     "Erased",
@@ -71,8 +81,10 @@ __all__ = [
     "ImportReport",
     "InvalidArgument",
     "InvalidDraft",
+    "Item",
     "Kind",
     "MalformedPointer",
+    "Marker",
     "Memory",
     "Moment",
     "NotAStore",
@@ -81,12 +93,18 @@ __all__ = [
     "PointerError",
     "Problem",
     "Progress",
+    "PullLimits",
     "Query",
     "QueryError",
     "Rebuilt",
+    "Receipt",
+    "Replay",
+    "Request",
     "Scope",
     "Session",
     "SessionInfo",
+    "SessionWindow",
+    "Share",
     "SourceRejected",
     "SourceReport",
     "StaleExpectation",
@@ -99,10 +117,12 @@ __all__ = [
     "StoreFull",
     "StoreNewer",
     "StoreReadOnly",
+    "TaskState",
     "Trust",
     "Unresolvable",
     "UsualPlace",
     "Verification",
+    "Window",
     "__version__",
     "usual_places",
 ]
@@ -147,6 +167,14 @@ _ROOMS = {
     "places": ("UsualPlace", "usual_places"),
     "pointer": ("Pointer",),
     "stats": ("Stats",),
+    "anatomy.record": ("Anatomy",),
+    "anatomy.replay": ("Replay",),
+    "compact.receipt": ("Receipt",),
+    "live.request": ("Request",),
+    "live.window": ("SessionWindow",),
+    "pull": ("PullLimits",),
+    "task.state": ("TaskState",),
+    "window": ("Budget", "Item", "Marker", "Share", "Window"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

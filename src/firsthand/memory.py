@@ -17,7 +17,7 @@ import apsw
 from firsthand import environment, event, fence, moment, pointer
 from firsthand.answer import Answer, Query, Scope
 from firsthand.errors import QueryError, StoreBusy
-from firsthand.event import ByteSource, Draft, Event, Kind, Trust
+from firsthand.event import INJECTED, ByteSource, Draft, Event, Kind, Trust
 from firsthand.index.text import TextIndex
 from firsthand.log.append import Appended
 from firsthand.log.log import TIMEOUT_MS, Log
@@ -27,14 +27,19 @@ from firsthand.moment import Moment
 from firsthand.pointer import Pointer
 
 if TYPE_CHECKING:
+    from firsthand.anatomy.record import Anatomy
+    from firsthand.anatomy.replay import Replay
     from firsthand.index.accelerator import Accelerator
     from firsthand.intake.importer import ImportReport, Progress
+    from firsthand.live.window import SessionWindow
     from firsthand.log.backup import Backup
     from firsthand.log.erase import Erasure
     from firsthand.log.export import Exported
     from firsthand.log.rebuild import Rebuilt
     from firsthand.log.verify import Verification
     from firsthand.stats import Stats
+    from firsthand.tokens import TokenCounter
+    from firsthand.window import Budget
 
 FOLLOW_EVENTS = 5_000
 ACCELERATE_EVENTS_MIN = 50_000
@@ -229,6 +234,35 @@ class Memory:
         """Give the store's head, ``position:hash``: kept elsewhere, it detects any later change of the past."""
         position, digest = self._log.reader.head()
         return f"{position}:{digest.hex()}"
+
+    def anatomies(self, session: str) -> Iterator[Anatomy]:
+        """Yield what each call of a session was sent, part by part, in order (total-recall 9.6)."""
+        from firsthand.anatomy.record import from_event
+
+        for one in self.events(session):
+            if one.kind is Kind.ANATOMY and not one.erased:
+                yield from_event(one)
+
+    def anatomy(self, address: str | Pointer | Appended) -> Anatomy:
+        """Read the anatomy that a pointer addresses.
+
+        Raises:
+            FormatError: the event there is no anatomy.
+        """
+        from firsthand.anatomy.record import from_event
+
+        return from_event(self.event(address))
+
+    def replay(self, address: str | Pointer | Appended, *, counter: TokenCounter | None = None) -> Replay:
+        """Put the prompt of a call together again, as it was sent, from the pointer of its anatomy.
+
+        Args:
+            counter: the one that the window had; None is the estimate.
+        """
+        from firsthand.live.replay import replay
+        from firsthand.tokens import estimate
+
+        return replay(self, self.event(address), counter or estimate)
 
     def stats(self) -> Stats:
         """Measure the store: events, sessions, sizes, how far the indexes reach."""
@@ -469,7 +503,8 @@ class Session:
 
         name = format or formats.detect(messages)
         records = formats.named(name).to_records(messages)
-        drafts = [_in_format(draft, name) for record in records for draft in record.drafts]
+        key = self._memory._log.reader.fence_key()  # noqa: SLF001 - Memory and Session are one room
+        drafts = [_in_format(draft, name, key) for record in records for draft in record.drafts]
         return list(self._memory.append(drafts, session=self.name)) if drafts else []
 
     def messages(self, format: str | None = None) -> list[dict[str, Any]]:  # noqa: A002
@@ -488,6 +523,34 @@ class Session:
             if one.part == 0 and one.meta.get("format") and format in {None, one.meta["format"]}
         ]
 
+    def window(
+        self,
+        budget: int | Budget,
+        *,
+        format: str | None = None,  # noqa: A002
+        counter: TokenCounter | None = None,
+        pull: bool = True,
+    ) -> SessionWindow:
+        """Open the session's context window: what the model will see, kept under a budget of tokens.
+
+        Args:
+            budget: tokens of everything that is sent, or a whole `Budget` with its marks.
+            format: of the requests: ``openai-chat``, ``openai-responses`` or ``anthropic``; None is that of the
+                session's messages.
+            counter: counts tokens as the model does; None is an estimate (see `firsthand.tokens`).
+            pull: offer recall, expand and task to the model as tools.
+
+        Raises:
+            InvalidArgument: the budget is no budget.
+            FormatError: there is no such format.
+        """
+        from firsthand.live.window import SessionWindow
+        from firsthand.tokens import estimate
+        from firsthand.window import Budget
+
+        size = budget if isinstance(budget, Budget) else Budget(budget)
+        return SessionWindow(self._memory, self, size, format=format, counter=counter or estimate, pull=pull)
+
     def events(self, *, after: int = 0, limit: int | None = None, newest_first: bool = False) -> Iterator[Event]:
         """Yield the session's events in order."""
         return self._memory.events(self.name, after=after, limit=limit, newest_first=newest_first)
@@ -500,10 +563,15 @@ def _bytes(content: Content) -> bytes | ByteSource:
     return event.to_bytes(content) if isinstance(content, str) else content
 
 
-def _in_format(draft: Draft, name: str) -> Draft:
+def _in_format(draft: Draft, name: str, fence_key: bytes) -> Draft:
+    """Note a message's format, and which of its parts are only what Firsthand had recalled."""
     from firsthand.value import replace
 
-    return replace(draft, meta={**draft.meta, "format": name}) if draft.part == 0 else draft
+    meta: dict[str, Any] = {"format": name} if draft.part == 0 else {}
+    text = event.to_text(draft.content) if isinstance(draft.content, bytes) else ""
+    if fence.unwrap(text, fence_key).only:
+        meta[INJECTED] = True
+    return replace(draft, meta={**draft.meta, **meta}) if meta else draft
 
 
 def _pointer(address: str | Pointer | Appended) -> Pointer:

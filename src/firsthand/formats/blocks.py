@@ -12,6 +12,7 @@ What a provider's shape is, the dialects know (`compose_chat`, `compose_anthropi
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -78,14 +79,15 @@ class Block:
     Attributes:
         id: of a call or result, as it came. tool: its tool's name, for people.
         answer: of a call, its result.
+        resumes: it is the first one behind a result: the model had read that result when it said this.
     """
 
-    __slots__ = ("answer", "id", "paired", "role", "sort", "source", "tool", "value")
+    __slots__ = ("answer", "id", "paired", "resumes", "role", "sort", "source", "tool", "value")
 
     def __init__(self, role: str, sort: str, value: Any, source: Source, *, id: str = "", tool: str = "") -> None:  # noqa: A002
         self.role, self.sort, self.value, self.source, self.id, self.tool = role, sort, value, source, id, tool
         self.answer: Block | None = None
-        self.paired = False
+        self.paired = self.resumes = False
 
     def change(self, changed: Any) -> None:
         """Give it another value; its source's own message can then not go out as it came."""
@@ -278,7 +280,7 @@ def fit(message: Mapping[str, Any]) -> tuple[Mapping[str, Any], int, bool]:
     else:
         if "\\u0000" not in written:
             return message, size, False
-    altered = _fit_value(message)
+    altered = fit_value(message)
     return altered, size_of(altered), altered != message
 
 
@@ -306,7 +308,7 @@ def object_text(written: str) -> str:
     What is none (a model wrote it so, or it is shortened) becomes the one member ``arguments`` of one.
     """
     try:
-        if isinstance(json.loads(written, parse_constant=_no_constant), dict):
+        if isinstance(json.loads(written, parse_constant=_no_constant, parse_float=_finite), dict):
             return written
     except (ValueError, RecursionError):
         pass  # told to the model as the text that it is
@@ -331,12 +333,13 @@ def size_of(value: Any) -> int:
     return len(written) if written.isascii() else len(to_bytes(written))
 
 
-def _fit_value(value: Any) -> Any:
+def fit_value(value: Any) -> Any:
+    """Give a value with all its texts as they can be sent."""
     if isinstance(value, str):
         return fit_text(value)
     if isinstance(value, Mapping):
-        return {fit_text(name): _fit_value(inner) for name, inner in value.items()}
-    return [_fit_value(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+        return {fit_text(name): fit_value(inner) for name, inner in value.items()}
+    return [fit_value(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
 def _without_altered_thoughts(blocks: list[Block], notes: Notes) -> list[Block]:
@@ -353,6 +356,13 @@ def _without_altered_thoughts(blocks: list[Block], notes: Notes) -> list[Block]:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if math.isinf(number):  # 1e999 is JSON, but what it is read as is none
+        raise ValueError(f"{written} is too large")
+    return number
 
 
 def _call_id(piece: Piece) -> str:

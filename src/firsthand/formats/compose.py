@@ -165,12 +165,16 @@ def _paired(blocks: list[Block], dialect: Dialect, notes: Notes) -> list[Block]:
             waiting[block.id].popleft().answer = block
     found: list[Block] = []
     taken: set[str] = set()
+    behind_result = False
     for block in blocks:
         if block.sort == CALL:
             _settle(block, dialect, notes, taken)
         if block.sort != RESULT:
+            block.resumes, behind_result = behind_result, False
             found.append(block)
-        elif not block.paired:
+        elif block.paired:
+            behind_result = True
+        else:
             notes.add("results whose call is not in the window are shown as text", block.source)
             found += _as_text(block, dialect)
     return found
@@ -278,7 +282,7 @@ def _runs(blocks: list[Block], dialect: Dialect, notes: Notes) -> list[Run]:
     has_calls = False
     for block in blocks:
         run = runs[-1] if runs else None
-        joins = run is not None and run.role == block.role
+        joins = run is not None and run.role == block.role and not (has_calls and block.resumes)
         if run is not None and joins and block.sort == THOUGHT and run.blocks[-1].sort != THOUGHT:
             if has_calls and run.blocks[-1].source is not block.source:
                 joins = False  # a new answer of the model begins: the one before gets its results first

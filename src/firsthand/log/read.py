@@ -149,6 +149,18 @@ class Reader:
             left -= len(rows)
             low, high = (low, rows[-1][0]) if newest_first else (rows[-1][0], high)
 
+    def latest(self, namespace: str, session: str, kind: Kind, *, before: int | None = None) -> Event | None:
+        """Read a session's newest event of a kind, before a position; None when it has none.
+
+        Goes back from the end, so it costs what lies behind that event.
+        """
+        found = self._one(
+            "SELECT e.position FROM session s JOIN event e ON e.session = s.key WHERE s.namespace = ? AND s.name = ? "
+            "AND e.kind = ? AND e.position < ? AND e.salt IS NOT NULL ORDER BY e.sequence DESC LIMIT 1",
+            (self.namespace_key(namespace), session, kind, before if before is not None else 1 << 62),
+        )
+        return None if found is None else self.event_at(namespace, found)
+
     def entries(self, after: int, limit: int) -> Entries:
         """Read the next events of every namespace, as an index is given them; erased ones are left out.
 

@@ -1,0 +1,55 @@
+"""Puts the prompt of an earlier call together again, from the log alone, and compares it with its record.
+
+The invariant: nothing is taken from what the log says later than the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from firsthand.anatomy.record import from_event
+from firsthand.anatomy.replay import Replay
+from firsthand.anatomy.replay import replay as compared
+from firsthand.event import Event, Kind
+from firsthand.formats import canonical
+from firsthand.pull import Pull
+from firsthand.tokens import TokenCounter
+from firsthand.window import Budget
+
+from .fold import Fold
+from .request import compose_from
+
+if TYPE_CHECKING:
+    from firsthand.memory import Memory
+
+
+def replay(memory: Memory, event: Event, counter: TokenCounter) -> Replay:
+    """Compose the prompt of a call again, from the event that holds its anatomy.
+
+    Raises:
+        FormatError: the event is no anatomy.
+    """
+    anatomy = from_event(event)
+    budget = Budget(anatomy.budget_tokens, item_share=float(event.meta.get("item_share", 0.25)))
+    reader = memory._log.reader  # noqa: SLF001 - one room
+    fold = Fold(reader, memory.namespace, event.session, budget, counter, lambda _: None)
+    fold.open(at=event.position - 1)
+    pull = Pull(memory, event.session, task=_no_task).definitions() if event.meta.get("pull") else ()
+    sent = canonical.dump(compose_from(fold, anatomy.format, pull).body)
+    return compared(anatomy, sent, fold.window, why=_why(memory, event, counter, anatomy.counter))
+
+
+def _no_task(_: Mapping[str, Any]) -> str:
+    return ""  # only the tools' schemas are asked for
+
+
+def _why(memory: Memory, event: Event, counter: TokenCounter, recorded: str) -> str:
+    """Name what is known to make a prompt differ from its record."""
+    identity = str(getattr(counter, "identity", "estimate"))
+    if identity != recorded:
+        return f"its tokens were counted by {recorded}, and now by {identity}: give replay that counter"
+    later = memory.events(event.session, after=event.position)
+    if any(one.kind is Kind.ERASURE for one in later):
+        return "something of this session was erased since"
+    return "the library that sent it may have been another version"

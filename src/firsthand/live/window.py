@@ -1,0 +1,393 @@
+"""The window of a live session: messages in, messages under a budget out, and the model's recalls answered.
+
+    window = memory.session("deploy").window(8_000)
+    request = window.request(messages, tools=my_tools)
+    reply = client.chat.completions.create(model=name, **request.body)
+    messages += [reply.choices[0].message, *window.answer(reply.choices[0].message)]
+
+The invariant: the log has everything before the window shows it, and what the window
+no longer shows can be expanded to its bytes. A request that was returned has its
+anatomy in the log. A compaction is one event: the window is the old one or the new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from firsthand import formats
+from firsthand import window as parts
+from firsthand.anatomy import record as anatomies
+from firsthand.anatomy import topic as topics
+from firsthand.compact.plan import plan
+from firsthand.compact.receipt import Left, Receipt, from_json
+from firsthand.errors import FormatError, InvalidArgument, StaleExpectation
+from firsthand.event import INJECTED, Draft, IdMaker, Kind, Trust, to_bytes
+from firsthand.formats import canonical
+from firsthand.formats import tools as calling
+from firsthand.pull import EXPAND, RECALL, Pull
+from firsthand.task import show
+from firsthand.task import state as tasks
+from firsthand.tokens import TokenCounter
+from firsthand.window import Budget, Item, Window
+
+from .compaction import Compacted, compact, shed
+from .fold import PART, Fold
+from .request import SYSTEM_PARTS, TAIL_PARTS, TASK_TOKENS_MAX, Request, compose_from, overhead
+
+if TYPE_CHECKING:
+    from firsthand.memory import Memory, Session
+
+TRIES_MAX = 5  # of a write that other writers of the session were quicker than
+ANSWERED = frozenset({RECALL, EXPAND})
+
+
+class SessionWindow:
+    """A session's window, kept under a budget; made by `Session.window`.
+
+    Not safe to share between threads. Several processes may have windows of one session:
+    each follows what the others append, compactions included.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        session: Session,
+        budget: Budget,
+        *,
+        format: str | None = None,  # noqa: A002 - the package's word
+        counter: TokenCounter,
+        pull: bool = True,
+    ) -> None:
+        if format is not None:
+            formats.named(format)
+        self._memory, self._session, self._format = memory, session, format
+        reader = memory._log.reader  # noqa: SLF001 - one room
+        self._fold = Fold(reader, memory.namespace, session.name, budget, counter, self._shed)
+        self._left: list[Left] = []
+        self._given: list[bytes] | None = None
+        self._pull = Pull(memory, session.name, count=counter, task=self._told_task) if pull else None
+        self._topic = topics.Topic()
+        self._unread: list[str] = []
+        self._last: anatomies.Anatomy | None = None
+        self._recalls = dict.fromkeys(ANSWERED, 0)
+        self._fold.open()
+        self._last = self._last_anatomy()
+
+    # what is there -----------------------------------------------------------------------------------
+
+    @property
+    def budget(self) -> Budget:
+        """The budget that the window is kept under."""
+        return self._fold.budget
+
+    @property
+    def state(self) -> Window:
+        """The window as it is now, as a value."""
+        self._follow()
+        return self._fold.window
+
+    @property
+    def task(self) -> tasks.TaskState:
+        """The task state as it is now."""
+        self._follow()
+        return self._fold.task
+
+    @property
+    def format(self) -> str:
+        """The format of requests: as it was asked for, else that of the session's first message that has one."""
+        if self._format is None:
+            self._follow()
+            found = (one.event.meta.get("format") for one in self._fold.shown.values())
+            known = next((name for name in found if name in formats.FORMATS), None)
+            if known is None:
+                return formats.OPENAI_CHAT
+            self._format = str(known)
+        return self._format
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The schemas of recall, expand and task in the window's format; a request has them already."""
+        return calling.schemas(self._definitions(), self.format)
+
+    def receipts(self) -> Iterator[Receipt]:
+        """Yield the receipts of the session's compactions, the first one first."""
+        reader = self._memory._log.reader  # noqa: SLF001 - one room
+        for event in self._session.events():
+            if event.kind is Kind.RECEIPT and not event.erased:
+                yield from_json(reader.content(event))
+
+    # the loop ----------------------------------------------------------------------------------------
+
+    def add(self, messages: Mapping[str, Any] | Any | Sequence[Any]) -> None:
+        """Append new messages (one, or several) to the session; for those who do not keep the whole list.
+
+        Raises:
+            FormatError: they are not of the window's format.
+        """
+        several = [*messages] if isinstance(messages, Sequence) else [messages]
+        self._append([_plain(message) for message in several])
+        self._given = None
+
+    def request(
+        self,
+        messages: Sequence[Any] | None = None,
+        *,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        system: str | None = None,
+        contributions: Mapping[str, str] | None = None,
+        model: str = "",
+    ) -> Request:
+        """Give what to send to the model now: the window under its budget, and its anatomy in the log.
+
+        Args:
+            messages: the whole list as it grew; what is new in it is appended first. None: nothing is new.
+            tools: the caller's own tool schemas, in the provider's form; None leaves those given before.
+            system: the system prompt, where it is no message; None leaves the one given before.
+            contributions: further texts by the name of their part: ``persona``, ``preamble``, ``files``,
+                ``skills`` (of the system prompt); ``cues``, ``recall`` (at the end). An empty text takes one away.
+            model: its name, for the record.
+
+        Raises:
+            FormatError: the list is not the one that was given before, grown; or it is of another format.
+            InvalidArgument: a contribution has no such name.
+        """
+        if messages is not None:
+            self._sync([_plain(message) for message in messages])
+        self._give(tools, system, contributions or {})
+        for _ in range(TRIES_MAX):
+            self._follow()
+            try:
+                return self._request(model)
+            except StaleExpectation:  # somebody appended meanwhile: look again
+                continue
+        raise StaleExpectation(
+            f"session {self._session.name!r} grew {TRIES_MAX} times while its window was made; "
+            "other writers append to it without a pause: request again"
+        )
+
+    def answer(self, message: Any) -> list[dict[str, Any]]:
+        """Answer the calls of recall, expand and task in a model's reply, as messages to append to the list.
+
+        Calls of other tools are left to the caller. What is wrong with a call is told to the model.
+        """
+        plain = _plain(message)
+        known = {tool.name for tool in self._definitions()}
+        results = []
+        self._follow()
+        for call in calling.calls(plain, self.format):
+            if self._pull is None or call.name not in known:
+                continue
+            told = self._pull.answer(call, visible=self._visible(), turn=self._turn())
+            results.append(calling.Result(call, told.text, told.is_error))
+        return calling.results(results, self.format) if results else []
+
+    def set_task(self, **fields: Any) -> tasks.TaskState:
+        """Set fields of the task state; what is not named stays.
+
+        Args:
+            fields: ``goal``, ``phase`` (texts), ``open_loops``, ``premises``, ``key_events``, ``constraints`` (lists).
+
+        Raises:
+            InvalidArgument: there is no such field, or it is of another type.
+        """
+        self._follow()
+        changed = tasks.changed(self._fold.task, **fields)
+        self._session.append(Kind.TASK_STATE, tasks.to_json(changed), media=tasks.MEDIA, **_OURS)
+        self._follow()
+        return self._fold.task
+
+    def compact(self) -> Receipt | None:
+        """Compact now, down to the low-water mark; None when nothing can leave."""
+        for _ in range(TRIES_MAX):
+            self._follow()
+            made = self._compact(forced=True)
+            if made is None:
+                return None
+            try:
+                self._write([made.task, made.draft], made)
+            except StaleExpectation:  # somebody appended meanwhile: look again
+                continue
+            return made.receipt
+        raise StaleExpectation(f"session {self._session.name!r} grew {TRIES_MAX} times while it was compacted")
+
+    # one request -------------------------------------------------------------------------------------
+
+    def _request(self, model: str) -> Request:
+        fold, pull = self._fold, self._definitions()
+        back = fold.saved()
+        made = self._compact(forced=False)
+        if made is not None:
+            fold.adopt(made.window)
+        try:
+            composed = compose_from(fold, self.format, pull)
+            sent = canonical.dump(composed.body)
+            topic = topics.observe(self._topic, self._unread)
+            anatomy = anatomies.make(
+                sent, composed.shares, fold.window, fold.budget,
+                session=self._session.name, call=(self._last.call if self._last else 0) + 1,
+                turn=self._turn(), turn_id=self._turn_id(), format=self.format, model=model,
+                counter=_identity(fold.counter),
+                receipt=f"fh:{made.draft.id}" if made else _address(fold.receipt_event),
+                topic=topic.label, transition=topic.transition,
+                recalls=self._recalls[RECALL], expands=self._recalls[EXPAND],
+            )  # fmt: skip
+            meta = {"item_share": fold.budget.item_share, "pull": self._pull is not None}
+            record = Draft(
+                Kind.ANATOMY, anatomies.to_json(anatomy), "application/json", meta, origin="firsthand",
+                trust=Trust.TRUSTED, id=IdMaker()(),
+            )  # fmt: skip
+            self._write([*([made.task, made.draft] if made else []), record], made)
+        except BaseException:
+            back()  # nothing of it is in the log: the window is the old one
+            raise
+        self._topic, self._unread, self._recalls = topic, [], dict.fromkeys(ANSWERED, 0)
+        self._last = anatomy
+        receipt = made.receipt if made else None
+        return Request(composed.body, anatomy.tokens, anatomy, receipt, composed.notes, self._excess(anatomy))
+
+    def _excess(self, anatomy: anatomies.Anatomy) -> tuple[Item, ...]:
+        """Name the items that must stay, when the budget is exceeded with them."""
+        if anatomy.tokens <= self.budget.tokens_max:
+            return ()
+        beside = max(0, anatomy.tokens - self._fold.tokens)
+        return plan(self._fold.window, self.budget, overhead_tokens=beside).excess
+
+    def _write(self, drafts: Sequence[Draft], made: Compacted | None) -> None:
+        """Append receipt, task state and anatomy in one transaction, if the session is still as it was read."""
+        self._memory.append(drafts, session=self._session.name, expected_position=self._fold.through or None)
+        if made is not None:
+            self._fold.adopt(made.window, made.receipt, str(made.draft.id))
+            self._left = []
+        self._fold.follow()
+
+    def _compact(self, *, forced: bool) -> Compacted | None:
+        beside = overhead(self._fold, self.format, self._definitions())
+        return compact(self._fold, self._memory, beside, earlier=self._left, forced=forced)
+
+    def _shed(self, fold: Fold) -> None:
+        """Keep a long session that is read for the first time from filling the memory; one receipt tells what left."""
+        self._left += shed(fold)
+
+    # what is given -----------------------------------------------------------------------------------
+
+    def _sync(self, messages: list[dict[str, Any]]) -> None:
+        """Append what is new in the caller's whole list."""
+        if self._given is None:
+            self._given = [_digest(message) for message in self._session.messages(self._format)]
+        digests = [_digest(message) for message in messages]
+        known = self._given
+        if digests[: len(known)] != known:
+            at = next(
+                (n for n, (mine, theirs) in enumerate(zip(digests, known, strict=False)) if mine != theirs),
+                len(digests),
+            )
+            raise FormatError(
+                f"expected the list of messages as it was given before, grown; it differs from message {at} on "
+                f"({len(digests)} given now, {len(known)} before). Give what is new to add() and call request() "
+                "without a list, or begin another session"
+            )
+        if len(messages) > len(known):
+            self._append(messages[len(known) :])
+            self._given = digests
+
+    def _append(self, messages: list[dict[str, Any]]) -> None:
+        if not messages:
+            return
+        if self._format is None:
+            self._format = formats.detect(messages)
+        self._session.append_messages(messages, self._format)
+
+    def _give(
+        self, tools: Sequence[Mapping[str, Any]] | None, system: str | None, contributions: Mapping[str, str]
+    ) -> None:
+        """Append what is given for parts of the prompt, where it is not what was given before."""
+        texts = dict(contributions) if system is None else {parts.SYSTEM: system, **contributions}
+        known = [*SYSTEM_PARTS, *TAIL_PARTS]
+        wrong = [name for name in texts if name not in known]
+        if wrong or not all(isinstance(text, str) for text in texts.values()):
+            raise InvalidArgument(
+                f"contributions are texts by the name of their part: {', '.join(known)}; "
+                f"got {(wrong or list(texts))!r:.100}"
+            )
+        given = {name: to_bytes(text) for name, text in texts.items()}
+        if tools is not None:
+            given[parts.TOOLS] = to_bytes(json.dumps([*tools], ensure_ascii=False, separators=(",", ":")))
+        self._follow()
+        drafts = [self._part(name, text) for name, text in given.items() if self._part_given(name) != text]
+        if drafts:
+            self._memory.append(drafts, session=self._session.name)
+
+    def _part(self, name: str, text: bytes) -> Draft:
+        kind = Kind.PERSONA if name == parts.PERSONA else Kind.SYSTEM if name in SYSTEM_PARTS else Kind.SESSION
+        meta: dict[str, Any] = {PART: name}
+        if name in (parts.PREAMBLE, parts.CUES, parts.RECALL):  # made by Firsthand of what the log has
+            meta[INJECTED] = True
+        media = "application/json" if name == parts.TOOLS else "text/plain"
+        return Draft(kind, text, media, meta, origin="system", trust=Trust.TRUSTED)
+
+    def _part_given(self, name: str) -> bytes:
+        event = self._fold.given.get(name) or next(
+            (one.event for one in self._fold.shown.values() if one.event.meta.get(PART) == name), None
+        )
+        return self._fold.reader.content(event) if event is not None else b""
+
+    # following ---------------------------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        for event in self._fold.follow():
+            if event.kind in parts.HISTORY and not event.meta.get(PART):
+                self._unread.append(event.text)
+            if event.kind is Kind.TOOL_CALL and event.meta.get("tool") in ANSWERED:
+                self._recalls[str(event.meta["tool"])] += 1
+
+    def _last_anatomy(self) -> anatomies.Anatomy | None:
+        found = self._fold.reader.latest(self._memory.namespace, self._session.name, Kind.ANATOMY)
+        return anatomies.from_event(found) if found is not None else None
+
+    def _definitions(self) -> tuple[calling.Tool, ...]:
+        return self._pull.definitions() if self._pull is not None else ()
+
+    def _told_task(self, given: Mapping[str, Any]) -> str:
+        """Set fields of the task state for the model, and give its text."""
+        if given:
+            self.set_task(**given)
+        return show.text(self._fold.task, tokens_max=TASK_TOKENS_MAX, count=self._fold.counter)
+
+    def _visible(self) -> frozenset[str]:
+        return frozenset(name for name, one in self._fold.shown.items() if not one.shortened)
+
+    def _turn(self) -> int:
+        return max((item.turn for item in self._fold.window.items), default=0)
+
+    def _turn_id(self) -> str:
+        turn = self._turn()
+        return next((item.id for item in self._fold.window.items if item.turn == turn), "")
+
+
+_OURS: Mapping[str, Any] = {"origin": "firsthand", "trust": Trust.TRUSTED}
+
+
+def _plain(message: Any) -> dict[str, Any]:
+    """Give a message as a dictionary: providers' own types are taken as what they would send."""
+    if isinstance(message, Mapping):
+        return dict(message)
+    dump_model = getattr(message, "model_dump", None)
+    if callable(dump_model):
+        found: dict[str, Any] = dump_model(mode="json", exclude_none=True)
+        return found
+    raise FormatError(f"a message is an object with a role or a type; got {type(message).__name__}")
+
+
+def _digest(message: Mapping[str, Any]) -> bytes:
+    return hashlib.sha256(canonical.dump(message)).digest()[:16]
+
+
+def _identity(counter: TokenCounter) -> str:
+    return str(getattr(counter, "identity", "estimate"))
+
+
+def _address(identifier: str) -> str:
+    return f"fh:{identifier}" if identifier else ""

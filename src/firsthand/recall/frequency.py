@@ -1,0 +1,45 @@
+"""How common terms are in a store: what tells the topics of one span from those of all the others.
+
+Reads the text index and nothing else. The invariant: a share is of index rows, from
+0 (nowhere) to 1; a term of several words is at most as common as its rarest one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import apsw
+
+from firsthand.answer import Scope
+from firsthand.log.read import Reader
+
+from .lexical import Deadline, Lexical, reach, tokenizer
+from .plan import ask
+
+TERMS_MAX = 400
+DEADLINE_MS = 20.0
+
+
+def shares(reader: Reader, namespace: str, terms: Collection[str]) -> dict[str, float]:
+    """Say in what share of the index rows each term stands.
+
+    Terms that cannot be looked up (the index is behind or broken, the time is over, there are more
+    than `TERMS_MAX`) are left out: the caller then knows nothing of them.
+    """
+    db, key = reader.db, reader.namespace_key(namespace)
+    if not terms or not key or not reach(db, key, reader.head()[0]).through:
+        return {}
+    tokenize = tokenizer(db)
+    found: dict[str, float] = {}
+    try:
+        index = Lexical(db, key, Scope(), Deadline(DEADLINE_MS))
+        rows = max(1, index.size.rows)
+        for term in list(terms)[:TERMS_MAX]:
+            counts = index.frequencies(ask(term, tokenize))
+            if counts:
+                found[term] = min(1.0, min(counts.values()) / rows)
+    except apsw.InterruptError:  # the time is over: what was looked up so far is what is known
+        return found
+    except (apsw.SQLError, apsw.CorruptError):  # told by every recall, and by verify; topics are no answer
+        return found
+    return found

@@ -1,0 +1,217 @@
+"""The window of a live session: any loop, under a budget, over the log."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from firsthand import FormatError, InvalidArgument, Kind, Memory
+from firsthand.formats import check
+from firsthand.window import Budget
+
+NEEDLE = "commit 9f31c07be2d4 broke /srv/app/config/routes.yaml:118"
+
+
+def talk(turns, *, words=60, start=0):
+    """Make a conversation: each turn a question, a tool call, its result and an answer."""
+    messages = []
+    for number in range(start, start + turns):
+        filler = " ".join(f"word{number}x{k}" for k in range(words))
+        messages += [
+            {"role": "user", "content": f"Question {number} about module{number}?"},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {
+                        "id": f"call_{number}",
+                        "type": "function",
+                        "function": {"name": "bash", "arguments": json.dumps({"command": f"cat module{number}.py"})},
+                    }
+                ],
+            },
+            {"role": "tool", "tool_call_id": f"call_{number}", "content": f"module{number} says {filler}"},
+            {"role": "assistant", "content": f"Answer {number}."},
+        ]
+    return messages
+
+
+@pytest.fixture
+def memory(tmp_path):
+    with Memory.open(tmp_path / "store") as opened:
+        yield opened
+        assert opened.verify(deep=True).ok
+
+
+def test_below_the_high_mark_the_messages_go_out_as_they_came(memory):
+    """While everything fits, the request holds the caller's messages unchanged, and nothing was compacted."""
+    messages = talk(2)[:-1]
+    window = memory.session("s").window(50_000, pull=False)
+    request = window.request(messages)
+    assert request.body == {"messages": messages}
+    assert request.receipt is None
+    assert window.state.cycle == 0
+
+
+def test_a_long_session_stays_under_its_budget_and_every_byte_comes_back(memory):
+    """Over many turns each request is within the budget and valid, and each evicted event expands to its bytes."""
+    window = memory.session("s").window(2_000)
+    messages, compactions = [], 0
+    for number in range(40):
+        new = talk(1, start=number)
+        messages += new[:-1]
+        request = window.request(messages)
+        assert request.tokens <= 2_000
+        assert check.faults(request.body, "openai-chat") == ()
+        assert request.messages[-1]["role"] == "tool" or "Question" in str(request.messages[-1]["content"])
+        compactions += request.receipt is not None
+        messages.append(new[-1])
+    assert compactions > 3
+    state = window.state
+    shown = {item.id for item in state.items}
+    gone = [event for event in memory.session("s").events() if event.kind is Kind.TOOL_RESULT and event.id not in shown]
+    assert gone
+    for event in gone:
+        assert memory.expand(f"fh:{event.id}") == event.content
+        assert sum(m.first_position <= event.position <= m.last_position for m in state.markers) == 1
+
+
+def test_the_list_must_be_the_one_that_was_given_grown(memory):
+    """A list that is not the one given before, grown, is refused with the place where it differs."""
+    window = memory.session("s").window(50_000)
+    messages = talk(1)
+    window.request(messages[:-1])
+    other = [*messages]
+    other[0] = {"role": "user", "content": "something else"}
+    with pytest.raises(FormatError, match="differs from message 0"):
+        window.request(other)
+    window.add(messages[-1])
+    assert window.request().messages[-1]["content"].startswith("Answer 0")
+
+
+def test_a_model_recalls_what_was_evicted(memory):
+    """The model's recall call is answered with the evicted event's exact string, fenced, and counted as an access."""
+    window = memory.session("s").window(2_000)
+    messages = [
+        {"role": "user", "content": "Look into the crash."},
+        {"role": "assistant", "content": f"Found: {NEEDLE}"},
+    ]
+    messages += talk(30)
+    request = window.request([*messages, {"role": "user", "content": "What broke the routes file?"}])
+    assert NEEDLE not in json.dumps(request.body)
+    messages.append({"role": "user", "content": "What broke the routes file?"})
+    reply = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {
+                "id": "r1",
+                "type": "function",
+                "function": {"name": "recall", "arguments": '{"query": "routes.yaml broke"}'},
+            }
+        ],
+    }
+    messages.append(reply)
+    (result,) = window.answer(reply)
+    assert result["role"] == "tool"
+    assert result["tool_call_id"] == "r1"
+    assert NEEDLE in result["content"]
+    messages.append(result)
+    assert check.faults(window.request(messages).body, "openai-chat") == ()
+    assert memory.recall("routes.yaml broke", kinds=["tool_result"]).hits == ()
+
+
+def test_a_new_handle_has_the_same_window_and_sends_the_same_bytes(memory):
+    """What a window is comes from the log alone: another handle gives the same state and the same prompt."""
+    window = memory.session("s").window(2_000)
+    messages = talk(25)
+    window.request(messages[:60])
+    window.request([*messages, {"role": "user", "content": "And now?"}])
+    again = memory.session("s").window(2_000)
+    assert again.state == window.state
+    assert again.task == window.task
+    assert again.request().body == window.request().body
+
+
+def test_an_earlier_prompt_is_replayed_to_the_byte(memory):
+    """Each call's prompt is made again from the log, and its hash is the one recorded before the call."""
+    window = memory.session("s").window(2_000)
+    messages, sent = [], []
+    for number in range(12):
+        messages += talk(1, start=number)
+        request = window.request([*messages, *[]][:-1])
+        sent.append(request.body)
+    anatomies = [*memory.anatomies("s")]
+    assert [one.call for one in anatomies] == list(range(1, 13))
+    for body, anatomy in zip(sent, anatomies, strict=True):
+        replayed = memory.replay(anatomy.pointer)
+        assert replayed.same, replayed.note
+        assert replayed.body == body
+
+
+def test_system_tools_and_contributions_are_parts_of_the_anatomy(memory):
+    """What is given for a part of the prompt is counted under its name, and its bytes sum to what is sent."""
+    window = memory.session("s").window(20_000)
+    tool = {"type": "function", "function": {"name": "bash", "description": "runs", "parameters": {"type": "object"}}}
+    request = window.request(
+        [{"role": "user", "content": "hello"}], tools=[tool], system="You are careful.",
+        contributions={"skills": "You can sew.", "cues": "remember: sewing"},
+    )  # fmt: skip
+    shares = {share.name: share.bytes for share in request.anatomy.shares}
+    assert {"system", "skills", "cues", "tool schemas", "user message"} <= set(shares)
+    assert sum(shares.values()) == request.anatomy.bytes
+    assert "You are careful." in request.messages[0]["content"]
+    again = window.request(contributions={"skills": ""})
+    assert "skills" not in {share.name for share in again.anatomy.shares}
+    with pytest.raises(InvalidArgument, match="contributions are texts by the name of their part"):
+        window.request(contributions={"weather": "fine"})
+
+
+@pytest.mark.parametrize("budget", [0, -1, 1.5, True, "8000", None])
+def test_a_budget_that_is_none_is_refused(memory, budget):
+    """A budget of no tokens, of fewer, or of another type is refused, and says what a budget is."""
+    with pytest.raises(InvalidArgument, match="tokens_max is a whole number from 1"):
+        memory.session("s").window(budget)
+
+
+def test_a_budget_below_what_must_stay_says_what_exceeds_it(memory):
+    """Under a budget smaller than the protected items the request names them, and still holds the newest message."""
+    window = memory.session("s").window(Budget(40, item_share=1.0), pull=False)
+    request = window.request([{"role": "user", "content": "Never delete anything. " * 20}])
+    assert [item.kind for item in request.excess] == [Kind.USER_MESSAGE]
+    assert request.tokens > 40
+
+
+def test_a_message_larger_than_the_window_is_shown_shortened_with_its_pointer(memory):
+    """One tool result larger than the window is shown as its beginning and end, and its pointer gives the whole."""
+    window = memory.session("s").window(2_000)
+    messages = talk(1)[:3]
+    messages[2]["content"] = "begin " + "x1 y2 z3 " * 60_000 + "the end"
+    request = window.request(messages)
+    assert request.tokens <= 2_000
+    (item,) = [item for item in window.state.items if item.shortened]
+    assert f"fh:{item.id}" in request.messages[-1]["content"]
+    assert memory.expand(f"fh:{item.id}").decode() == messages[2]["content"]
+
+
+def test_two_handles_follow_each_other(memory):
+    """What one handle appends or compacts, the other one takes over."""
+    one, other = (memory.session("s").window(2_000) for _ in range(2))
+    messages = talk(30)
+    one.add(messages[:60])
+    other.request()
+    assert one.state == other.state
+    one.add(messages[60:])
+    one.request()
+    assert other.state == one.state
+
+
+def test_what_was_erased_is_no_longer_shown(memory):
+    """An erased event leaves the window, its words are in no later request."""
+    window = memory.session("s").window(20_000, pull=False)
+    window.add(talk(1))
+    secret = memory.session("s").user("the password is hunter2hunter2")
+    assert "hunter2" in json.dumps(window.request().body)
+    memory.erase([secret])
+    assert "hunter2" not in json.dumps(window.request().body)
