@@ -17,7 +17,7 @@ from typing import Any
 
 from firsthand import window as parts
 from firsthand.errors import FormatError, InvalidArgument, MalformedPointer
-from firsthand.event import Event, Kind
+from firsthand.event import CONTENT_INLINE_MAX, NAME_BYTES_MAX, Event, Kind
 from firsthand.moment import Moment
 from firsthand.pointer import parse
 from firsthand.value import fields, value
@@ -26,9 +26,9 @@ from firsthand.window import Budget, Share, Window, together
 VERSION = 1
 MEDIA = "application/json"
 NUMBER_MAX = (1 << 63) - 1
-NAME_CHARACTERS_MAX = 512  # session, format, model, counter, topic
-MARKERS_MAX = 1_000
-RECORD_BYTES_MAX = 262_144
+NAME_CHARACTERS_MAX = 200  # format, model, counter, topic
+MARKERS_MAX = 100  # far more than merging leaves
+RECORD_BYTES_MAX = CONTENT_INLINE_MAX  # it stands in the log itself
 
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 _UNWRITTEN = {"pointer", "time"}  # the log knows them
@@ -93,7 +93,8 @@ class Anatomy:
             _whole(getattr(self, name), name, 0)
         _whole(self.call, "call", 1)
         _whole(self.budget_tokens, "budget_tokens", 1)
-        for name in ("session", "format", "model", "counter", "turn_id"):
+        _text(self.session, "session", NAME_BYTES_MAX)
+        for name in ("format", "model", "counter", "turn_id"):
             _text(getattr(self, name), name)
         if self.topic is not None:
             _text(self.topic, "topic")
@@ -209,11 +210,20 @@ def make(
 
 
 def to_json(anatomy: Anatomy) -> bytes:
-    """Write a record as compact JSON; `from_json` is the inverse, but for what the log knows (pointer, time)."""
+    """Write a record as compact JSON; `from_json` is the inverse, but for what the log knows (pointer, time).
+
+    Raises:
+        InvalidArgument: its names take so many bytes that the log would not keep it inline.
+    """
     written: dict[str, Any] = {"anatomy": VERSION}
     written |= {name: getattr(anatomy, name) for name in _written()}
     written["shares"] = {share.name: [share.bytes, share.tokens, share.count] for share in anatomy.shares}
-    return json.dumps(written, separators=(",", ":")).encode("ascii")
+    data = json.dumps(written, separators=(",", ":")).encode("ascii")
+    if len(data) > RECORD_BYTES_MAX:
+        raise InvalidArgument(
+            f"an anatomy has at most {RECORD_BYTES_MAX:,} bytes; got {len(data):,}: shorten its names"
+        )
+    return data
 
 
 def from_json(data: bytes) -> Anatomy:
@@ -251,7 +261,7 @@ def from_event(event: Event) -> Anatomy:
         FormatError: the event is of another kind, was erased, or holds no record.
     """
     if event.kind is not Kind.ANATOMY or event.content is None:
-        what = "erased" if event.erased else f"a {event.kind.word}"
+        what = "erased" if event.erased else f"an event of kind {event.kind.word}"
         raise FormatError(f"expected the pointer of an anatomy; fh:{event.id} is {what}; list them: firsthand anatomy")
     read = from_json(event.content)
     held = {name: getattr(read, name) for name in _written()}
@@ -301,6 +311,6 @@ def _whole(number: object, name: str, low: int) -> None:
         raise InvalidArgument(f"{name} is a whole number from {low}; got {number!r:.80}")
 
 
-def _text(text: object, name: str) -> None:
-    if not isinstance(text, str) or len(text) > NAME_CHARACTERS_MAX:
-        raise InvalidArgument(f"{name} is a text of at most {NAME_CHARACTERS_MAX} characters; got {text!r:.80}")
+def _text(text: object, name: str, characters_max: int = NAME_CHARACTERS_MAX) -> None:
+    if not isinstance(text, str) or len(text) > characters_max:
+        raise InvalidArgument(f"{name} is a text of at most {characters_max} characters; got {text!r:.80}")

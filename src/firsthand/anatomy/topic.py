@@ -41,12 +41,14 @@ Terms = tuple[str, ...]
 
 _WORD = re.compile(r"[^\W\d_]\w*(?:[./-]\w+)*")
 _NO_TOPIC = frozenset(
-    "about above after again all also and any are because been before being below between both but can cannot could "
-    "did does doing done down during each even few first for from further get got had has have having here how into "
-    "its itself just know let like made make many may more most much must need new next not now off once one only "
-    "other our out over own please said same see should some such sure than thank thanks that the their them then "
-    "there these they this those through too two under until use used using very want was way well were what when "
-    "where which while who why will with would yes you your none null true false".split()  # noqa: SIM905 - words, to be read as such
+    """
+    about above after again all also and any are because been before being below between both but can cannot
+    could did does doing done down during each even few first for from further get got had has have having here
+    how into its itself just know let like made make many may more most much must need new next not now off once
+    one only other our out over own please said same see should some such sure than thank thanks that the their
+    them then there these they this those through too two under until use used using very want was way well were
+    what when where which while who why will with would yes you your none null true false
+    """.split()  # noqa: SIM905 - words, to be read as such
 )
 
 
