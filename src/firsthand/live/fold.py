@@ -75,6 +75,8 @@ class Fold:
         self._markers_tokens = 0
         self.cycle, self.through = 0, 0
         self.shown: dict[str, Shown] = {}
+        # providers' own messages, as `marshal` writes them: who is handed one may change it, the next one is new
+        self.messages: dict[str, bytes | None] = {}
         self.given: dict[str, Event] = {}
         self.task = state.TaskState()
         self.receipt: Receipt | None = None
@@ -110,6 +112,10 @@ class Fold:
                 self._shed(self)
         return new
 
+    def passed(self, position: int) -> None:
+        """Know that up to a position there is nothing but what this process wrote about the window itself."""
+        self.through = position
+
     def saved(self) -> Callable[[], None]:
         """Keep what the window is now; what is returned brings it back."""
         kept = (dict(self._items), self.markers, self._markers_tokens, self.cycle, dict(self.shown))
@@ -123,6 +129,7 @@ class Fold:
         """Let the window be what a compaction has made of it."""
         self._items = {item.id: item for item in window.items}
         self.shown = {name: self.shown[name] for name in self._items}
+        self.messages = {name: one for name, one in self.messages.items() if name in self._items}
         self.markers, self._markers_tokens = window.markers, window.markers_tokens
         self.cycle = window.cycle
         if receipt is not None:
@@ -139,7 +146,7 @@ class Fold:
         if event.kind is Kind.ERASURE:
             self._forget(event)
             return
-        if event.erased:
+        if event.kind is Kind.ANATOMY or event.erased:
             return
         if event.kind is Kind.TASK_STATE and event.meta.get(INJECTED) is True:  # the version that a receipt begins at
             return
@@ -206,6 +213,7 @@ class Fold:
         for name in content.get("erased", ()):
             self._items.pop(name, None)
             self.shown.pop(name, None)
+        self.messages.clear()
         self.given = {part: one for part, one in self.given.items() if one.id not in content.get("erased", ())}
 
     # from a receipt --------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ fold at the same position gives the same bytes again, which is what a replay doe
 
 from __future__ import annotations
 
+import contextlib
 import json
+import marshal
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -65,15 +67,15 @@ def compose_from(fold: Fold, format: str, pull: Sequence[Tool]) -> Composed:  # 
     """Compose the prompt of a fold as it is now."""
     tools: list[dict[str, Any]] = [*_own_tools(fold), *schemas(pull, format)]
     return compose(
-        [*_entries(fold, format)], format, system=[*_system(fold)], tail=[*_tail(fold)], tools=tools,
+        [*_entries(fold, format)], format, system=[*_system(fold)], tail=[*_tail(fold, task=shows_task(fold))], tools=tools,
         tools_tokens=overhead_of_tools(fold, tools),
     )  # fmt: skip
 
 
 def overhead(fold: Fold, format: str, pull: Sequence[Tool]) -> int:  # noqa: A002 - the package's word
-    """Count the tokens of a prompt beside items and markers."""
+    """Count the tokens of a prompt beside items and markers, the task state included."""
     tools = [*_own_tools(fold), *schemas(pull, format)]
-    return overhead_of_tools(fold, tools) + sum(piece.tokens for piece in _tail(fold))
+    return overhead_of_tools(fold, tools) + sum(piece.tokens for piece in _tail(fold, task=True))
 
 
 def overhead_of_tools(fold: Fold, tools: Sequence[Mapping[str, Any]]) -> int:
@@ -101,9 +103,9 @@ def _system(fold: Fold) -> Iterator[Piece]:
             yield _piece(by_part[part], part)
 
 
-def _tail(fold: Fold) -> Iterator[Piece]:
+def _tail(fold: Fold, *, task: bool) -> Iterator[Piece]:
     """Give what stands at the end, since it changes from call to call."""
-    if shows_task(fold):
+    if task:
         most = max(TASK_TOKENS_MIN, min(TASK_TOKENS_MAX, int(fold.budget.tokens_max * TASK_SHARE)))
         text = show.text(fold.task, tokens_max=most, count=fold.counter)
         if text:
@@ -124,7 +126,8 @@ def _entries(fold: Fold, format: str) -> Iterator[Entry]:  # noqa: A002 - the pa
             yield _marker(markers.pop(0), fold)
         name = parts.NEWEST if any(one.event.id == newest for one in message) else ""
         pieces = tuple(_piece(one, name or HISTORY_PARTS[one.event.kind]) for one in message)
-        yield Entry(_as_it_came(message, format), pieces)
+        kept = _as_it_came(fold, message, format)
+        yield Entry(None if kept is None else marshal.loads(kept), pieces)  # noqa: S302 - what was dumped here
     for marker in markers:
         yield _marker(marker, fold)
 
@@ -143,18 +146,20 @@ def _messages(fold: Fold) -> Iterator[list[Shown]]:
         yield message
 
 
-def _as_it_came(message: Sequence[Shown], format: str) -> dict[str, Any] | None:  # noqa: A002 - the package's word
+def _as_it_came(fold: Fold, message: Sequence[Shown], format: str) -> bytes | None:  # noqa: A002 - the package's word
     """Give the provider's own message, where it is of this format and nothing of it is shortened."""
     first = message[0].event
-    if first.part or first.meta.get("format") != format or not first.envelope:
-        return None
-    contents = [one.data for one in message]
-    if None in contents:
-        return None
-    try:
-        return canonical.message_from(first.envelope, [data for data in contents if data is not None])
-    except FormatError:  # a part of it is not in the window: what is there is shown piece by piece
-        return None
+    if first.id in fold.messages:
+        return fold.messages[first.id]
+    found = None
+    contents = [one.data for one in message if one.data is not None]
+    ours = first.part == 0 and first.meta.get("format") == format and first.envelope
+    if ours and len(contents) == len(message):
+        # A part that is not in the window makes it another message: what is there is shown piece by piece.
+        with contextlib.suppress(FormatError):
+            found = marshal.dumps(canonical.message_from(first.envelope, contents))
+    fold.messages[first.id] = found
+    return found
 
 
 def _newest_message(fold: Fold) -> str:

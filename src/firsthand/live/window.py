@@ -257,11 +257,11 @@ class SessionWindow:
 
     def _write(self, drafts: Sequence[Draft], made: Compacted | None) -> None:
         """Append receipt, task state and anatomy in one transaction, if the session is still as it was read."""
-        self._memory.append(drafts, session=self._session.name, expected_position=self._fold.through or None)
+        appended = self._memory.append(drafts, session=self._session.name, expected_position=self._fold.through or None)
         if made is not None:
             self._fold.adopt(made.window, made.receipt, str(made.draft.id))
             self._left = []
-        self._fold.follow()
+        self._fold.passed(appended[-1].position)
 
     def _compact(self, *, forced: bool) -> Compacted | None:
         beside = overhead(self._fold, self.format, self._definitions())
@@ -312,6 +312,8 @@ class SessionWindow:
                 f"contributions are texts by the name of their part: {', '.join(known)}; "
                 f"got {(wrong or list(texts))!r:.100}"
             )
+        if not texts and tools is None:
+            return
         given = {name: to_bytes(text) for name, text in texts.items()}
         if tools is not None:
             given[parts.TOOLS] = to_bytes(json.dumps([*tools], ensure_ascii=False, separators=(",", ":")))
