@@ -62,7 +62,8 @@ _RULES: Mapping[str, str] = {  # a word without which the pattern cannot match, 
     "have to": _MUST,
     "may not": r"\byou may not [a-z`]",
     "shall not": r"\bshall not [a-z`]",
-    "always": rf"(?:{_CLAUSE}|\b(?:should|must|shall|we|you) )always (?!(?:been|had|was|is|the case|\w+ing)\b)[a-z`]",
+    "always": rf"(?:{_CLAUSE}|\b(?:should|must|shall|we|you) )always (?!(?:been|had|was|is|the case|\w+ing)\b)[a-z`]"
+    r"|\bi always want\b",
     "only": _ONLY,
     "at most": rf"\b{_OUGHT}\b.{{0,80}}\bat most {_NUMBER}",
     "at least": rf"\b{_OUGHT}\b.{{0,80}}\bat least {_NUMBER}",
@@ -127,8 +128,9 @@ _QUESTION = (
 )
 # what reports, guesses or only sounds like a rule: it is taken out, and the rest of the sentence is looked at
 _REPORT = (
-    r"\b(?:it|this|that|there|he|she|i|they|you)(?: \w+ly| just| still| also| often| only)?"
+    r"\b(?:it|this|that|there|he|she|i|they)(?: \w+ly| just| still| also| often| only)?"
     r" (?:(?:never|always)(?! want)|(?:do|does|did)(?:n't| not)|must have)\b"
+    r"|(?<!sure )\byou(?: \w+ly| just| still| also)? (?:do|did)(?:n't| not)\b"
     r"|\bif (?:i|we|you) (?:do not|don't|must|have to|never|only|can only)\b"
     r"|\bnever ?mind\b|\bas always\b|\b(?:not sure|i wonder|i guess|i thought)\b.*"
 )
@@ -145,12 +147,14 @@ def is_constraint(text: str) -> bool:
 
 
 def rules(text: str) -> tuple[Sentence, ...]:
-    """Give the rules of a message with their places, in order; at most `RULES_MAX`."""
+    """Give the rules of a message with their places, in order; of more than `RULES_MAX` the first and last ones."""
     small = text[: spoken.CHARACTERS_MAX].replace("\u2019", "'").casefold()
     if not _is_far(small) and not any(word in small for word in _RULES):
         return ()
     found = [one for one in spoken.said(text) if _is_rule(one.said)]
-    return tuple(found[:RULES_MAX])
+    if len(found) > RULES_MAX:
+        found = [*found[: RULES_MAX // 2], *found[-RULES_MAX // 2 :]]
+    return tuple(found)
 
 
 def _is_rule(said: str) -> bool:

@@ -18,7 +18,7 @@ CHARACTERS_MAX = 100_000  # of a message; what stands behind them is not read
 SENTENCE_CHARACTERS_MAX = 500  # a longer one is no sentence that somebody said
 PASTED_CHARACTERS_MIN = 4_000  # a message from here on holds something pasted: its head and tail are the writer's
 FENCES_MAX = 64
-OWN_CHARACTERS = 1_500  # of head and of tail then
+OWN_CHARACTERS = 1_200  # of head and of tail then
 
 _compiled = cache(partial(re.compile, flags=re.MULTILINE | re.IGNORECASE))
 
@@ -28,7 +28,7 @@ _NO_SPEECH = (  # of a line without its indent
     r"at .+[(:]\S+:\d+|File \"|Traceback |\.{3} \d+ more"  # a stack trace
     r"|(?:>>>|\.\.\.|\u279c|PS [A-Z]:.*>|[$%]) "  # a prompt with its command
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d"  # a log
-    r"|\[?(?:debug|info|warn(?:ing)?|error|fatal|trace|npm err!|hint|note|remote)\b\]?:"
+    r"|\[?(?:debug|info|warn(?:ing)?|error|fatal|trace|hint|note|remote)\]?:|npm err!"
     r"|[+-]{3} [ab]/|@@ "  # a patch
     r"|(?:\* )?(?:copyright|licensed? |permission is hereby)"
 )

@@ -42,7 +42,9 @@ def text(state: TaskState, *, tokens_max: int, count: TokenCounter) -> str:
     """
     if state.is_empty:
         return ""
-    shown = _chosen(state, tokens_max, count)
+    shown = [(name, entry) for name in _ORDER for entry in _by_importance(state, name)]
+    if count(_block(state, shown)) > tokens_max:
+        shown = _chosen(state, tokens_max, count)
     while True:
         block = _block(state, shown)
         if count(block) <= tokens_max:
