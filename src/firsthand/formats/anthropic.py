@@ -7,30 +7,15 @@ server tools, compaction and blocks not known yet go back as they came.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from firsthand.event import Draft
-from firsthand.formats.canonical import message_from, records
-from firsthand.formats.parts import DIGEST, THOUGHT, Calls, Parts, Speaker, speaker
+from firsthand.formats.canonical import message_from
+from firsthand.formats.parts import DIGEST, THOUGHT, Calls, Parts, Speaker, reader, speaker
 from firsthand.formats.values import mapping
-from firsthand.record import Record
 
 __all__ = ["drafts", "message_from", "to_records"]
-
-
-def to_records(messages: Sequence[Mapping[str, Any]], calls: Calls | None = None) -> list[Record]:
-    """Make one record of each message.
-
-    Args:
-        messages: of one conversation, in order.
-        calls: tools of calls made in earlier messages; added to.
-
-    Raises:
-        FormatError: a message is no JSON object.
-    """
-    known: Calls = {} if calls is None else calls
-    return records(messages, lambda message, raw: drafts(message, raw, known))
 
 
 def drafts(message: Mapping[str, Any], raw: bytes, calls: Calls) -> list[Draft]:
@@ -65,3 +50,6 @@ def _block(parts: Parts, who: Speaker, block: object) -> None:
             return parts.result(fields.get("tool_use_id"), fields.get("content", ""), "content", **facts)
         case _:
             return None if parts.attach(who, block) else parts.other(who, block)
+
+
+to_records = reader(drafts)

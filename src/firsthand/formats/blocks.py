@@ -42,9 +42,9 @@ class Source:
 
     Attributes:
         message: the provider's own, fit to be sent; None when it is built of the pieces.
-        natives: the blocks read out of ``message``, in order.
+        blocks: what it says, in order, as it was read or built.
         extras: fields of ``message`` beside role and content.
-        whole: ``message`` may go out as it is, if ``natives`` stand together.
+        whole: ``message`` may go out as it is, if its blocks stand together.
         size_bytes: of ``message`` in canonical JSON.
         newest: the newest user message. volatile: a piece of the tail.
         dropped: indexes of pieces that are not sent.
@@ -52,14 +52,14 @@ class Source:
     """
 
     __slots__ = (
-        "bytes", "dropped", "extras", "message", "natives", "newest", "pieces", "size_bytes", "volatile", "whole",
+        "blocks", "bytes", "dropped", "extras", "message", "newest", "pieces", "size_bytes", "volatile", "whole",
     )  # fmt: skip
 
     def __init__(self, pieces: Sequence[Piece], *, newest: bool = False, volatile: bool = False) -> None:
         self.pieces = pieces
         self.newest, self.volatile = newest, volatile
         self.message: Mapping[str, Any] | None = None
-        self.natives: list[Block] = []
+        self.blocks: list[Block] = []
         self.extras: dict[str, Any] = {}
         self.whole = False
         self.size_bytes = 0
@@ -151,7 +151,9 @@ def source_of(entry: Entry, *, newest: bool, dialect: Dialect, notes: Notes) -> 
         source.whole = not altered
         found = dialect.read(source.message, source)
         if found is not None:
-            source.natives = list(found)
+            source.blocks = list(found)
+            if source.dropped:
+                notes.add("thoughts without a signature are left out", source)
             return _without_altered_thoughts(found, notes) if altered else found
         source.message, source.whole, source.extras = None, False, {}
     return built(source, dialect, notes)
@@ -178,6 +180,7 @@ def built(source: Source, dialect: Dialect, notes: Notes) -> list[Block]:
             notes.add("thoughts are left out, since a provider takes back only its own as they came", piece)
         else:
             blocks += _said(piece, source, dialect)
+    source.blocks = list(blocks)
     return blocks
 
 

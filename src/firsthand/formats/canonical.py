@@ -11,12 +11,12 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from firsthand.errors import FormatError
-from firsthand.event import Draft, to_bytes
-from firsthand.record import Record, assemble, make
+from firsthand.event import to_bytes
+from firsthand.record import assemble
 
 MESSAGE_BYTES_MAX = 512 << 20
 _SPELLINGS: tuple[dict[str, Any], ...] = (
@@ -49,18 +49,6 @@ def dump(message: Mapping[str, Any]) -> bytes:
     return data
 
 
-def records(
-    messages: Sequence[Mapping[str, Any]], drafts: Callable[[dict[str, Any], bytes], list[Draft]]
-) -> list[Record]:
-    """Make a record of each message; all are written before any is drafted, so that a bad one refuses them all.
-
-    Raises:
-        FormatError: a message is no JSON object.
-    """
-    written = [dump(message) for message in messages]
-    return [make(raw, drafts(_load(raw), raw)) for raw in written]
-
-
 def message_from(envelope: bytes, contents: Sequence[bytes]) -> dict[str, Any]:
     """Give a message back, equal to the one that came.
 
@@ -72,14 +60,15 @@ def message_from(envelope: bytes, contents: Sequence[bytes]) -> dict[str, Any]:
         FormatError: envelope and contents do not make a message.
     """
     try:
-        return _load(assemble(envelope, contents))
+        return load(assemble(envelope, contents))
     except ValueError as error:
         raise FormatError(
             f"expected the envelope and all contents of one message; {error}; pass the parts of one record, in order"
         ) from error
 
 
-def _load(raw: bytes) -> dict[str, Any]:
+def load(raw: bytes) -> dict[str, Any]:
+    """Read the bytes of one message; raises ValueError where they are none."""
     message = json.loads(raw.decode("utf-8", "surrogatepass"))
     if isinstance(message, dict):
         return message

@@ -124,10 +124,9 @@ def _accounted(body: dict[str, Any], ledger: Ledger, tools_tokens: int, notes: N
     sizes = [size_of(tool) for tool in tools]
     # braces, and for each list its key, quotes, colon, brackets and the commas in it; commas between the lists
     ledger.framing += 2 + sum(len(key) + 5 + max(0, len(held) - 1) for key, held in body.items()) + len(body) - 1
-    shares = ledger.shares()
-    if tools:
-        shares = [*together([*shares, Share(TOOLS, sum(sizes), tools_tokens, len(sizes))])]
-    return Composed(body, tuple(shares), notes.sentences(), sum(share.bytes for share in shares))
+    of_tools = [Share(TOOLS, sum(sizes), tools_tokens, len(sizes))] if tools else []
+    shares = together([*ledger.shares(), *of_tools])
+    return Composed(body, shares, notes.sentences(), sum(share.bytes for share in shares))
 
 
 def _read(entries: Sequence[Entry], dialect: Dialect, notes: Notes) -> list[Block]:

@@ -29,6 +29,7 @@ from firsthand.formats.blocks import (
     Source,
     fit_name,
     fit_text,
+    fit_value,
     words_of,
 )
 from firsthand.formats.compose_chat import IMAGES, PDF
@@ -51,6 +52,8 @@ def read(message: Mapping[str, Any], source: Source) -> list[Block] | None:
     role, content = message.get("role"), message.get("content")
     if role not in (USER, AGENT) or not isinstance(content, (str, list)):
         return None
+    if isinstance(content, str) and len(message) == 2 and content.strip():  # most messages
+        return [Block(str(role), TEXT, content, source)]
     source.whole &= message.keys() == {"role", "content"}
     blocks: list[Block] = []
     for part in [content] if isinstance(content, str) else content:
@@ -122,7 +125,7 @@ def _servers_answered(blocks: Sequence[Block]) -> bool:
 
 def call(identifier: str, name: str, arguments: str) -> dict[str, Any]:
     """Build a call."""
-    return {"type": "tool_use", "id": identifier, "name": name, "input": json.loads(arguments)}
+    return {"type": "tool_use", "id": identifier, "name": name, "input": fit_value(json.loads(arguments))}
 
 
 def result(identifier: str, words: str, files: Sequence[Any], *, failed: bool) -> dict[str, Any]:

@@ -55,6 +55,8 @@ def read(message: Mapping[str, Any], source: Source) -> list[Block] | None:
         return None
     if role == TOOL:
         return _read_result(message, source)
+    if isinstance(content, str) and len(message) == 2 and content.strip():  # most messages
+        return [Block(role, TEXT, content, source)]
     source.extras = {name: held for name, held in message.items() if name not in ("role", "content", "tool_calls")}
     blocks: list[Block] = []
     for part in [content] if isinstance(content, str) else content or ():
@@ -215,6 +217,8 @@ def _message(role: str, blocks: list[Block], ledger: Ledger) -> dict[str, Any]:
     whole = as_it_came(blocks, ledger)
     if whole is not None:
         return whole
+    if any(block.source is not blocks[0].source for block in blocks):
+        _name_speakers(blocks)
     said = [block for block in blocks if block.sort != CALL]
     calls = [block for block in blocks if block.sort == CALL]
     joined = all(isinstance(block.value, str) for block in said)
@@ -226,6 +230,15 @@ def _message(role: str, blocks: list[Block], ledger: Ledger) -> dict[str, Any]:
     if calls:
         message["tool_calls"] = [block.value for block in calls]
     return ledger.add(message, blocks, joined=joined)
+
+
+def _name_speakers(blocks: list[Block]) -> None:
+    """Put the speaker's name before the words: the message that several are merged to can have one name only."""
+    for block in blocks:
+        name = text(block.source.extras.pop("name", None))
+        if name and block.sort == TEXT:
+            words = f"{name}: {words_of(block.value)}"
+            block.change(words if isinstance(block.value, str) else {**block.value, "text": words})
 
 
 def _as_part(part: Any) -> Any:
@@ -243,6 +256,4 @@ def _extras(blocks: list[Block]) -> dict[str, Any]:
                 merged[name] = f"{before}{_BLANK_LINE}{held}"
             elif held is not None or name not in merged:
                 merged[name] = held
-    if len(sources) > 1:
-        merged.pop("name", None)  # it would name one speaker for the words of several
     return merged

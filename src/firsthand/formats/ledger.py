@@ -6,14 +6,17 @@ the body. It knows no provider.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from firsthand.event import Kind
-from firsthand.formats.blocks import Block, Source, size_of
+from firsthand.formats.blocks import CALL, FILE, RESULT, TEXT, THOUGHT, Block, Source, size_of
 from firsthand.formats.pieces import Piece, contributor
-from firsthand.window import FRAMING, Share, together
+from firsthand.formats.values import items, mapping, text
+from firsthand.window import FRAMING, Share
 
+_SORTS = {Kind.TOOL_CALL: CALL, Kind.TOOL_RESULT: RESULT, Kind.ATTACHMENT: FILE, Kind.REASONING: THOUGHT}
 _JOINT_TEXT, _JOINT_LIST = 4, 1  # \n\n in a JSON string, and a comma
 
 
@@ -22,12 +25,10 @@ class Ledger:
 
     Attributes:
         framing: bytes that belong to no source: punctuation between them, and texts that a valid order needs.
-        total: of all that was added.
     """
 
     def __init__(self) -> None:
         self.framing = 0
-        self.total = 0
         self._sources: dict[int, Source] = {}
 
     def add(self, value: dict[str, Any], blocks: Sequence[Block], *, joined: bool = False) -> dict[str, Any]:
@@ -53,7 +54,6 @@ class Ledger:
                 self._enter(share, block.source)
                 rest -= share
             self.framing += between
-            self.total += between
             rest -= between
         self._enter(rest, first)
         return value
@@ -64,12 +64,13 @@ class Ledger:
 
     def shares(self) -> list[Share]:
         """Give the share of each contributor."""
-        found = [share for source in self._sources.values() for share in _shares(source)]
-        return [*together([*found, Share(FRAMING, self.framing, 0)])]
+        sums: dict[str, list[int]] = {}
+        for source in self._sources.values():
+            _add_shares(sums, source)
+        return [*(Share(name, *held) for name, held in sums.items()), Share(FRAMING, self.framing, 0)]
 
     def _enter(self, size: int, source: Source) -> None:
         assert size >= 0, f"a share has no negative size; got {size}"
-        self.total += size
         if source.pieces:
             source.bytes += size
             self._sources[id(source)] = source
@@ -80,7 +81,7 @@ class Ledger:
 def as_it_came(blocks: Sequence[Block], ledger: Ledger) -> dict[str, Any] | None:
     """Give the provider's own message where these are its blocks, unchanged; else None."""
     source = blocks[0].source
-    if not source.whole or source.message is None or source.natives != list(blocks):
+    if not source.whole or source.message is None or source.blocks != list(blocks):
         return None
     ledger.enter_whole(source)
     return dict(source.message)
@@ -93,19 +94,42 @@ def _size_in(block: Block, *, joined: bool) -> int:
     return size_of(block.value) - 2 if joined else size_of({"type": "text", "text": block.value})
 
 
-def _shares(source: Source) -> list[Share]:
-    pieces = [piece for number, piece in enumerate(source.pieces) if number not in source.dropped]
+def _add_shares(sums: dict[str, list[int]], source: Source) -> None:
+    """Add what a source has to bytes, tokens and count of its contributors."""
+    pieces, dropped = source.pieces, source.dropped
+    if dropped:
+        pieces = [piece for number, piece in enumerate(pieces) if number not in dropped]
     names = [contributor(piece, newest=source.newest) for piece in pieces]
-    sizes = _split(pieces, source.bytes) if len(set(names)) > 1 else [source.bytes, *[0] * (len(pieces) - 1)]
-    return [Share(name, size, piece.tokens) for name, size, piece in zip(names, sizes, pieces, strict=True)]
+    sizes = [source.bytes, *[0] * (len(pieces) - 1)] if len(set(names)) < 2 else _split(source, pieces)
+    for name, size, piece in zip(names, sizes, pieces, strict=True):
+        held = sums.setdefault(name, [0, 0, 0])
+        held[0] += size
+        held[1] += piece.tokens
+        held[2] += 1
 
 
-def _split(pieces: Sequence[Piece], total: int) -> list[int]:
-    """Split the bytes of one message: later pieces have what their content takes, the first all else."""
-    sizes = []
-    for piece in pieces[1:]:
-        is_file = piece.kind is Kind.ATTACHMENT and piece.content is not None
-        wanted = -(-len(piece.content or b"") // 3) * 4 if is_file else size_of(piece.text) - 2
-        sizes.append(min(wanted, total))
-        total -= sizes[-1]
-    return [total, *sizes]
+def _split(source: Source, pieces: Sequence[Piece]) -> list[int]:
+    """Split the bytes of one message: later pieces have what their blocks take, the first all else."""
+    taken: dict[str, deque[int]] = {}
+    for sort, size in _sizes(source.blocks):
+        taken.setdefault(sort, deque()).append(size)
+    sizes: list[int] = []
+    left = source.bytes
+    for number, piece in enumerate(pieces):
+        found = taken.get(_SORTS.get(piece.kind, TEXT))
+        size = min(found.popleft() if found else 0, left) if found is not None else 0
+        sizes.append(size if number else 0)
+        left -= sizes[-1]
+    return [left, *sizes[1:]]
+
+
+def _sizes(blocks: Sequence[Block]) -> Iterator[tuple[str, int]]:
+    """Measure blocks; files that stand in a result are counted apart from it."""
+    for block in blocks:
+        size = _size_in(block, joined=False)
+        if block.sort == RESULT:
+            inside = items(block.value.get("content")) or items(block.value.get("output"))
+            files = [size_of(part) for part in inside if not text(mapping(part).get("type")).endswith("text")]
+            size -= sum(files)
+            yield from ((FILE, each) for each in files)
+        yield block.sort if block.sort in (CALL, RESULT, FILE, THOUGHT) else TEXT, size

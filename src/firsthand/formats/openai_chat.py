@@ -7,30 +7,15 @@ audio, names, and reasoning as other servers add it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from firsthand.event import Draft
-from firsthand.formats.canonical import message_from, records
-from firsthand.formats.parts import THOUGHT, Calls, Parts, Speaker, speaker
+from firsthand.formats.canonical import message_from
+from firsthand.formats.parts import THOUGHT, Calls, Parts, Speaker, reader, speaker
 from firsthand.formats.values import items, mapping
-from firsthand.record import Record
 
 __all__ = ["drafts", "message_from", "to_records"]
-
-
-def to_records(messages: Sequence[Mapping[str, Any]], calls: Calls | None = None) -> list[Record]:
-    """Make one record of each message.
-
-    Args:
-        messages: of one conversation, in order.
-        calls: tools of calls made in earlier messages; added to.
-
-    Raises:
-        FormatError: a message is no JSON object.
-    """
-    known: Calls = {} if calls is None else calls
-    return records(messages, lambda message, raw: drafts(message, raw, known))
 
 
 def drafts(message: Mapping[str, Any], raw: bytes, calls: Calls) -> list[Draft]:
@@ -87,3 +72,6 @@ def _calls(parts: Parts, message: Mapping[str, Any]) -> None:
             parts.call(fields.get("id"), held.get("name"), arguments, "arguments", "input")
         else:
             parts.other(speaker("assistant"), call)
+
+
+to_records = reader(drafts)

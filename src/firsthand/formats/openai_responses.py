@@ -7,33 +7,18 @@ that OpenAI runs itself, and items not known yet go back as they came.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from firsthand.event import Draft
-from firsthand.formats.canonical import message_from, records
-from firsthand.formats.parts import AGENT, DIGEST, THOUGHT, Calls, Parts, Speaker, speaker
+from firsthand.formats.canonical import message_from
+from firsthand.formats.parts import AGENT, DIGEST, THOUGHT, Calls, Parts, Speaker, reader, speaker
 from firsthand.formats.values import items, mapping, text
-from firsthand.record import Record
 
 __all__ = ["drafts", "message_from", "to_records"]
 
 _ARGUMENTS = ("arguments", "input", "code", "action", "operation", "queries")
 _OUTPUTS = ("output", "outputs", "results", "error", "tools")
-
-
-def to_records(messages: Sequence[Mapping[str, Any]], calls: Calls | None = None) -> list[Record]:
-    """Make one record of each item.
-
-    Args:
-        messages: items of one conversation, in order.
-        calls: tools of calls made in earlier items; added to.
-
-    Raises:
-        FormatError: an item is no JSON object.
-    """
-    known: Calls = {} if calls is None else calls
-    return records(messages, lambda message, raw: drafts(message, raw, known))
 
 
 def drafts(item: Mapping[str, Any], raw: bytes, calls: Calls) -> list[Draft]:
@@ -100,3 +85,6 @@ def _call(parts: Parts, item: Mapping[str, Any], kind: str) -> None:
             "mimeType": f"image/{text(item.get('output_format')) or 'png'}",
         }
         parts.attach(AGENT, image)
+
+
+to_records = reader(drafts)

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, MutableMapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from firsthand.event import Draft, Kind, Trust, to_bytes
-from firsthand.formats.canonical import decoded, value_in
+from firsthand.formats.canonical import decoded, dump, load, value_in
 from firsthand.formats.values import mapping, picked, small, text, to_name
+from firsthand.record import Record, make
 
 OPEN_CALLS_MAX = 256  # remembered to name the tool of a result, which says only the id
 CALL_ID_MAX = 128
@@ -27,6 +28,31 @@ _DATA_URI = re.compile(r"data:([\w.+-]+/[\w.+-]+)?((?:;[\w.+-]+=[^;,]*)*);base64
 
 Calls = MutableMapping[str, str]
 """The tool's name for the id of each call that was seen lately."""
+
+
+class ToRecords(Protocol):
+    """Makes records of the messages of one conversation."""
+
+    def __call__(self, messages: Sequence[Mapping[str, Any]], calls: Calls | None = None) -> list[Record]: ...
+
+
+def reader(drafts: Callable[[Mapping[str, Any], bytes, Calls], list[Draft]]) -> ToRecords:
+    """Make a format's ``to_records`` of its ``drafts``."""
+
+    def to_records(messages: Sequence[Mapping[str, Any]], calls: Calls | None = None) -> list[Record]:
+        """Make one record of each message; all are written before any is drafted, so that a bad one refuses them all.
+
+        Args:
+            messages: of one conversation, in order.
+            calls: tools of calls made in earlier messages; added to.
+
+        Raises:
+            FormatError: a message is no JSON object.
+        """
+        known: Calls = {} if calls is None else calls
+        return [make(raw, drafts(load(raw), raw, known)) for raw in [dump(message) for message in messages]]
+
+    return to_records
 
 
 class Speaker(NamedTuple):

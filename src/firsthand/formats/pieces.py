@@ -60,12 +60,10 @@ class Entry:
         message: the provider's own, when it is of the format composed for and every piece of it
             is shown whole; it is then sent as it is. None builds a message out of the pieces.
         pieces: at least one, in order of their parts.
-        size_bytes: of the message's canonical JSON, when it is known already; spares measuring it.
     """
 
     message: Mapping[str, Any] | None
     pieces: tuple[Piece, ...]
-    size_bytes: int | None = None
 
 
 @value
