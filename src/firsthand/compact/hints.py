@@ -21,8 +21,10 @@ _WORD_CHARACTERS_MIN = 5  # a shorter lower-case word is hardly ever a topic
 _WIDE = "぀-ヿ㐀-䶿一-鿿豈-﫿가-힯"  # kana, Han, Hangul
 
 _TOKENS = re.compile(
-    rf"(?P<wide>[{_WIDE}]{{2,16}})"
-    r"|(?P<path>(?:[A-Za-z]:|~|\.{1,2})?(?:[/\\][\w.@+-]{1,64}){2,16}|\w[\w.-]{0,63}(?:/[\w.@+-]{1,64}){1,16})"
+    r"(?P<escape>\x1b\[[\d;]{0,16}[A-Za-z])"  # a terminal's colours
+    rf"|(?P<wide>[{_WIDE}]{{2,16}})"
+    r"|(?P<path>[A-Za-z]:(?:\\[\w.@+-]{1,64}){1,16}|(?:~|\.{1,2})?(?:/[\w.@+-]{1,64}){2,16}"
+    r"|\w[\w.-]{0,63}(?:/[\w.@+-]{1,64}){1,16})"
     r"|(?P<code>\b[A-Z]{1,10}[-_]?\d{2,8}\b|\b[A-Z]{2,10}-\d{1,8}\b)"
     r"|(?P<name>\b[A-Z][a-z]{2,19}(?: [A-Z][a-z]{2,19}){1,2}\b)"
     rf"|(?P<word>[^\W{_WIDE}](?:[\w.'\u2019-]{{0,62}}[^\W{_WIDE}])?)"
@@ -88,6 +90,8 @@ def _read(text: str) -> str:
 
 def _scored(term: str, kind: str) -> tuple[str, float]:
     """Give a term as it is shown, and how much it is likely to say: 0 for nothing, -1 for a number or a hash."""
+    if kind == "escape":
+        return term, 0.0
     if kind == "wide":
         return term[:8], 1.5
     if kind == "path":
@@ -96,7 +100,7 @@ def _scored(term: str, kind: str) -> tuple[str, float]:
         return term, 3.0
     if kind == "name":
         return (term, 2.5) if len(term) <= HINT_CHARACTERS_MAX else (term, 0.0)
-    term = term.strip(_EDGES)
+    term = term.strip(_EDGES).removeprefix("this.").removeprefix("self.")
     if not term.isprintable() or not term:
         return term, 0.0
     if term.replace(".", "").replace(",", "").replace("-", "").isdigit():

@@ -279,36 +279,35 @@ def from_json(data: bytes) -> Receipt:
         FormatError: the bytes are no receipt, or one of a newer version.
     """
     try:
-        read = json.loads(data)
-        if not isinstance(read, dict) or read.get("receipt") != VERSION:
-            raise FormatError(f"expected a receipt of version {VERSION}; got {bytes(data[:60])!r}")
-        return _receipt_in(read)
+        return _receipt_in(json.loads(data))
     except (KeyError, TypeError, ValueError, RecursionError, InvalidArgument) as error:
         raise FormatError(
-            f"expected a receipt, which is an event of kind receipt as a compaction wrote it; got {bytes(data[:60])!r} "
-            f"({type(error).__name__}: {error})"
+            "expected a receipt, which is the content of an event of that kind as a compaction wrote it; got "
+            f"{bytes(data[:60])!r} ({type(error).__name__}: {error})"
         ) from error
 
 
 def _receipt_in(read: dict[str, Any]) -> Receipt:
-    before, after, target, overhead = map(_number, read["tokens"])
+    if _number(read["receipt"]) != VERSION:
+        raise ValueError(f"it is of version {read['receipt']}, not {VERSION}")
+    before, after, target, overhead = map(_number, _list(read["tokens"]))
     return Receipt(
         cycle=_number(read["cycle"]),
-        budget=Budget(*read["budget"]),
+        budget=Budget(*_list(read["budget"])),
         overhead_tokens=overhead,
         tokens_before=before,
         tokens_after=after,
         tokens_target=target,
-        left=tuple(_left_in(*one) for one in read["left"]),
-        left_rest=Rest(*map(_number, read["left_rest"])),
-        excess=tuple(map(_text, read["excess"])),
-        excess_rest=Rest(*map(_number, read["excess_rest"])),
-        unproven=tuple(map(_text, read["unproven"])),
-        reflection=None if read["reflection"] is None else _reflection_in(*read["reflection"]),
-        totals=_reflection_in(*read["totals"]),
-        markers=tuple(_marker_in(*one) for one in read["markers"]),
-        kept=tuple((_number(first), first + _number(more)) for first, more in read["kept"]),
-        accesses={_number(position): tuple(map(_number, used)) for position, *used in read["accesses"]},
+        left=tuple(_left_in(*_list(one)) for one in _list(read["left"])),
+        left_rest=Rest(*map(_number, _list(read["left_rest"]))),
+        excess=tuple(map(_text, _list(read["excess"]))),
+        excess_rest=Rest(*map(_number, _list(read["excess_rest"]))),
+        unproven=tuple(map(_text, _list(read["unproven"]))),
+        reflection=None if read["reflection"] is None else _reflection_in(*_list(read["reflection"])),
+        totals=_reflection_in(*_list(read["totals"])),
+        markers=tuple(_marker_in(*_list(one)) for one in _list(read["markers"])),
+        kept=tuple((_number(first), first + _number(more)) for first, more in map(_list, _list(read["kept"]))),
+        accesses={_number(at): tuple(map(_number, used)) for at, *used in map(_list, _list(read["accesses"]))},
         through=_number(read["through"]),
     )
 
@@ -322,7 +321,7 @@ def _reflection_out(one: Reflection) -> list[Any]:
 
 
 def _reflection_in(drawn: Any, recalled: Any, expanded: Any, missed: Any, seconds: Any) -> Reflection:
-    questions = tuple(Question(_text(identifier), _text(string)) for identifier, string in missed)
+    questions = tuple(Question(_text(identifier), _text(string)) for identifier, string in map(_list, _list(missed)))
     return Reflection(_number(drawn), _number(recalled), _number(expanded), questions, _real(seconds))
 
 
@@ -349,15 +348,21 @@ def _marker_out(marker: Marker) -> list[Any]:
 
 
 def _marker_in(first: Any, last: Any, start: Any, end: Any, numbers: Any, hints: Any) -> Marker:
-    named = {name: _number(number) for name, number in zip(_MARKER_NUMBERS, numbers, strict=True)}
+    named = {name: _number(number) for name, number in zip(_MARKER_NUMBERS, _list(numbers), strict=True)}
     return Marker(
         first=_text(first),
         last=_text(last),
         start=_moment_in(start),
         end=_moment_in(end),
-        hints=tuple(Hint(_text(term), _number(position), _real(score)) for term, position, score in hints),
+        hints=tuple(
+            Hint(_text(term), _number(position), _real(score)) for term, position, score in map(_list, _list(hints))
+        ),
         **named,
     )
+
+
+def _hint_in(term: Any, position: Any, score: Any) -> Hint:
+    return Hint(_text(term), _number(position), _real(score))
 
 
 def _moment_out(moment: Moment | None) -> list[int] | None:
@@ -365,7 +370,13 @@ def _moment_out(moment: Moment | None) -> list[int] | None:
 
 
 def _moment_in(read: Any) -> Moment | None:
-    return None if read is None else Moment(*map(_number, read))
+    return None if read is None else Moment(*map(_number, _list(read)))
+
+
+def _list(read: Any) -> list[Any]:
+    if not isinstance(read, list):
+        raise TypeError(f"a list, not {read!r}")
+    return read
 
 
 def _number(read: Any) -> int:

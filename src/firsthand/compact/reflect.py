@@ -23,12 +23,19 @@ _MATCHES_MAX = 200  # of one part of a text
 # Each repetition is bounded, so that a text without a space takes linear time. The number is what a string of that
 # sort is worth: how likely it is that it stands in one place only and that a summary would lose it.
 _SORTS = (
-    (4.0, re.compile(r"(?<![\w-])(?=[0-9a-f-]{0,64}\d)[0-9a-f]{4,64}(?:-[0-9a-f]{4,32}){0,4}(?![\w-])")),  # hashes
-    (3.0, re.compile(r"(?<![\w/.~-])(?:~|\.{1,2}|[A-Za-z]:)?(?:[/\\][\w.@+-]{1,64}){2,16}")),  # paths
+    # hashes and ids
+    (
+        4.0,
+        re.compile(
+            r"(?<![\w-])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[a-f]{0,40}\d)[0-9a-f]{7,64})(?![\w-])"
+        ),
+    ),
+    (3.0, re.compile(r"(?<![\w/.~-])(?:[\w.@~+-]{1,64})?(?:/[\w.@+-]{1,64}){2,16}|\b[A-Z]:(?:\\[\w.@+-]{1,64}){2,16}")),
     (2.5, re.compile(r"\b(?:[A-Z]{2,12}[-_]\d{1,8}|[A-Z]{1,4}\d{3,8}|[A-Z][A-Za-z]{2,40}(?:Error|Exception))\b")),
     (2.0, re.compile(r"\b\d[\d.,:]{0,20}\d? ?(?:ms|s|min|h|[KMGT]i?B|B|%|px|USD|EUR|°C|Hz|kHz|MHz|GHz|rpm|tokens)\b")),
     (1.8, re.compile(r"\b[A-Za-z]{1,40}(?:_[A-Za-z0-9]{1,40}){1,8}\b|\b[a-z]{2,30}(?:[A-Z][a-z0-9]{1,30}){1,6}\b")),
-    (1.5, re.compile(r"\"[^\"\n]{4,80}\"|'[^'\n]{4,80}'|`[^`\n]{4,80}`")),  # quoted
+    # quoted; an apostrophe within a word opens and ends nothing
+    (1.2, re.compile(r"\"[^\"\n]{4,80}\"|(?<!\w)'[^\s'](?:[^'\n]|(?<=\w)'(?=\w)){3,80}'(?!\w)|`[^`\n]{4,80}`")),
 )
 
 
