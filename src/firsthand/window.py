@@ -76,12 +76,12 @@ class Budget:
     @property
     def high_tokens(self) -> int:
         """Tokens above which a compaction begins."""
-        return int(self.tokens_max * self.high)
+        return max(1, int(self.tokens_max * self.high))
 
     @property
     def low_tokens(self) -> int:
         """Tokens that a compaction goes down to."""
-        return int(self.tokens_max * self.low)
+        return max(1, int(self.tokens_max * self.low))
 
     @property
     def item_tokens_max(self) -> int:
