@@ -21,7 +21,7 @@ from firsthand.event import INJECTED, ByteSource, Draft, Event, Kind, Trust
 from firsthand.index.text import TextIndex
 from firsthand.log.append import Appended
 from firsthand.log.log import TIMEOUT_MS, Log
-from firsthand.log.prepare import check_name
+from firsthand.log.prepare import BATCH_EVENTS_MAX
 from firsthand.log.read import SessionInfo
 from firsthand.moment import Moment
 from firsthand.pointer import Pointer
@@ -493,6 +493,8 @@ class Session:
     def append_messages(self, messages: Sequence[Mapping[str, Any]], format: str | None = None) -> list[Appended]:  # noqa: A002
         """Append a provider's messages; `messages` gives them back as they were.
 
+        All or none, up to 10,000 events; more are appended in several transactions, in order.
+
         Args:
             format: ``openai-chat``, ``openai-responses`` or ``anthropic``; None looks at them.
 
@@ -504,8 +506,12 @@ class Session:
         name = format or formats.detect(messages)
         records = formats.named(name).to_records(messages)
         key = self._memory._log.reader.fence_key()  # noqa: SLF001 - Memory and Session are one room
-        drafts = [_in_format(draft, name, key) for record in records for draft in record.drafts]
-        return list(self._memory.append(drafts, session=self.name)) if drafts else []
+        groups: list[list[Draft]] = [[]]
+        for record in records:
+            if len(groups[-1]) + len(record.drafts) > BATCH_EVENTS_MAX:
+                groups.append([])
+            groups[-1] += (_in_format(draft, name, key) for draft in record.drafts)
+        return [one for group in groups if group for one in self._memory.append(group, session=self.name)]
 
     def messages(self, format: str | None = None) -> list[dict[str, Any]]:  # noqa: A002
         """Give the session's messages back, each equal to the one that was appended.

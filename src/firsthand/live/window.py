@@ -27,6 +27,7 @@ from firsthand.errors import FormatError, InvalidArgument, StaleExpectation
 from firsthand.event import INJECTED, Draft, IdMaker, Kind, Trust, to_bytes
 from firsthand.formats import canonical
 from firsthand.formats import tools as calling
+from firsthand.pack.push import TOKENS_MAX
 from firsthand.pull import EXPAND, RECALL, Pull
 from firsthand.task import show
 from firsthand.task import state as tasks
@@ -35,6 +36,7 @@ from firsthand.window import Budget, Item, Window
 
 from .compaction import Compacted, compact, shed
 from .fold import PART, Fold
+from .packing import Pack, pack
 from .request import SYSTEM_PARTS, TAIL_PARTS, TASK_TOKENS_MAX, Request, compose_from, overhead
 
 if TYPE_CHECKING:
@@ -183,6 +185,17 @@ class SessionWindow:
             told = self._pull.answer(call, visible=self._visible(), turn=self._turn())
             results.append(calling.Result(call, told.text, told.is_error))
         return calling.results(results, self.format) if results else []
+
+    def pack(self, tokens_max: int = TOKENS_MAX, *, preamble: str = "", cues: str = "", recall: str = "") -> Pack:
+        """Make the push pack: what stands for the whole session in a few thousand tokens, as text and as messages.
+
+        Raises:
+            InvalidArgument: ``tokens_max`` is no number, or less than the newest turn needs.
+        """
+        self._follow()
+        task = show.text(self._fold.task, tokens_max=TASK_TOKENS_MAX, count=self._fold.counter)
+        texts = {parts.PREAMBLE: preamble, parts.CUES: cues, parts.RECALL: recall}
+        return pack(self._fold, self.format, task, texts, tokens_max)
 
     def set_task(self, **fields: Any) -> tasks.TaskState:
         """Set fields of the task state; what is not named stays.
