@@ -48,6 +48,37 @@ def test_only_a_newline_ends_a_line(log):
     assert expand(log, f"{one}@L3-4") == b"\nf"
 
 
+def test_bounds_by_position_hold_in_every_session(log):
+    """Whatever positions bound a read of a session, it gives the session's events between them, in either order."""
+    for number in range(12):
+        append(log, b"%d" % number, session="even" if number % 2 else "odd")
+    append(log, *(b"more" for _ in range(300)), session="odd")
+    of = {name: [one.position for one in log.reader.events("default", session=name)] for name in ("odd", "even")}
+    assert of["even"] == [2, 4, 6, 8, 10, 12]
+    assert of["odd"] == [1, 3, 5, 7, 9, 11, *range(13, 313)]
+    for name, positions in of.items():
+        for after in (0, 1, 2, 5, 6, 11, 12, 13, 311, 312, 313, 10**6):
+            for before in (None, 0, 1, 2, 6, 7, 12, 300, 313, 10**6):
+                wanted = [p for p in positions if after < p < (10**9 if before is None else before)]
+                bounds = {"session": name, "after": after, "before": before}
+                assert [e.position for e in log.reader.events("default", **bounds)] == wanted
+                newest_first = log.reader.events("default", **bounds, newest_first=True, limit=3)
+                assert [e.position for e in newest_first] == wanted[::-1][:3]
+
+
+def test_events_of_one_kind(log):
+    """A kind leaves out all other events, within a session and in the whole namespace."""
+    kinds = [Kind.NOTE, Kind.ANATOMY, Kind.RECEIPT, Kind.ANATOMY]
+    for session in ("a", "b"):
+        log.append([Draft(kind, b"x") for kind in kinds], namespace="default", session=session)
+    log.append([Draft(Kind.ANATOMY, b"x")], namespace="other", session="a")
+    read = log.reader.events
+    assert [one.position for one in read("default", kind=Kind.ANATOMY)] == [2, 4, 6, 8]
+    assert [one.position for one in read("default", session="b", kind=Kind.ANATOMY)] == [6, 8]
+    assert [one.position for one in read("default", kind=Kind.ANATOMY, newest_first=True, limit=2)] == [8, 6]
+    assert [*read("default", session="b", kind=Kind.SUMMARY)] == []
+
+
 def test_spans(log):
     """A span gives the contents of its events in order, each ended by a newline, across pages of reading."""
     contents = [b"%d" % number for number in range(600)]

@@ -116,6 +116,7 @@ class Reader:
         namespace: str,
         *,
         session: str | None = None,
+        kind: Kind | None = None,
         after: int = 0,
         before: int | None = None,
         limit: int | None = None,
@@ -126,28 +127,54 @@ class Reader:
         Args:
             after, before: exclusive bounds by position.
         """
-        key = self.namespace_key(namespace)
-        where, bound = "namespace = ?", key
+        bound = self.namespace_key(namespace)
+        where, by = "namespace = ?", "position"
+        low, high = after, before if before is not None else 1 << 62
         if session is not None:
-            found = self._one("SELECT key FROM session WHERE namespace = ? AND name = ?", (key, session))
+            found = self._one("SELECT key FROM session WHERE namespace = ? AND name = ?", (bound, session))
             if found is None:
                 return
-            where, bound = "session = ?", int(found)
-        low, high = after, before if before is not None else 1 << 62
-        # A session's events are found by its own index, in sequence, which is the order of position.
-        order = ("sequence" if session is not None else "position") + (" DESC" if newest_first else "")
+            # A session's events are found by its own index, in sequence, which is the order of position. Bounds are
+            # sequences too: by position, each page would be looked for from the session's beginning.
+            where, by, bound = "session = ?", "sequence", int(found)
+            low, high = self._last_sequence(bound, low), self._last_sequence(bound, high - 1) + 1
+        where += "" if kind is None else f" AND kind = {int(kind)}"
+        direction = "DESC" if newest_first else "ASC"
         left = limit if limit is not None else 1 << 62
         while left > 0:
             rows = self._all(
-                f"{_FROM}WHERE {where} AND position > ? AND position < ? ORDER BY {order} LIMIT ?",
+                f"{_FROM}WHERE {where} AND {by} > ? AND {by} < ? ORDER BY {by} {direction} LIMIT ?",
                 (bound, low, high, min(left, _PAGE)),
             )
             for row in rows:
-                yield self._event(namespace, row)
+                event = self._event(namespace, row)
+                yield event
             if len(rows) < min(left, _PAGE):
                 return
             left -= len(rows)
-            low, high = (low, rows[-1][0]) if newest_first else (rows[-1][0], high)
+            last = event.position if session is None else event.sequence
+            low, high = (low, last) if newest_first else (last, high)
+
+    def _last_sequence(self, session: int, position: int) -> int:
+        """Give the sequence of a session's last event up to a position; -1 when it has none there.
+
+        Costs a few steps in the session's index, however long it is.
+        """
+        if position <= 0:
+            return -1
+        exact = self._one("SELECT sequence FROM event WHERE position = ? AND session = ?", (position, session))
+        if exact is not None:
+            return int(exact)
+        newest = self._one("SELECT max(sequence) FROM event WHERE session = ?", (session,))
+        low, high = -1, -1 if newest is None else int(newest)
+        while low < high:  # the answer lies between them, both included
+            middle = (low + high + 1) // 2
+            at = self._one(
+                "SELECT position FROM event WHERE session = ? AND sequence <= ? ORDER BY sequence DESC LIMIT 1",
+                (session, middle),
+            )
+            low, high = (middle, high) if at is None or at <= position else (low, middle - 1)
+        return low
 
     def latest(self, namespace: str, session: str, kind: Kind, *, before: int | None = None) -> Event | None:
         """Read a session's newest event of a kind, before a position; None when it has none.
