@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from firsthand.llm.local import LocalModel
     from firsthand.llm.port import Model, Reply, ToolCall
     from firsthand.llm.recorded import Recorded
+    from firsthand.llm.written import CallExample
 
-__all__ = ["LocalModel", "Model", "OpenAICompatible", "Recorded", "Reply", "ToolCall"]
+__all__ = ["CallExample", "LocalModel", "Model", "OpenAICompatible", "Recorded", "Reply", "ToolCall"]
 
 _HOMES = {
+    "CallExample": "written",
     "LocalModel": "local",
     "Model": "port",
     "OpenAICompatible": "compatible",

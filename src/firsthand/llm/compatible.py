@@ -168,26 +168,25 @@ class OpenAICompatible:
             whole = json.loads(answered)
             choice = whole["choices"][0]
             message = choice["message"]
-            text = _text(message.get("content"))
             calls = tuple(
                 ToolCall(str(call["id"]), str(call["function"]["name"]), _arguments(call["function"].get("arguments")))
                 for call in message.get("tool_calls") or ()
+            )
+            usage = whole.get("usage") or {}
+            return Reply(
+                _text(message.get("content")),
+                {"role": "assistant", **message},
+                calls,
+                _count(usage.get("prompt_tokens")),
+                _count(usage.get("completion_tokens")),
+                seconds,
+                str(choice.get("finish_reason") or "stop"),
             )
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
             raise ModelError(
                 f"{self.url} answered with something that is no chat completion "
                 f"({type(error).__name__}: {self._said(str(error))}): {self._said(_readable(answered))}"
             ) from error
-        usage = whole.get("usage") or {}
-        return Reply(
-            text,
-            {"role": "assistant", **message},
-            calls,
-            _count(usage, "prompt_tokens"),
-            _count(usage, "completion_tokens"),
-            seconds,
-            str(choice.get("finish_reason") or "stop"),
-        )
 
     def _error(self, status: int, answered: bytes, attempts: int, wait: float | None) -> ModelError:
         asked = f", and asks to wait {wait:g} seconds" if wait else ""
@@ -220,6 +219,5 @@ def _arguments(given: object) -> str:
     )  # some servers send an object
 
 
-def _count(usage: Mapping[str, Any], name: str) -> int | None:
-    count = usage.get(name)
+def _count(count: object) -> int | None:
     return count if isinstance(count, int) else None

@@ -33,7 +33,7 @@ SHOWN_BEFORE = 20
 _TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?"
 _PASSING = re.compile(
     r"(?P<mark>(?:(?<=<<firsthand )|(?<=<<end ))[0-9a-f]{32})"
-    r"|(?P<id>(?<![0-9A-Za-z])[0-7][0-9A-HJKMNP-TV-Z]{25}(?![0-9A-Za-z]))"
+    r"|(?P<id>(?:(?<![0-9A-Za-z])|(?<=\\[nrt]))[0-7][0-9A-HJKMNP-TV-Z]{25}(?![0-9A-Za-z]))"
     rf"|(?P<time>{_TIME}(?: to (?:{_TIME}|\d\d:\d\d))?)"
     r"|(?P<literal>\{\{(?:mark|id|time|literal) \d+\}\})"  # what looks like one of our numbers is numbered itself
 )

@@ -3,7 +3,8 @@
 `told` rewrites messages so that any chat template takes them: the tools stand in
 the system text, calls and results in the words of messages. `grammar` admits a call
 of one of the tools and nothing else, from their own JSON schemas. The invariant:
-what the grammar admits, `read` reads back. It knows no model and no tool by name.
+what the grammar admits, `read` reads back. It knows no model and no tool by name;
+what a good call looks like is shown by the caller's own examples.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 from firsthand.errors import InvalidArgument
 from firsthand.llm.port import ToolCall
+from firsthand.value import value
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 ARGUMENT_CHARACTERS_MAX = 200  # of a text whose schema has no limit: a small model may not find its end
@@ -26,8 +28,24 @@ Tools:
 _SPELLING = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
 
-def told(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+@value
+class CallExample:
+    """A user message and the call that answers it well: what a small model imitates better than a description."""
+
+    message: str
+    tool: str
+    arguments: Mapping[str, Any]
+
+
+def told(
+    messages: Sequence[Mapping[str, Any]],
+    tools: Sequence[Mapping[str, Any]],
+    examples: Sequence[CallExample] = (),
+) -> list[dict[str, str]]:
     """Write messages of OpenAI chat shape as system, user and assistant texts.
+
+    Args:
+        examples: shown before the other messages, as far as their tools are there.
 
     Raises:
         InvalidArgument: a message holds what is no text, such as an image.
@@ -48,20 +66,25 @@ def told(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any
         else:
             plain.append({"role": role, "content": text})
     if tools:
+        names_offered = {tool["function"]["name"] for tool in tools}
         listed = _HOW + "\n".join(_signature(tool["function"]) for tool in tools)
         if plain[0]["role"] == "system":
             plain[0]["content"] += f"\n\n{listed}"
         else:
             plain.insert(0, {"role": "system", "content": listed})
+        plain[1:1] = [turn for one in examples if one.tool in names_offered for turn in _example(one)]
     return [{**message, "content": _sayable(message["content"])} for message in plain]
 
 
 def grammar(tools: Sequence[Mapping[str, Any]]) -> str:
-    """Write the grammar (of llguidance) of one call of one of the tools."""
+    """Write the grammar (of llguidance) of one call of one of the tools, with the arguments that it must have.
+
+    Those that it may have are left out: a small model fills in all that it can.
+    """
     shapes = [
         {
             "type": "object",
-            "properties": {"name": {"const": tool["function"]["name"]}, "arguments": _bounded(_schema(tool))},
+            "properties": {"name": {"const": tool["function"]["name"]}, "arguments": _bounded(_needed(tool))},
             "required": ["name", "arguments"],
             "additionalProperties": False,
         }
@@ -89,6 +112,11 @@ def read(text: str, identifier: str) -> tuple[ToolCall, ...]:
     return (ToolCall(identifier, held["name"], json.dumps(held.get("arguments", {}), ensure_ascii=False)),)
 
 
+def is_begun(text: str) -> bool:
+    """Say whether a text is a call, or one that was cut, as far as its beginning shows."""
+    return text[: len(OPEN)] == OPEN[: len(text)] != ""
+
+
 def is_answered(messages: Sequence[Mapping[str, Any]]) -> bool:
     """Say whether a tool result stands behind the newest user message."""
     roles = [message["role"] for message in messages]
@@ -112,6 +140,11 @@ def _call(call: Mapping[str, Any]) -> str:
     )
 
 
+def _example(example: CallExample) -> tuple[dict[str, str], ...]:
+    call = {"function": {"name": example.tool, "arguments": json.dumps(dict(example.arguments), ensure_ascii=False)}}
+    return {"role": "user", "content": example.message}, {"role": "assistant", "content": _call(call)}
+
+
 def _signature(function: Mapping[str, Any]) -> str:
     """Write a tool in one line: a small model follows this better than its JSON schema, in a fifth of the tokens."""
     schema = function.get("parameters") or {}
@@ -125,11 +158,16 @@ def _signature(function: Mapping[str, Any]) -> str:
     return f"{function['name']}({arguments}){f' - {short}' if short else ''}"
 
 
-def _schema(tool: Mapping[str, Any]) -> dict[str, Any]:
-    return {
+def _needed(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the schema of a tool's arguments without those that it may do without."""
+    schema = dict(tool["function"].get("parameters") or {})
+    needed = schema.get("required") or []
+    held = schema.get("properties") or {}
+    return schema | {
         "type": "object",
+        "properties": {name: held.get(name, {}) for name in needed},
+        "required": needed,
         "additionalProperties": False,
-        **(tool["function"].get("parameters") or {"properties": {}}),
     }
 
 
