@@ -37,6 +37,20 @@ _LABELS = {Kind.SUMMARY: "summary by the host", Kind.OTHER: "kept as it came"}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if math.isinf(number):  # 1e999 is JSON, but what it is read as is none
+        raise ValueError(f"{written} is too large")
+    return number
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
+
+
 class Source:
     """One entry on its way into the prompt.
 
@@ -311,7 +325,7 @@ def object_text(written: str) -> str:
     What is none (a model wrote it so, or it is shortened) becomes the one member ``arguments`` of one.
     """
     try:
-        if isinstance(json.loads(written, parse_constant=_no_constant, parse_float=_finite), dict):
+        if isinstance(_DECODER.decode(written), dict):
             return written
     except (ValueError, RecursionError):
         pass  # told to the model as the text that it is
@@ -355,17 +369,6 @@ def _without_altered_thoughts(blocks: list[Block], notes: Notes) -> list[Block]:
         else:
             kept.append(block)
     return kept
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _finite(written: str) -> float:
-    number = float(written)
-    if math.isinf(number):  # 1e999 is JSON, but what it is read as is none
-        raise ValueError(f"{written} is too large")
-    return number
 
 
 def _call_id(piece: Piece) -> str:

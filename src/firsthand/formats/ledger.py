@@ -100,7 +100,7 @@ def _add_shares(sums: dict[str, list[int]], source: Source) -> None:
     if dropped:
         pieces = [piece for number, piece in enumerate(pieces) if number not in dropped]
     names = [contributor(piece, newest=source.newest) for piece in pieces]
-    sizes = [source.bytes, *[0] * (len(pieces) - 1)] if len(set(names)) < 2 else _split(source, pieces)
+    sizes: list[int] = [source.bytes, *[0] * (len(pieces) - 1)] if len(set(names)) < 2 else _split(source, pieces)
     for name, size, piece in zip(names, sizes, pieces, strict=True):
         held = sums.setdefault(name, [0, 0, 0])
         held[0] += size
@@ -110,26 +110,34 @@ def _add_shares(sums: dict[str, list[int]], source: Source) -> None:
 
 def _split(source: Source, pieces: Sequence[Piece]) -> list[int]:
     """Split the bytes of one message: later pieces have what their blocks take, the first all else."""
-    taken: dict[str, deque[int]] = {}
-    for sort, size in _sizes(source.blocks):
-        taken.setdefault(sort, deque()).append(size)
-    sizes: list[int] = []
+    taken: dict[str, deque[Any]] = {}
+    for sort, held in _measurable(source.blocks):
+        taken.setdefault(sort, deque()).append(held)
+    sizes = [0]
     left = source.bytes
     for number, piece in enumerate(pieces):
         found = taken.get(_SORTS.get(piece.kind, TEXT))
-        size = min(found.popleft() if found else 0, left) if found is not None else 0
-        sizes.append(size if number else 0)
-        left -= sizes[-1]
+        held = found.popleft() if found else None
+        if number:
+            sizes.append(0 if held is None else min(_size_of(held), left))
+            left -= sizes[-1]
     return [left, *sizes[1:]]
 
 
-def _sizes(blocks: Sequence[Block]) -> Iterator[tuple[str, int]]:
-    """Measure blocks; files that stand in a result are counted apart from it."""
+def _measurable(blocks: Sequence[Block]) -> Iterator[tuple[str, Any]]:
+    """Yield what the pieces of a message have in it; files that stand in a result are theirs, not the result's."""
     for block in blocks:
-        size = _size_in(block, joined=False)
         if block.sort == RESULT:
             inside = items(block.value.get("content")) or items(block.value.get("output"))
-            files = [size_of(part) for part in inside if not text(mapping(part).get("type")).endswith("text")]
-            size -= sum(files)
-            yield from ((FILE, each) for each in files)
-        yield block.sort if block.sort in (CALL, RESULT, FILE, THOUGHT) else TEXT, size
+            files = [part for part in inside if not text(mapping(part).get("type")).endswith("text")]
+            yield RESULT, (block.value, files)
+            yield from ((FILE, file) for file in files)
+        else:
+            yield block.sort if block.sort in (CALL, FILE, THOUGHT) else TEXT, block.value
+
+
+def _size_of(held: Any) -> int:
+    if isinstance(held, tuple):
+        result, files = held
+        return size_of(result) - sum(map(size_of, files))
+    return size_of({"type": "text", "text": held} if isinstance(held, str) else held)
