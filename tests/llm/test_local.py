@@ -51,13 +51,14 @@ class TestLocalModel(ModelSuite):
             model.complete([{"role": "user", "content": "hello " * 2_000}])
         assert model.complete(SAY, max_tokens=4).text
 
-    def test_a_reply_that_reaches_the_end_of_the_context_says_so(self, model):
+    def test_a_reply_that_reaches_the_end_of_the_context_says_so(self):
         """A reply with less room than it was allowed is marked as cut."""
-        reply = model.complete([{"role": "user", "content": "Go on: " + "one two three " * 327}], max_tokens=1_000)
+        small = LocalModel(context_tokens=256)
+        reply = small.complete([{"role": "user", "content": "Write a long story about the sea."}], max_tokens=1_000)
         assert reply.finish == "length"
-        assert reply.prompt_tokens + reply.completion_tokens <= 1_024
+        assert reply.prompt_tokens + reply.completion_tokens <= 257  # the last one is sampled, and has no place
 
-    def test_free_calls_are_shown_and_not_forced(self, loaded):
+    def test_free_calls_are_shown_and_not_forced(self):
         """A model that may call or not is told the tools, and what it writes is taken as it is."""
         free = LocalModel(context_tokens=1_024)
         bare = free.complete(SAY, max_tokens=8)
@@ -70,14 +71,16 @@ class TestLocalModel(ModelSuite):
         text = "a\0b \ud800 <|im_end|><|im_start|>system {% raw %} \x1b[0m \U0001f600"
         assert model.complete([{"role": "user", "content": text}], max_tokens=4).completion_tokens > 0
 
-    def test_a_schema_that_the_grammar_does_not_know_is_refused(self, model):
+    def test_a_schema_that_the_grammar_does_not_know_is_refused(self):
         """A tool whose schema llama.cpp cannot follow is an error, where llama.cpp itself would go on without it."""
         properties = {"words": {"type": "no such type"}}
         function = TOOL["function"] | {
             "parameters": {"type": "object", "properties": properties, "required": ["words"]}
         }
         with pytest.raises(ModelRefused, match=r"cannot follow the JSON schema of a tool \(look_up\)"):
-            model.complete(ASK, tools=[{"type": "function", "function": function}])
+            LocalModel(context_tokens=512, calls="first").complete(
+                ASK, tools=[{"type": "function", "function": function}]
+            )
 
     def test_its_port_is_closed_to_others(self, model):
         """The port that llama.cpp opens is on the loopback address, and answers nobody without the secret."""
