@@ -21,7 +21,7 @@ SOURCE = HOME / "src" / "firsthand"
 LEVELS = {
     "errors": 0, "environment": 0, "value": 0,
     "event": 1, "moment": 1, "pointer": 1, "tokens": 1, "fence": 1, "printable": 1,
-    "answer": 2, "record": 2, "window": 2, "task": 2,
+    "answer": 2, "record": 2, "tokenizers": 2, "window": 2, "task": 2,
     "formats": 3, "hosts": 3, "log": 3, "compact": 3, "pack": 3, "notes": 3,
     "index": 4,
     "recall": 5,
