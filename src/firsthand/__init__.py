@@ -10,10 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from firsthand.anatomy.diff import Difference
     from firsthand.anatomy.record import Anatomy
     from firsthand.anatomy.replay import Replay
+    from firsthand.anatomy.use import Use, use_of
     from firsthand.answer import Answer, Hit, Outcome, Query, Scope
     from firsthand.compact.receipt import Receipt
+    from firsthand.compact.stays import Stay
     from firsthand.errors import (
         AppendError,
         Erased,
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     )
     from firsthand.event import Artifact, ByteSource, Draft, Event, Kind, Trust
     from firsthand.intake.report import ImportReport, Progress, SourceReport
+    from firsthand.live.replay import difference
     from firsthand.live.request import Request
     from firsthand.live.window import SessionWindow
     from firsthand.log.append import Appended
@@ -69,6 +73,7 @@ __all__ = [
     "Backup",
     "Budget",
     "ByteSource",
+    "Difference",
     "Draft",
     "Erased",
     "Erasure",
@@ -109,6 +114,7 @@ __all__ = [
     "SourceReport",
     "StaleExpectation",
     "Stats",
+    "Stay",
     "StoreBusy",
     "StoreClosed",
     "StoreDamaged",
@@ -120,10 +126,13 @@ __all__ = [
     "TaskState",
     "Trust",
     "Unresolvable",
+    "Use",
     "UsualPlace",
     "Verification",
     "Window",
     "__version__",
+    "difference",
+    "use_of",
     "usual_places",
 ]
 
@@ -167,9 +176,13 @@ _ROOMS = {
     "places": ("UsualPlace", "usual_places"),
     "pointer": ("Pointer",),
     "stats": ("Stats",),
+    "anatomy.diff": ("Difference",),
     "anatomy.record": ("Anatomy",),
     "anatomy.replay": ("Replay",),
+    "anatomy.use": ("Use", "use_of"),
     "compact.receipt": ("Receipt",),
+    "compact.stays": ("Stay",),
+    "live.replay": ("difference",),
     "live.request": ("Request",),
     "live.window": ("SessionWindow",),
     "pull": ("PullLimits",),

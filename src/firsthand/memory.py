@@ -21,7 +21,7 @@ from firsthand.event import INJECTED, ByteSource, Draft, Event, Kind, Trust
 from firsthand.index.text import TextIndex
 from firsthand.log.append import Appended
 from firsthand.log.log import TIMEOUT_MS, Log
-from firsthand.log.prepare import BATCH_EVENTS_MAX
+from firsthand.log.prepare import BATCH_EVENTS_MAX, check_name
 from firsthand.log.read import SessionInfo
 from firsthand.moment import Moment
 from firsthand.pointer import Pointer
@@ -235,12 +235,13 @@ class Memory:
         position, digest = self._log.reader.head()
         return f"{position}:{digest.hex()}"
 
-    def anatomies(self, session: str) -> Iterator[Anatomy]:
-        """Yield what each call of a session was sent, part by part, in order (total-recall 9.6)."""
+    def anatomies(self, session: str | None = None, *, newest_first: bool = False) -> Iterator[Anatomy]:
+        """Yield what each call was sent, part by part, in order (total-recall 9.6); None takes all sessions."""
         from firsthand.anatomy.record import from_event
 
-        for one in self.events(session):
-            if one.kind is Kind.ANATOMY and not one.erased:
+        read = self._log.reader.events
+        for one in read(self.namespace, session=session, kind=Kind.ANATOMY, newest_first=newest_first):
+            if not one.erased:
                 yield from_event(one)
 
     def anatomy(self, address: str | Pointer | Appended) -> Anatomy:

@@ -109,7 +109,7 @@ def test_without_windows_it_is_said_that_events_were_not_compared():
             f"2 markers are no longer there: {pointer(2, 9)}, {pointer(10, 19)}.",
         )
         assert found.sentences[-1] == (
-            "Events and merged markers were not compared: the windows of both calls were not at hand."
+            "Events and merged markers were not compared: the windows of both calls could not be had as they were."
         )
 
 

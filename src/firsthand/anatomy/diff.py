@@ -178,7 +178,7 @@ def _sentences(found: Difference) -> Iterator[str]:
             yield f"{name.replace('_', ' ')} was {old or 'not named'}, then {new or 'not named'}{warning}."
     if not found.events_compared:
         same = before.session == after.session
-        why = "the windows of both calls were not at hand" if same else "the calls are of two sessions"
+        why = "the windows of both calls could not be had as they were" if same else "the calls are of two sessions"
         yield f"Events and merged markers were not compared: {why}."
 
 

@@ -35,6 +35,7 @@ LABEL_TERMS = 3
 EVENT_TERMS_MAX = 60
 EVENT_CHARACTERS_MAX = 8_000  # looked at: half from the head, half from the tail
 SEEN_TERMS_MAX = 4_000
+RESUMED_EVENTS = 64  # of a session's newest, that are enough to go on from
 TERM_CHARACTERS = range(3, 41)
 
 Terms = tuple[str, ...]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from firsthand.anatomy.diff import Difference, diff
 from firsthand.anatomy.record import from_event
 from firsthand.anatomy.replay import Replay
 from firsthand.anatomy.replay import replay as compared
@@ -42,6 +43,21 @@ def replay(memory: Memory, event: Event, counter: TokenCounter) -> Replay:
 
 def _no_task(_: Mapping[str, Any]) -> str:
     return ""  # only the tools' schemas are asked for
+
+
+def difference(memory: Memory, before: str, after: str) -> Difference:
+    """Say why one call was sent more or less than another; events too, when both prompts come out as they were.
+
+    Args:
+        before, after: pointers of their anatomies.
+
+    Raises:
+        FormatError: an event there is no anatomy.
+    """
+    calls = [memory.anatomy(address) for address in (before, after)]
+    replays = [memory.replay(address) for address in (before, after)]
+    old, new = (one.window if one.same else None for one in replays)
+    return diff(*calls, window_before=old, window_after=new)
 
 
 def _why(memory: Memory, event: Event, counter: TokenCounter, recorded: str) -> str:

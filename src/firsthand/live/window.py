@@ -23,6 +23,7 @@ from firsthand.anatomy import record as anatomies
 from firsthand.anatomy import topic as topics
 from firsthand.compact.plan import plan
 from firsthand.compact.receipt import Left, Receipt, from_json
+from firsthand.compact.stays import Stay, stays
 from firsthand.errors import FormatError, InvalidArgument, StaleExpectation
 from firsthand.event import INJECTED, Draft, IdMaker, Kind, Trust, to_bytes
 from firsthand.formats import canonical
@@ -77,6 +78,7 @@ class SessionWindow:
         self._recalls = dict.fromkeys(ANSWERED, 0)
         self._fold.open()
         self._last = self._last_anatomy()
+        self._topic = topics.observe(self._topic, self._latest_texts())
 
     # what is there -----------------------------------------------------------------------------------
 
@@ -113,6 +115,10 @@ class SessionWindow:
     def tools(self) -> list[dict[str, Any]]:
         """The schemas of recall, expand and task in the window's format; a request has them already."""
         return calling.schemas(self._definitions(), self.format)
+
+    def stays(self) -> tuple[Stay, ...]:
+        """Say of each item of the window why it is still there, in order of position."""
+        return stays(self.state, self.budget)
 
     def receipts(self) -> Iterator[Receipt]:
         """Yield the receipts of the session's compactions, the first one first."""
@@ -357,6 +363,11 @@ class SessionWindow:
                 self._unread.append(event.text)
             if event.kind is Kind.TOOL_CALL and event.meta.get("tool") in ANSWERED:
                 self._recalls[str(event.meta["tool"])] += 1
+
+    def _latest_texts(self) -> list[str]:
+        """Read what the topic is told from, so that a session that is opened again goes on with its own."""
+        newest = self._session.events(limit=topics.RESUMED_EVENTS, newest_first=True)
+        return [one.text for one in newest if one.kind in parts.HISTORY and not one.meta.get(PART)][::-1]
 
     def _last_anatomy(self) -> anatomies.Anatomy | None:
         found = self._fold.reader.latest(self._memory.namespace, self._session.name, Kind.ANATOMY)
