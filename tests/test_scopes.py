@@ -238,8 +238,8 @@ def test_the_parents_window_does_not_grow_with_the_child(memory):
         state = plan.window(100_000).state
         assert [item.kind for item in state.items] == [Kind.USER_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT]
         sizes.append(state.tokens)
-    assert abs(sizes[0] - sizes[1]) <= 20
-    assert sizes[1] < 250
+    assert abs(sizes[0] - sizes[1]) < 60  # larger numbers and other topics in one line, beside 24,000 tokens more
+    assert sizes[1] < 300
 
 
 def test_an_executor_has_a_window_of_its_own(memory):

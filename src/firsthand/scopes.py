@@ -363,6 +363,6 @@ def _result(text: str, identifier: str, meta: Mapping[str, Any]) -> Draft:
 def _has(memory: Memory, identifier: str) -> bool:
     try:
         memory.event(f"fh:{identifier}")
-    except Unresolvable:
+    except Unresolvable:  # that is the answer
         return False
     return True

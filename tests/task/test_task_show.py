@@ -86,10 +86,12 @@ def test_what_matters_most_stays_longest():
     assert "Why" not in block
 
 
-def test_too_little_room_is_an_error():
-    """Where not even the count has room, the error says how much is needed."""
-    with pytest.raises(InvalidArgument, match=r"needs \d+ tokens"):
-        text(STATE, tokens_max=20, count=estimate)
+def test_too_little_room():
+    """Where no line has room the block is the number of entries; where that has none, an error says what it needs."""
+    line = "[Task state: 10 entries, no room to show them; recall(query) finds them]"
+    assert text(STATE, tokens_max=estimate(line), count=estimate) == line
+    with pytest.raises(InvalidArgument, match=rf"needs {estimate(line)} tokens .* got {estimate(line) - 1}"):
+        text(STATE, tokens_max=estimate(line) - 1, count=estimate)
 
 
 def test_any_counter_is_kept_to():

@@ -56,6 +56,14 @@ def text(state: TaskState, *, tokens_max: int, count: TokenCounter) -> str:
         shown = shown[:-1]  # tokens of lines do not always add up to those of the block
 
 
+def _only_counted(state: TaskState, tokens_max: int, count: TokenCounter) -> str:
+    entries = sum(len(_by_importance(state, name)) for name in FIELDS)
+    line = f"[Task state: {entries:,} entries, no room to show them; recall(query) finds them]"
+    if count(line) > tokens_max:
+        raise InvalidArgument(f"a task state needs {count(line)} tokens to say that it is there; got {tokens_max!r}")
+    return line
+
+
 def _chosen(state: TaskState, tokens_max: int, count: TokenCounter) -> list[tuple[str, Entry]]:
     """Choose entries by importance, within a field the newest first, while their lines have room."""
     spare = tokens_max - count(_HEADING) - count(_left_out(state, [])) - 2
