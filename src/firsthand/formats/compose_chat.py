@@ -224,9 +224,9 @@ def _message(role: str, blocks: list[Block], ledger: Ledger) -> dict[str, Any]:
     joined = all(isinstance(block.value, str) for block in said)
     parts = [block.value for block in said]
     content = _BLANK_LINE.join(parts) if joined else [_as_part(part) for part in parts]
-    first = blocks[0].source
-    kept = text((first.message or {}).get("role")) if role == SYSTEM else role  # developer stays what it is
-    message: dict[str, Any] = {"role": kept or role, "content": content or None, **_extras(blocks)}
+    if role == SYSTEM and any((block.source.message or {}).get("role") == "developer" for block in blocks):
+        role = "developer"  # as the caller chose
+    message: dict[str, Any] = {"role": role, "content": content or None, **_extras(blocks)}
     if calls:
         message["tool_calls"] = [block.value for block in calls]
     return ledger.add(message, blocks, joined=joined)
