@@ -216,15 +216,15 @@ class Memory:
         self,
         session: str | None = None,
         *,
+        kind: Kind | None = None,
         after: int = 0,
         before: int | None = None,
         limit: int | None = None,
         newest_first: bool = False,
     ) -> Iterator[Event]:
         """Yield events in order of position; ``after`` and ``before`` are exclusive positions."""
-        return self._log.reader.events(
-            self.namespace, session=session, after=after, before=before, limit=limit, newest_first=newest_first
-        )
+        bounds: dict[str, Any] = {"after": after, "before": before, "limit": limit, "newest_first": newest_first}
+        return self._log.reader.events(self.namespace, session=session, kind=kind, **bounds)
 
     def sessions(self) -> tuple[SessionInfo, ...]:
         """List the sessions of this namespace, in the order they began."""
@@ -239,8 +239,7 @@ class Memory:
         """Yield what each call was sent, part by part, in order (total-recall 9.6); None takes all sessions."""
         from firsthand.anatomy.record import from_event
 
-        read = self._log.reader.events
-        for one in read(self.namespace, session=session, kind=Kind.ANATOMY, newest_first=newest_first):
+        for one in self.events(session, kind=Kind.ANATOMY, newest_first=newest_first):
             if not one.erased:
                 yield from_event(one)
 

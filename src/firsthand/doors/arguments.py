@@ -53,8 +53,8 @@ def parser() -> argparse.ArgumentParser:
     _everywhere(top, first=True)
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in (
-        _import, _append, _recall, _show, _sessions, _timeline, _stats, _verify, _export, _restore, _backup, _erase,
-        _rebuild, _demo,
+        _import, _append, _recall, _show, _sessions, _timeline, _window, _anatomy, _stats, _verify, _export, _restore,
+        _backup, _erase, _rebuild, _demo,
     ):  # fmt: skip
         add(commands)
     return top
@@ -249,6 +249,48 @@ def _timeline(commands: Any) -> None:
     one.add_argument("--after", type=_number(0), default=0, metavar="POSITION", help="only beyond this position")
     one.add_argument("--limit", type=_number(0), default=100, metavar="N", help="most lines, default 100; 0 for all")
     one.add_argument("--reverse", action="store_true", help="newest first")
+
+
+def _window(commands: Any) -> None:
+    one = _command(
+        commands, "window", "window:window",
+        "Show a session's context window: task state, markers, receipts of compactions, and why each item is there.",
+        """
+        firsthand window deploy
+        firsthand window deploy --budget 8000                       as it would be under another budget
+        firsthand window deploy --receipt fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY    what one compaction took out, and why
+        """,
+    )  # fmt: skip
+    one.add_argument("session", metavar="SESSION", help="the session")
+    one.add_argument(
+        "--budget", type=_number(1, 100_000_000), metavar="TOKENS", help="default: that of its newest call"
+    )
+    how = one.add_mutually_exclusive_group()
+    how.add_argument("--receipt", metavar="POINTER", help="only this receipt")
+    how.add_argument("--all", action="store_true", help="every receipt and item; otherwise the newest")
+
+
+def _anatomy(commands: Any) -> None:
+    one = _command(
+        commands, "anatomy", "anatomy:anatomy",
+        "Show what models were sent, call by call: what it was made of, why it grew, exactly what was in it.",
+        """
+        firsthand anatomy                       the calls of the session that had the newest one
+        firsthand anatomy deploy                those of this session
+        firsthand anatomy show 12               one call as a bar; none given: the newest
+        firsthand anatomy diff 11 12            why the prompt grew; none given: the newest two
+        firsthand anatomy replay 12 | sha256sum     exactly what was sent
+        firsthand anatomy export > calls.jsonl  every record of every session
+        """,
+    )  # fmt: skip
+    one.add_argument(
+        "words", nargs="*", metavar="WHAT",
+        help="a session; or show, diff, replay with calls by number or pointer; or export with a session",
+    )  # fmt: skip
+    one.add_argument("--session", metavar="NAME", help="whose calls the numbers count; default that of the newest call")
+    one.add_argument(
+        "--limit", type=_number(0), default=40, metavar="N", help="most lines of a list, default 40; 0 for all"
+    )
 
 
 def _stats(commands: Any) -> None:

@@ -13,7 +13,23 @@ from typing import TYPE_CHECKING, Any
 from firsthand.value import asdict
 
 if TYPE_CHECKING:  # a recall does not pay for the import of an import
-    from firsthand import Answer, Event, Hit, ImportReport, Moment, SessionInfo, Verification
+    from firsthand import (
+        Anatomy,
+        Answer,
+        Budget,
+        Difference,
+        Event,
+        Hit,
+        ImportReport,
+        Item,
+        Marker,
+        Moment,
+        Receipt,
+        SessionInfo,
+        Stay,
+        TaskState,
+        Verification,
+    )
 
 
 def of_bytes(data: bytes) -> str | dict[str, str]:
@@ -114,4 +130,86 @@ def of_import(report: ImportReport) -> dict[str, Any]:
         "quarantined_count": report.quarantined_count,
         "refused_count": len(report.refused),
         "ok": report.ok,
+    }
+
+
+# the window ----------------------------------------------------------------------------------------
+
+
+def of_anatomy(anatomy: Anatomy) -> dict[str, Any]:
+    """Give the record of one call; under ``paper`` its fields as the paper names them (total-recall A.4)."""
+    return asdict(anatomy) | {
+        "time": of_moment(anatomy.time),
+        "tokens": anatomy.tokens,
+        "utilisation_percent": anatomy.utilisation_percent,
+        "paper": anatomy.fields_of_the_paper,
+    }
+
+
+def of_difference(found: Difference) -> dict[str, Any]:
+    """Give what lies between two calls."""
+    return {
+        "before": found.before.pointer,
+        "after": found.after.pointer,
+        "tokens": found.tokens,
+        "bytes": found.bytes,
+        "compactions": found.compactions,
+        "changes": [asdict(change) for change in found.changes],
+        "events_compared": found.events_compared,
+        "came": [of_item(item) for item in found.came],
+        "left": [of_item(item) for item in found.left],
+        "resized": [of_item(item) for item in found.resized],
+        "markers_came": list(found.markers_came),
+        "markers_left": list(found.markers_left),
+        "merged": [asdict(one) for one in found.merged],
+        "sentences": list(found.sentences),
+    }
+
+
+def of_item(item: Item) -> dict[str, Any]:
+    """Give one item of a window."""
+    return {
+        "pointer": f"fh:{item.id}",
+        "position": item.position,
+        "turn": item.turn,
+        "kind": item.kind.word,
+        "tokens": item.tokens,
+        "shortened": item.shortened,
+        "constraint": item.constraint,
+        "accesses": list(item.accesses),
+    }
+
+
+def of_stay(one: Stay) -> dict[str, Any]:
+    """Give one item of a window and why it is there."""
+    return of_item(one.item) | {"reason": one.reason, "protected": one.protected}
+
+
+def of_marker(marker: Marker) -> dict[str, Any]:
+    """Give one marker."""
+    return asdict(marker) | {
+        "pointer": marker.pointer,
+        "start": of_moment(marker.start),
+        "end": of_moment(marker.end),
+        "text": marker.text,
+    }
+
+
+def of_budget(budget: Budget) -> dict[str, Any]:
+    """Give a budget and its marks."""
+    return asdict(budget) | {"high_tokens": budget.high_tokens, "low_tokens": budget.low_tokens}
+
+
+def of_task(task: TaskState) -> dict[str, Any]:
+    """Give a task state."""
+    return asdict(task)
+
+
+def of_receipt(pointer: str, receipt: Receipt) -> dict[str, Any]:
+    """Give what one compaction did."""
+    return asdict(receipt) | {
+        "pointer": pointer,
+        "budget": of_budget(receipt.budget),
+        "markers": [of_marker(marker) for marker in receipt.markers],
+        "text": receipt.text,
     }

@@ -67,9 +67,13 @@ def compose_from(fold: Fold, format: str, pull: Sequence[Tool]) -> Composed:  # 
     """Compose the prompt of a fold as it is now."""
     tools: list[dict[str, Any]] = [*_own_tools(fold), *schemas(pull, format)]
     return compose(
-        [*_entries(fold, format)], format, system=[*_system(fold)], tail=[*_tail(fold, task=shows_task(fold))], tools=tools,
+        [*_entries(fold, format)],
+        format,
+        system=[*_system(fold)],
+        tail=[*_tail(fold, task=shows_task(fold))],
+        tools=tools,
         tools_tokens=overhead_of_tools(fold, tools),
-    )  # fmt: skip
+    )
 
 
 def overhead(fold: Fold, format: str, pull: Sequence[Tool]) -> int:  # noqa: A002 - the package's word

@@ -122,10 +122,18 @@ class SessionWindow:
 
     def receipts(self) -> Iterator[Receipt]:
         """Yield the receipts of the session's compactions, the first one first."""
-        reader = self._memory._log.reader  # noqa: SLF001 - one room
-        for event in self._session.events():
-            if event.kind is Kind.RECEIPT and not event.erased:
-                yield from_json(reader.content(event))
+        for event in self._memory.events(self._session.name, kind=Kind.RECEIPT):
+            if not event.erased:
+                yield self.receipt(f"fh:{event.id}")
+
+    def receipt(self, address: str) -> Receipt:
+        """Read the receipt that a pointer addresses.
+
+        Raises:
+            FormatError: the event there is no receipt.
+            Unresolvable: nothing answers to the pointer; `Erased` when it was erased.
+        """
+        return from_json(self._memory.expand(address))
 
     # the loop ----------------------------------------------------------------------------------------
 
