@@ -1,0 +1,74 @@
+"""One call through a window at session lengths from 1,000 to 1,000,000 events: time, memory, and a cold first look.
+
+Each length is measured in a process of its own (`window_process`), since peak memory
+belongs to a process. The baseline of each is the shortest session of the same run.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from setting import Setting
+from table import Bound, Row, Target
+from timing import say
+
+LENGTHS = (1_000, 10_000, 100_000, 1_000_000)
+BUDGET_TOKENS = 8_000
+CALLS = 200
+ADDED_MS_MAX = 5.0
+PROCESS = Path(__file__).with_name("window_process.py")
+
+
+def measure(setting: Setting) -> list[Row]:
+    """Measure calls on sessions of growing length."""
+    lengths = LENGTHS[:-1] if setting.quick else LENGTHS
+    found = {length: _one(setting, length) for length in lengths}
+    first = found[lengths[0]]
+    rows: list[Row] = []
+    for length, now in found.items():
+        where = f"a session of {length:,} events"
+        note = (
+            f"Budget {BUDGET_TOKENS:,} tokens, one process, {CALLS} calls: a user message is appended, then the window "
+            "gives the request: follow the log, compose, record the anatomy with a sync. Compacting calls also plan, prove "
+            "from the log, apply, recall and expand exact strings, and write the receipt. Baseline: one durable append "
+            "of the same message by the same store."
+        )
+        rows += [
+            Row(f"window: request in {where}, p50", now["plain_p50"], now["append_p50"], "ms", "a durable append", True, None, note),
+            Row(f"window: request in {where}, p95", now["plain_p95"], now["append_p50"], "ms", "a durable append", True,
+                Target(Bound.OURS_MAX, ADDED_MS_MAX), note),
+            Row(f"window: a request that compacts in {where}, p50", now["compacting_p50"], now["append_p50"], "ms",
+                "a durable append", True, None, note),
+        ]  # fmt: skip
+    for length, now in [*found.items()][1:]:
+        where = f"{length:,} events"
+        times = length / lengths[0]
+        rows += [
+            Row(f"window: first look at {where}, receipts there: open", now["open"], first["open"], "ms",
+                f"{lengths[0]:,} events", True, None,
+                "A new handle on a session that was compacted before: it begins at the last receipt."),
+            Row(f"window: {where} never compacted before, first compaction, per event that leaves",
+                1e6 * now["cold"] / now["left"], 1e6 * first["cold"] / first["left"], "us", f"{lengths[0]:,} events", True,
+                Target(Bound.RATIO_MAX, 2.0),
+                f"Linear in what leaves: {times:,.0f} times the events in the same time for each."),
+            Row(f"window: peak memory above an open store, {where}", now["peak"], first["peak"], "MB",
+                f"{lengths[0]:,} events", True, Target(Bound.RATIO_MAX, 2.0),
+                "While the whole session is read for the first time and compacted."),
+        ]  # fmt: skip
+    return rows
+
+
+def _one(setting: Setting, length: int) -> dict[str, Any]:
+    say(f"window: a session of {length:,} events")
+    folder = setting.fresh(f"window-{length}")
+    texts = folder / "texts.json"
+    texts.write_text(json.dumps(setting.texts_between(100, 600, 5_000)), encoding="utf-8")
+    command = [sys.executable, str(PROCESS), str(folder / "store"), str(length), str(BUDGET_TOKENS), str(CALLS), str(texts)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    setting.drop(folder)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
