@@ -6,15 +6,7 @@ import base64
 import json
 
 import pytest
-
-from firsthand import formats
-from firsthand.errors import FormatError, InvalidArgument
-from firsthand.event import Kind
-from firsthand.formats import canonical
-from firsthand.formats.check import faults
-from firsthand.formats.compose import Entry, Piece, compose
-from firsthand.window import FRAMING, MARKERS, PERSONA, SYSTEM, TASK, Share
-from windows import (
+from entries import (
     BEGINNING,
     CUE,
     ID,
@@ -32,6 +24,14 @@ from windows import (
     user,
     window,
 )
+
+from firsthand import formats
+from firsthand.errors import FormatError, InvalidArgument
+from firsthand.event import Kind
+from firsthand.formats import canonical
+from firsthand.formats.check import faults
+from firsthand.formats.compose import Entry, Piece, compose
+from firsthand.window import FRAMING, MARKERS, PERSONA, SYSTEM, TASK, Share
 
 CHAT, ANTHROPIC, RESPONSES = formats.OPENAI_CHAT, formats.ANTHROPIC, formats.OPENAI_RESPONSES
 ALL = sorted(formats.FORMATS)
