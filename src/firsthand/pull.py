@@ -419,44 +419,39 @@ def _parameters(required: tuple[str, ...] = (), **properties: Mapping[str, Any])
     }  # fmt: skip
 
 
-_KINDS = [kind.word for kind in Kind if kind not in _BOOKKEEPING]
+# Every prompt carries these words: each of them must be worth its tokens (tests/test_pull.py bounds them).
 TOOLS = (
     Tool(
         RECALL,
-        "Search everything that was ever said and done, word for word, this session and earlier ones. Call it before "
-        "you say that you do not know or do not remember something; when you see a marker such as [Turns 3-9 evicted "
-        "...] and need what was there; when you need an exact text, path, number, error, reason or time and it is not "
-        "in front of you. Never guess what you can recall. The answer says how sure it is and names each hit by a "
-        "pointer (fh:...); expand a pointer to read it whole.",
+        "Search all that was ever said and done here, word for word. Call it when a marker ([Turns 3-9 evicted ...]) "
+        "hides what you need; when you need an exact text, path, number, error, reason or time; and before you say "
+        "that you do not know. Never guess what you can recall. Hits come with pointers (fh:...) to expand.",
         _parameters(
             ("query",),
-            query=_text("Words and exact strings that would stand in the text you look for: names, paths, codes."),
-            within=_text("Pointer of a marker (fh:...): look only in what was evicted there."),
-            since=_text("Earliest time, such as 2026-01-31 or 2026-01-31T12:00:00Z."),
-            until=_text("Latest time."),
-            kinds=_texts("Only these kinds: " + ", ".join(_KINDS) + "."),
-            session=_text("Only the session of this name."),
+            query=_text("words and exact strings of the text you look for"),
+            within=_text("a marker's pointer: look only there"),
+            since=_text("such as 2026-01-31T12:00:00Z"),
+            until=_text("latest time"),
+            kinds=_texts("such as user_message, agent_message, tool_call, tool_result"),
+            session=_text("only of this session"),
         ),
     ),
     Tool(
         EXPAND,
-        "Read the exact original behind a pointer (fh:...), which stands in markers, in answers of recall and where a "
-        "text was shortened. A marker's pointer lists what was evicted there. What is too large comes in pages; the "
-        "answer names the pointer of the next one.",
-        _parameters(
-            ("pointer",), pointer=_text("The pointer, copied exactly: fh:ID, fh:ID..ID, fh:ID@0-4000, fh:ID@L10-20.")
-        ),
+        "Read the original behind a pointer (fh:...) of a marker, of a recall or of a shortened text. What is large "
+        "comes in pages.",
+        _parameters(("pointer",), pointer=_text("copied exactly: fh:ID, fh:ID..ID, fh:ID@0-4000 or fh:ID@L10-20")),
     ),
     Tool(
         TASK,
-        "Set down what the current task is, so that it stays in front of you when older turns are evicted. Give only "
-        "the fields that changed; a list replaces the list before it. Without arguments it shows the task as it is.",
+        "Note what the task is, so that it stays in view. Give only fields that changed; a list replaces the one "
+        "before. Without fields it shows the task.",
         _parameters(
-            goal=_text("What is to be achieved, in one sentence."),
-            phase=_text("What you are doing now."),
-            open_loops=_texts("What is still to be done or answered."),
-            premises=_texts("What the work relies on, and would have to be redone if it were wrong."),
-            key_events=_texts("Decisions, failures and results that matter for the rest."),
+            goal=_text("what is to be achieved"),
+            phase=_text("what you do now"),
+            open_loops=_texts("still to be done or answered"),
+            premises=_texts("what the work relies on"),
+            key_events=_texts("decisions, failures, results that matter later"),
         ),
     ),
 )
