@@ -30,6 +30,7 @@ BEFORE_EVENTS_MIN = 4
 RECURS = 2  # events that a term stands in, to count
 RECURRING_MIN = 6  # terms on each side; with fewer, nothing can be said
 UNLIKE = 0.11
+RARITY_MIN = 0.3  # the terms of a session's only topic stand everywhere, and are its topic all the same
 STRANGE_EVENTS = 3
 LABEL_TERMS = 3
 EVENT_TERMS_MAX = 60
@@ -130,7 +131,7 @@ def _weights(run: Sequence[Terms], seen: Mapping[str, int], events: int) -> dict
     counts = Counter(chain.from_iterable(run))
     # A term that was forgotten for its rarity is as rare as one that is new.
     return {
-        term: count * math.log((events + 1) / (seen.get(term, 0) + 0.5))
+        term: count * max(RARITY_MIN, math.log((events + 1) / (seen.get(term, 0) + 0.5)))
         for term, count in counts.items()
         if count >= RECURS
     }

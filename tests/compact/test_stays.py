@@ -1,0 +1,54 @@
+"""Why each item of a window is there."""
+
+from __future__ import annotations
+
+from firsthand.compact.stays import stays
+from firsthand.compact.units import units
+from firsthand.window import Budget, Window
+from windows import made_items
+
+BUDGET = Budget(100_000, hot_turns=2)
+
+
+def reasons(letters: str, budget: Budget = BUDGET) -> list[tuple[str, bool]]:
+    items = made_items(letters, tokens=10)
+    return [(one.reason, one.protected) for one in stays(Window(tuple(items), through=len(items)), budget)]
+
+
+def test_each_item_has_its_reason():
+    """System text, rules, the newest message and steps never leave; hot turns leave last; others have room."""
+    assert reasons("sp ua Ua ua uacr") == [
+        ("system text never leaves", True), ("persona text never leaves", True),
+        ("there is room for it", False), ("there is room for it", False),
+        ("a rule of the user", True), ("there is room for it", False),
+        ("of the newest 2 turns, which leave last", False), ("of the newest 2 turns, which leave last", False),
+        ("the newest user message", True),
+        *[("one of the newest steps", True)] * 3,
+    ]  # fmt: skip
+
+
+def test_what_belongs_to_a_kept_item_stays_with_it():
+    """A late result in the newest steps keeps its call of an earlier turn."""
+    assert reasons("ua uac uar") == [
+        ("there is room for it", False), ("there is room for it", False),
+        ("of the newest 2 turns, which leave last", False), ("of the newest 2 turns, which leave last", False),
+        ("belongs with what stays", True),
+        ("the newest user message", True), ("one of the newest steps", True), ("one of the newest steps", True),
+    ]  # fmt: skip
+
+
+def test_with_one_hot_turn_its_older_steps_leave_last():
+    """When only the newest turn is hot, its steps before the last two say that they are of it."""
+    found = reasons("uacracracr", Budget(100_000, hot_turns=1))
+    assert found[1] == ("newest turn", False)
+    assert found[-1] == ("one of the newest steps", True)
+
+
+def test_protected_is_what_no_plan_takes():
+    """An item is protected exactly when it is in no unit; an empty window has nothing."""
+    items = tuple(made_items("sp ua Ua uacr uacracr ua", tokens=10))
+    taken = {index for unit in units(items, BUDGET, now=len(items)) for index in unit.indexes}
+    found = stays(Window(items, through=len(items)), BUDGET)
+    assert [one.item for one in found] == list(items)
+    assert [not one.protected for one in found] == [index in taken for index in range(len(items))]
+    assert stays(Window(), BUDGET) == ()
