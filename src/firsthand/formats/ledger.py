@@ -96,14 +96,14 @@ def _size_in(block: Block, *, joined: bool) -> int:
 
 def _add_shares(sums: dict[str, list[int]], source: Source) -> None:
     """Add what a source has to bytes, tokens and count of its contributors."""
-    pieces, dropped = source.pieces, source.dropped
-    if dropped:
-        pieces = [piece for number, piece in enumerate(pieces) if number not in dropped]
+    pieces = source.pieces
+    if source.dropped:
+        pieces = [piece for number, piece in enumerate(pieces) if number not in source.dropped]
     names = [contributor(piece, newest=source.newest) for piece in pieces]
-    sizes: list[int] = [source.bytes, *[0] * (len(pieces) - 1)] if len(set(names)) < 2 else _split(source, pieces)
-    for name, size, piece in zip(names, sizes, pieces, strict=True):
-        held = sums.setdefault(name, [0, 0, 0])
-        held[0] += size
+    sizes = [source.bytes] if len(set(names)) == 1 else _split(source, pieces)
+    for number, piece in enumerate(pieces):
+        held = sums.setdefault(names[number], [0, 0, 0])
+        held[0] += sizes[number] if number < len(sizes) else 0  # pieces of one contributor have all in the first
         held[1] += piece.tokens
         held[2] += 1
 
