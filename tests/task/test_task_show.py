@@ -7,7 +7,12 @@ import pytest
 from firsthand.errors import InvalidArgument
 from firsthand.task.show import text
 from firsthand.task.state import Basis, Entry, TaskState
-from firsthand.tokens import estimate
+
+
+def estimate(words: str) -> int:
+    """A counter that stays the same: a token for each four characters."""
+    return (len(words) + 3) // 4
+
 
 STATE = TaskState(
     goal=Entry("Ship it", "fh:A", 1, Basis.FIRST),
@@ -57,7 +62,7 @@ def test_an_empty_state_is_no_text():
     assert text(TaskState(dropped={"premises": 1}), tokens_max=0, count=estimate) == ""
 
 
-@pytest.mark.parametrize("tokens_max", [*range(62, 200, 7)])
+@pytest.mark.parametrize("tokens_max", [*range(45, 180, 5)])
 def test_what_does_not_fit_is_counted(tokens_max):
     """In any room the block keeps within it, lines stand in order, and shown plus counted entries are all there are."""
     block = text(STATE, tokens_max=tokens_max, count=estimate)
@@ -65,6 +70,9 @@ def test_what_does_not_fit_is_counted(tokens_max):
     lines = block.splitlines()
     shown = [line for line in lines if line in WHOLE.splitlines()[1:-1] and line.startswith(("- ", "Goal", "Now"))]
     assert shown == [line for line in WHOLE.splitlines() if line in shown]
+    if shown == []:
+        assert lines == ["[Task state: 10 entries, no room to show them; recall(query) finds them]"]
+        return
     counted = sum(int(part.split()[0]) for part in lines[-1].removeprefix("[not shown: ").split(";")[0].split(", "))
     assert len(shown) + counted == 10 + 3
 

@@ -1,7 +1,7 @@
 """The block that the model reads of a task state: short labelled lines, each with its pointer.
 
 The invariant: the block has at most the tokens given, the same state gives the same
-bytes, and what did not fit is counted by field. What is in it are words of the user,
+bytes, and what did not fit is counted, by field where there is room. What is in it are words of the user,
 the agent and the caller; no words of a tool's result.
 """
 
@@ -38,22 +38,20 @@ def text(state: TaskState, *, tokens_max: int, count: TokenCounter) -> str:
     """Write the block; empty for an empty state.
 
     Raises:
-        InvalidArgument: not even the line that says what did not fit has room in ``tokens_max``.
+        InvalidArgument: not even a line with the number of entries has room in ``tokens_max``.
     """
     if state.is_empty:
         return ""
     shown = [(name, entry) for name in _ORDER for entry in _by_importance(state, name)]
-    if count(_block(state, shown)) > tokens_max:
+    if count(_block(state, shown, by_field=True)) > tokens_max:
         shown = _chosen(state, tokens_max, count)
-    while True:
-        block = _block(state, shown)
-        if count(block) <= tokens_max:
-            return block
-        if not shown:
-            raise InvalidArgument(
-                f"a task state needs {count(block)} tokens to say that it is there; got {tokens_max!r}"
-            )
+    while shown:
+        for by_field in (True, False):
+            block = _block(state, shown, by_field=by_field)
+            if count(block) <= tokens_max:
+                return block
         shown = shown[:-1]  # tokens of lines do not always add up to those of the block
+    return _only_counted(state, tokens_max, count)
 
 
 def _only_counted(state: TaskState, tokens_max: int, count: TokenCounter) -> str:
@@ -66,7 +64,7 @@ def _only_counted(state: TaskState, tokens_max: int, count: TokenCounter) -> str
 
 def _chosen(state: TaskState, tokens_max: int, count: TokenCounter) -> list[tuple[str, Entry]]:
     """Choose entries by importance, within a field the newest first, while their lines have room."""
-    spare = tokens_max - count(_HEADING) - count(_left_out(state, [])) - 2
+    spare = tokens_max - count(_HEADING) - count(_left_out(state, [], by_field=False)) - 2
     shown: list[tuple[str, Entry]] = []
     for name in _ORDER:
         labelled = name not in LISTS
@@ -92,7 +90,7 @@ def _by_importance(state: TaskState, name: str) -> tuple[Entry, ...]:
     return planned + tuple(entry for entry in reversed(entries) if entry not in planned)
 
 
-def _block(state: TaskState, shown: list[tuple[str, Entry]]) -> str:
+def _block(state: TaskState, shown: list[tuple[str, Entry]], *, by_field: bool) -> str:
     lines = [_HEADING]
     for name in _ORDER:
         chosen = [entry for field, entry in shown if field == name]
@@ -102,7 +100,7 @@ def _block(state: TaskState, shown: list[tuple[str, Entry]]) -> str:
             lines.append(f"{_LABELS[name]}:")
             chosen.sort(key=getattr(state, name).index)
         lines += [_line(name, entry) for entry in chosen]
-    left_out = _left_out(state, shown)
+    left_out = _left_out(state, shown, by_field=by_field)
     return "\n".join([*lines, left_out] if left_out else lines)
 
 
@@ -113,12 +111,16 @@ def _line(name: str, entry: Entry) -> str:
     return f"{start}{entry.text} ({where})" if where else f"{start}{entry.text}"
 
 
-def _left_out(state: TaskState, shown: list[tuple[str, Entry]]) -> str:
+def _left_out(state: TaskState, shown: list[tuple[str, Entry]], *, by_field: bool) -> str:
     """Count what is not shown: what had no room here, and what the state itself had no room for."""
-    parts = []
-    for name in FIELDS:
-        held = len(_by_importance(state, name))
-        missing = held - sum(1 for field, _ in shown if field == name) + state.dropped.get(name, 0)
-        if missing:
-            parts.append(f"{missing:,} of {_LABELS[name].lower()}")
-    return f"[not shown: {', '.join(parts)}; recall(query) finds them]" if parts else ""
+    missing = {
+        name: len(_by_importance(state, name))
+        - sum(1 for field, _ in shown if field == name)
+        + state.dropped.get(name, 0)
+        for name in FIELDS
+    }
+    if not any(missing.values()):
+        return ""
+    parts = [f"{number:,} of {_LABELS[name].lower()}" for name, number in missing.items() if number]
+    what = ", ".join(parts) if by_field else f"{sum(missing.values()):,} entries"
+    return f"[not shown: {what}; recall(query) finds them]"
