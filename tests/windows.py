@@ -15,7 +15,7 @@ from firsthand.event import Kind, id_text
 from firsthand.moment import Moment
 from firsthand.tokens import estimate
 from firsthand.value import replace
-from firsthand.window import Budget, Item, Plan, Window
+from firsthand.window import Budget, Item, Marker, Plan, Window
 
 KINDS = {
     "s": Kind.SYSTEM, "p": Kind.PERSONA, "u": Kind.USER_MESSAGE, "U": Kind.USER_MESSAGE, "a": Kind.AGENT_MESSAGE,
@@ -63,6 +63,12 @@ def made_window(letters: str, *, tokens: int | Sequence[int] = 1_000, begin: int
     """Make a window of such items, without markers."""
     items = made_items(letters, tokens=tokens, begin=begin)
     return Window(tuple(items), through=items[-1].position if items else 0)
+
+
+def made_marker(first: int, last: int, **options: object) -> Marker:
+    """Make a marker of the events from one position to another."""
+    marker = Marker(made_id(first), made_id(last), first, last, first, last, None, None, last - first + 1, 100)
+    return replace(marker, **options)
 
 
 def budget_for(window: Window, low_tokens: int, **options: float) -> Budget:

@@ -19,7 +19,7 @@ from .value import value
 ACCESSES_KEPT = 2  # K of LRU-K
 TERMS_MAX = 4  # of one item
 HINTS_MAX = 8  # of one marker
-MARKER_TOKENS_MAX = 200  # of one marker's text: a plan keeps this much room, a compaction drops hints to stay in it
+MARKER_TOKENS_MAX = 224  # of one marker's text: a plan keeps this much room, a compaction drops hints to stay in it
 HINT_CHARACTERS_MAX = 40
 BUDGET_TOKENS_MAX = 100_000_000
 

@@ -11,13 +11,7 @@ from firsthand.compact.merge import merge
 from firsthand.moment import Moment
 from firsthand.value import replace
 from firsthand.window import Hint, Marker
-from windows import made_id
-
-
-def made_marker(first: int, last: int, **options: object) -> Marker:
-    """A marker of the events from one position to another."""
-    marker = Marker(made_id(first), made_id(last), first, last, first, last, None, None, last - first + 1, 100)
-    return replace(marker, **options)
+from windows import made_id, made_marker
 
 
 def levels(markers: tuple[Marker, ...]) -> list[int]:

@@ -6,16 +6,17 @@ import random
 from collections.abc import Collection, Mapping
 
 from firsthand.compact.merge import merge
-from firsthand.compact.spread import ASKED_TERMS_MAX, hints_of, spread
+from firsthand.compact.spread import ASKED_TERMS_MAX, Span, hints_of, spread
 from firsthand.value import replace
-from firsthand.window import HINTS_MAX, Departure, Hint, Marker
-from windows import made_items, rare
+from firsthand.window import HINTS_MAX, Hint, Marker
+from windows import made_id, made_items, rare
 
 
-def departure(terms: list[tuple[str, ...]], begin: int = 1) -> Departure:
-    """A run of items with these terms."""
+def span(terms: list[tuple[str, ...]], begin: int = 1, hints: tuple[Hint, ...] = ()) -> Span:
+    """A span of which one run of items with these terms leaves."""
     items = made_items("o" * len(terms), begin=begin)
-    return Departure(tuple(replace(item, terms=one) for item, one in zip(items, terms, strict=True)), "for a test")
+    run = [replace(item, terms=one) for item, one in zip(items, terms, strict=True)]
+    return Span(min([begin, *(hint.position for hint in hints)]), run[-1].position, [run], hints)
 
 
 def words(hints: tuple[Hint, ...]) -> list[str]:
@@ -33,10 +34,9 @@ def compacted(sizes: list[int]) -> tuple[Marker, ...]:
     markers: tuple[Marker, ...] = ()
     begin = 1
     for size in sizes:
-        span = departure([(f"topic{begin + at}", "deploy") for at in range(size)], begin)
-        (hints,) = hints_of([span], rare)
+        (hints,) = hints_of([span([(f"topic{begin + at}", "deploy") for at in range(size)], begin)], rare)
         last = begin + size - 1
-        fresh = Marker(span.items[0].id, span.items[-1].id, begin, last, 1, 1, None, None, size, size, hints=hints)
+        fresh = Marker(made_id(begin), made_id(last), begin, last, 1, 1, None, None, size, size, hints=hints)
         markers = merge([*markers, fresh])
         begin += size
     return markers
@@ -64,16 +64,16 @@ def test_spans_of_unequal_size_leave_no_half_of_a_range_without_hints():
 def test_what_is_common_in_the_store_is_no_hint():
     """A term that a fifth of all events hold tells nothing apart; of the others the rarer one is taken."""
     shares = {"deploy": 0.5, "certificate": 0.01, "rollback": 0.0001}
-    (hints,) = hints_of([departure([("deploy", "certificate", "rollback")] * 2)], lambda _: shares)
+    (hints,) = hints_of([span([("deploy", "certificate", "rollback")] * 2)], lambda _: shares)
     assert words(hints) == ["rollback", "certificate"]
     assert hints[0].score > hints[1].score
-    assert hints_of([departure([("deploy",)])], lambda _: shares) == [()]
+    assert hints_of([span([("deploy",)])], lambda _: shares) == [()]
 
 
 def test_what_many_events_of_the_span_share_goes_before_what_one_has():
     """A topic recurs: of terms as rare as each other, the one of most events is taken."""
     terms = [(f"once{number}", "oncall") for number in range(40)]
-    (hints,) = hints_of([departure(terms)], rare)
+    (hints,) = hints_of([span(terms)], rare)
     assert max(hints, key=lambda hint: hint.score).term == "oncall"
     assert words(hints).count("oncall") == 1
     assert len(hints) == HINTS_MAX
@@ -106,12 +106,17 @@ def test_the_store_is_asked_once_for_a_bounded_shortlist():
         asked.append(terms)
         return rare(terms)
 
-    many = [departure([(f"a{at}x{n}", f"b{at}x{n}", f"c{at}x{n}") for n in range(3)], at * 10 + 1) for at in range(300)]
+    many = [span([(f"a{at}x{n}", f"b{at}x{n}") for n in range(300)], at * 1_000 + 1) for at in range(20)]
     hints = hints_of(many, frequency)
     assert len(asked) == 1
     assert ASKED_TERMS_MAX // 2 < len(asked[0]) <= ASKED_TERMS_MAX
-    assert len(hints) == 300
-    assert {number // 30 for number, one in enumerate(hints) if one} == set(range(10))
+    assert [len(one) for one in hints] == [HINTS_MAX] * 20
+
+
+def test_hints_of_what_left_before_stand_beside_those_of_what_leaves_now():
+    """A marker that grows keeps hints of its older part and gains some of its newer one."""
+    (hints,) = hints_of([span([("newer",)] * 5, 101, (Hint("older", 1, 3.0), Hint("newers", 50, 1.0)))], rare)
+    assert words(hints) == ["older", "newer"]
 
 
 def test_items_without_terms_ask_nothing():
@@ -120,5 +125,5 @@ def test_items_without_terms_ask_nothing():
     def frequency(terms: Collection[str]) -> Mapping[str, float]:
         raise AssertionError(terms)
 
-    assert hints_of([departure([(), ()])], frequency) == [()]
+    assert hints_of([span([(), ()])], frequency) == [()]
     assert hints_of([], frequency) == []

@@ -109,6 +109,12 @@ def test_what_the_log_does_not_prove_stays_with_its_pair():
     assert positions(items, unproven=(items[3].id,)) == [[1, 2, 5], [6, 7]]
 
 
+def test_a_pair_that_stays_joins_no_turns():
+    """A call and its late result that stay do not tie what leaves of their turns together."""
+    items = made_items("uac ua ura u")
+    assert positions(items, unproven=(items[2].id,)) == [[1, 2], [4, 5], [6, 8]]
+
+
 def test_turns_without_a_user_message_are_cut_at_every_step():
     """A session of nothing but unknown events keeps its two newest ones only."""
     assert found("ooooo") == [[1], [2], [3]]

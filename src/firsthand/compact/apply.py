@@ -14,12 +14,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from operator import attrgetter
 
-from firsthand.compact.merge import earliest, latest, merge
-from firsthand.compact.spread import Frequency, hints_of
+from firsthand.compact.merge import Group, earliest, grouped, joined, latest
+from firsthand.compact.spread import Frequency, Span, hints_of
 from firsthand.errors import InvalidArgument
 from firsthand.tokens import TokenCounter
 from firsthand.value import replace
-from firsthand.window import MARKER_TOKENS_MAX, Departure, Hint, Item, Marker, Plan, Window
+from firsthand.window import MARKER_TOKENS_MAX, Departure, Item, Marker, Plan, Window
 
 
 def apply(window: Window, plan: Plan, frequency: Frequency, *, count: TokenCounter) -> Window:
@@ -42,13 +42,32 @@ def apply(window: Window, plan: Plan, frequency: Frequency, *, count: TokenCount
             f"a plan is carried out on the window that it was made for; {len(missing):,} of its {len(gone):,} items "
             f"are not in this one, such as {min(missing)}: plan again"
         )
-    fresh = [_marker(*pair) for pair in zip(plan.leaves, hints_of(plan.leaves, frequency), strict=True)]
-    markers = tuple([_finished(marker, stay, count) for marker in merge([*window.markers, *fresh])])
+    markers = [_priced(marker, count) for marker in _with_departures(window.markers, plan.leaves, stay, frequency)]
     last = max(window.through, window.items[-1].position)
-    return Window(stay, markers, window.cycle + 1, last, sum(marker.text_tokens for marker in markers))
+    return Window(stay, tuple(markers), window.cycle + 1, last, sum([marker.text_tokens for marker in markers]))
 
 
-def _marker(departure: Departure, hints: tuple[Hint, ...]) -> Marker:
+def _with_departures(
+    markers: Sequence[Marker], departures: Sequence[Departure], stay: Sequence[Item], frequency: Frequency
+) -> list[Marker]:
+    """Let departures become markers and merge them with those that there are."""
+    fresh = {departure.items[0].position: departure.items for departure in departures}
+    groups = grouped([*markers, *map(_marker, departures)])
+    changed: list[Group] = []
+    spans: list[Span] = []
+    for group in groups:
+        runs = [fresh[one.first_position] for one in group.members if one.first_position in fresh]
+        if runs or len(group.members) > 1:
+            changed.append(group)
+            spans.append(Span(group.first_position, group.last_position, runs, group.hints))
+    made = {
+        group.first_position: joined(group, hints, _kept(group, stay))
+        for group, hints in zip(changed, hints_of(spans, frequency), strict=True)
+    }
+    return [made.get(group.first_position) or group.members[0] for group in groups]
+
+
+def _marker(departure: Departure) -> Marker:
     items = departure.items
     first, last = items[0], items[-1]
     times = [item.time for item in items if item.time is not None]
@@ -64,21 +83,22 @@ def _marker(departure: Departure, hints: tuple[Hint, ...]) -> Marker:
         end=latest(times),
         events=len(items),
         tokens=sum([item.tokens for item in items]),
-        hints=hints,
     )
 
 
 _POSITION = attrgetter("position")
 
 
-def _finished(marker: Marker, stay: Sequence[Item], count: TokenCounter) -> Marker:
-    """Count what stays in the marker's range, and what its text costs; drop hints that it has no room for."""
-    begin = bisect_left(stay, marker.first_position, key=_POSITION)
-    kept = bisect_right(stay, marker.last_position, lo=begin, key=_POSITION) - begin
-    if marker.kept != kept:
-        marker = replace(marker, kept=kept)
-    elif marker.text_tokens:
-        return marker  # it was in the window and nothing in its range has changed
+def _kept(group: Group, stay: Sequence[Item]) -> int:
+    """Count what stays inside a group's range."""
+    begin = bisect_left(stay, group.first_position, key=_POSITION)
+    return bisect_right(stay, group.last_position, lo=begin, key=_POSITION) - begin
+
+
+def _priced(marker: Marker, count: TokenCounter) -> Marker:
+    """Count what a new marker's text costs, and drop hints that it has no room for."""
+    if marker.text_tokens:
+        return marker  # it was in the window, and nothing has left from its range
     tokens = count(marker.text)
     while tokens > MARKER_TOKENS_MAX and marker.hints:
         least = min(marker.hints, key=lambda hint: hint.score)

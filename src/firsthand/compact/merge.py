@@ -18,59 +18,86 @@ from operator import attrgetter
 from firsthand.compact.spread import spread
 from firsthand.moment import Moment
 from firsthand.value import value
-from firsthand.window import Marker
+from firsthand.window import Hint, Marker
 
 
 def merge(markers: Iterable[Marker]) -> tuple[Marker, ...]:
     """Merge markers, old and new in any order; those that need no merging are returned as they are."""
-    groups: list[_Group] = []
-    for marker in sorted(markers, key=lambda marker: marker.first_position):
-        group = _Group(marker.level, marker.last_position, [marker])
-        while groups and groups[-1].last_position >= marker.first_position:  # they overlap, whatever their levels
-            group = _together(groups.pop(), group)
-        while groups and groups[-1].level <= group.level:
-            group = _together(groups.pop(), group)
-        groups.append(group)
-    return tuple(group.members[0] if len(group.members) == 1 else _joined(group) for group in groups)
+    return tuple(
+        group.members[0]
+        if len(group.members) == 1
+        else joined(
+            group,
+            spread(group.hints, group.first_position, group.last_position),
+            sum([marker.kept for marker in group.members]),
+        )
+        for group in grouped(markers)
+    )
 
 
 @value
-class _Group:
-    """Markers that become one."""
+class Group:
+    """Markers that become one, in the order in which they begin.
+
+    Attributes:
+        level: of the one that they become.
+        last_position: of all of them.
+    """
 
     level: int
     last_position: int
     members: list[Marker]
 
+    @property
+    def first_position(self) -> int:
+        return self.members[0].first_position
 
-def _together(left: _Group, right: _Group) -> _Group:
+    @property
+    def hints(self) -> list[Hint]:
+        """The hints of all of them."""
+        return [hint for marker in self.members for hint in marker.hints]
+
+
+def grouped(markers: Iterable[Marker]) -> list[Group]:
+    """Say which markers merge with which; in order, a group of one for each that merges with none."""
+    groups: list[Group] = []
+    for marker in sorted(markers, key=_FIRST_POSITION):
+        group = Group(marker.level, marker.last_position, [marker])
+        while groups and groups[-1].last_position >= marker.first_position:  # they overlap, whatever their levels
+            group = _together(groups.pop(), group)
+        while groups and groups[-1].level <= group.level:
+            group = _together(groups.pop(), group)
+        groups.append(group)
+    return groups
+
+
+def _together(left: Group, right: Group) -> Group:
     level = left.level + 1 if left.level == right.level else max(left.level, right.level)
-    return _Group(level, max(left.last_position, right.last_position), left.members + right.members)
+    return Group(level, max(left.last_position, right.last_position), left.members + right.members)
 
 
-def _joined(group: _Group) -> Marker:
+def joined(group: Group, hints: tuple[Hint, ...], kept: int) -> Marker:
+    """Make the marker that a group becomes, with its hints and the number of events that stay inside its range."""
     members = group.members
-    first = members[0]  # they are sorted by where they begin
-    last = max(members, key=lambda marker: marker.last_position)
-    starts = [marker.start for marker in members if marker.start is not None]
-    ends = [marker.end for marker in members if marker.end is not None]
+    last = max(members, key=_LAST_POSITION)
     return Marker(
-        first=first.first,
+        first=members[0].first,
         last=last.last,
-        first_position=first.first_position,
-        last_position=last.last_position,
-        first_turn=min(marker.first_turn for marker in members),
-        last_turn=max(marker.last_turn for marker in members),
-        start=earliest(starts),
-        end=latest(ends),
-        events=sum(marker.events for marker in members),
-        tokens=sum(marker.tokens for marker in members),
+        first_position=group.first_position,
+        last_position=group.last_position,
+        first_turn=min([marker.first_turn for marker in members]),
+        last_turn=max([marker.last_turn for marker in members]),
+        start=earliest([marker.start for marker in members if marker.start is not None]),
+        end=latest([marker.end for marker in members if marker.end is not None]),
+        events=sum([marker.events for marker in members]),
+        tokens=sum([marker.tokens for marker in members]),
         level=group.level,
-        hints=spread([hint for marker in members for hint in marker.hints], first.first_position, last.last_position),
-        kept=sum(marker.kept for marker in members),
+        hints=hints,
+        kept=kept,
     )
 
 
+_FIRST_POSITION, _LAST_POSITION = attrgetter("first_position"), attrgetter("last_position")
 _MICROSECONDS = attrgetter("microseconds")
 
 

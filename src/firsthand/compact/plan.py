@@ -19,6 +19,7 @@ from collections.abc import Collection, Sequence
 
 from firsthand.compact.units import Unit, units
 from firsthand.errors import InvalidArgument
+from firsthand.event import Kind
 from firsthand.window import MARKER_TOKENS_MAX, Budget, Departure, Item, Marker, Plan, Window
 
 
@@ -51,12 +52,12 @@ def plan(
     if before <= budget.high_tokens and not forced:
         return Plan((), before, before, 0)
     target = budget.low_tokens
-    if before <= target or not window.items:
-        return Plan((), before, before, target)
     items = window.items
+    if not items:
+        return Plan((), before, before, target)
     last = max(window.through, items[-1].position)
     candidates = units(items, budget, now=last if now is None else now, unproven=unproven)
-    choice = _Choice(window, overhead_tokens)
+    choice = _Choice(window, before)
     chosen = _least(choice, _in_order(candidates), target)
     leaves = _departures(items, choice.leaving, chosen, budget)
     excess = () if choice.tokens <= target else tuple(_staying(items, choice.leaving))
@@ -84,13 +85,13 @@ class _Choice:
         tokens: of all that would be sent, with room for the markers.
     """
 
-    def __init__(self, window: Window, overhead_tokens: int) -> None:
+    def __init__(self, window: Window, tokens: int) -> None:
         self._markers, self._markers_tokens = window.markers, window.markers_tokens
         self.leaving = bytearray(len(window.items) + 1)
         self._runs = 0
-        self._rest = window.tokens - window.markers_tokens + overhead_tokens
+        self._rest = tokens - window.markers_tokens
         self._rooms = {0: window.markers_tokens}
-        self.tokens = self._rest + window.markers_tokens
+        self.tokens = tokens
 
     def take(self, unit: Unit) -> None:
         """Let a unit leave."""
@@ -188,21 +189,24 @@ def _departures(items: Sequence[Item], leaving: bytearray, chosen: list[Unit], b
 
 def _reason(run: Sequence[Item], inside: list[Unit], budget: Budget) -> str:
     """Say in a sentence why a run leaves."""
-    by_kind: dict[int, int] = {}
+    by_kind: dict[Kind, int] = {}
+    rules = used = 0
     for item in run:
-        by_kind[item.kind] = by_kind.get(item.kind, 0) + item.tokens
-    most = max(by_kind, key=lambda kind: by_kind[kind])
-    what = next(item.kind for item in run if item.kind == most).word.replace("_", " ") + "s"
+        kind = item.kind
+        by_kind[kind] = by_kind.get(kind, 0) + item.tokens
+        if item.constraint:
+            rules += 1
+        if item.accesses:
+            used += 1
+    most = max(by_kind, key=by_kind.__getitem__)
     share = "all" if len(by_kind) == 1 else "mostly" if 2 * by_kind[most] >= sum(by_kind.values()) else "not least"
-    hot, step = any(unit.hot for unit in inside), any(unit.step for unit in inside)
-    if hot:
+    step = any(unit.step for unit in inside)
+    if any(unit.hot for unit in inside):
         which = f"{'steps' if step else 'turns'} of the newest {budget.hot_turns}, since older ones did not suffice"
     elif step:
         which = "steps of a turn larger than the low-water mark"
     else:
         which = f"closed turns before the newest {budget.hot_turns}"
-    rules = sum(item.constraint for item in run)
-    said = f"; {rules:,} of them set rules, which have more than their {budget.constraint_share:.0%}" if rules else ""
-    used = sum(bool(item.accesses) for item in run)
     again = f"{used:,} of {len(run):,} were used again" if used else "none was used again"
-    return f"{which}; {share} {what}; {again}{said}"
+    said = f"; {rules:,} of them set rules, which have more than their {budget.constraint_share:.0%}" if rules else ""
+    return f"{which}; {share} {most.word.replace('_', ' ')}s; {again}{said}"

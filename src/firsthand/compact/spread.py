@@ -18,7 +18,8 @@ from itertools import chain
 from math import log2
 from operator import itemgetter
 
-from firsthand.window import HINTS_MAX, Departure, Hint
+from firsthand.value import value
+from firsthand.window import HINTS_MAX, Hint, Item
 
 Frequency = Callable[[Collection[str]], Mapping[str, float]]
 """Gives the share of the store's events, 0 to 1, that hold each of some terms; one that it leaves out is in none."""
@@ -29,25 +30,41 @@ COMMON_SHARE = 0.2  # a term in more than this share of all events is no topic
 _RAREST = 1e-6  # a share below it says no more
 
 
+_Candidate = tuple[str, int, int]
+"""A term, the position of an event that it stands in, and how many events of the span have it."""
+
 _Option = tuple[float, str, str, int]
 """What may become a hint: its score with a minus, so that the best sorts first; its key; the term; its position."""
 
 
-def hints_of(departures: Sequence[Departure], frequency: Frequency) -> list[tuple[Hint, ...]]:
-    """Choose the hints of each departure; the store is asked once for all of them."""
-    allowance = max(1, ASKED_TERMS_MAX // max(len(departures), 1))
-    strata = max(1, min(HINTS_MAX, allowance // _EACH))
-    each = min(_EACH, allowance)
-    every = -(-len(departures) // ASKED_TERMS_MAX)  # of very many departures only so many get hints
-    shortlists = [
-        _shortlist(departure, strata, each) if number % every == 0 else []
-        for number, departure in enumerate(departures)
-    ]
+@value
+class Span:
+    """A range of positions that a marker will stand for.
+
+    Attributes:
+        runs: those of its items that leave now.
+        hints: of what left before.
+    """
+
+    first_position: int
+    last_position: int
+    runs: Sequence[Sequence[Item]]
+    hints: Sequence[Hint] = ()
+
+
+def hints_of(spans: Sequence[Span], frequency: Frequency) -> list[tuple[Hint, ...]]:
+    """Choose the hints of each span; the store is asked once for all of them."""
+    shortlists = [_shortlist(span) for span in spans]
+    most = max(1, ASKED_TERMS_MAX // max(len(spans), 1))
+    shortlists = [_thinned(candidates, most) for candidates in shortlists]
     asked = {term for candidates in shortlists for term, _, _ in candidates}
     shares = frequency(sorted(asked)) if asked else {}
-    return [
-        _chosen(candidates, shares, departure) for candidates, departure in zip(shortlists, departures, strict=True)
-    ]
+    found = []
+    for span, candidates in zip(spans, shortlists, strict=True):
+        options = [(-hint.score, _key(hint.term), hint.term, hint.position) for hint in span.hints]
+        options += _scored(candidates, shares)
+        found.append(_spread(options, span.first_position, span.last_position))
+    return found
 
 
 def spread(hints: Iterable[Hint], first_position: int, last_position: int) -> tuple[Hint, ...]:
@@ -92,36 +109,38 @@ def _key(term: str) -> str:
     return folded[:-1] if folded[-1] == "s" and len(folded) > 3 and folded[-2] != "s" else folded
 
 
-def _shortlist(departure: Departure, strata: int, each: int) -> list[tuple[str, int, int]]:
-    """Take the terms that most events of each part of the span share, some of each part.
-
-    Returns for each the term, the position of an event that it stands in, and how many events have it.
-    """
-    items = departure.items
-    counts = Counter(chain.from_iterable([item.terms for item in items]))
-    first = items[0].position
-    width = items[-1].position - first + 1
-    parts: list[dict[str, int]] = [{} for _ in range(strata)]
-    for item in items:
-        position = item.position
-        part = parts[(position - first) * strata // width]
-        for term in item.terms:
-            part[term] = position
+def _shortlist(span: Span) -> list[_Candidate]:
+    """Take the terms that most events of each eighth of the span share, some of each eighth."""
+    counts = Counter(chain.from_iterable([item.terms for run in span.runs for item in run]))
+    first = span.first_position
+    width = span.last_position - first + 1
+    parts: list[dict[str, int]] = [{} for _ in range(HINTS_MAX)]
+    for run in span.runs:
+        for item in run:
+            position = item.position
+            part = parts[(position - first) * HINTS_MAX // width]
+            for term in item.terms:
+                part[term] = position
     found = []
     for part in parts:
-        most = sorted(part, key=counts.__getitem__, reverse=True)[:each]  # stable: of equal ones the earliest
+        most = sorted(part, key=counts.__getitem__, reverse=True)[:_EACH]  # stable: of equal ones the earliest
         found += [(term, part[term], counts[term]) for term in most]
     return found
 
 
-def _chosen(
-    candidates: list[tuple[str, int, int]], shares: Mapping[str, float], departure: Departure
-) -> tuple[Hint, ...]:
-    """Score the candidates by how often they stand in the span and how seldom elsewhere."""
+def _thinned(candidates: list[_Candidate], most: int) -> list[_Candidate]:
+    """Leave at most so many, from all along the list."""
+    if len(candidates) <= most:
+        return candidates
+    return [candidates[at * len(candidates) // most] for at in range(most)]
+
+
+def _scored(candidates: list[_Candidate], shares: Mapping[str, float]) -> list[_Option]:
+    """Score candidates by how often they stand in the span and how seldom elsewhere; leave out what is common."""
     options = []
     for term, position, count in candidates:
         share = shares.get(term, 0.0)
         if share <= COMMON_SHARE:
             score = (1 + log2(count)) * -log2(max(share, _RAREST))
             options.append((-round(score, 1), _key(term), term, position))
-    return _spread(options, departure.items[0].position, departure.items[-1].position)
+    return options
