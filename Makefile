@@ -14,8 +14,8 @@ test: .venv/ready-dev  ## every test; hermetic, under ten minutes on two cores
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests
 
 lint: .venv/ready-dev
-	$(BIN)/ruff check src tests bench tools
-	$(BIN)/ruff format --check src tests bench tools
+	$(BIN)/ruff check src tests bench tools examples
+	$(BIN)/ruff format --check src tests bench tools examples
 	$(BIN)/mypy
 
 bench: .venv/ready-bench  ## every figure beside its baseline, and the README table from them (DATA=folder of real text)

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
-REPOSITORY_PATH = re.compile(r"(?<![\w./-])(?:src|tests|docs|bench|tools)(?:/[\w.*-]*\w)+(?:::[\w:]+)?")
+REPOSITORY_PATH = re.compile(r"(?<![\w./-])(?:src|tests|docs|bench|tools|examples)(?:/[\w.*-]*\w)+(?:::[\w:]+)?")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 STORE_FILES = {"firsthand.db"}  # looks like a module, is a file of a store
 

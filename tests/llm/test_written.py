@@ -40,8 +40,8 @@ def test_messages_become_turns_of_text():
     ]
 
 
-def test_tools_and_examples_stand_first():
-    """A tool is one line of the system text; an example is a turn behind it, if its tool is offered."""
+def test_tools_and_examples_have_their_places():
+    """A tool is a line of the system text; an example is a turn before the newest question, if its tool is offered."""
     examples = [CallExample("Who?", "look_up", {"words": "who"}), CallExample("Never", "other", {})]
     first, *rest = told([{"role": "user", "content": "Which port?"}], [LOOK_UP], examples)
     assert first["role"] == "system"
@@ -51,8 +51,14 @@ def test_tools_and_examples_stand_first():
         {"role": "assistant", "content": f'{OPEN}{{"name": "look_up", "arguments": {{"words": "who"}}}}{CLOSE}'},
         {"role": "user", "content": "Which port?"},
     ]
-    kept, *_ = told([{"role": "system", "content": "Be short."}, {"role": "user", "content": "?"}], [LOOK_UP])
+    before = [
+        {"role": "system", "content": "Be short."},
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "content": "!"},
+    ]
+    kept, *others = told([*before, {"role": "user", "content": "Which port?"}], [LOOK_UP], examples)
     assert kept["content"] == f"Be short.\n\n{first['content']}"
+    assert others == [*before[1:], *rest]
 
 
 def test_what_a_tokenizer_cannot_take_is_shown_as_such():

@@ -45,7 +45,8 @@ def told(
     """Write messages of OpenAI chat shape as system, user and assistant texts.
 
     Args:
-        examples: shown before the other messages, as far as their tools are there.
+        examples: shown before the newest user message, as far as their tools are there: what stands last is
+            imitated most.
 
     Raises:
         InvalidArgument: a message holds what is no text, such as an image.
@@ -72,7 +73,8 @@ def told(
             plain[0]["content"] += f"\n\n{listed}"
         else:
             plain.insert(0, {"role": "system", "content": listed})
-        plain[1:1] = [turn for one in examples if one.tool in names_offered for turn in _example(one)]
+        newest = max((at for at, turn in enumerate(plain) if turn["role"] == "user"), default=len(plain))
+        plain[newest:newest] = [turn for one in examples if one.tool in names_offered for turn in _example(one)]
     return [{**message, "content": _sayable(message["content"])} for message in plain]
 
 
