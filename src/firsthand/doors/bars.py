@@ -43,13 +43,15 @@ def runs(tokens: Sequence[tuple[str, int]], width: int) -> tuple[Run, ...]:
     total = sum(number for _, number in held)
     if not total:
         return ()
-    least = 1 if len(held) <= width else 0
-    spare = width - least * len(held)
-    exact = [number * spare / total for _, number in held]
-    columns = [least + int(share) for share in exact]
-    by_remainder = sorted(range(len(held)), key=lambda place: (int(exact[place]) - exact[place], place))
+    exact = [number * width / total for _, number in held]
+    columns = [int(share) for share in exact]
+    by_remainder = sorted(range(len(held)), key=lambda place: (columns[place] - exact[place], place))
     for place in by_remainder[: width - sum(columns)]:
         columns[place] += 1
+    for place, number in enumerate(columns if len(held) <= width else ()):
+        if not number:
+            columns[columns.index(max(columns))] -= 1
+            columns[place] = 1
     return tuple(Run(name, number) for (name, _), number in zip(held, columns, strict=True) if number)
 
 

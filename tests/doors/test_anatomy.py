@@ -1,0 +1,255 @@
+"""firsthand anatomy."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+
+import pytest
+from sessions import asked, talk
+from terminal import Shell
+
+from firsthand import Memory
+from firsthand.window import PARTS
+
+
+@pytest.fixture
+def talked(shell) -> Shell:
+    talk(shell.store)
+    return shell
+
+
+def drop_gauge(line: str) -> str:
+    """Take the gauge of ten columns out of a line."""
+    return re.sub(r" \[[# ]{10}\]", "", line.strip(), count=1)
+
+
+def test_calls_are_listed(talked):
+    """A line a call, oldest first: turn, cycle, markers, tokens, utilisation, growth and topic."""
+    said = talked("anatomy")
+    assert (said.code, said.lines[0]) == (0, "session deploy")
+    assert re.split(r"\s{2,}", said.lines[1].strip()) == [
+        "call", "turn", "cycle", "markers", "tokens", "used", "growth", "topic",
+    ]  # fmt: skip
+    calls = talked("anatomy", "--json").json_lines
+    assert [one["call"] for one in calls] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert len(said.lines) == 10
+    for line, one in zip(said.lines[2:], calls, strict=True):
+        number, turn, cycle, markers, tokens, used, growth, topic = re.split(r"\s{2,}", drop_gauge(line))
+        assert (number, turn, cycle) == tuple(str(one[name]) for name in ("call", "turn", "cycle"))
+        assert markers == str(len(one["markers"]))
+        assert (tokens, used) == (f"{one['tokens']:,}", f"{one['utilisation_percent']:g} %")
+        assert growth == f"{one['growth_tokens']:+,}"
+        assert topic == (("now: " if one["transition"] else "") + (one["topic"] or "-"))
+    assert calls[-1]["cycle"] > 0
+    assert sum(one["growth_tokens"] for one in calls) == calls[-1]["tokens"] - calls[0]["tokens"]
+    assert said.error.startswith("recall or expand was asked for in 0 of 7 calls (0 %), 0 of 7 turns (0 %)")
+
+
+def test_the_share_of_recall_is_told(talked):
+    """When a model has asked for recall, the call it answered counts, beside the paper's figure."""
+    asked(talked.store)
+    said = talked("anatomy", "deploy")
+    assert "asked for in 1 of 9 calls (11.1 %), 1 of 9 turns (11.1 %); the paper: 22 % of turns\n" in said.error
+    newest = talked("anatomy", "show", "10", "--json").json
+    assert (newest["recalls"], newest["expands"]) == (1, 0)
+    assert "since the call before the model asked for 1 recall and 0 expand" in talked("anatomy", "show").text
+
+
+def test_the_newest_calls_are_listed_first_when_there_are_many(talked):
+    """With a limit the newest are shown, and how many were left out; 0 shows all."""
+    said = talked("anatomy", "--limit", "3")
+    assert [line.split()[0] for line in said.lines[2:]] == ["6", "7", "8"]
+    assert said.error.startswith("5 earlier ones: --limit 0\n")
+    assert len(talked("anatomy", "--limit", "0", "--json").json_lines) == 8
+
+
+def test_the_session_of_the_newest_call_is_taken(talked):
+    """Without a name the session of the newest call is meant; a name, or --session, means another."""
+    talk(talked.store, turns=2, session="show")
+    assert talked("anatomy").lines[0] == "session show"
+    assert talked("anatomy", "deploy").lines[0] == "session deploy"
+    assert len(talked("anatomy", "--session", "show").lines) == 4
+    assert talked("anatomy", "show", "2", "--session", "deploy").lines[0].startswith("call 2 of session deploy,")
+    assert talked("anatomy", "show", "2").lines[0].startswith("call 2 of session show,")
+
+
+def test_a_call_is_drawn_as_a_bar(talked):
+    """The bar is 80 columns wide, with a letter for each part of the record, which a line below it explains."""
+    one = talked("anatomy", "show", "8", "--json").json
+    said = talked("anatomy", "show", "8")
+    assert said.lines[0] == f"call 8 of session deploy, turn 8, cycle {one['cycle']}"
+    assert said.lines[1].endswith(f"openai-chat to small-1  {one['pointer']}")
+    assert said.lines[2].startswith("topic: ")
+    assert said.lines[3].startswith(f"{one['tokens']:,} of 3,000 tokens ({one['utilisation_percent']:g} %, ")
+    bar = said.lines[4]
+    assert (len(bar), bar[0], bar[-1]) == (80, "[", "]")
+    rows = [line for line in said.lines[5:] if " tokens " in line]
+    letters = [row[0] for row in rows]
+    assert [part["name"] for part in one["shares"]] == [row[3:27].strip() for row in rows[:-1]]
+    assert [f"{part['tokens']:,}" for part in one["shares"]] == [row[27:37].strip() for row in rows[:-1]]
+    assert rows[-1].startswith(".  free")
+    assert re.sub(r"(.)\1*", r"\1", bar[1:-1]) == "".join(
+        letter for letter, part in zip(letters, [*one["shares"], {"tokens": 1}], strict=True) if part["tokens"]
+    )
+    assert max(map(len, rows)) <= 80
+    assert [line for line in said.lines if line.startswith("marker ")] == [f"marker {one}" for one in one["markers"]]
+    assert said.lines[-1] == f"last compaction: firsthand window deploy --receipt {one['receipt']}"
+    assert talked("anatomy", "show", one["pointer"]).text == said.text
+    assert talked("anatomy", "show").text == said.text
+
+
+def test_an_overdrawn_call_says_so(shell):
+    """When what must stay is more than the budget, the bar is full and the excess is told."""
+    talk(shell.store, turns=1, budget=500)
+    said = shell("anatomy", "show")
+    assert re.search(r"of 500 tokens \(\d+\.?\d* %, [\d,]+ over it; ", said.lines[3])
+    assert "." not in said.lines[4]
+    assert not any(line.startswith(".  free") for line in said.lines)
+
+
+def test_json_has_the_record_and_the_papers_names(talked):
+    """The JSON form holds every field, the shares by part, and the schema of the paper; shares sum to the bytes."""
+    one = talked("anatomy", "show", "3", "--json").json
+    assert sum(share["bytes"] for share in one["shares"]) == one["bytes"]
+    assert {share["name"] for share in one["shares"]} <= set(PARTS)
+    assert one["paper"] == {
+        "turnId": one["turn_id"], "sessionId": "deploy", "compactionCycle": one["cycle"],
+        "contextUtilPct": one["utilisation_percent"],
+        "systemPromptBytes": next(share["bytes"] for share in one["shares"] if share["name"] == "system"),
+        "workspaceFileBytes": 0, "skillBytes": 0,
+        "toolSchemaBytes": next(share["bytes"] for share in one["shares"] if share["name"] == "tool schemas"),
+        "historyEventCount": one["events"], "markerCount": len(one["markers"]),
+        "userMessageBytes": next(share["bytes"] for share in one["shares"] if share["name"] == "user message"),
+        "topicLabel": one["topic"], "topicTransition": one["transition"],
+    }  # fmt: skip
+
+
+def test_a_difference_is_explained(talked):
+    """`diff` says what came and left between two calls, in sentences and part by part; without names, the last two."""
+    found = talked("anatomy", "diff", "1", "8", "--json").json
+    said = talked("anatomy", "diff", "1", "8")
+    assert said.code == 0
+    sentences, _, rows = said.text.partition("\n\n")
+    assert sentences.splitlines() == found["sentences"]
+    assert sentences.startswith(f"Call 1 to call 8: {found['tokens']:+,} tokens: ")
+    assert re.split(r"\s{2,}", rows.splitlines()[-1])[-2:] == [f"{found['tokens']:+,}", f"{found['bytes']:+,}"]
+    assert found["events_compared"]
+    kinds = {one["kind"] for one in found["came"]}
+    assert {"user_message", "tool_call", "tool_result"} <= kinds
+    assert found["left"]
+    assert found["compactions"] > 0
+    assert sum(one["tokens"] for one in found["changes"]) == found["tokens"]
+    last = talked("anatomy", "diff", "--json").json
+    pointers = [one["pointer"] for one in talked("anatomy", "--json").json_lines]
+    assert [last["before"], last["after"]] == pointers[-2:]
+
+
+def test_a_replay_gives_exactly_what_was_sent(talked):
+    """To a pipe come the bytes whose hash was recorded before the call, for every call of the session."""
+    for one in talked("anatomy", "--json").json_lines:
+        said = talked("anatomy", "replay", one["call"])
+        assert hashlib.sha256(said.out).hexdigest() == one["sha256"]
+        assert len(said.out) == one["bytes"]
+        assert said.code == 0
+        assert said.error == f"firsthand: the same {one['bytes']:,} bytes as recorded, sha256 {one['sha256']}\n"
+    form = talked("anatomy", "replay", "--json").json
+    assert form["same"]
+    assert form["body"] == json.loads(talked("anatomy", "replay").out)
+
+
+def test_a_replay_that_is_not_the_same_says_so(talked):
+    """After something of the prompt was erased, the replay ends with 3 and says why it is another one."""
+    with Memory.open(talked.store) as memory:
+        (first,) = [one for one in memory.session("deploy").events(limit=5) if "Question 0" in one.text]
+        memory.erase([f"fh:{first.id}"])
+    said = talked("anatomy", "replay", "1")
+    assert said.code == 3
+    assert said.error.startswith("firsthand: not the recorded prompt: sha256 ")
+    assert said.error.endswith("something of this session was erased since\n")
+    assert b"Question 0" not in said.out
+    assert (
+        talked("anatomy", "diff", "1", "2").text.splitlines()[2].startswith("Events and merged markers were not comp")
+    )
+
+
+def test_a_terminal_shows_a_replay_for_reading(talked):
+    """On a terminal each message has a heading and its text; what could drive the terminal is escaped."""
+    with Memory.open(talked.store) as memory:
+        window = memory.session("deploy").window(3_000)
+        window.add({"role": "user", "content": "red \x1b[31m text"})
+        window.request()
+    text = talked.on_terminal("anatomy", "replay", NO_COLOR="1").text
+    assert re.search(r"^--- messages 1 of \d+ system$", text, re.MULTILINE)
+    assert "You are careful." in text
+    assert "red \\x1b[31m text" in text
+    assert "\x1b[31m" not in text
+
+
+def test_a_terminal_has_colours_and_a_pipe_none(talked):
+    """A bar on a terminal has colours, unless they are not wanted; piped it has none."""
+    coloured = talked.on_terminal("anatomy", "show").text
+    plain = talked.on_terminal("anatomy", "show", NO_COLOR="1").text
+    assert "\x1b[" in coloured
+    assert "\x1b[" not in plain
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
+    assert "\x1b[" not in talked("anatomy", "show").text
+
+
+def test_export_writes_every_record(talked):
+    """`export` gives every call of every session as a line of JSON, or those of one session."""
+    talk(talked.store, turns=2, session="other")
+    every = talked("anatomy", "export")
+    assert [(one["session"], one["call"]) for one in every.json_lines] == [
+        *(("deploy", number) for number in range(1, 9)), ("other", 1), ("other", 2),
+    ]  # fmt: skip
+    assert every.error == "10 records, a line each\n"
+    assert talked("anatomy", "export", "other").lines == every.lines[8:]
+    assert talked("anatomy", "export", "--session", "other", "--quiet").error == ""
+
+
+@pytest.mark.parametrize("words", [(), ("show",), ("diff",), ("replay",), ("export",), ("nobody",), ("show", "1")])
+def test_without_calls_nothing_is_found(shell, words):
+    """In a store where no call was recorded, each form ends with 1 and says so."""
+    shell.append("hello")
+    said = shell("anatomy", *words)
+    assert (said.code, said.out) == (1, b"")
+    assert said.error.startswith(("firsthand: no call was recorded here; ", "firsthand: no call 1 is recorded in "))
+
+
+def test_one_call_has_no_difference(shell):
+    """With one call there is nothing to compare."""
+    talk(shell.store, turns=1)
+    said = shell("anatomy", "diff")
+    assert (said.code, said.error) == (1, "firsthand: this session has one call only, so there is no difference\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (("show", "1", "2"), 2, "firsthand: anatomy show takes one call; got '1 2'\n"),
+        (("diff", "1"), 2, "firsthand: anatomy diff takes two calls, or none for the last two; got '1'\n"),
+        (("deploy", "2"), 2, "firsthand: anatomy list takes one session; got 'deploy 2'\n"),
+        (("export", "a", "b"), 2, "firsthand: anatomy export takes one session; got 'a b'\n"),
+        (("show", "9"), 1, "firsthand: no call 9 is recorded in session 'deploy'; see them all: firsthand anatomy\n"),
+        (("show", "x"), 5, "firsthand: expected a pointer such as fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY, "),
+        (("replay", "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"), 1, "firsthand: no event fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY in "),
+    ],
+)
+def test_what_is_not_understood_is_told(talked, words, code, error):
+    """Too many words are a usage error; an unknown call is not found; what is no pointer is refused."""
+    said = talked("anatomy", *words)
+    assert (said.code, said.out) == (code, b"")
+    assert said.error.startswith(error)
+
+
+def test_another_event_is_no_call(talked):
+    """The pointer of an event that is no anatomy is refused, and the message says what it is."""
+    pointer = talked.append("hello")
+    said = talked("anatomy", "show", pointer)
+    assert said.code == 5
+    assert said.error == (
+        f"firsthand: expected the pointer of an anatomy; {pointer} is an event of kind user_message; "
+        "list them: firsthand anatomy\n"
+    )

@@ -1,0 +1,135 @@
+"""firsthand window."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from sessions import talk
+from terminal import Shell
+
+from firsthand import Memory
+
+
+@pytest.fixture
+def talked(shell) -> Shell:
+    talk(shell.store)
+    return shell
+
+
+def sections(text: str) -> list[list[str]]:
+    return [part.splitlines() for part in text.rstrip("\n").split("\n\n")]
+
+
+def test_a_window_shows_what_it_holds_and_why(talked):
+    """Tokens and marks, task state, markers, receipts, and each item with the reason why it is there."""
+    form = talked("window", "deploy", "--json").json
+    said = talked("window", "deploy")
+    head, task, markers, receipts, items = sections(said.text)
+    assert (said.code, head[0]) == (0, "session deploy")
+    events = f"{len(form['items'])} events"
+    count = len(form["markers"])
+    assert head[1] == (
+        f"{form['tokens']:,} of 3,000 tokens in {events} and {count} marker{'s' if count > 1 else ''}; {form['cycle']} "
+        f"compaction{'s' if form['cycle'] > 1 else ''}; the next one above 2,700, down to 1,800"
+    )
+    assert task[0].startswith("[Task state, ")
+    assert any("Never touch /etc/passwd." in line for line in task)
+    assert markers == ["markers", *(one["text"] for one in form["markers"])]
+    assert [line.split()[-1] for line in receipts[1:]] == [one["pointer"] for one in form["receipts"]]
+    assert re.split(r"\s{2,}", receipts[0].strip()) == [
+        "cycle", "before", "after", "events", "asked", "back", "time", "receipt",
+    ]  # fmt: skip
+    rows = [re.split(r"\s{2,}", line.strip()) for line in items[1:]]
+    assert [row[3] for row in rows] == [one["pointer"] for one in form["items"]]
+    reasons = {row[2]: row[4] for row in rows}
+    assert reasons["system"] == "system text never leaves"
+    assert "a rule of the user" in {row[4] for row in rows}
+    assert [row[4] for row in rows] == [
+        one["reason"] + (", shortened" if one["shortened"] else "") for one in form["items"]
+    ]
+
+
+def test_json_has_budget_markers_and_task(talked):
+    """The JSON form gives the budget with its marks, each marker with its pointer and text, and the task state."""
+    form = talked("window", "deploy", "--json").json
+    assert {name: form["budget"][name] for name in ("tokens_max", "high_tokens", "low_tokens", "hot_turns")} == {
+        "tokens_max": 3_000, "high_tokens": 2_700, "low_tokens": 1_800, "hot_turns": 3,
+    }  # fmt: skip
+    assert sum(one["tokens"] for one in form["items"]) < form["tokens"] <= 3_000
+    assert all(one["pointer"] in one["text"] for one in form["markers"])
+    assert [one["text"] for one in form["task"]["constraints"]] == ["Never touch /etc/passwd."]
+    assert {one["protected"] for one in form["items"]} == {True, False}
+
+
+def test_a_receipt_says_what_left_and_why(talked):
+    """--receipt shows one compaction: what left, with reasons, the reflection, and all reflections of the session."""
+    one = talked("window", "deploy", "--json").json["receipts"][-1]
+    said = talked("window", "deploy", "--receipt", one["pointer"])
+    assert said.code == 0
+    assert said.lines[0].startswith(f"{one['pointer']}  ")
+    assert said.lines[1:-1] == one["text"].splitlines()
+    assert said.lines[1].startswith(f"Compaction {one['cycle']}: {one['tokens_before']:,} tokens became ")
+    assert all(left["pointer"] in said.text and left["reason"] in said.text for left in one["left"])
+    assert said.lines[-1].startswith("In all compactions of the session: ")
+    assert talked("window", "deploy", "--receipt", one["pointer"], "--json").json == one
+
+
+def test_another_budget_shows_another_window(talked):
+    """--budget shows the window as it would be; nothing is compacted or recorded by looking."""
+    with Memory.open(talked.store, read_only=True) as memory:
+        before = memory.head()
+    assert talked("window", "deploy", "--budget", "9000").lines[1].endswith("; the next one above 8,100, down to 5,400")
+    assert talked("window", "deploy", "--budget", "100", "--json").json["budget"]["tokens_max"] == 100
+    with Memory.open(talked.store, read_only=True) as memory:
+        assert memory.head() == before
+
+
+def test_a_session_without_a_window_is_shown_whole(shell):
+    """For a session that no call was made for, a budget is taken and told; there are no markers and receipts yet."""
+    pointer = shell.append("fix the build", "plain")
+    said = shell("window", "plain")
+    assert said.code == 0
+    assert said.error == "no window was kept for this session; shown under 200,000 tokens, --budget takes others\n"
+    head, _, markers, items = sections(said.text)
+    assert re.fullmatch(r"\d+ of 200,000 tokens in 1 event and 0 markers; 0 compactions; .*", head[1])
+    assert markers == ["no markers: nothing has left"]
+    assert items[1].split("  ")[-2:] == [pointer, "the newest user message"]
+
+
+def test_many_items_and_receipts_are_shortened(shell):
+    """Of a long window the newest items and receipts are shown and the others counted; --all shows every one."""
+    talk(shell.store, turns=30, budget=2_500)
+    for number in range(60):
+        shell.append(f"note {number}", "long")
+    short, everything = shell("window", "long"), shell("window", "long", "--all")
+    assert "20 earlier items: --all\n" in short.error
+    assert len(everything.lines) == len(short.lines) + 20
+    few, all_of_them = shell("window", "deploy"), shell("window", "deploy", "--all")
+    more = int(re.search(r"^(\d+) earlier receipts: --all$", few.error, re.MULTILINE)[1])
+    assert len(all_of_them.lines) == len(few.lines) + more
+    assert "earlier" not in all_of_them.error
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (("nobody",), 1, "firsthand: no session 'nobody' here; see them all: firsthand sessions\n"),
+        (("deploy", "--receipt", "x"), 5, "firsthand: expected a pointer such as "),
+        (("deploy", "--receipt", "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"), 1, "firsthand: no event fh:01J8ZQ4T9M6V3K2N7P5R8S1"),
+        (("deploy", "--budget", "0"), 2, "usage: firsthand window"),
+    ],
+)
+def test_what_is_not_there_is_told(talked, words, code, error):
+    """An unknown session or receipt is not found; what is no pointer or no budget is refused."""
+    said = talked("window", *words)
+    assert (said.code, said.out) == (code, b"")
+    assert said.error.startswith(error)
+
+
+def test_another_event_is_no_receipt(talked):
+    """The pointer of an event that is no receipt is refused."""
+    pointer = talked.append("hello", "deploy")
+    said = talked("window", "deploy", "--receipt", pointer)
+    assert (said.code, said.out) == (5, b"")
+    assert said.error.startswith("firsthand: expected a receipt")
