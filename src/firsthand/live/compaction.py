@@ -10,12 +10,13 @@ draft of one event and the window that holds once that event is in the log.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from firsthand import event as events
 from firsthand.answer import Query, Scope
 from firsthand.compact.apply import apply
+from firsthand.compact.hints import terms
 from firsthand.compact.plan import plan
 from firsthand.compact.receipt import Left, Receipt, Reflection, make, spans, to_json
 from firsthand.compact.reflect import Question, questions
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from .fold import Fold
 
+TERMS_OF_MAX = 64  # events of one run whose terms are looked at for hints
 QUESTIONS = 3  # exact strings that each compaction asks for
 QUESTION_HITS_MAX = 20
 QUESTION_DEADLINE_MS = 500
@@ -62,11 +64,7 @@ def compact(
     planned, unproven = _provable(fold, window, overhead_tokens, forced=forced)
     if not planned.leaves and not earlier:
         return None
-
-    def frequency(terms: Collection[str]) -> dict[str, float]:
-        return shares(fold.reader, fold.namespace, terms)
-
-    after = apply(window, planned, frequency, count=fold.counter)
+    after = _applied(fold, window, planned)
     after = replace(after, cycle=max(after.cycle, window.cycle + 1))
     reflection = _reflect(fold, memory, planned.leaves)
     totals = fold.receipt.totals if fold.receipt is not None else Reflection()
@@ -82,13 +80,27 @@ def shed(fold: Fold) -> tuple[Left, ...]:
     if fold.tokens <= SHED_SHARE * fold.budget.tokens_max:
         return ()
     window = fold.window
-    planned, _ = _provable(fold, window, 0, forced=False)
-
-    def frequency(terms: Collection[str]) -> dict[str, float]:
-        return shares(fold.reader, fold.namespace, terms)
-
-    fold.adopt(replace(apply(window, planned, frequency, count=fold.counter), cycle=window.cycle))
+    planned, _ = _provable(fold, window, 0, forced=False, just_read=True)
+    fold.adopt(replace(_applied(fold, window, planned), cycle=window.cycle))
     return spans(planned)
+
+
+def _applied(fold: Fold, window: Window, planned: Plan) -> Window:
+    """Carry a plan out, with the terms of what leaves: of a long run, those of events from all along it."""
+
+    def frequency(found: Collection[str]) -> dict[str, float]:
+        return shares(fold.reader, fold.namespace, found)
+
+    leaves = tuple(replace(one, items=tuple(_with_terms(fold, one.items))) for one in planned.leaves)
+    return apply(window, replace(planned, leaves=leaves), frequency, count=fold.counter)
+
+
+def _with_terms(fold: Fold, items: Sequence[Item]) -> Iterator[Item]:
+    every = -(-len(items) // TERMS_OF_MAX)
+    for number, item in enumerate(items):
+        event = fold.shown[item.id].event
+        read = number % every == 0 and event.is_searchable
+        yield replace(item, terms=terms(event.text)) if read else item
 
 
 def proven(reader: Reader, namespace: str, items: Sequence[Item]) -> frozenset[str]:
@@ -124,12 +136,20 @@ def _read_back(reader: Reader, namespace: str, positions: Sequence[int]) -> Iter
     return found
 
 
-def _provable(fold: Fold, window: Window, overhead_tokens: int, *, forced: bool) -> tuple[Plan, frozenset[str]]:
-    """Plan, and plan again without what the log does not prove to have."""
+def _provable(
+    fold: Fold, window: Window, overhead_tokens: int, *, forced: bool, just_read: bool = False
+) -> tuple[Plan, frozenset[str]]:
+    """Plan, and plan again without what the log does not prove to have.
+
+    Args:
+        just_read: every event was read from the log, and proven by it, a moment ago: only payloads are read again.
+    """
     unproven: frozenset[str] = frozenset()
     while True:
         planned = plan(window, fold.budget, overhead_tokens=overhead_tokens, forced=forced, unproven=unproven)
         leaving = [item for departure in planned.leaves for item in departure.items if item.id not in unproven]
+        if just_read:
+            leaving = [item for item in leaving if fold.shown[item.id].event.artifact is not None]
         missing = {item.id for item in leaving} - proven(fold.reader, fold.namespace, leaving)
         if not missing:
             return planned, unproven

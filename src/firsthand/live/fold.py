@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from firsthand import pointer
-from firsthand.compact.hints import terms
 from firsthand.compact.receipt import Receipt, from_json
 from firsthand.event import INJECTED, Event, Kind, to_text
 from firsthand.log.read import Reader
@@ -264,14 +263,13 @@ def _replaced(event: Event, shown: Mapping[str, Shown]) -> list[str]:
 
 
 def item_of(shown: Shown) -> Item:
-    """Make the item of an event as it is shown."""
+    """Make the item of an event as it is shown; its terms are found when it leaves."""
     event = shown.event
     user = event.kind is Kind.USER_MESSAGE
     return Item(
         event.id, event.position, event.turn, event.kind, shown.tokens, event.time, event.part,
         call_id=str(event.meta.get("call_id", "")) if event.kind in (Kind.TOOL_CALL, Kind.TOOL_RESULT) else "",
         constraint=user and constraints.is_constraint(shown.text), shortened=shown.shortened,
-        terms=() if event.meta.get(INJECTED) is True else terms(shown.text),
     )  # fmt: skip
 
 
