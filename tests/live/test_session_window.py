@@ -116,7 +116,7 @@ def test_a_model_recalls_what_was_evicted(memory):
     assert NEEDLE in result["content"]
     messages.append(result)
     assert check.faults(window.request(messages).body, "openai-chat") == ()
-    assert memory.recall("routes.yaml broke", kinds=["tool_result"]).hits == ()
+    assert [hit.turn for hit in memory.recall("routes.yaml broke", kinds=["tool_result"])] == [1]
 
 
 def test_a_new_handle_has_the_same_window_and_sends_the_same_bytes(memory):
