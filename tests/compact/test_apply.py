@@ -102,9 +102,13 @@ def test_a_clock_that_runs_backwards():
 def test_hints_give_way_where_a_marker_would_be_too_long():
     """Hints that cost more than a marker may have are dropped, the least distinctive first."""
     window = made_window("o" * 9)
-    items = [replace(item, terms=(chr(0x4E00 + item.position) * 40,)) for item in window.items]
-    marker = applied(replace(window, items=tuple(items)), (1, 8)).markers[0]
+    topics = [chr(0x4E00 + item.position) * 40 for item in window.items]
+    items = [replace(item, terms=(topic,)) for item, topic in zip(window.items, topics, strict=True)]
+    shares = {topic: 0.1 / 2**number for number, topic in enumerate(topics)}
+    window = replace(window, items=tuple(items))
+    marker = apply(window, planned(window, (1, 8)), lambda _: shares, count=count).markers[0]
     assert 0 < len(marker.hints) < 8
+    assert [hint.term for hint in marker.hints] == topics[8 - len(marker.hints) : 8]
     assert marker.text_tokens == estimate(marker.text) <= MARKER_TOKENS_MAX
 
 

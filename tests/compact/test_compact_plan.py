@@ -64,7 +64,7 @@ def test_hot_turns_leave_only_when_the_others_do_not_suffice():
     assert left(plan(window, budget_for(window, 11_500, hot_turns=4))) == [[1, 2]]
     made = plan(window, budget_for(window, 8_500, hot_turns=4))
     assert left(made) == [[1, 2, 3, 4, 5, 6]]
-    assert made.leaves[0].reason.startswith("turns of the newest 4, since older ones did not suffice")
+    assert made.leaves[0].reason.startswith("the newest 4 turns, since older ones did not suffice")
 
 
 def test_steps_of_the_newest_turn_leave_last_and_its_message_and_last_steps_stay():
@@ -72,7 +72,9 @@ def test_steps_of_the_newest_turn_leave_last_and_its_message_and_last_steps_stay
     window = made_window("ua uacracracracr")
     made = plan(window, budget_for(window, 8_500))
     assert left(made) == [[1, 2], [4, 5, 6, 7, 8, 9]]
-    assert made.leaves[1].reason.startswith("steps of the newest 3, since older ones did not suffice; not least agent")
+    assert made.leaves[1].reason.startswith(
+        "steps of the newest 3 turns, since older ones did not suffice; not least agent"
+    )
     assert left(plan(window, budget_for(window, 11_000))) == [[1, 2], [4, 5, 6]]
     made = plan(window, budget_for(window, 2_000))
     assert left(made) == [[1, 2], [4, 5, 6, 7, 8, 9]]

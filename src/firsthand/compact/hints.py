@@ -35,15 +35,16 @@ _EDGES = "._-'\u2019/\\+"
 _DROPPED = frozenset(
     """
     about above after again against already although always another anything args argument assistant because before
-    being below between cannot class command const content could course default does doing don't during either else
-    enough error errors every everything export false file files first following found function further given going
-    great having hello here's however http https i'll i've import input instead isn't it's itself just know let's line
-    lines little looks maybe might more most much name need needs never none nothing null number object other others
-    otherwise output path please possible probably quite rather really result results return returns right same second
-    seems self several shall should since some something still string such sure system text thank thanks that that's
-    their them then there there's these they thing things think this those though three through together tool tools
-    true type undefined under until user using value values very want wants we'll were what what's when where whether
-    which while will with within without won't would wrong you'll you're your yours
+    being below between bytes cannot changed characters checking class command const content could course default does
+    doing don't during either else enough error errors every everything export false file files first fixed following
+    found function further given going great having hello here's however http https i'll i've import input instead
+    isn't it's itself just know let's line lines little looks maybe message messages might more most much name need
+    needs never none nothing null number object other others otherwise output path please possible probably quite
+    rather really result results return returns right same second seems self several shall should since some something
+    still string successfully such sure system text thank thanks that that's their them then there there's these they
+    thing things think this those though three through together tool tools true type undefined under unnecessary until
+    updated user using value values very want wants we'll were what what's when where whether which while will with
+    within without won't would wrong wrote you'll you're your yours
     """.split()  # noqa: SIM905 - so many quoted words are harder to read
 )
 

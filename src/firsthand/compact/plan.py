@@ -202,7 +202,7 @@ def _reason(run: Sequence[Item], inside: list[Unit], budget: Budget) -> str:
     share = "all" if len(by_kind) == 1 else "mostly" if 2 * by_kind[most] >= sum(by_kind.values()) else "not least"
     step = any(unit.step for unit in inside)
     if any(unit.hot for unit in inside):
-        which = f"{'steps' if step else 'turns'} of the newest {budget.hot_turns}, since older ones did not suffice"
+        which = f"{'steps of ' if step else ''}the newest {budget.hot_turns} turns, since older ones did not suffice"
     elif step:
         which = "steps of a turn larger than the low-water mark"
     else:
