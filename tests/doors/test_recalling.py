@@ -37,11 +37,11 @@ def test_a_fenced_answer_is_never_stored_again(shell):
     said = shell("recall", "needle", "--fenced")
     assert (said.code, said.error) == (0, "")
     assert said.lines[0].startswith("<<firsthand ")
-    assert said.lines[1:5] == [
-        f"{pointer}  2026-01-31 00:00:00Z  tool_result by tool:bash  session house  turn 0  trust untrusted",
-        "   | the needle", "   | is here", "found: 1 hit",
-    ]  # fmt: skip
-    assert said.lines[5:] == [f"<<end {said.lines[0][12:44]}>>"]
+    assert said.lines[1] == "found: 1 hit"
+    assert said.lines[2].startswith(
+        f"{pointer}  2026-01-31 00:00:00Z  tool_result by tool:bash  session house  turn 0  untrusted  23 bytes  score "
+    )
+    assert said.lines[3:] == ["| the needle", "| is here", f"<<end {said.lines[0][12:44]}>>"]
     lines = ({"role": "user", "content": said.text}, {"role": "user", "content": f"so:\n{said.text}what now?"})
     (shell.home / "talk.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     report = shell("import", shell.home / "talk.jsonl", "--json").json

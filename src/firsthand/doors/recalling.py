@@ -34,7 +34,7 @@ def recall(chosen: argparse.Namespace, out: Output) -> int:
         started = time.perf_counter()
         answer = memory.recall(query)
         milliseconds = (time.perf_counter() - started) * 1000
-        fenced = memory.fence(_for_a_context(answer)) if chosen.fenced else ""
+        fenced = memory.fenced(answer) if chosen.fenced else ""
     if out.as_json:
         out.json(json_forms.of_answer(answer))
     elif fenced:
@@ -46,22 +46,6 @@ def recall(chosen: argparse.Namespace, out: Output) -> int:
     if answer:
         return DONE
     return DAMAGED if answer.outcome is Outcome.DEGRADED else NOTHING_FOUND
-
-
-def _for_a_context(answer: Answer) -> str:
-    """Write an answer for an agent to read; lines have no space at their ends, which copying would lose."""
-    lines: list[str] = []
-    for hit in answer.hits:
-        who = hit.agent or hit.origin
-        lines.append(
-            f"{hit.pointer}  {clock(hit.time)}  {hit.kind.word}{f' by {shown(who)}' if who else ''}  "
-            f"session {shown(hit.session)}  turn {hit.turn}  trust {hit.trust.word}"
-        )
-        lines += [f"   | {line}" for line in shown(hit.preview, lines=True).split("\n") if line.strip()]
-    why, bounded = _why(answer)
-    lines.append(f"{answer.outcome.value}: {why}{bounded}")
-    lines += [f"note: {shown(note)}" for note in answer.notes]
-    return "\n".join(line.rstrip() for line in lines)
 
 
 def _why(answer: Answer) -> tuple[str, str]:

@@ -31,6 +31,7 @@ from .shorten import largest, quote, quoted, shorten
 BODY_TOKENS_MIN = 24  # of one event's text where several are shown; with less room fewer are shown
 POINTERS_NAMED_MAX = 5  # of hits that did not fit or are in view
 TRIES_MAX = 24
+TOKENS_MAX = 1_000_000  # more than any text that comes here
 SNIFFED_BYTES = 4_096
 _CONTROLS = bytes(b for b in range(32) if b not in b"\t\n\r\f\b\x1b")
 _WHY = {
@@ -157,9 +158,9 @@ def of_bytes(
         return Written(shorten(f"{line}\nempty", tokens_max, count), (address,))
     whole = end - start
     size = largest(lambda size: count(page(_page_end(data, size, whole))) <= tokens_max, 1, len(data))
-    return Written(
-        shorten(page(0), tokens_max, count) if size is None else page(_page_end(data, size, whole)), (address,)
-    )
+    if size is None:
+        return Written(shorten(f"{line}\nno room for any of it in this answer", tokens_max, count), (address,))
+    return Written(page(_page_end(data, size, whole)), (address,))
 
 
 def of_source(
@@ -199,13 +200,15 @@ def _fitted(
         lines = [line for block in blocks for line in (block.head, *([quote(block.body)] if block.body else []))]
         return Written("\n".join([opening(len(blocks)), *lines]), tuple(block.pointer for block in blocks))
     heads = [count(block.head) + 2 for block in blocks]
-    bodies = [count(quote(block.body)) if block.body else 0 for block in blocks]
+    bodies = [
+        count(quoted(one.body, TOKENS_MAX, count, size_bytes=one.size_bytes)) if one.body else 0 for one in blocks
+    ]
     room = tokens_max
     for _ in range(TRIES_MAX):
         number, most = _shared(room - count(opening(len(blocks))), heads, bodies)
         lines = [opening(number)]
         for block in blocks[:number]:
-            text = quoted(block.body, most, count, size_bytes=block.size_bytes)
+            text = quoted(block.body, most, count, size_bytes=block.size_bytes) if block.body else ""
             lines += [block.head, text] if text else [block.head]
         said = "\n".join(lines)
         excess = count(said) - tokens_max
@@ -314,6 +317,8 @@ def _page_end(data: bytes, size: int, whole: int) -> int:
             needed = 2 + (data[size - back] >= 0xE0) + (data[size - back] >= 0xF0)
             end = size - back if needed > back else size
             break
+    if end == 0:  # a page has at least one sign, so that reading on comes to an end
+        end = min(whole, len(data), 1 + (data[0] >= 0xC0) + (data[0] >= 0xE0) + (data[0] >= 0xF0))
     return data.rfind(b"\n", end * 7 // 10, end) + 1 or end
 
 

@@ -95,4 +95,4 @@ def spread(hints: Sequence[Hint], most: int) -> tuple[Hint, ...]:
     """Take some hints from all along a range, not only from its beginning."""
     if len(hints) <= most:
         return tuple(hints)
-    return tuple(hints[number * len(hints) // most] for number in range(most))
+    return tuple(hints[(2 * number + 1) * len(hints) // (2 * most)] for number in range(most))

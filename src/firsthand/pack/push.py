@@ -186,6 +186,8 @@ class _Making:
 
     def layout(self, room: int) -> Layout:
         """Give room to the newest turn, then to each section its share, then to the tail; then what is left over."""
+        if room < 0:
+            raise self._too_small(self._tokens_max - room)
         share = 1.0 if self._all <= room else None  # when all of it fits, nobody has to be held to a share
         newest, beside = self._newest(room, share)
         left = room - sum(newest.values())
@@ -217,21 +219,21 @@ class _Making:
         """Give the newest user message and the newest step their room; also say what of them has none."""
         if not self._units:
             return {}, []
-        users = [unit for unit in self._units if unit.user][-1:]
-        parts = [piece for unit in dict.fromkeys((*users, self._units[-1])) for piece in pieces(unit)]
+        users = [(unit.asked, unit) for unit in self._units if unit.user]
+        asking = [max(users, key=lambda one: one[0])[1]] if users else []
+        parts = [piece for unit in dict.fromkeys((*asking, self._units[-1])) for piece in pieces(unit)]
         said = [item for piece in parts if piece.user for item in piece.items]
         rest = [piece.items for piece in reversed(parts) if not piece.user]
-        first = sorted(said, key=lambda item: item.kind is not Kind.USER_MESSAGE)[:1]
+        asked = [item for item in said if item.kind is Kind.USER_MESSAGE]
+        first = ([item for item in asked if not item.part] or asked)[-1:]  # a message begins with its part 0
         must = [*first, *(rest[0] if rest else ())]
-        least = min(ITEM_TOKENS_MIN, room // len(must))
-        if least < ITEM_TOKENS_LEAST:
-            needed = self._tokens_max - room + ITEM_TOKENS_LEAST * len(must)
-            raise InvalidArgument(
-                f"a pack holds the newest turn, which takes at least {needed:,} tokens here; got {self._tokens_max:,}"
-            )
+        needed = sum(min(item.tokens, ITEM_TOKENS_LEAST) for item in must)
+        if needed > room:
+            raise self._too_small(self._tokens_max - room + needed)
+        least = max(ITEM_TOKENS_LEAST, min(ITEM_TOKENS_MIN, room // len(must)))
         granted = {item: min(item.tokens, least) for item in must}
         most = max(int(self._tokens_max * (share or NEWEST_SHARE)), sum(granted.values()))
-        others: list[tuple[Item, ...]] = [*((item,) for item in said if item not in granted), *rest[1:]]
+        others: list[tuple[Item, ...]] = [*((item,) for item in reversed(said) if item not in granted), *rest[1:]]
         beside: list[Item] = []
         for items in others:
             wanted = {item: min(item.tokens, ITEM_TOKENS_MIN) for item in items}
@@ -241,6 +243,12 @@ class _Making:
                 granted |= wanted
         _grow(granted, min(most, room) - sum(granted.values()))
         return granted, beside
+
+    def _too_small(self, needed: int) -> InvalidArgument:
+        return InvalidArgument(
+            f"a pack holds the newest turn and says what it leaves out, which takes at least {needed:,} tokens here; "
+            f"got {self._tokens_max:,}"
+        )
 
     def _tail(self, newest: Mapping[Item, int], left: int, share: float | None) -> dict[Item, int]:
         """Take units into the tail from the newest backwards, up to the first that has no room."""

@@ -20,6 +20,7 @@ from firsthand.tokens import TokenCounter
 
 CHARACTERS_A_TOKEN_MAX = 64  # a text with more of them than the tokens allow is cut without being counted
 SIGN_CHARACTERS_MAX = 32  # what stands for one sign; a longer pile of marks is cut
+FLAGS_MAX = 2_000  # signs of flags in a row that are counted to find the pairs
 HEAD_OF_CUT = 0.6  # the head says more of what a text is than its tail
 QUOTE = "| "
 _ELLIPSIS = "…"
@@ -125,7 +126,7 @@ def _continues(text: str, at: int) -> bool:
         return True
     if _is_flag(before) and _is_flag(sign):  # flags are pairs, counted from where they begin
         start = at
-        while start > 0 and at - start < SIGN_CHARACTERS_MAX and _is_flag(text[start - 1]):
+        while start > 0 and at - start < FLAGS_MAX and _is_flag(text[start - 1]):
             start -= 1
         return (at - start) % 2 == 1
     return "\u1160" <= sign <= "\u11ff"  # the vowel or end of a Korean syllable

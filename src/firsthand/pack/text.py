@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from firsthand.event import Kind
 from firsthand.tokens import TokenCounter, estimate
 from firsthand.value import replace, value
 from firsthand.window import CUES, PREAMBLE, RECALL, TASK, Item, Window
@@ -98,12 +99,13 @@ class _Writing:
         self._texts: dict[str, str] = {}
         cap, left = max(ITEM_TOKENS_MIN, int(tokens_max * ITEM_SHARE)), tokens_max
         items = list(window.items)
+        asked = False  # the newest user message is in the pack, wherever it stands
         for place in range(len(items) - 1, -1, -1):
-            if left < 0:
-                break
             item = items[place]
-            if item.kind in OUTSIDE:
+            asks = item.kind is Kind.USER_MESSAGE and not asked
+            if item.kind in OUTSIDE or (left < 0 and not asks):
                 continue
+            asked = asked or asks
             self._texts[item.id] = read(item)
             tokens = count(_entry(item, quote(self._texts[item.id]))) + 1
             items[place] = replace(item, tokens=tokens)

@@ -29,7 +29,7 @@ class Unit:
 
     Attributes:
         items: in order of position.
-        user: True for a user message.
+        user: True when a user message is in it.
     """
 
     items: tuple[Item, ...]
@@ -39,6 +39,11 @@ class Unit:
     def position(self) -> int:
         """Where it ends: what is newest ends last."""
         return self.items[-1].position
+
+    @property
+    def asked(self) -> int:
+        """Where its newest user message stands; -1 when it has none."""
+        return max((item.position for item in self.items if item.kind is Kind.USER_MESSAGE), default=-1)
 
 
 def units(items: Sequence[Item]) -> tuple[Unit, ...]:
@@ -61,7 +66,7 @@ def units(items: Sequence[Item]) -> tuple[Unit, ...]:
         elif item.call_id:
             _join(into, here, calls.get(item.call_id, here))
             if item.call_id not in calls:
-                early[item.call_id] = here
+                _join(into, here, early.setdefault(item.call_id, here))
     joined: dict[int, list[Item]] = {}
     for number, group in enumerate(groups):
         joined.setdefault(_root(into, number), []).extend(group)

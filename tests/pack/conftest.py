@@ -1,0 +1,7 @@
+"""Lets pytest tell in full what asserts of the helpers compare."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.register_assert_rewrite("windows")
