@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 RECALL, EXPAND, TASK = "recall", "expand", "task"
 NAMES = (RECALL, EXPAND, TASK)
-ANSWER_TOKENS_MIN = 256  # with less left in a turn a call is refused: an answer could say next to nothing
-HIT_LINE_TOKENS = 90  # about: pointer, time, kind, who, session, turn, trust, score
+ANSWER_TOKENS_MIN = 384  # with less left in a turn a call is refused: an answer could say next to nothing
+HIT_LINE_TOKENS = 120  # about: pointer, time, kind, who, session, turn, trust, score
 HIT_TOKENS_MIN = 24
 PAGE_BYTES_MAX = 65_536
 POINTER_TEXT_MAX = 2_000  # of what is searched for one
