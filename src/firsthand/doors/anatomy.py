@@ -184,7 +184,7 @@ def _show(one: Anatomy, out: Output) -> int:
         f"{one.tokens:,} of {one.budget_tokens:,} tokens ({one.utilisation_percent:g} %, {left}; counted by "
         f"{shown(one.counter)}), {size(one.bytes)}"
     )
-    for line in _drawn(one, out):
+    for line in drawn(one, out):
         out.line(line)
     asked = " and ".join(f"{number:,} {name}" for name, number in (("recall", one.recalls), ("expand", one.expands)))
     out.line(f"{count(one.events, 'event')} of the history; since the call before the model asked for {asked}")
@@ -196,7 +196,7 @@ def _show(one: Anatomy, out: Output) -> int:
     return DONE
 
 
-def _drawn(one: Anatomy, out: Output) -> Iterator[str]:
+def drawn(one: Anatomy, out: Output) -> Iterator[str]:
     """Draw the bar, and under it a line for each part."""
     free = one.budget_tokens - one.tokens
     tokens = [(share.name, share.tokens) for share in one.shares] + [(FREE, free)]

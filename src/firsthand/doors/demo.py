@@ -32,13 +32,16 @@ from firsthand import (
     StoreDamaged,
     usual_places,
 )
+from firsthand.doors.demo_telling import Telling
+from firsthand.doors.demo_window import SESSION as LONG_SESSION
+from firsthand.doors.demo_window import long_session
 from firsthand.doors.demo_work import Ran, Step, run, steps, string_from_middle
 from firsthand.doors.display import clock, count, cut, shown, size
 from firsthand.doors.exits import DAMAGED, DONE, REFUSED, USAGE
 from firsthand.doors.output import Output
 from firsthand.doors.stores import Damaged, walk
 from firsthand.moment import now
-from firsthand.value import field, value
+from firsthand.value import value
 
 SESSION = "demo"
 IMPORT_SECONDS_MAX = 15.0  # of the user's own sessions, newest first; the rest is left to `firsthand import`
@@ -58,32 +61,6 @@ class Result:
     sha256: str
     exit_code: int
     string: str | None
-
-
-@value(frozen=False)
-class Telling:
-    """What the demo says, and what it holds against itself."""
-
-    out: Output
-    facts: dict[str, Any] = field(default_factory=dict)
-    failures: list[str] = field(default_factory=list)
-
-    def head(self, text: str) -> None:
-        """Begin a part."""
-        self.line()
-        self.line(self.out.style(text, "strong"))
-
-    def line(self, text: str = "") -> None:
-        """Say a line, unless the answer is JSON."""
-        if not self.out.as_json:
-            self.out.line(cut(text, self.out.width) if self.out.width else text)
-
-    def hold(self, true: bool, what: str) -> str:
-        """Keep what did not come out as it should; give the word for it."""
-        if true:
-            return self.out.style("yes", "good")
-        self.failures.append(what)
-        return self.out.style("NO", "bad")
 
 
 def demo(chosen: argparse.Namespace, out: Output) -> int:
@@ -109,6 +86,7 @@ def demo(chosen: argparse.Namespace, out: Output) -> int:
         _expand(memory, results, tell)
         _ask_in_vain(memory, tell)
         _break_a_copy(memory, results, folder / "broken-copy", tell)
+        long_session(memory, tell)
     _close(store, folder, started, tell)
     for failure in tell.failures:
         out.warn(f"firsthand: this did not come out as it should: {failure}")
@@ -352,7 +330,7 @@ def _read_all(memory: Memory) -> tuple[int, int]:
     return whole, damaged
 
 
-# 7) what is there, and what to type next -------------------------------------------------------------
+# 8) what is there, and what to type next -------------------------------------------------------------
 
 
 def _close(store: Path, folder: Path, started: float, tell: Telling) -> None:
@@ -364,7 +342,7 @@ def _close(store: Path, folder: Path, started: float, tell: Telling) -> None:
     seconds = time.monotonic() - started
     disk = stats.database_bytes + stats.wal_bytes + stats.artifact_bytes
     word = tell.hold(verified.ok, "the demo's own store does not verify")
-    tell.head("7. The store")
+    tell.head("8. The store")
     tell.line(
         f"   {count(stats.events, 'event')}, {size(text)} of content, {size(disk)} on disk with its index; "
         f"it verifies: {word}"
@@ -373,7 +351,10 @@ def _close(store: Path, folder: Path, started: float, tell: Telling) -> None:
     tell.line(f"   all of this took {seconds:.1f} s")
     place = shown(shlex.quote(str(store)))
     tell.head("Type next")
-    for words in ("sessions", f"timeline --session {SESSION}", "recall Traceback settings", "verify"):
+    for words in (
+        "sessions", f"timeline --session {SESSION}", "recall Traceback settings", f"anatomy {LONG_SESSION}",
+        f"window {LONG_SESSION}", "verify",
+    ):  # fmt: skip
         tell.line(f"   firsthand {words} --store {place}")
     tell.line("   firsthand import                      your own sessions, into your own store")
     tell.line(f"   rm -r {shown(shlex.quote(str(folder)))}")
