@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,8 @@ ASKED = [
 
 def read_page(page: int) -> str:
     """Give a page of a log; stands for whatever tools an agent has."""
-    lines = [
-        f"worker {page * 31 + line} handled batch {page * 7919 + line * 613} in {line * 17} ms" for line in range(20)
-    ]
+    things = ["invoices", "the mail", "a report", "payments", "orders", "an upload"]
+    lines = [f"worker w-{page * 31 + line} handled {things[line % 6]} without a fault" for line in range(24)]
     return "\n".join(["worker w-4471 lost its disk /dev/nvme3n1", *lines] if page == 2 else lines)
 
 
@@ -118,15 +118,16 @@ def main() -> None:
     chosen.add_argument("--record", action="store_true", help="let SmolLM2-135M answer, and keep it for --recorded")
     parser.add_argument("--model", default="", help="the model's name at the server")
     options = parser.parse_args()
-    if options.url:
-        model: Model = OpenAICompatible(options.url, options.model, os.environ.get("OPENAI_API_KEY"))
-    elif options.recorded:
-        model = Recorded(RECORDED)
-    else:
-        RECORDED.unlink(missing_ok=True)
-        model = Recorded(RECORDED, LocalModel(context_tokens=4_096, calls="first", examples=EXAMPLES))
-    with tempfile.TemporaryDirectory() as folder:
-        run(model, f"{folder}/store")
+    with ExitStack() as held:
+        if options.url:
+            key = os.environ.get("OPENAI_API_KEY")
+            model: Model = held.enter_context(OpenAICompatible(options.url, options.model, key))
+        elif options.recorded:
+            model = Recorded(RECORDED)
+        else:
+            RECORDED.unlink(missing_ok=True)
+            model = Recorded(RECORDED, LocalModel(context_tokens=4_096, calls="first", examples=EXAMPLES))
+        run(model, f"{held.enter_context(tempfile.TemporaryDirectory())}/store")
 
 
 if __name__ == "__main__":

@@ -36,6 +36,8 @@ QUESTIONS = [
     ("Which port does the staging database listen on?", "54329"),
     ("Which commit broke the build?", "9f4e2c71ab"),
 ]
+WORKERS = ["amber", "birch", "coral", "daisy", "ember", "flint", "grove", "hazel"]
+THINGS = ["a batch of invoices", "the mail of the day", "a report", "two payments", "a list of orders", "an upload"]
 # A model of this size imitates calls better than it follows a description of them.
 EXAMPLES = [
     CallExample("Who opened the red door?", "recall", {"query": "who opened red door"}),
@@ -61,7 +63,7 @@ def turns() -> Iterator[list[dict[str, Any]]]:
     dice = random.Random(7)
     for number in range(30):
         lines = [
-            f"{dice.choice(['INFO', 'WARN'])} worker {dice.randrange(64)} handled batch {dice.randrange(10**6)} "
+            f"{dice.choice(['INFO', 'WARN'])} worker {dice.choice(WORKERS)} handled {dice.choice(THINGS)} "
             f"in {dice.randrange(900)} ms"
             for _ in range(14)
         ]
@@ -99,7 +101,7 @@ def run(model: Model, store: str) -> int:
             reply = model.complete(**request.body, max_tokens=96)
             messages += [reply.message, *window.answer(reply.message)]
             called = ", ".join(f"{call.name}({call.arguments})" for call in reply.tool_calls)
-            reply = model.complete(**window.request(messages).body, max_tokens=48)
+            reply = model.complete(**window.request(messages).body, max_tokens=64)
             messages.append(reply.message)
             right += exact in reply.text
             print(f"\n{question}\n  called  {called}\n  said    {reply.text}\n  exact   {exact in reply.text}")

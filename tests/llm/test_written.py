@@ -32,11 +32,26 @@ def test_messages_become_turns_of_text():
         {"role": "tool", "tool_call_id": "c2", "content": "48212"},
     ]
     call = f'{OPEN}{{"name": "look_up", "arguments": {{"words": "port"}}}}{CLOSE}'
-    assert told(messages, []) == [
-        {"role": "system", "content": "Be short."},
+    first, *turns = told(messages, [LOOK_UP])
+    assert first["content"].startswith("Be short.\n\n")
+    assert turns == [
         {"role": "user", "content": "Which\nport?"},
         {"role": "assistant", "content": f"{call}\n{call}"},
         {"role": "user", "content": "Result of look_up:\n48211\n\nResult of look_up:\n48212"},
+    ]
+
+
+def test_calls_are_told_where_there_is_something_to_call():
+    """Without tools a call is left out; its result stands behind the question, and words beside a call stay."""
+    messages = [
+        {"role": "user", "content": "Which port?"},
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "c1", "content": "48211"},
+        {"role": "assistant", "content": "I look again.", "tool_calls": [CALL]},
+    ]
+    assert told(messages, []) == [
+        {"role": "user", "content": "Which port?\n\nResult of look_up:\n48211"},
+        {"role": "assistant", "content": "I look again."},
     ]
 
 
@@ -94,7 +109,7 @@ def test_the_grammar_has_the_required_arguments_with_limits():
 def test_what_was_told_is_read_back(name, arguments):
     """A call as it is told to the model, for any name and arguments, is read as that call."""
     function = {"name": name, "arguments": json.dumps(arguments)}
-    (message,) = told([{"role": "assistant", "tool_calls": [{"id": "c", "function": function}]}], [])
+    _, message = told([{"role": "assistant", "tool_calls": [{"id": "c", "function": function}]}], [LOOK_UP])
     (call,) = read(f"\n{message['content']} ", "c9")
     assert (call.id, call.name, json.loads(call.arguments)) == ("c9", name, arguments)
 

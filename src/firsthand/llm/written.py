@@ -44,6 +44,9 @@ def told(
 ) -> list[dict[str, str]]:
     """Write messages of OpenAI chat shape as system, user and assistant texts.
 
+    Calls are written where tools are offered; where there are none to call, a small model would repeat
+    them, and only their results stand there.
+
     Args:
         examples: shown before the newest user message, as far as their tools are there: what stands last is
             imitated most.
@@ -57,7 +60,10 @@ def told(
         role, text = str(message["role"]), _text(message.get("content"))
         calls = [call for call in message.get("tool_calls") or () if call.get("function")]
         names |= {str(call.get("id")): str(call["function"].get("name")) for call in calls}
-        text = "\n".join([*([text] if text else []), *map(_call, calls)])
+        if calls and tools:
+            text = "\n".join([*([text] if text else []), *map(_call, calls)])
+        elif calls and not text:
+            continue
         if role in {"tool", "function"}:
             name = names.get(str(message.get("tool_call_id")), str(message.get("name") or "the tool"))
             role, text = "user", f"Result of {name}:\n{text}"
