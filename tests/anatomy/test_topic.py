@@ -60,6 +60,25 @@ def test_one_odd_message_changes_nothing(odd):
     assert transitions(texts) == []
 
 
+def test_a_short_digression_changes_nothing():
+    """Five events of another subject are strange, but not for long enough; one more is a change."""
+    alpha, beta = events("alpha", 15), events("beta", 15)
+    assert transitions([*alpha, *beta[:5], *alpha]) == []
+    (there, back) = transitions([*alpha, *beta[:6], *alpha])
+    assert there < back
+    assert observe(observe(Topic(), [*alpha, *beta[:5]]), [beta[5]]).strange == topic.STRANGE_EVENTS - 1
+
+
+def test_the_label_changes_with_the_topic():
+    """The call at which a change is told has the label of the new topic, and the one before it that of the old."""
+    texts = events("alpha", 15) + events("beta", 15)
+    (at,) = transitions(texts)
+    old, new = observe(Topic(), texts[:at]).label, observe(Topic(), texts[: at + 1]).label
+    assert old is not None
+    assert new is not None
+    assert all(term.startswith("beta") for term in new.split(", "))
+
+
 def test_the_same_subject_goes_on():
     """Events that share their terms never make a transition, and the label stays."""
     assert transitions(events("alpha", 200)) == []
@@ -68,12 +87,13 @@ def test_the_same_subject_goes_on():
 
 def test_too_little_to_say_anything_is_no_change():
     """Where fewer terms recur than are needed, nothing is called a change."""
-    few = topic.RECURRING_MIN - 3  # with "read" and "file", one below
-    texts = [about("alpha", n, few) for n in range(20)] + [about("beta", n, few) for n in range(20)]
-    assert transitions(texts) == []
-    enough = topic.RECURRING_MIN
-    texts = [about("alpha", n, enough) for n in range(20)] + [about("beta", n, enough) for n in range(20)]
-    assert len(transitions(texts)) == 1
+    for terms, told in ((topic.RECURRING_MIN - 1, 0), (topic.RECURRING_MIN, 1)):
+        texts = [
+            " ".join(f"{subject}{letter}" for letter in "abcdefgh"[:terms])
+            for subject in ("alpha", "beta")
+            for _ in range(20)
+        ]
+        assert len(transitions(texts)) == told
 
 
 def test_likeness_is_a_cosine():
@@ -101,6 +121,12 @@ def test_a_huge_or_strange_text_is_bounded(text):
     terms = terms_of(text)
     assert len(terms) <= topic.EVENT_TERMS_MAX
     assert all(len(term) in topic.TERM_CHARACTERS for term in terms)
+
+
+def test_of_a_long_text_head_and_tail_are_looked_at():
+    """Terms from both ends of a long text count; what stands in its middle does not."""
+    filler = "1 " * topic.EVENT_CHARACTERS_MAX
+    assert terms_of(f"head {filler} middle {filler} tail") == ("head", "tail")
 
 
 def test_what_is_kept_is_bounded():
