@@ -162,7 +162,7 @@ def source_of(entry: Entry, *, newest: bool, dialect: Dialect, notes: Notes) -> 
     source = Source(entry.pieces, newest=newest)
     if entry.message is not None:
         source.message, source.size_bytes, altered = fit(entry.message)
-        source.whole = not altered
+        source.whole = True
         found = dialect.read(source.message, source)
         if found is not None:
             source.blocks = list(found)
