@@ -12,6 +12,7 @@ import re
 import sysconfig
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def long_session(memory: Memory, tell: Telling) -> None:
     state = window.state
     said = sum(estimate(one.text) for one in memory.events(SESSION) if one.kind is not Kind.ANATOMY)
     tell.line(
-        f"   {len(reads)} files read, {said:,} tokens, {state.cycle} compactions, {seconds:.1f} s; "
+        f"   {len(reads)} pieces of files read, {said:,} tokens, {state.cycle} compactions, {seconds:.1f} s; "
         f"the last prompt has {last.tokens:,} tokens"
     )
     tell.hold(said > SESSION_TOKENS_MIN, f"the session has {said:,} tokens only")
@@ -76,7 +77,7 @@ def _run(window: SessionWindow, tell: Telling) -> tuple[list[Read], Request]:
         if tokens > SESSION_TOKENS_MIN:
             break
     tell.hold(largest <= WINDOW_TOKENS, f"a prompt had {largest:,} tokens")
-    tell.facts["long_session"] = {"files": len(reads), "tokens": tokens, "largest_prompt_tokens": largest}
+    tell.facts["long_session"] = {"pieces": len(reads), "tokens": tokens, "largest_prompt_tokens": largest}
     return reads, last
 
 
@@ -108,21 +109,21 @@ def _ask(window: SessionWindow, reads: list[Read], tell: Telling) -> None:
     names = [(name, read) for read in reads[: len(reads) // 2] for name in _NAMED.findall(read.text)]
     chosen = names[:: max(1, len(names) // ASKED)][:ASKED]
     tell.hold(len(chosen) == ASKED, "too few names were read to ask for some")
-    prompt = json.dumps(window.request().body)
     found = []
     for number, (name, read) in enumerate(chosen):
-        call = {
-            "id": f"ask_{number}",
-            "type": "function",
-            "function": {"name": "recall", "arguments": json.dumps({"query": name})},
-        }
+        prompt = json.dumps(window.request().body)
+        window.add({"role": "user", "content": f"How does {name} begin?"})  # limits of recall are for each turn
+        function = {"name": "recall", "arguments": json.dumps({"query": name})}
+        call = {"id": f"ask_{number}", "type": "function", "function": function}
         started = time.perf_counter()
         (answer,) = window.answer({"role": "assistant", "content": None, "tool_calls": [call]})
         milliseconds = (time.perf_counter() - started) * 1000
         line = next(line for line in read.text.splitlines() if f" {name}" in line)
         right = line.strip() in answer["content"]
         word = tell.hold(right, f"{name} was not recalled from {read.path}")
-        where = "no longer in the prompt" if line.strip() not in prompt else "still in the prompt"
+        window.add([{"role": "assistant", "content": None, "tool_calls": [call]}, answer])
+        window.add({"role": "assistant", "content": f"{line.strip()} ({read.path})"})
+        where = "no longer in the prompt" if json.dumps(line.strip())[1:-1] not in prompt else "still in the prompt"
         tell.line(f"   recall({name!r}): {word}, {read.path}, {where} ({milliseconds:.0f} ms)")
         found.append({"name": name, "found": right})
     tell.facts["asked"] = found
@@ -154,7 +155,7 @@ def _anatomy(memory: Memory, tell: Telling) -> None:
 
 
 def _around_a_compaction(calls: list[Anatomy]) -> tuple[Anatomy, Anatomy]:
-    for before, after in zip(calls, calls[1:], strict=False):
+    for before, after in pairwise(calls):
         if after.cycle > before.cycle:
             return before, after
     return calls[-2], calls[-1]
