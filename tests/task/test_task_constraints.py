@@ -16,6 +16,8 @@ RULES = [
     "don\u2019t change the schema, it is frozen",
     "ok, but dont commit anything",
     "All timestamps must be UTC.",
+    "this plan must be written so that others can go on with it",
+    "Remember, YOU CAN ONLY ENTER ONE COMMAND AT A TIME.",
     "The response must not contain HTML.",
     "Deploy only if CI is green.",
     "only use the standard library",

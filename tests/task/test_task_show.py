@@ -57,6 +57,12 @@ def test_the_whole_state():
     assert text(STATE, tokens_max=estimate(WHOLE), count=estimate) == WHOLE
 
 
+def test_nothing_left_out_is_nothing_said():
+    """Where all is shown, no line speaks of what is not."""
+    heading = WHOLE.splitlines()[0]
+    assert text(TaskState(goal=STATE.goal), tokens_max=99, count=estimate) == f"{heading}\n{WHOLE.splitlines()[1]}"
+
+
 def test_an_empty_state_is_no_text():
     """Nothing to show is no block at all, whatever the room."""
     assert text(TaskState(dropped={"premises": 1}), tokens_max=0, count=estimate) == ""

@@ -187,6 +187,8 @@ def test_calls_are_limited():
         state = called(state, Call(f"{number}", wide, wide))
     assert len(to_json(state)) < CALLS_BYTES_MAX + 500
     assert 0 < len(state.calls) < CALLS_MAX
+    assert state.calls[-1].call_id == f"{CALLS_MAX - 1}"
+    assert [int(call.call_id) for call in state.calls] == [*range(CALLS_MAX - len(state.calls), CALLS_MAX)]
 
 
 def test_the_largest_state_stays_inline():

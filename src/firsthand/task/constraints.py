@@ -24,7 +24,10 @@ from firsthand.task.sentences import Sentence
 RULES_MAX = 16  # of one message; more come from something pasted
 
 _CLAUSE = r"(?:^|[,;:(\u2013\u2014-] ?|\b(?:and|but|please|pls|so|just|then|also|or|to) )"
-_WHO = r"(?:you|we|it|they|this|that|the [\w`' -]{1,40}|(?:all|each|every|any|no) [\w`' -]{1,40}|[a-z]\w*s|`_+`)"
+_WHO = (
+    r"(?:you|we|it|they|this|that|(?:the|this|that|these|those|my|our|your|all|each|every|any|no) [\w`' -]{1,40}"
+    r"|[a-z]\w*s|`_+`)"
+)
 _NUMBER = r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|an?\b)"
 _OUGHT = r"(?:must|should|shall|needs? to|ha(?:s|ve) to|want|please|keep|make|use|limit|within|answer|reply|write|stay)"
 _DO = (
@@ -49,6 +52,7 @@ _ONLY = (
     r"(?<!\bis )(?<!'s )(?<!\bwas )\bonly (?:if|when|after|once)\b"
     rf"|(?:^|[,;:] ?|\b(?:and|but|please|just|should|must) )only {_DO}\b"
     rf"|(?:^|[,;:] ?|\b(?:and|please|just) ){_DO}\b[^,;:]{{0,60}}\bonly\b(?! problem)"
+    r"|\byou (?:can|may) only \w"
     r"|\b(?:i|we)(?:'d| would)? (?:only want|only need|want only|only accept)\b"
 )
 _SURE = r"\bmake sure (?:not to|(?:to|you|it|that|we|this) (?:\w+ )?(?:never|always|do not|don't|doesn't|only))\b"

@@ -190,7 +190,7 @@ def _boxes(state: TaskState, event: Event, text: str) -> TaskState:
 def _tool_call(state: TaskState, event: Event) -> TaskState:
     tool, call_id = _meta(event, "tool"), _meta(event, "call_id")
     arguments = event.text
-    plan = plans.of_call(tool, arguments) if event.content is not None else None
+    plan = plans.of_call(tool, arguments)
     if plan is not None:
         state = _plan(state, event, plan)
     if not call_id:
