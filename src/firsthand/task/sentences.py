@@ -155,4 +155,4 @@ def _blank_code(match: re.Match[str]) -> str:
 
 
 def _spaces(text: str) -> str:
-    return "".join("\n" if character == "\n" else " " for character in text)
+    return "\n".join(" " * len(part) for part in text.split("\n"))
