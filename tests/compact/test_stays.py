@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from firsthand.compact.plan import plan
 from firsthand.compact.stays import stays
 from firsthand.compact.units import units
 from firsthand.window import Budget, Window
@@ -42,6 +43,19 @@ def test_with_one_hot_turn_its_older_steps_leave_last():
     found = reasons("uacracracr", Budget(100_000, hot_turns=1))
     assert found[1] == ("newest turn", False)
     assert found[-1] == ("one of the newest steps", True)
+
+
+def test_what_the_next_plan_takes_is_told():
+    """Above the high-water mark the items that the plan takes say that they leave; the others keep their reasons."""
+    window = Window(tuple(made_items("s ua ua ua ua uacr", tokens=1_000)), through=13)
+    budget = Budget(14_000, hot_turns=1)
+    taken = {item.id for departure in plan(window, budget).leaves for item in departure.items}
+    found = stays(window, budget)
+    assert taken
+    assert {one.item.id for one in found if one.reason == "leaves with the next request"} == taken
+    assert {one.reason for one in found if one.item.id not in taken} == {
+        "system text never leaves", "there is room for it", "the newest user message", "one of the newest steps",
+    }  # fmt: skip
 
 
 def test_protected_is_what_no_plan_takes():

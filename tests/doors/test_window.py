@@ -81,6 +81,9 @@ def test_another_budget_shows_another_window(talked):
         before = memory.head()
     assert talked("window", "deploy", "--budget", "9000").lines[1].endswith("; the next one above 8,100, down to 5,400")
     assert talked("window", "deploy", "--budget", "100", "--json").json["budget"]["tokens_max"] == 100
+    tight = talked("window", "deploy", "--budget", "300")
+    assert "leaves with the next request" in tight.text
+    assert "the next request compacts it first\n" in tight.error
     with Memory.open(talked.store, read_only=True) as memory:
         assert memory.head() == before
 

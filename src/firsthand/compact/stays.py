@@ -3,13 +3,14 @@
 The invariant: an item is protected exactly when `units` puts it into no unit, so what is
 said here is what the next plan goes by.
 
-This module does not know what has to leave, or in which order.
+What is sent beside the window (tools, task state) is not known here: with it, more may leave.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from firsthand.compact.plan import plan
 from firsthand.compact.units import units
 from firsthand.event import Kind
 from firsthand.value import value
@@ -33,13 +34,14 @@ class Stay:
 def stays(window: Window, budget: Budget) -> tuple[Stay, ...]:
     """Say of each item of a window why it stays, in order of position."""
     items = window.items
+    leaving = {item.id for departure in plan(window, budget).leaves for item in departure.items}
     hot: dict[int, bool] = {}
     for unit in units(items, budget, now=max(window.through, items[-1].position if items else 0)):
         hot |= dict.fromkeys(unit.indexes, unit.hot)
     return tuple(
         Stay(item, _why_protected(items, index), protected=True)
         if index not in hot
-        else Stay(item, _why_not_yet(budget, hot=hot[index]), protected=False)
+        else Stay(item, _why_not_yet(budget, leaves=item.id in leaving, hot=hot[index]), protected=False)
         for index, item in enumerate(items)
     )
 
@@ -55,7 +57,9 @@ def _why_protected(items: Sequence[Item], index: int) -> str:
     return "the newest user message" if item.kind is Kind.USER_MESSAGE else "one of the newest steps"
 
 
-def _why_not_yet(budget: Budget, *, hot: bool) -> str:
+def _why_not_yet(budget: Budget, *, leaves: bool, hot: bool) -> str:
+    if leaves:
+        return "leaves with the next request"
     if hot:
         return f"of the newest {budget.hot_turns:,} turns, which leave last" if budget.hot_turns > 1 else "newest turn"
     return "there is room for it"

@@ -106,6 +106,8 @@ def _head(session: str, live: SessionWindow, out: Output) -> None:
         f"{count(len(state.markers), 'marker')}; {count(state.cycle, 'compaction')}; the next one above "
         f"{budget.high_tokens:,}, down to {budget.low_tokens:,}"
     )
+    if state.tokens > budget.high_tokens:
+        out.remark("the next request compacts it first")
 
 
 def _task(task: TaskState, out: Output) -> None:
