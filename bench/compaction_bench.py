@@ -1,0 +1,164 @@
+"""Needles over compactions: Firsthand's window beside what people use, on generated and real sessions.
+
+Without a model this takes some minutes and needs no network:
+
+    python bench/compaction_bench.py --data DATA
+
+With a model, those methods that need one join in, on shorter sessions, and answers are
+asked for (``local`` is SmolLM2-135M through the extra ``local``; an address is any
+OpenAI-compatible endpoint). Replies are kept in the file given and never asked for twice:
+
+    python bench/compaction_bench.py --data DATA --model local --recorded replies.jsonl --minutes 40
+    python bench/compaction_bench.py --data DATA --model http://localhost:8080/v1 --model-name NAME
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import corpus
+from compaction import generated, real, report, whole
+from compaction.generated import Shape
+from compaction.values import Trace
+from compaction.whole import Deadline
+from firsthand.llm.compatible import OpenAICompatible
+from firsthand.llm.local import LocalModel
+from firsthand.llm.port import Model
+from firsthand.llm.recorded import Recorded
+from machine import describe
+
+HERE = Path(__file__).parent
+SEED = 7
+FLOOD_SET, FLOOD_TEXTS, FLOOD_CHARACTERS_MIN = "swe-agent", 1_500, 600
+PARTS = ("generated", "real", "model", "pi")
+KEY_VARIABLE = "OPENAI_API_KEY"
+
+
+def main() -> int:
+    arguments = _arguments()
+    if arguments.only == ["tiny"]:
+        return _record_tiny(arguments)
+    texts: list[str] = []
+    sets: list[Trace] = []
+    if arguments.data:
+        found = corpus.texts(arguments.data / FLOOD_SET, FLOOD_TEXTS, seed=SEED)
+        texts = [text for text in found if len(text) >= FLOOD_CHARACTERS_MIN]
+        sets = [
+            one for name in real.SETS for one in real.traces(arguments.data, name, parts=arguments.parts, seed=SEED)
+        ]
+    parts = []
+    if "generated" in arguments.only:
+        parts.append(
+            whole.free(
+                "Generated sessions",
+                _traces(arguments.traces, generated.FULL, texts),
+                whole.methods(),
+                flood_texts=len(texts),
+            )
+        )
+    if "real" in arguments.only:
+        for name in real.SETS if sets else ():
+            own = [one for one in sets if one.name.startswith(f"{name}-")]
+            parts.append(whole.free(f"Real sessions: {name}", own, whole.methods(), real_set=True))
+    if "model" in arguments.only and arguments.model:
+        deadline = Deadline(arguments.minutes * 60)
+        traces = _traces(arguments.model_traces, generated.SMALL, [])
+        model = _model(arguments)
+        named = arguments.model_name or arguments.model
+        parts.append(whole.with_model(traces, whole.model_methods(model), model, deadline, named=named))
+    pi = arguments.data / "pi-sessions" / "before-compaction.jsonl" if arguments.data else None
+    written = {
+        "command": f"python bench/compaction_bench.py {_shown(arguments)}",
+        "date": arguments.date or datetime.now(UTC).date().isoformat(),
+        "machine": describe(HERE),
+        "parts": parts,
+        "pi": whole.pi(pi, seed=SEED) if pi and pi.exists() and "pi" in arguments.only else [],
+        "limits": whole.LIMITS,
+    }
+    return _write(arguments.out, written)
+
+
+def _record_tiny(arguments: argparse.Namespace) -> int:
+    """Run what the test runs, so that its file of replies has all that it asks for; nothing is reported."""
+    model = _model(arguments)
+    traces = [generated.trace(0, generated.TINY, [], seed=SEED)]
+    whole.with_model(
+        traces, whole.tested_methods(model), model, Deadline(arguments.minutes * 60), named=arguments.model
+    )
+    print(f"{arguments.recorded} has the replies of the test")
+    return 0
+
+
+def _traces(count: int, shape: Shape, texts: list[str]) -> list[Trace]:
+    return [generated.trace(number, shape, texts, seed=SEED) for number in range(count)]
+
+
+def _model(arguments: argparse.Namespace) -> Model:
+    """Give the model asked for; with a file of recorded replies it is only asked what is not in there."""
+    named: Model | None = None
+    if arguments.model == "local":
+        named = LocalModel()
+    elif arguments.model != "recorded":
+        named = OpenAICompatible(arguments.model, arguments.model_name, key=os.environ.get(KEY_VARIABLE))
+    if arguments.recorded is None:
+        assert named is not None, "the parser asks for a file of recorded replies"
+        return named
+    return Recorded(arguments.recorded, named)
+
+
+def _write(out: Path, written: dict[str, object]) -> int:
+    """Write both files; parts that were not measured this time stay as they were."""
+    out.mkdir(parents=True, exist_ok=True)
+    file = out / "compaction.json"
+    if file.exists():
+        before = json.loads(file.read_text(encoding="utf-8"))
+        new = {part["title"]: part for part in written["parts"]}  # type: ignore[attr-defined]
+        kept = [new.pop(part["title"], part) for part in before["parts"]]
+        written["parts"] = [*kept, *new.values()]
+        written["pi"] = written["pi"] or before["pi"]
+    text = json.dumps(written, indent=1, ensure_ascii=False)
+    file.write_text(text + "\n", encoding="utf-8")
+    (out / "COMPACTION.md").write_text(report.markdown(json.loads(text)), encoding="utf-8")
+    print(f"{out.name}/COMPACTION.md is written")
+    return 0
+
+
+def _shown(arguments: argparse.Namespace) -> str:
+    shown = ["--data DATA"] if arguments.data else []
+    shown += [f"--traces {arguments.traces}", f"--parts {arguments.parts}"]
+    if arguments.model:
+        shown += [f"--model {arguments.model}", f"--minutes {arguments.minutes:g}"]
+    return " ".join(shown)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, help="folder of real sessions (default: generated ones only)")
+    parser.add_argument("--out", type=Path, default=HERE, help="folder for COMPACTION.md and compaction.json")
+    told = "measure these parts; tiny, alone, records what the test replays"
+    parser.add_argument("--only", nargs="+", choices=(*PARTS, "tiny"), default=PARTS, help=told)
+    parser.add_argument("--traces", type=int, default=10, help="generated sessions, 10 as in the paper")
+    parser.add_argument("--parts", type=int, default=3, help="sessions cut from each real set, at most")
+    parser.add_argument("--model", help="local, recorded, or the address of an OpenAI-compatible endpoint")
+    parser.add_argument("--model-name", default="", help="the model's name at that endpoint")
+    parser.add_argument("--model-traces", type=int, default=1, help="short sessions for the methods with a model")
+    parser.add_argument("--minutes", type=float, default=40, help="no model is asked after that long")
+    parser.add_argument("--recorded", type=Path, help="file of replies: what is in it is not asked again")
+    parser.add_argument("--date", help="date to write beside the results (default: today)")
+    arguments = parser.parse_args()
+    if arguments.data and not arguments.data.is_dir():
+        parser.error(f"--data: expected a folder of real sessions, {arguments.data} is none")
+    if "tiny" in arguments.only and (arguments.only != ["tiny"] or not arguments.model or arguments.recorded is None):
+        parser.error("--only tiny: expected it alone, with --model and --recorded")
+    if arguments.model == "recorded" and arguments.recorded is None:
+        parser.error("--model recorded: expected --recorded FILE as well, with the replies")
+    return arguments
+
+
+if __name__ == "__main__":
+    sys.exit(main())
