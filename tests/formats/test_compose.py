@@ -202,6 +202,13 @@ def test_a_window_that_says_nothing_is_refused(name):
             compose(entries, name, system=[BEGINNING])
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_a_speaker_is_named_in_other_formats(name):
+    """The name of who spoke stands before the words where a message is built anew."""
+    told = window(CHAT, {"role": "user", "name": "ann", "content": "a"}, whole=False)
+    assert "ann: a" in json.dumps(messages(told, name))
+
+
 # calls and results -------------------------------------------------------------------------------
 
 
@@ -310,9 +317,27 @@ def test_arguments_that_are_no_object_become_one(name, arguments):
 
 def test_the_older_function_call_is_sent_as_a_tool_call():
     """A message with ``function_call`` and its answer become a call and a result, which all servers take."""
-    told = [user("a"), {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
+    told = [user("a"), {"role": "assistant", "content": "so", "function_call": {"name": "f", "arguments": "{}"}},
             {"role": "function", "name": "f", "content": "ok"}]  # fmt: skip
-    assert messages(window(CHAT, *told), CHAT) == [user("a"), chat_call("f", name="f"), chat_result("f")]
+    assert messages(window(CHAT, *told), CHAT) == [user("a"), chat_call("f", words="so", name="f"), chat_result("f")]
+
+
+def test_an_empty_list_of_calls_is_not_sent():
+    """An agent's message with ``tool_calls: []``, which OpenAI refuses, goes out without it."""
+    assert messages(window(CHAT, user("a"), agent("x") | {"tool_calls": []}), CHAT) == [user("a"), agent("x")]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_result_in_blocks_is_shown_as_its_texts(name):
+    """A result of several texts is not shown as the JSON that the log keeps; any other JSON is."""
+    told = [
+        user("a"),
+        agent([use("c1"), use("c2")]),
+        user([used("c1", [said("one"), said("two")]), used("c2", '["x"]')]),
+    ]
+    made = json.dumps(messages(window(ANTHROPIC, *told, whole=False), name))
+    assert '"one\\ntwo"' in made
+    assert json.dumps('["x"]') in made
 
 
 def test_a_failed_result_says_so_in_every_format():
@@ -488,6 +513,21 @@ def test_at_most_four_breakpoints_are_sent():
     assert told[0] == user([said("u0") | {"cache_control": EPHEMERAL}])
 
 
+def test_breakpoints_in_tools_and_in_results_count():
+    """The caller's breakpoints on tools are kept, the last ones of too many; those inside a result count as well."""
+    told = window(ANTHROPIC, user("a"))
+    tools = [{"name": "a", "cache_control": EPHEMERAL}, {"name": "b"}]
+    assert compose(told, ANTHROPIC, tools=tools).body["tools"] == tools
+    many = [{"name": f"t{number}", "cache_control": EPHEMERAL} for number in range(6)]
+    made = compose(told, ANTHROPIC, system=[BEGINNING], tools=many).body
+    assert [("cache_control" in tool) for tool in made["tools"]] == [False] * 3 + [True] * 3
+    assert faults(made, ANTHROPIC) == ()
+    inside = user([used("c", [said(words) | {"cache_control": EPHEMERAL} for words in "xyzvw"])])
+    cached = compose(window(ANTHROPIC, user("a"), agent([use("c")]), inside, agent("b")), ANTHROPIC).body
+    assert faults(cached, ANTHROPIC) == ()
+    assert "cache_control" not in json.dumps(cached["messages"][2])
+
+
 # files -------------------------------------------------------------------------------------------
 
 
@@ -562,6 +602,26 @@ def test_a_picture_in_a_result_stands_with_it():
     ]
 
 
+def test_files_that_follow_a_result_but_are_not_of_it_stand_apart():
+    """A result has as many files as it says; the next one is the user's."""
+    files = [Piece(Kind.ATTACHMENT, "", "image/png", {}, PNG, f"{ID}{number}") for number in (1, 2)]
+    meta = {"call_id": "c", "tool": "bash", "attachments": 1}
+    told = [
+        *window(ANTHROPIC, user("a"), agent([use("c")])),
+        Entry(None, (Piece(Kind.TOOL_RESULT, "seen", meta=meta), *files)),
+    ]
+    assert messages(told, ANTHROPIC)[2] == user([used("c", [said("seen"), picture_of(PNG64)]), picture_of(PNG64)])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_file_of_the_agent_is_named(name):
+    """No provider takes a picture from the agent's side: a line in the agent's words names it."""
+    pieces = (Piece(Kind.AGENT_MESSAGE, "drawn"), Piece(Kind.ATTACHMENT, "", "image/png", {}, PNG, f"{ID}1"))
+    made = messages([*window(name, user("a")), Entry(None, pieces)], name)
+    assert made[-1]["role"] == "assistant"
+    assert f"[file image/png, 8 bytes; fh:{ID}1]" in json.dumps(made[-1])
+
+
 # what cannot be sent -----------------------------------------------------------------------------
 
 
@@ -576,10 +636,45 @@ def test_surrogates_and_nul_are_replaced(name):
         assert made.body["tools"] == [{"name": "x\u2400"}]
 
 
+def test_what_the_provider_would_refuse_in_its_own_messages_is_mended():
+    """Unknown fields and blocks, empty texts, input that is no object, server calls without results: built anew."""
+    reply = agent([said("x"), said(" "), use("c") | {"input": None, "name": "a b"}]) | {"id": "msg_1", "model": "m"}
+    told = [user("a"), reply, user([used("c", [said(" "), said("ok")])])]
+    assert messages(window(ANTHROPIC, *told), ANTHROPIC) == [
+        user("a"), agent([said("x"), use("c", "a_b") | {"input": {"arguments": None}}]),
+        user([used("c", [said("ok")])]),
+    ]  # fmt: skip
+    assert messages(window(ANTHROPIC, user("a"), agent("x") | {"id": "msg_1"}), ANTHROPIC)[1] == agent([said("x")])
+    searched = agent([{"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"q": 1}}])
+    assert messages(window(ANTHROPIC, user("a"), searched), ANTHROPIC)[1:] == [
+        agent([use("s", "web_search") | {"input": {"q": 1}}]), user([used("s", NO_RESULT)]),
+    ]  # fmt: skip
+
+
+def test_what_openai_would_refuse_in_its_own_items_is_mended():
+    """Empty parts leave a message, which keeps its role, and an empty output says that it is."""
+    blank, words = {"type": "input_text", "text": " "}, {"type": "input_text", "text": "s"}
+    call = {"type": "function_call", "call_id": "c", "name": "bash", "arguments": "{}"}
+    for output, sent in ((" ", "[no output]"), ([blank], "[no output]"), ([blank, words], [words])):
+        result = {"type": "function_call_output", "call_id": "c", "output": output}
+        told = window(RESPONSES, {"type": "message", "role": "developer", "content": [blank, words]}, call, result)
+        made = messages([*told, *window(RESPONSES, user("a"))], RESPONSES)
+        assert made == [{"role": "developer", "content": [words]}, call, result | {"output": sent}, user("a")]
+
+
+def test_an_escaped_nul_in_arguments_is_replaced_where_they_are_an_object():
+    """Arguments that were JSON text become an object for Anthropic, with texts that can be sent."""
+    call = {"id": "c", "type": "function", "function": {"name": "bash", "arguments": '{"q":"\\u0000\\ud800"}'}}
+    told = window(CHAT, user("a"), {"role": "assistant", "content": None, "tool_calls": [call]}, whole=False)
+    assert messages(told, ANTHROPIC)[1]["content"][0]["input"] == {"q": "\u2400\ufffd"}
+
+
 def test_names_that_providers_refuse_are_made_fit():
     """A tool's name with other signs than letters, digits, _ and -, or a long one, is mended in call and result."""
     told = window(CHAT, user("a"), chat_call("c", name="read file " + "x" * 90), chat_result("c"))
     assert messages(told, CHAT)[1]["tool_calls"][0]["function"]["name"] == "read_file_" + "x" * 54
+    call = {"type": "function_call", "call_id": "c", "name": "read file", "arguments": "{}"}
+    assert messages(window(RESPONSES, user("a"), call), RESPONSES)[1]["name"] == "read_file"
 
 
 def test_texts_that_are_no_dialogue_are_labelled():
@@ -640,3 +735,14 @@ def test_a_picture_in_a_message_is_its_own_share():
     assert shares["history: attachment"].bytes == size
     assert shares["history: tool result"].bytes == len(canonical.dump(pictured)) - size
     assert shares["user message"].bytes == len(canonical.dump(told[0].message))
+
+
+def test_a_result_behind_words_has_its_own_share_without_its_picture():
+    """In a message of words, a result and its picture each of the three has what it takes."""
+    result = used("c", [said("seen"), picture_of(PNG64)])
+    told = window(ANTHROPIC, user("a"), agent([use("c")]), user([said("and"), result]))
+    made = compose(told, ANTHROPIC, breakpoints=False)
+    shares = {share.name: share.bytes for share in made.shares}
+    whole, size = len(canonical.dump(user([result, said("and")]))), len(canonical.dump(picture_of(PNG64)))
+    assert shares["history: tool result"] == len(canonical.dump(result)) - size
+    assert shares["user message"] == whole - len(canonical.dump(result))

@@ -74,7 +74,7 @@ def read(message: Mapping[str, Any], source: Source) -> list[Block] | None:
     calls = message.get("tool_calls")
     if calls is not None and not (isinstance(calls, list) and role == AGENT):
         return None
-    if calls == [] or (content == "" and calls):  # refused by some, and the same without it
+    if calls == []:  # refused by some, and the same without it
         source.whole = False
     for call in calls or ():
         block = _read_call(call, source)

@@ -99,13 +99,17 @@ def _add_shares(sums: dict[str, list[int]], source: Source) -> None:
     pieces = source.pieces
     if source.dropped:
         pieces = [piece for number, piece in enumerate(pieces) if number not in source.dropped]
-    names = [contributor(piece, newest=source.newest) for piece in pieces]
+    names = [contributor(piece, newest=source.newest and not _is_of_a_result(piece, pieces)) for piece in pieces]
     sizes = [source.bytes] if len(set(names)) == 1 else _split(source, pieces)
     for number, piece in enumerate(pieces):
         held = sums.setdefault(names[number], [0, 0, 0])
         held[0] += sizes[number] if number < len(sizes) else 0  # pieces of one contributor have all in the first
         held[1] += piece.tokens
         held[2] += 1
+
+
+def _is_of_a_result(piece: Piece, pieces: Sequence[Piece]) -> bool:
+    return piece.kind is Kind.ATTACHMENT and any(each.kind is Kind.TOOL_RESULT for each in pieces)
 
 
 def _split(source: Source, pieces: Sequence[Piece]) -> list[int]:
