@@ -53,11 +53,13 @@ if TYPE_CHECKING:
     from firsthand.log.read import SessionInfo
     from firsthand.log.rebuild import Rebuilt
     from firsthand.log.verify import Problem, Verification
-    from firsthand.memory import Memory, Session
+    from firsthand.memory import Memory
     from firsthand.moment import Moment
     from firsthand.places import UsualPlace, usual_places
     from firsthand.pointer import Pointer
     from firsthand.pull import PullLimits
+    from firsthand.scopes import Below, Executor
+    from firsthand.session import Session
     from firsthand.stats import Stats
     from firsthand.task.state import TaskState
     from firsthand.window import Budget, Item, Marker, Share, Window
@@ -71,6 +73,7 @@ __all__ = [
     "Appended",
     "Artifact",
     "Backup",
+    "Below",
     "Budget",
     "ByteSource",
     "Difference",
@@ -78,6 +81,7 @@ __all__ = [
     "Erased",
     "Erasure",
     "Event",
+    "Executor",
     "Exported",
     "FirsthandError",
     "FormatError",
@@ -171,7 +175,8 @@ _ROOMS = {
     "log.read": ("SessionInfo",),
     "log.rebuild": ("Rebuilt",),
     "log.verify": ("Problem", "Verification"),
-    "memory": ("Memory", "Session"),
+    "memory": ("Memory",),
+    "session": ("Session",),
     "moment": ("Moment",),
     "places": ("UsualPlace", "usual_places"),
     "pointer": ("Pointer",),
@@ -186,6 +191,7 @@ _ROOMS = {
     "live.request": ("Request",),
     "live.window": ("SessionWindow",),
     "pull": ("PullLimits",),
+    "scopes": ("Below", "Executor"),
     "task.state": ("TaskState",),
     "window": ("Budget", "Item", "Marker", "Share", "Window"),
 }

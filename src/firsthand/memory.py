@@ -1,4 +1,4 @@
-"""Memory and Session: where the rooms meet.
+"""Memory: where the rooms meet.
 
 The only module that knows every room. Its methods are short: they name a
 namespace, hand values from one room to the next, and decide nothing.
@@ -6,7 +6,6 @@ namespace, hand values from one room to the next, and decide nothing.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,34 +16,34 @@ import apsw
 from firsthand import environment, event, fence, moment, pointer
 from firsthand.answer import Answer, Query, Scope
 from firsthand.errors import QueryError, StoreBusy
-from firsthand.event import INJECTED, ByteSource, Draft, Event, Kind, Trust
+from firsthand.event import Draft, Event, Kind
 from firsthand.index.text import TextIndex
 from firsthand.log.append import Appended
 from firsthand.log.log import TIMEOUT_MS, Log
-from firsthand.log.prepare import BATCH_EVENTS_MAX, check_name
+from firsthand.log.prepare import check_name
 from firsthand.log.read import SessionInfo
 from firsthand.moment import Moment
 from firsthand.pointer import Pointer
+from firsthand.session import Session
 
 if TYPE_CHECKING:
     from firsthand.anatomy.record import Anatomy
     from firsthand.anatomy.replay import Replay
     from firsthand.index.accelerator import Accelerator
     from firsthand.intake.importer import ImportReport, Progress
-    from firsthand.live.window import SessionWindow
     from firsthand.log.backup import Backup
     from firsthand.log.erase import Erasure
     from firsthand.log.export import Exported
     from firsthand.log.rebuild import Rebuilt
     from firsthand.log.verify import Verification
+    from firsthand.scopes import Below, Executor
     from firsthand.stats import Stats
     from firsthand.tokens import TokenCounter
-    from firsthand.window import Budget
 
 FOLLOW_EVENTS = 5_000
 ACCELERATE_EVENTS_MIN = 50_000
 
-Content = str | bytes | ByteSource
+
 When = Moment | str | float | None
 
 
@@ -225,6 +224,23 @@ class Memory:
         """Yield events in order of position; ``after`` and ``before`` are exclusive positions."""
         bounds: dict[str, Any] = {"after": after, "before": before, "limit": limit, "newest_first": newest_first}
         return self._log.reader.events(self.namespace, session=session, kind=kind, **bounds)
+
+    def open_span(self, address: str | Pointer) -> Iterator[Below]:
+        """Open a span to every event below it, those of executors included, in order (total-recall 6).
+
+        Raises:
+            Unresolvable: nothing in this namespace answers to it.
+            PointerError: its ends lie in different sessions, or run backwards.
+        """
+        from firsthand.scopes import open_span
+
+        return open_span(self, address)
+
+    def unfinished(self, session: str) -> tuple[Executor, ...]:
+        """Find the executors below a session, at any depth, that gave no result."""
+        from firsthand.scopes import unfinished
+
+        return unfinished(self, session)
 
     def sessions(self) -> tuple[SessionInfo, ...]:
         """List the sessions of this namespace, in the order they began."""
@@ -428,156 +444,6 @@ class Memory:
         reader = self._log.reader
         folder = self._log.root / "cache" / f"tantivy-{key}"
         return Accelerator(folder, reader, key, stems(reader.db), read_only=self.read_only)
-
-
-class Session:
-    """A run of turns to append to. The session begins with its first event."""
-
-    def __init__(self, memory: Memory, name: str, agent: str) -> None:
-        self._memory, self.name, self.agent_name = memory, check_name(name, "session", empty=False), agent
-
-    def append(self, kind: Kind, content: Content, **fields: Any) -> Appended:
-        """Append one event of any kind; ``fields`` are those of `Draft`.
-
-        The event's time is now, unless it is given, or an id is: a retry under the same id must be the same event.
-        """
-        if "id" not in fields:
-            fields.setdefault("time", moment.now())
-        draft = Draft(kind, _bytes(content), **fields)
-        return self._memory.append([draft], session=self.name)[0]
-
-    def user(self, text: Content, **fields: Any) -> Appended:
-        """Append a user message; it begins a turn."""
-        return self.append(Kind.USER_MESSAGE, text, **{"origin": "user", "trust": Trust.TRUSTED} | fields)
-
-    def agent(self, text: Content, **fields: Any) -> Appended:
-        """Append an agent message."""
-        return self.append(Kind.AGENT_MESSAGE, text, **self._by_agent() | fields)
-
-    def reasoning(self, text: Content, **fields: Any) -> Appended:
-        """Append an agent's reasoning."""
-        return self.append(Kind.REASONING, text, **self._by_agent() | fields)
-
-    def system(self, text: Content, **fields: Any) -> Appended:
-        """Append a system prompt."""
-        return self.append(Kind.SYSTEM, text, **{"origin": "system", "trust": Trust.TRUSTED} | fields)
-
-    def note(self, text: Content, **fields: Any) -> Appended:
-        """Append a note."""
-        return self.append(Kind.NOTE, text, **self._by_agent() | fields)
-
-    def tool_call(
-        self, tool: str, arguments: Mapping[str, Any], *, call_id: str | None = None, **fields: Any
-    ) -> Appended:
-        """Append a tool call; its id (made when None) joins it to its result."""
-        if "id" not in fields:
-            fields.setdefault("time", moment.now())
-        identifier = fields.pop("id", None) or event.IdMaker()()
-        meta = {"tool": tool, "call_id": call_id or f"call_{identifier.lower()}"} | dict(fields.pop("meta", {}))
-        content = json.dumps(arguments, ensure_ascii=False)
-        fields = {"media": "application/json"} | self._by_agent() | fields
-        return self.append(Kind.TOOL_CALL, content, id=identifier, meta=meta, **fields)
-
-    def tool_result(self, call: str | Appended, content: Content, *, tool: str = "", **fields: Any) -> Appended:
-        """Append a tool's result, of any size: text, bytes, or a binary file to stream from.
-
-        Args:
-            call: the call's id, or what `tool_call` returned.
-        """
-        meta = {"call_id": call if isinstance(call, str) else f"call_{call.id.lower()}"}
-        meta |= {"tool": tool} if tool else {}
-        meta |= dict(fields.pop("meta", {}))
-        origin = {"origin": f"tool:{tool}" if tool else "tool", "trust": Trust.UNTRUSTED}
-        return self.append(Kind.TOOL_RESULT, content, meta=meta, **origin | fields)
-
-    def append_messages(self, messages: Sequence[Mapping[str, Any]], format: str | None = None) -> list[Appended]:  # noqa: A002
-        """Append a provider's messages; `messages` gives them back as they were.
-
-        All or none, up to 10,000 events; more are appended in several transactions, in order.
-
-        Args:
-            format: ``openai-chat``, ``openai-responses`` or ``anthropic``; None looks at them.
-
-        Raises:
-            FormatError: they are not of the format.
-        """
-        from firsthand import formats
-
-        name = format or formats.detect(messages)
-        records = formats.named(name).to_records(messages)
-        key = self._memory._log.reader.fence_key()  # noqa: SLF001 - Memory and Session are one room
-        groups: list[list[Draft]] = [[]]
-        for record in records:
-            if len(groups[-1]) + len(record.drafts) > BATCH_EVENTS_MAX:
-                groups.append([])
-            groups[-1] += (_in_format(draft, name, key) for draft in record.drafts)
-        return [one for group in groups if group for one in self._memory.append(group, session=self.name)]
-
-    def messages(self, format: str | None = None) -> list[dict[str, Any]]:  # noqa: A002
-        """Give the session's messages back, each equal to the one that was appended.
-
-        Args:
-            format: only those appended in this format; None gives all.
-
-        Raises:
-            Erased: one of them was erased.
-        """
-        reader = self._memory._log.reader  # noqa: SLF001 - Memory and Session are one room
-        return [
-            json.loads(reader.source_of(one).decode("utf-8", "surrogatepass"))
-            for one in self.events()
-            if one.part == 0 and one.meta.get("format") and format in {None, one.meta["format"]}
-        ]
-
-    def window(
-        self,
-        budget: int | Budget,
-        *,
-        format: str | None = None,  # noqa: A002
-        counter: TokenCounter | None = None,
-        pull: bool = True,
-    ) -> SessionWindow:
-        """Open the session's context window: what the model will see, kept under a budget of tokens.
-
-        Args:
-            budget: tokens of everything that is sent, or a whole `Budget` with its marks.
-            format: of the requests: ``openai-chat``, ``openai-responses`` or ``anthropic``; None is that of the
-                session's messages.
-            counter: counts tokens as the model does; None is an estimate (see `firsthand.tokens`).
-            pull: offer recall, expand and task to the model as tools.
-
-        Raises:
-            InvalidArgument: the budget is no budget.
-            FormatError: there is no such format.
-        """
-        from firsthand.live.window import SessionWindow
-        from firsthand.tokens import estimate
-        from firsthand.window import Budget
-
-        size = budget if isinstance(budget, Budget) else Budget(budget)
-        return SessionWindow(self._memory, self, size, format=format, counter=counter or estimate, pull=pull)
-
-    def events(self, *, after: int = 0, limit: int | None = None, newest_first: bool = False) -> Iterator[Event]:
-        """Yield the session's events in order."""
-        return self._memory.events(self.name, after=after, limit=limit, newest_first=newest_first)
-
-    def _by_agent(self) -> dict[str, Any]:
-        return {"agent": self.agent_name, "origin": "agent", "trust": Trust.AGENT}
-
-
-def _bytes(content: Content) -> bytes | ByteSource:
-    return event.to_bytes(content) if isinstance(content, str) else content
-
-
-def _in_format(draft: Draft, name: str, fence_key: bytes) -> Draft:
-    """Note a message's format, and which of its parts are only what Firsthand had recalled."""
-    from firsthand.value import replace
-
-    meta: dict[str, Any] = {"format": name} if draft.part == 0 else {}
-    text = event.to_text(draft.content) if isinstance(draft.content, bytes) else ""
-    if fence.unwrap(text, fence_key).only:
-        meta[INJECTED] = True
-    return replace(draft, meta={**draft.meta, **meta}) if meta else draft
 
 
 def _pointer(address: str | Pointer | Appended) -> Pointer:

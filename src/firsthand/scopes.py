@@ -38,7 +38,8 @@ from firsthand.value import value
 
 if TYPE_CHECKING:
     from firsthand.live.window import SessionWindow
-    from firsthand.memory import Memory, Session
+    from firsthand.memory import Memory
+    from firsthand.session import Session
     from firsthand.window import Budget
 
 TOOL = "delegate"  # the tool of a call that is made for an executor without one

@@ -5,8 +5,7 @@ The invariant: nothing is taken from what the log says later than the call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from firsthand.anatomy.diff import Difference, diff
 from firsthand.anatomy.record import from_event
@@ -14,7 +13,7 @@ from firsthand.anatomy.replay import Replay
 from firsthand.anatomy.replay import replay as compared
 from firsthand.event import Event, Kind
 from firsthand.formats import canonical
-from firsthand.pull import Pull
+from firsthand.pull import TOOLS
 from firsthand.tokens import TokenCounter
 from firsthand.window import Budget
 
@@ -36,13 +35,10 @@ def replay(memory: Memory, event: Event, counter: TokenCounter) -> Replay:
     reader = memory._log.reader  # noqa: SLF001 - one room
     fold = Fold(reader, memory.namespace, event.session, budget, counter, lambda _: None)
     fold.open(at=event.position - 1)
-    pull = Pull(memory, event.session, task=_no_task).definitions() if event.meta.get("pull") else ()
+    offered = event.meta.get("pull", ())
+    pull = [tool for tool in TOOLS if tool.name in offered]
     sent = canonical.dump(compose_from(fold, anatomy.format, pull).body)
     return compared(anatomy, sent, fold.window, why=_why(memory, event, counter, anatomy.counter))
-
-
-def _no_task(_: Mapping[str, Any]) -> str:
-    return ""  # only the tools' schemas are asked for
 
 
 def difference(memory: Memory, before: str, after: str) -> Difference:

@@ -29,7 +29,7 @@ from firsthand.event import INJECTED, Draft, IdMaker, Kind, Trust, to_bytes
 from firsthand.formats import canonical
 from firsthand.formats import tools as calling
 from firsthand.pack.push import TOKENS_MAX
-from firsthand.pull import EXPAND, RECALL, Pull
+from firsthand.pull import EXPAND, RECALL, Pull, PullLimits
 from firsthand.task import show
 from firsthand.task import state as tasks
 from firsthand.tokens import TokenCounter
@@ -41,7 +41,8 @@ from .packing import Pack, pack
 from .request import SYSTEM_PARTS, TAIL_PARTS, TASK_TOKENS_MAX, Request, compose_from, overhead
 
 if TYPE_CHECKING:
-    from firsthand.memory import Memory, Session
+    from firsthand.memory import Memory
+    from firsthand.session import Session
 
 TRIES_MAX = 5  # of a write that other writers of the session were quicker than
 ANSWERED = frozenset({RECALL, EXPAND})
@@ -62,7 +63,7 @@ class SessionWindow:
         *,
         format: str | None = None,  # noqa: A002 - the package's word
         counter: TokenCounter,
-        pull: bool = True,
+        pull: bool | PullLimits = True,
     ) -> None:
         if format is not None:
             formats.named(format)
@@ -71,7 +72,8 @@ class SessionWindow:
         self._fold = Fold(reader, memory.namespace, session.name, budget, counter, self._shed)
         self._left: list[Left] = []
         self._given: list[bytes] | None = None
-        self._pull = Pull(memory, session.name, count=counter, task=self._told_task) if pull else None
+        limits = pull if isinstance(pull, PullLimits) else None
+        self._pull = Pull(memory, session.name, limits, count=counter, task=self._told_task) if pull else None
         self._topic = topics.Topic()
         self._unread: list[str] = []
         self._last: anatomies.Anatomy | None = None
@@ -189,11 +191,10 @@ class SessionWindow:
 
         Calls of other tools are left to the caller. What is wrong with a call is told to the model.
         """
-        plain = _plain(message)
         known = {tool.name for tool in self._definitions()}
         results = []
         self._follow()
-        for call in calling.calls(plain, self.format):
+        for call in calling.calls(message, self.format):
             if self._pull is None or call.name not in known:
                 continue
             told = self._pull.answer(call, visible=self._visible(), turn=self._turn())
@@ -261,7 +262,7 @@ class SessionWindow:
                 topic=topic.label, transition=topic.transition,
                 recalls=self._recalls[RECALL], expands=self._recalls[EXPAND],
             )  # fmt: skip
-            meta = {"item_share": fold.budget.item_share, "pull": self._pull is not None}
+            meta = {"item_share": fold.budget.item_share, "pull": [tool.name for tool in pull]}
             record = Draft(
                 Kind.ANATOMY, anatomies.to_json(anatomy), "application/json", meta, origin="firsthand",
                 trust=Trust.TRUSTED, id=IdMaker()(),
