@@ -176,6 +176,17 @@ def test_a_page_ends_with_a_line_and_names_the_next():
     assert 240 <= quarter(written.text) <= 300
 
 
+@pytest.mark.parametrize("sign", ["é", "漢", "\U0001f44d"])
+def test_pages_end_between_signs_and_always_come_on(sign):
+    """However little room there is, a page holds whole signs, and at least one when it holds any."""
+    content = to_bytes(sign * 40)
+    for tokens_max in range(100, 300):
+        text = of_bytes(event(1, content), content[:100], 0, len(content), tokens_max=tokens_max, count=len).text
+        assert "\ufffd" not in text
+        following = re.search(r"@(\d+)-", text)
+        assert following is None or int(following[1]) in range(len(sign.encode()), 101, len(sign.encode()))
+
+
 @pytest.mark.parametrize(
     ("data", "told"),
     [

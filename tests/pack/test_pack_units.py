@@ -61,3 +61,10 @@ def test_a_result_before_its_call_is_joined_to_it():
         item(3, 2, Kind.TOOL_CALL, 5, call="a"),
     ))  # fmt: skip
     assert shape(window) == [[2], [1, 3]]
+
+
+def test_parallel_calls_with_one_id_are_taken_apart_in_order():
+    """Where a harness gives parallel calls the same id, the first result belongs to the first call."""
+    kinds = [Kind.TOOL_CALL, Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.TOOL_RESULT, Kind.TOOL_RESULT]
+    [unit] = units([item(place, 1, kind, 5, call="same") for place, kind in enumerate(kinds)])
+    assert [[one.position for one in piece.items] for piece in pieces(unit)] == [[0, 2], [1, 3, 4]]

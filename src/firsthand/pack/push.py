@@ -195,11 +195,12 @@ class _Making:
         left = self._grant(STABLE, granted, left, share)
         marked = fitted(self._window, min(left, int(self._tokens_max * (share or MARKERS_SHARE))), self._count)
         left = self._grant(VOLATILE, granted, left - marked.tokens, share)
-        tail = {} if beside else self._tail(newest, left, share)
+        tail = self._tail(newest, beside, left, share)
         left = _grow(newest, left - sum(tail.values()))
         left = self._grant(VOLATILE, granted, left, 1.0)
         _grow(tail, left)
-        return self._made(granted, marked, newest | tail, beside)
+        late = [item for items in beside for item in items if item not in tail]
+        return self._made(granted, marked, newest | tail, late)
 
     def _named(self, names: Collection[str]) -> list[Section]:
         return [section for section in self._sections if section.name in names]
@@ -215,8 +216,8 @@ class _Making:
             left -= granted[section] - before
         return left
 
-    def _newest(self, room: int, share: float | None) -> tuple[dict[Item, int], list[Item]]:
-        """Give the newest user message and the newest step their room; also say what of them has none."""
+    def _newest(self, room: int, share: float | None) -> tuple[dict[Item, int], list[tuple[Item, ...]]]:
+        """Give the newest user message and the newest step their room; also say what of them has none yet."""
         if not self._units:
             return {}, []
         users = [(unit.asked, unit) for unit in self._units if unit.user]
@@ -234,11 +235,11 @@ class _Making:
         granted = {item: min(item.tokens, least) for item in must}
         most = max(int(self._tokens_max * (share or NEWEST_SHARE)), sum(granted.values()))
         others: list[tuple[Item, ...]] = [*((item,) for item in reversed(said) if item not in granted), *rest[1:]]
-        beside: list[Item] = []
+        beside: list[tuple[Item, ...]] = []
         for items in others:
             wanted = {item: min(item.tokens, ITEM_TOKENS_MIN) for item in items}
             if beside or sum(granted.values()) + sum(wanted.values()) > min(most, room):
-                beside += items
+                beside.append(items)
             else:
                 granted |= wanted
         _grow(granted, min(most, room) - sum(granted.values()))
@@ -250,12 +251,14 @@ class _Making:
             f"got {self._tokens_max:,}"
         )
 
-    def _tail(self, newest: Mapping[Item, int], left: int, share: float | None) -> dict[Item, int]:
-        """Take units into the tail from the newest backwards, up to the first that has no room."""
+    def _tail(
+        self, newest: Mapping[Item, int], beside: Sequence[tuple[Item, ...]], left: int, share: float | None
+    ) -> dict[Item, int]:
+        """Take what is left of the newest turn and then units into the tail, up to the first that has no room."""
         cap = max(ITEM_TOKENS_MIN, int(self._tokens_max * (share or ITEM_SHARE)))
         tail: dict[Item, int] = {}
-        for unit in reversed(self._units):
-            wanted = {item: min(item.tokens, cap) for item in unit.items if item not in newest}
+        for items in (*beside, *(unit.items for unit in reversed(self._units))):
+            wanted = {item: min(item.tokens, cap) for item in items if item not in newest and item not in tail}
             if sum(wanted.values()) > left:
                 break
             tail |= wanted

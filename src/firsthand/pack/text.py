@@ -73,14 +73,14 @@ def pack_text(
         InvalidArgument: as `push.layout`.
     """
     writing = _Writing(window, read, parts or {}, tokens_max, count)
-    reserve = writing.headings()
+    reserve = 0
     while True:
         made = layout(writing.window, writing.sections, tokens_max=tokens_max, count=count, reserve=reserve)
         text = writing.text(made)
         excess = count(text) - tokens_max
         if excess <= 0:
             return PackText(text, made)
-        reserve += excess  # a counter for which the whole has more tokens than its parts together
+        reserve += excess  # of headings and line ends, which the layout knows nothing of
 
 
 class _Writing:
@@ -112,13 +112,6 @@ class _Writing:
             left -= min(tokens, cap)
         self.window = replace(window, items=tuple(items))
         self._read = read
-
-    def headings(self) -> int:
-        """Count what stands between the parts: every heading that may be needed."""
-        titles = [TITLES[name] for name in self._parts]
-        titles += [MARKERS_TITLE] if self.window.markers else []
-        titles += [TAIL_TITLE] if self.window.items else []
-        return sum(self._count(_heading(title)) + 2 for title in titles) + len(self.window.markers)
 
     def text(self, made: Layout) -> str:
         """Write a layout."""
