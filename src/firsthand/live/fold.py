@@ -31,6 +31,8 @@ FILE_BYTES_PER_TOKEN = 16  # of attached files that are no image: an estimate
 BYTES_PER_TOKEN_MAX = 12  # a payload larger than this for each token allowed is not read to be counted
 FAR_EVENTS = 512  # events taken before a long session is shed in between
 
+COUNTED_MAX = 64  # texts whose tokens are remembered: tool schemas, the task state
+
 PART = "part"
 """The fact in an event's meta which says for which part of the prompt it was given (`window.PARTS`)."""
 
@@ -73,6 +75,7 @@ class Fold:
         self.markers: tuple[Marker, ...] = ()
         self._markers_tokens = 0
         self.cycle, self.through = 0, 0
+        self._counted: dict[str, int] = {}
         self.shown: dict[str, Shown] = {}
         # providers' own messages, as `marshal` writes them: who is handed one may change it, the next one is new
         self.messages: dict[str, bytes | None] = {}
@@ -90,6 +93,14 @@ class Fold:
     def tokens(self) -> int:
         """Tokens of the items and markers."""
         return sum(item.tokens for item in self._items.values()) + self._markers_tokens
+
+    def counted(self, text: str) -> int:
+        """Count the tokens of a text that most requests have again."""
+        if text not in self._counted:
+            if len(self._counted) >= COUNTED_MAX:
+                self._counted.clear()
+            self._counted[text] = self.counter(text)
+        return self._counted[text]
 
     def open(self, *, at: int | None = None) -> None:
         """Begin at the session's last receipt, and read on to its end, or to a position."""

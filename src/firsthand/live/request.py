@@ -84,7 +84,7 @@ def overhead(fold: Fold, format: str, pull: Sequence[Tool]) -> int:  # noqa: A00
 
 def overhead_of_tools(fold: Fold, tools: Sequence[Mapping[str, Any]]) -> int:
     """Count the tokens of tool schemas."""
-    return fold.counter(json.dumps(tools, ensure_ascii=False, separators=(",", ":"))) if tools else 0
+    return fold.counted(json.dumps(tools, ensure_ascii=False, separators=(",", ":"))) if tools else 0
 
 
 def shows_task(fold: Fold) -> bool:
@@ -113,7 +113,7 @@ def _tail(fold: Fold, *, task: bool) -> Iterator[Piece]:
         most = max(TASK_TOKENS_MIN, min(TASK_TOKENS_MAX, int(fold.budget.tokens_max * TASK_SHARE)))
         text = show.text(fold.task, tokens_max=most, count=fold.counter)
         if text:
-            yield Piece(Kind.NOTE, text, tokens=fold.counter(text), name=parts.TASK)
+            yield Piece(Kind.NOTE, text, tokens=fold.counted(text), name=parts.TASK)
     for part in TAIL_PARTS:
         given = fold.given.get(part)
         text = fold.reader.content(given).decode("utf-8", "surrogatepass") if given is not None else ""
@@ -180,4 +180,4 @@ def _piece(shown: Shown, name: str) -> Piece:
 
 
 def _marker(marker: Marker, fold: Fold) -> Entry:
-    return Entry(None, (Piece(Kind.NOTE, marker.text, tokens=fold.counter(marker.text), name=parts.MARKERS),))
+    return Entry(None, (Piece(Kind.NOTE, marker.text, tokens=marker.text_tokens, name=parts.MARKERS),))
