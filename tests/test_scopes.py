@@ -77,7 +77,14 @@ def test_the_span_opens_to_its_bytes(memory):
     below = list(open_span(memory, finished))
     assert [memory.expand(f"fh:{one.event.id}") for one in below] == [b"", *payloads]
     assert [one.depth for one in below] == [0] * 4
-    assert memory.expand(finished.pointer)
+    one = below[1].event
+    assert list(open_span(memory, f"fh:{one.id}")) == [scopes.Below(0, one)]
+
+
+def test_an_executor_without_words_has_no_topics(memory):
+    """The line of an executor that did nothing says so: one event, no turn, and no topics."""
+    finished = begin(memory.session("plan"), "one").finish()
+    assert finished.text == f'[Executor plan/one: 0 turns, 1 event. To read all of it: expand("{finished.pointer}").]'
 
 
 def test_executors_nest(memory):
@@ -175,13 +182,13 @@ def test_a_call_that_was_not_written_is_written_with_the_result(memory, monkeypa
 
     monkeypatch.setattr(memory, "append", dies)
     with pytest.raises(KeyboardInterrupt):
-        begin(plan, "a", task="t")
+        begin(plan, "a", task="t\u00fc")
     monkeypatch.undo()
     assert told(memory, "plan") == []
     (executor,) = unfinished(memory, "plan")
     executor.finish("late")
     call, result = memory.events("plan")
-    assert (call.kind, call.text) == (Kind.TOOL_CALL, '{"name": "a", "task": "t"}')
+    assert (call.kind, call.text) == (Kind.TOOL_CALL, '{"name": "a", "task": "t\u00fc"}')
     assert call.meta["call_id"] == result.meta["call_id"] == executor.call_id
 
 

@@ -257,6 +257,21 @@ def test_injected_and_erased_events_say_nothing():
     assert story.state == TaskState(through=2, turn=2)
 
 
+def test_what_quotes_an_erased_event_leaves():
+    """When an event is erased, every entry that came from it goes, a rule by its part too; the others stay."""
+    story = (
+        Story().user("Fix the parser. Never push.").user("Never pull.").run("make", "Exit code 1").call("bash", "ls")
+    )
+    erased = [pointer(1)[3:], pointer(4)[3:]]
+    story.add(Kind.ERASURE, json.dumps({"erased": erased, "reason": ""}))
+    assert (story.state.goal, story.texts("constraints"), story.texts("key_events")) == (None, ["Never pull."], [])
+    assert story.state.calls == ()
+    before = story.state
+    for odd in ("no json", "[]", '{"erased": 7}'):
+        story.add(Kind.ERASURE, odd)
+    assert replace(story.state, through=before.through) == before
+
+
 def test_recalled_text_in_a_message_says_nothing():
     """A fence of recalled text in a user's message is data, also when it is the first message."""
     mark = "0" * 32

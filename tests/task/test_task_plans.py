@@ -48,6 +48,7 @@ def test_items_by_id():
     assert of_call("TaskUpdate", update) == Plan((Step("", "7", active=True),), whole=False)
     assert of_call("TaskCreate", json.dumps({"subject": "Fix it"})) is None
     assert subject("TaskCreate", json.dumps({"subject": "Fix it", "description": "all of it"})) == "Fix it"
+    assert subject("TaskUpdate", json.dumps({"subject": "Fix it"})) == ""
     assert creates("TaskCreate")
     assert not creates("TaskUpdate")
     assert number("Task #12 created successfully: Fix it") == "12"

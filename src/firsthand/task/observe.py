@@ -7,13 +7,15 @@ The invariant: the same events in the same order give the same state, however th
 are handed over, and an event that was observed changes nothing a second time. One
 event costs time linear in what is read of it, and the state stays within its
 limits. What the caller set is not overwritten; only what is done closes. Words of
-tool results, of recalled text and of untrusted writers never enter.
+tool results, of recalled text and of untrusted writers never enter; those of an
+erased event leave.
 
 It does not know who keeps the state, nor when it is written down.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 
 from firsthand.event import Event, Kind, Trust, to_bytes
@@ -265,6 +267,24 @@ def _failed(state: TaskState, event: Event, key: str, failed: signs.Failure) -> 
     return _newest(without(state, "key_events", others), "key_events", entry, FAILURES_MAX)
 
 
+def _erasure(state: TaskState, event: Event) -> TaskState:
+    """Drop what quotes an erased event, and the words of calls that wait."""
+    try:
+        told = json.loads(event.text)
+    except ValueError:
+        return state  # none of the log's own: those are JSON
+    erased = told.get("erased") if isinstance(told, dict) else None
+    gone = {f"fh:{one}" for one in erased} if isinstance(erased, list) else set()
+    for name in LISTS:
+        state = without(state, name, (entry for entry in getattr(state, name) if not _cites(entry, gone)))
+    goal, phase = (None if _cites(entry, gone) else entry for entry in (state.goal, state.phase))
+    return replace(state, goal=goal, phase=phase, calls=())  # which call was whose is not known here
+
+
+def _cites(entry: Entry | None, pointers: set[str]) -> bool:
+    return entry is not None and entry.pointer.partition("@")[0] in pointers
+
+
 # helpers -----------------------------------------------------------------------------------------------
 
 
@@ -313,4 +333,5 @@ _READINGS: Mapping[Kind, Callable[[TaskState, Event], TaskState]] = {
     Kind.AGENT_MESSAGE: _agent_message,
     Kind.TOOL_CALL: _tool_call,
     Kind.TOOL_RESULT: _tool_result,
+    Kind.ERASURE: _erasure,
 }
