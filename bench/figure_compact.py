@@ -97,11 +97,15 @@ def _row(setting: Setting, source: Source, size: int) -> Row:
     taken = []
     for _ in range(setting.scaled(WINDOWS, at_least=50)):
         window, budget = _full(source, size)
-        taken.append(_seconds(lambda window=window, budget=budget: _compact(window, budget, source)))
+        # The least of three for each window: what the machine does beside takes longer than a compaction.
+        taken.append(
+            min(_seconds(lambda window=window, budget=budget: _compact(window, budget, source)) for _ in range(3))
+        )
     say(f"compact: windows of {size} events")
     note = (
-        "Real texts in turns of eight events; from just above the high-water mark down to the low one; the store's "
-        "answer on how common terms are comes from memory. The baseline is what the paper says of its TypeScript."
+        "Real texts in turns of eight events; from just above the high-water mark down to the low one; processor time, "
+        "the least of three for each window; how common terms are comes from memory. The baseline is what the paper "
+        "says of its TypeScript."
     )
     target = Target(Bound.OURS_MAX, TARGET_MS[size])
     return Row(
@@ -129,7 +133,7 @@ def _linear(source: Source) -> Row:
     small, large = each
     return Row(
         f"plan and apply per event, window of {LARGE[1]:,}", large, small, "us", f"window of {LARGE[0]:,}", True,
-        Target(Bound.RATIO_MAX, LINEAR_RATIO_MAX), "The best of nine: time is linear in the window.",
+        Target(Bound.RATIO_MAX, LINEAR_RATIO_MAX), "Processor time, the least of nine: it is linear in the window.",
     )  # fmt: skip
 
 
@@ -173,6 +177,7 @@ def _compact(window: Window, budget: Budget, source: Source) -> Window:
 
 
 def _seconds(call: Callable[[], object]) -> float:
-    before = time.perf_counter()
+    """Time a call by the processor: it computes only, and waits for nothing but its turn."""
+    before = time.process_time()
     call()
-    return time.perf_counter() - before
+    return time.process_time() - before

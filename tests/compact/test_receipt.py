@@ -76,6 +76,19 @@ def test_people_and_agents_can_read_it():
     )
 
 
+def test_what_is_sent_beside_the_window_counts_before_and_after():
+    """The overhead is part of both sizes, so that their difference is what the compaction saved."""
+    window = made_window("ua ua u")
+    made = plan(window, Budget(10_000, hot_turns=1), overhead_tokens=5_000)
+    after = apply(window, made, rare, count=count)
+    receipt = make(made, after, Budget(10_000, hot_turns=1), overhead_tokens=5_000)
+    assert (receipt.tokens_before, receipt.tokens_after, receipt.overhead_tokens) == (
+        10_000,
+        after.tokens + 5_000,
+        5_000,
+    )
+
+
 def test_when_nothing_could_leave_it_says_that():
     """A plan in which nothing leaves has a receipt that claims no compaction."""
     _, _, receipt = compacted("su", low=100)

@@ -102,7 +102,7 @@ def _scored(term: str, kind: str) -> tuple[str, float]:
     if kind == "name":
         return (term, 2.5) if len(term) <= HINT_CHARACTERS_MAX else (term, 0.0)
     term = term.strip(_EDGES).removeprefix("this.").removeprefix("self.")
-    if not term.isprintable() or not term:
+    if not term:
         return term, 0.0
     if term.replace(".", "").replace(",", "").replace("-", "").isdigit():
         return term, -1.0 if 3 <= len(term) <= HINT_CHARACTERS_MAX else 0.0
