@@ -144,7 +144,6 @@ def layout(
     *,
     tokens_max: int = TOKENS_MAX,
     count: TokenCounter = estimate,
-    reserve: int = 0,
 ) -> Layout:
     """Lay out the push pack of a window.
 
@@ -152,28 +151,19 @@ def layout(
         sections: the preamble, task state, cues and recall there are.
         tokens_max: of the whole pack.
         count: of the markers' texts and the notice.
-        reserve: tokens of the whole to be left free, for headings.
 
     Raises:
         InvalidArgument: ``tokens_max`` is no number of tokens, or smaller than the newest turn needs; a section
             is named twice or is none of `SECTION_SHARES`.
     """
-    _check(sections, tokens_max)
-    making = _Making(window, sections, tokens_max, count)
-    told = 0
-    while True:  # what is left out depends on the room that the line about it takes; that only grows
-        made = making.layout(tokens_max - reserve - told)
-        needed = count(made.notice) if made.notice else 0
-        if needed <= told:
-            assert made.tokens + reserve <= tokens_max, "every part was given what was left"
-            return made
-        told = needed
+    return Making(window, sections, tokens_max, count).within()
 
 
-class _Making:
-    """One pack in the making: what wants to be in it."""
+class Making:
+    """One pack in the making: what wants to be in it. The arguments are those of `layout`."""
 
     def __init__(self, window: Window, sections: Sequence[Section], tokens_max: int, count: TokenCounter) -> None:
+        _check(sections, tokens_max)
         self._window, self._tokens_max, self._count = window, tokens_max, count
         names = [*SECTION_SHARES]
         self._sections = sorted((one for one in sections if one.tokens), key=lambda one: names.index(one.name))
@@ -184,7 +174,18 @@ class _Making:
             + sum(section.tokens for section in sections)
         )
 
-    def layout(self, room: int) -> Layout:
+    def within(self, reserve: int = 0) -> Layout:
+        """Lay the pack out, with so many tokens of it left free for what a writer puts around its parts."""
+        told = 0
+        while True:  # what is left out depends on the room that the line about it takes; that only grows
+            made = self._layout(self._tokens_max - reserve - told)
+            needed = self._count(made.notice) if made.notice else 0
+            if needed <= told:
+                assert made.tokens + reserve <= self._tokens_max, "every part was given what was left"
+                return made
+            told = needed
+
+    def _layout(self, room: int) -> Layout:
         """Give room to the newest turn, then to each section its share, then to the tail; then what is left over."""
         if room < 0:
             raise self._too_small(self._tokens_max - room)

@@ -31,7 +31,7 @@ from firsthand.tokens import TokenCounter, estimate
 from firsthand.value import replace, value
 from firsthand.window import CUES, PREAMBLE, RECALL, TASK, Item, Window
 
-from .push import ITEM_SHARE, ITEM_TOKENS_MIN, TOKENS_MAX, Granted, Layout, Section, Shown, layout
+from .push import ITEM_SHARE, ITEM_TOKENS_MIN, TOKENS_MAX, Granted, Layout, Making, Section, Shown
 from .shorten import quote, quoted, shorten
 from .units import OUTSIDE
 
@@ -73,9 +73,10 @@ def pack_text(
         InvalidArgument: as `push.layout`.
     """
     writing = _Writing(window, read, parts or {}, tokens_max, count)
+    making = Making(writing.window, writing.sections, tokens_max, count)
     reserve = 0
     while True:
-        made = layout(writing.window, writing.sections, tokens_max=tokens_max, count=count, reserve=reserve)
+        made = making.within(reserve)
         text = writing.text(made)
         excess = count(text) - tokens_max
         if excess <= 0:
