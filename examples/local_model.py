@@ -101,7 +101,7 @@ def run(model: Model, store: str) -> int:
             reply = model.complete(**request.body, max_tokens=96)
             messages += [reply.message, *window.answer(reply.message)]
             called = ", ".join(f"{call.name}({call.arguments})" for call in reply.tool_calls)
-            reply = model.complete(**window.request(messages).body, max_tokens=64)
+            reply = model.complete(**window.request(messages).body, max_tokens=64, stop=["\n"])
             messages.append(reply.message)
             right += exact in reply.text
             print(f"\n{question}\n  called  {called}\n  said    {reply.text}\n  exact   {exact in reply.text}")

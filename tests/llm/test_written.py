@@ -92,7 +92,7 @@ def test_what_is_no_text_is_refused(content):
 def test_the_grammar_has_the_required_arguments_with_limits():
     """One shape for each tool: its name, the arguments that it must have, no others; a text has a greatest length."""
     kind = {"type": "string", "enum": ["a", "b"]}
-    tools = [LOOK_UP, tool("list", ["kinds"], kinds={"type": "array", "items": {"type": "string"}}, kind=kind)]
+    tools = [LOOK_UP, tool("list", ["kinds", "kind"], kinds={"type": "array", "items": {"type": "string"}}, kind=kind)]
     head, start, call = grammar(tools).splitlines()
     assert (head, start) == ("%llguidance {}", f'start: "{OPEN}" call "{CLOSE}"')
     shapes = json.loads(call.removeprefix("call: %json "))["anyOf"]
@@ -100,7 +100,7 @@ def test_the_grammar_has_the_required_arguments_with_limits():
     text = {"type": "string", "maxLength": ARGUMENT_CHARACTERS_MAX}
     assert [shape["properties"]["arguments"]["properties"] for shape in shapes] == [
         {"words": text},
-        {"kinds": {"type": "array", "items": text}},
+        {"kinds": {"type": "array", "items": text}, "kind": kind},
     ]
     assert all(shape["properties"]["arguments"]["additionalProperties"] is False for shape in shapes)
 
