@@ -11,7 +11,7 @@ from firsthand.moment import Moment
 from firsthand.tokens import estimate
 from firsthand.value import replace
 from firsthand.window import MARKER_TOKENS_MAX, Departure, Hint, Marker, Plan, Window
-from windows import budget_for, count, made_id, made_window, rare
+from windows import budget_for, count, made_id, made_marker, made_window, rare
 
 
 def planned(window: Window, *runs: tuple[int, int]) -> Plan:
@@ -85,6 +85,14 @@ def test_a_marker_that_nothing_touched_is_the_very_same():
     again = applied(window, (7, 8))
     assert again.markers[0] is window.markers[0]
     assert ranges(again) == [(1, 5, 4, 1, 1), (7, 8, 2, 0, 0)]
+
+
+def test_markers_that_were_not_merged_are_merged_then():
+    """A window whose markers break the order of levels loses none of them."""
+    markers = (made_marker(1, 2, text_tokens=9), made_marker(3, 4, text_tokens=9))
+    window = made_window("ua ua u", begin=5)
+    after = applied(replace(window, markers=markers, markers_tokens=18), (5, 6))
+    assert ranges(after) == [(1, 4, 4, 0, 1), (5, 6, 2, 0, 0)]
 
 
 def test_a_clock_that_runs_backwards():
