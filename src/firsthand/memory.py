@@ -371,10 +371,16 @@ class Memory:
     def erase(self, addresses: Iterable[str | Pointer | Appended], *, reason: str = "") -> Erasure:
         """Destroy the content of events, wherever this store holds it; the chain still verifies.
 
+        What Firsthand itself wrote that repeats their words is erased with them: receipts with topics of theirs,
+        task states, answers of recall.
+
         Raises:
             Unresolvable: one of them is not in this namespace; then nothing is erased.
         """
-        erasure = self._log.erase(self.namespace, [*self._each(addresses)], reason)
+        from firsthand.live.quoting import quoting
+
+        wanted = list(dict.fromkeys(self._each(addresses)))
+        erasure = self._log.erase(self.namespace, [*wanted, *quoting(self, wanted)], reason)
         self._accelerator_of(self._log.reader.namespace_key(self.namespace)).discard()  # it holds the erased words
         return erasure
 

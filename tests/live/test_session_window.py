@@ -212,3 +212,59 @@ def test_what_was_erased_is_no_longer_shown(memory):
     assert "hunter2" in json.dumps(window.request().body)
     memory.erase([secret])
     assert "hunter2" not in json.dumps(window.request().body)
+
+
+def test_an_erasure_takes_what_firsthand_itself_repeated(memory):
+    """After an erasure nothing that Firsthand wrote says the erased words, and the window goes on."""
+    window = memory.session("s").window(1_500)
+    secret = memory.session("s").user("The zanzibar account is hunter2zanzibar. " + "Details follow. " * 30)
+    window.add(talk(1)[1:])
+    for number in range(1, 20):
+        window.add(talk(1, start=number))
+        window.request()
+    call = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": "z", "type": "function", "function": {"name": "recall", "arguments": '{"query": "zanzibar"}'}}
+        ],
+    }
+    window.add([{"role": "user", "content": "look it up"}, call])
+    answer = window.answer(call)
+    assert "hunter2zanzibar" in answer[0]["content"]
+    window.add(answer)
+    erasure = memory.erase([secret])
+    assert secret.id in erasure.erased
+    again = memory.session("s").window(1_500)
+    for one in (window, again):
+        assert "hunter2zanzibar" not in json.dumps(one.request().body)
+        assert "hunter2zanzibar" not in repr(one.task)
+    for event in memory.session("s").events():
+        assert b"hunter2zanzibar" not in memory.expand(f"fh:{event.id}") if not event.erased else True
+    assert again.state.items == window.state.items
+
+
+def test_a_tool_of_the_callers_cannot_be_taken_for_one_of_the_windows(memory):
+    """A caller's own tool named like one of the window's is refused, since its calls could not be told apart."""
+    tool = {"type": "function", "function": {"name": "recall", "parameters": {"type": "object"}}}
+    window = memory.session("s").window(20_000)
+    with pytest.raises(InvalidArgument, match="rename it"):
+        window.request([{"role": "user", "content": "hi"}], tools=[tool])
+    alone = memory.session("other").window(20_000, pull=False)
+    assert alone.request([{"role": "user", "content": "hi"}], tools=[tool]).body["tools"] == [tool]
+
+
+@pytest.mark.parametrize("tokens_max", [300, 700, 2_000])
+def test_a_pack_stays_within_its_tokens_as_text_and_as_messages(memory, tokens_max):
+    """Text and messages of a push pack have at most the tokens asked for, hold the newest turn and name what is missing."""
+    window = memory.session("s").window(8_000)
+    for number in range(60):
+        window.add(talk(1, start=number))
+        window.request()
+    made = window.pack(tokens_max, preamble="Earlier: " + "things " * 40, cues="module3")
+    assert made.tokens <= tokens_max
+    assert sum(share.tokens for share in made.shares) <= tokens_max
+    assert check.faults(made.body, "openai-chat") == ()
+    assert "Question 59" in made.text
+    assert "Question 59" in json.dumps(made.body)
+    assert made.missing

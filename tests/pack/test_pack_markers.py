@@ -9,7 +9,7 @@ from firsthand.event import Kind
 from firsthand.pack.markers import fitted, spread, together
 from firsthand.value import replace
 from firsthand.window import Window
-from windows import conversation, item, marker, quarter
+from pack_windows import conversation, item, marker, quarter
 
 
 def some(number: int, hints: int = 8) -> Window:

@@ -11,7 +11,7 @@ from firsthand.event import Kind
 from firsthand.pack.text import Part, pack_text
 from firsthand.value import replace
 from firsthand.window import CUES, PREAMBLE, RECALL, TASK, Window
-from windows import conversation, item, marker, name, quarter, windows
+from pack_windows import conversation, item, marker, name, quarter, windows
 
 PARTS = {
     PREAMBLE: Part("what was known before"), TASK: Part("goal: deploy", "fh:TASK"), CUES: Part("the March outage"),

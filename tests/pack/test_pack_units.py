@@ -9,7 +9,7 @@ from hypothesis import given
 from firsthand.event import Kind
 from firsthand.pack.units import OUTSIDE, pieces, units
 from firsthand.window import Window
-from windows import item, windows
+from pack_windows import item, windows
 
 
 @given(windows())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from firsthand.event import to_bytes
 from firsthand.pack.shorten import boundary, largest, quote, quoted, shorten
-from windows import quarter
+from pack_windows import quarter
 
 POINTER = "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"
 LOG = "\n".join(f"line {number} of the log" for number in range(500))

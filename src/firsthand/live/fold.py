@@ -149,14 +149,15 @@ class Fold:
 
     def _take(self, event: Event) -> None:
         self.through = event.position
+        if event.kind is Kind.ERASURE:
+            self._forget(event)
+            self.task = observe.observe(self.task, event)
+            return
+        if event.kind is Kind.ANATOMY or event.erased:
+            return
         if event.kind is Kind.RECEIPT:
             if event.id != self.receipt_event:  # another process compacted this session
                 self._begin_at(event)
-            return
-        if event.kind is Kind.ERASURE:
-            self._forget(event)
-            return
-        if event.kind is Kind.ANATOMY or event.erased:
             return
         if event.kind is Kind.TASK_STATE and event.meta.get(INJECTED) is True:  # the version that a receipt begins at
             return

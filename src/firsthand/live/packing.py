@@ -13,14 +13,17 @@ from typing import Any
 from firsthand.event import Kind
 from firsthand.formats.compose import compose
 from firsthand.formats.pieces import Entry, Piece
-from firsthand.pack.push import Layout, Missing, Section, layout
+from firsthand.pack.push import SECTION_SHARES, Layout, Missing, Section, layout
 from firsthand.pack.push import Shown as Given
 from firsthand.pack.shorten import shorten
 from firsthand.pack.text import Part, pack_text
+from firsthand.task import show
 from firsthand.value import value
 from firsthand.window import CUES, HISTORY_PARTS, MARKERS, PREAMBLE, RECALL, TASK, Item, Share
 
 from .fold import Fold, Shown
+
+TASK_TOKENS_MIN = 32  # with less the task state cannot even say that it is there
 
 
 @value
@@ -42,16 +45,17 @@ class Pack:
     missing: tuple[Missing, ...]
 
 
-def pack(fold: Fold, format: str, task: str, texts: Mapping[str, str], tokens_max: int) -> Pack:  # noqa: A002 - the package's word
+def pack(fold: Fold, format: str, texts: Mapping[str, str], tokens_max: int) -> Pack:  # noqa: A002 - the package's word
     """Make the push pack of a session.
 
     Args:
-        task: the task state as text; empty when there is none.
         texts: ``preamble``, ``cues`` and ``recall``, as far as there are any.
 
     Raises:
         InvalidArgument: ``tokens_max`` is no number, or less than the newest turn needs.
     """
+    most = max(TASK_TOKENS_MIN, int(tokens_max * SECTION_SHARES[TASK]))  # what a pack gives it, so that it is not cut
+    task = show.text(fold.task, tokens_max=most, count=fold.counter)
     parts = {name: text for name, text in {**texts, TASK: task}.items() if text}
     window, count = fold.window, fold.counter
 

@@ -124,16 +124,14 @@ def _tail(fold: Fold, *, task: bool) -> Iterator[Piece]:
 def _entries(fold: Fold, format: str) -> Iterator[Entry]:  # noqa: A002 - the package's word
     """Yield markers and messages in the order of the window."""
     markers = list(fold.markers)
-    newest = _newest_message(fold)
     for message in _messages(fold):
         while markers and markers[0].first_position < message[0].event.position:
-            yield _marker(markers.pop(0), fold)
-        name = parts.NEWEST if any(one.event.id == newest for one in message) else ""
-        pieces = tuple(_piece(one, name or HISTORY_PARTS[one.event.kind]) for one in message)
+            yield _marker(markers.pop(0))
+        pieces = tuple(_piece(one, HISTORY_PARTS[one.event.kind]) for one in message)
         kept = _as_it_came(fold, message, format)
         yield Entry(None if kept is None else marshal.loads(kept), pieces)  # noqa: S302 - what was dumped here
     for marker in markers:
-        yield _marker(marker, fold)
+        yield _marker(marker)
 
 
 def _messages(fold: Fold) -> Iterator[list[Shown]]:
@@ -166,11 +164,6 @@ def _as_it_came(fold: Fold, message: Sequence[Shown], format: str) -> bytes | No
     return found
 
 
-def _newest_message(fold: Fold) -> str:
-    users = [one.event for one in fold.shown.values() if one.event.kind is Kind.USER_MESSAGE]
-    return users[-1].id if users else ""
-
-
 def _piece(shown: Shown, name: str) -> Piece:
     event: Event = shown.event
     return Piece(
@@ -179,5 +172,5 @@ def _piece(shown: Shown, name: str) -> Piece:
     )  # fmt: skip
 
 
-def _marker(marker: Marker, fold: Fold) -> Entry:
+def _marker(marker: Marker) -> Entry:
     return Entry(None, (Piece(Kind.NOTE, marker.text, tokens=marker.text_tokens, name=parts.MARKERS),))

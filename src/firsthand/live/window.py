@@ -208,9 +208,8 @@ class SessionWindow:
             InvalidArgument: ``tokens_max`` is no number, or less than the newest turn needs.
         """
         self._follow()
-        task = show.text(self._fold.task, tokens_max=TASK_TOKENS_MAX, count=self._fold.counter)
         texts = {parts.PREAMBLE: preamble, parts.CUES: cues, parts.RECALL: recall}
-        return pack(self._fold, self.format, task, texts, tokens_max)
+        return pack(self._fold, self.format, texts, tokens_max)
 
     def set_task(self, **fields: Any) -> tasks.TaskState:
         """Set fields of the task state; what is not named stays.
@@ -221,11 +220,17 @@ class SessionWindow:
         Raises:
             InvalidArgument: there is no such field, or it is of another type.
         """
-        self._follow()
-        changed = tasks.changed(self._fold.task, **fields)
-        self._session.append(Kind.TASK_STATE, tasks.to_json(changed), media=tasks.MEDIA, **_OURS)
-        self._follow()
-        return self._fold.task
+        for _ in range(TRIES_MAX):
+            self._follow()
+            changed = tasks.changed(self._fold.task, **fields)
+            draft = Draft(Kind.TASK_STATE, tasks.to_json(changed), tasks.MEDIA, **_OURS)
+            try:  # a version must have seen all events before it
+                self._memory.append([draft], session=self._session.name, expected_position=self._fold.through or None)
+            except StaleExpectation:  # somebody appended meanwhile: look again
+                continue
+            self._follow()
+            return self._fold.task
+        raise StaleExpectation(f"session {self._session.name!r} grew {TRIES_MAX} times while its task state was set")
 
     def compact(self) -> Receipt | None:
         """Compact now, down to the low-water mark; None when nothing can leave."""
@@ -342,6 +347,13 @@ class SessionWindow:
             )
         if not texts and tools is None:
             return
+        ours = {tool.name for tool in self._definitions()}
+        theirs = [str(tool.get("name") or tool.get("function", {}).get("name")) for tool in tools or ()]
+        if ours & {*theirs}:
+            raise InvalidArgument(
+                f"the tools {', '.join(sorted(ours))} are the window's own; got one of the caller's named "
+                f"{min(ours & {*theirs})!r}: rename it, or open the window with pull=False"
+            )
         given = {name: to_bytes(text) for name, text in texts.items()}
         if tools is not None:
             given[parts.TOOLS] = to_bytes(json.dumps([*tools], ensure_ascii=False, separators=(",", ":")))

@@ -1,0 +1,91 @@
+"""Finds what quotes events that are to be erased: copies of their words that Firsthand itself made.
+
+Receipts (topic hints), task states, records of prompts (topic labels) and answers of
+recall and expand repeat words of the events they stand for. The invariant: after an
+erasure no event that Firsthand wrote still says what was erased, as far as it names
+its source; what a model or a user said again is theirs and stays.
+
+It finds; who erases is the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from firsthand.anatomy.record import from_event
+from firsthand.answer import Query
+from firsthand.compact.receipt import from_json
+from firsthand.errors import FormatError
+from firsthand.event import INJECTED, Event, Kind
+
+if TYPE_CHECKING:
+    from firsthand.memory import Memory
+
+HITS_MAX = 20  # among which another event with the same term is looked for
+
+
+def quoting(memory: Memory, identifiers: Iterable[str]) -> list[str]:
+    """Name the events that repeat words of some others, in order; each once, and none of the others."""
+    erased = {name: memory.event(f"fh:{name}") for name in identifiers}
+    return list(dict.fromkeys(_Search(memory, {n: one for n, one in erased.items() if not one.erased}).found()))
+
+
+class _Search:
+    """The search for what quotes some events."""
+
+    def __init__(self, memory: Memory, erased: Mapping[str, Event]) -> None:
+        self._memory, self._erased = memory, erased
+        self._positions = {event.position for event in erased.values()}
+        self._elsewhere: dict[str, bool] = {}
+
+    def found(self) -> Iterator[str]:
+        first: dict[str, int] = {}
+        for event in self._erased.values():
+            first[event.session] = min(event.position, first.get(event.session, event.position))
+        for session, position in sorted(first.items()):
+            for kind in (Kind.RECEIPT, Kind.TASK_STATE, Kind.ANATOMY):
+                for event in self._memory.events(session, after=position, kind=kind):
+                    if not event.erased and event.id not in self._erased and self._quotes(event):
+                        yield event.id
+        yield from self._answers(min(self._positions, default=0))
+
+    def _answers(self, after: int) -> Iterator[str]:
+        """Find answers of recall and expand, in any session, that show one of the events."""
+        for event in self._memory.events(after=after, kind=Kind.TOOL_RESULT) if self._erased else ():
+            if event.meta.get(INJECTED) is True and not event.erased and event.id not in self._erased:
+                text = self._memory.expand(f"fh:{event.id}").decode("utf-8", "replace")
+                if any(name in text for name in self._erased):
+                    yield event.id
+
+    def _quotes(self, event: Event) -> bool:
+        """Say whether a receipt, task state or anatomy repeats words of one of the events, which nobody else says."""
+        content = self._memory.expand(f"fh:{event.id}")
+        if event.kind is Kind.TASK_STATE:
+            return any(name.encode() in content for name in self._erased)
+        try:
+            if event.kind is Kind.RECEIPT:
+                receipt = from_json(content)
+                hints = [hint for marker in receipt.markers for hint in marker.hints]
+                terms = [hint.term for hint in hints if hint.position in self._positions]
+                if any(one.id in self._erased for one in receipt.totals.missed):
+                    return True
+            else:
+                topic = from_event(event).topic
+                terms = topic.split(", ") if topic else []
+        except FormatError:  # it cannot be read, so that nothing can be ruled out: it goes with them
+            return True
+        return any(self._stands_in_them(term) and not self._is_said_elsewhere(term) for term in terms)
+
+    def _stands_in_them(self, term: str) -> bool:
+        folded = term.casefold()
+        return any(folded in one.text.casefold() for one in self._erased.values())
+
+    def _is_said_elsewhere(self, term: str) -> bool:
+        """Say whether an event that stays has a term too, so that repeating it tells nothing of those that go."""
+        if term not in self._elsewhere:
+            hits = self._memory.recall(Query(term, hits_max=HITS_MAX)).hits
+            others = (hit.pointer for hit in hits if hit.pointer.removeprefix("fh:") not in self._erased)
+            folded = term.casefold()
+            self._elsewhere[term] = any(folded in self._memory.event(one).text.casefold() for one in others)
+        return self._elsewhere[term]
