@@ -35,6 +35,7 @@ from machine import describe
 HERE = Path(__file__).parent
 SEED = 7
 FLOOD_SET, FLOOD_TEXTS, FLOOD_CHARACTERS_MIN = "swe-agent", 1_500, 600
+SHAPES = {"full": generated.FULL, "small": generated.SMALL, "tiny": generated.TINY}
 PARTS = ("generated", "real", "model", "pi")
 KEY_VARIABLE = "OPENAI_API_KEY"
 
@@ -43,31 +44,18 @@ def main() -> int:
     arguments = _arguments()
     if arguments.only == ["tiny"]:
         return _record_tiny(arguments)
-    texts: list[str] = []
-    sets: list[Trace] = []
-    if arguments.data:
-        found = corpus.texts(arguments.data / FLOOD_SET, FLOOD_TEXTS, seed=SEED)
-        texts = [text for text in found if len(text) >= FLOOD_CHARACTERS_MIN]
-        sets = [
-            one for name in real.SETS for one in real.traces(arguments.data, name, parts=arguments.parts, seed=SEED)
-        ]
     parts = []
     if "generated" in arguments.only:
-        parts.append(
-            whole.free(
-                "Generated sessions",
-                _traces(arguments.traces, generated.FULL, texts),
-                whole.methods(),
-                flood_texts=len(texts),
-            )
-        )
-    if "real" in arguments.only:
-        for name in real.SETS if sets else ():
-            own = [one for one in sets if one.name.startswith(f"{name}-")]
-            parts.append(whole.free(f"Real sessions: {name}", own, whole.methods(), real_set=True))
+        texts = _texts(arguments.data)
+        traces = _traces(arguments.traces, generated.FULL, texts)
+        parts.append(whole.free("Generated sessions", traces, whole.methods(), flood_texts=len(texts)))
+    if "real" in arguments.only and arguments.data:
+        for name in real.SETS:
+            traces = real.traces(arguments.data, name, parts=arguments.parts, seed=SEED)
+            parts.append(whole.free(f"Real sessions: {name}", traces, whole.methods(), real_set=True))
     if "model" in arguments.only and arguments.model:
         deadline = Deadline(arguments.minutes * 60)
-        traces = _traces(arguments.model_traces, generated.SMALL, [])
+        traces = _traces(arguments.model_traces, SHAPES[arguments.model_shape], [])
         model = _model(arguments)
         named = arguments.model_name or arguments.model
         parts.append(whole.with_model(traces, whole.model_methods(model), model, deadline, named=named))
@@ -81,6 +69,12 @@ def main() -> int:
         "limits": whole.LIMITS,
     }
     return _write(arguments.out, written)
+
+
+def _texts(data: Path | None) -> list[str]:
+    """Give the real texts of the flood; none when there is no folder of them."""
+    found = corpus.texts(data / FLOOD_SET, FLOOD_TEXTS, seed=SEED) if data else ()
+    return [text for text in found if len(text) >= FLOOD_CHARACTERS_MIN]
 
 
 def _record_tiny(arguments: argparse.Namespace) -> int:
@@ -132,7 +126,7 @@ def _shown(arguments: argparse.Namespace) -> str:
     shown = ["--data DATA"] if arguments.data else []
     shown += [f"--traces {arguments.traces}", f"--parts {arguments.parts}"]
     if arguments.model:
-        shown += [f"--model {arguments.model}", f"--minutes {arguments.minutes:g}"]
+        shown += [f"--model {arguments.model} --model-shape {arguments.model_shape} --minutes {arguments.minutes:g}"]
     return " ".join(shown)
 
 
@@ -146,7 +140,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--parts", type=int, default=3, help="sessions cut from each real set, at most")
     parser.add_argument("--model", help="local, recorded, or the address of an OpenAI-compatible endpoint")
     parser.add_argument("--model-name", default="", help="the model's name at that endpoint")
-    parser.add_argument("--model-traces", type=int, default=1, help="short sessions for the methods with a model")
+    parser.add_argument("--model-traces", type=int, default=1, help="sessions for the methods with a model")
+    parser.add_argument("--model-shape", choices=SHAPES, default="small", help="how long these are")
     parser.add_argument("--minutes", type=float, default=40, help="no model is asked after that long")
     parser.add_argument("--recorded", type=Path, help="file of replies: what is in it is not asked again")
     parser.add_argument("--date", help="date to write beside the results (default: today)")

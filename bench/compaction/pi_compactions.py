@@ -22,7 +22,7 @@ from firsthand.window import HISTORY
 from . import strings
 from .ours import Ours
 from .real import blanked, pi_steps
-from .values import arguments_of, count, text_of_all, tokens_of_all
+from .values import arguments_of, count, text_of_all, texts_of, tokens_of_all
 
 SAMPLE = 40  # strings of each class that are asked for by what stood around them
 EXAMPLES = 3
@@ -95,7 +95,9 @@ def _one(
     number: int, entries: Sequence[dict[str, Any]], begin: int, kept_from: int, place: int, seed: int
 ) -> Compaction:
     summary = entries[place]["summary"]
-    replaced = text_of_all(message for step in pi_steps(entries[begin:kept_from]) for message in step)
+    replaced = "\n".join(
+        text for step in pi_steps(entries[begin:kept_from]) for message in step for text in texts_of(message)
+    )
     kept = [message for step in pi_steps(entries[kept_from:place]) for message in step]
     kept_text = text_of_all(kept)
     ours = Ours(count(summary) + tokens_of_all(kept))

@@ -257,7 +257,7 @@ def _share(counted: Row) -> str:
 
 
 def _of(count: int, whole: int) -> str:
-    return f"{count:,} of {whole:,} ({count / whole:.0%})" if whole else "none"
+    return f"{count:,} of {whole:,} ({count / whole:.0%})" if whole else "none asked"
 
 
 def _mean(numbers: Iterable[float]) -> float:

@@ -1,0 +1,482 @@
+"""The compaction bench: its traces ask what they say, its methods keep their budget, its figures follow from counts."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
+
+from compaction import generated, pi_compactions, reader, real, report, scoring, strings, values, whole
+from compaction.answering import Said, judged
+from compaction.generated import TINY
+from compaction.method import Kept
+from compaction.ours import Ours
+from compaction.paging import RuleDecides, SelfPaging
+from compaction.plain import SearchOverAll, Sliding, Truncation
+from compaction.scoring import Share
+from compaction.summaries import Extract, Oracle, RunningSummary, telling
+from compaction.values import Ask, Question, Trace, agent, text_of_all, tokens_of_all, tool, user
+from firsthand.llm.recorded import Recorded
+
+SEED = 7
+REPLIES = Path(whole.__file__).parent / "replies.jsonl"
+"""Of SmolLM2-135M on the tiny trace; record them anew with
+``python bench/compaction_bench.py --only tiny --model local --recorded bench/compaction/replies.jsonl``."""
+
+
+@pytest.fixture(scope="module")
+def tiny() -> Trace:
+    return generated.trace(0, TINY, [], seed=SEED)
+
+
+def said_by(steps) -> str:
+    return text_of_all(message for step in steps for message in step)
+
+
+# traces and questions --------------------------------------------------------------------------------
+
+
+def test_needles_stand_once_and_early(tiny):
+    """Every needle's string stands in the first half window, and nowhere after it, but for a ticket its patch names."""
+    tokens, early = 0, 0
+    for number, step in enumerate(tiny.steps):
+        tokens += tokens_of_all(step)
+        if tokens <= 0.75 * TINY.window_tokens:
+            early = number
+    before, after = said_by(tiny.steps[: early + 1]), said_by(tiny.steps[early + 1 :])
+    counts = {needle.kind: before.count(needle.string) for needle in tiny.needles}
+    assert [after.count(needle.string) for needle in tiny.needles] == [0] * TINY.needles
+    assert {kind: count for kind, count in counts.items() if kind != "ticket"} == dict.fromkeys(
+        counts.keys() - {"ticket"}, 1
+    )
+    assert counts["ticket"] == 2
+
+
+def test_a_question_never_holds_its_answer(tiny):
+    """No question gives its answer away, and the two-step one does not name what leads to it."""
+    assert [question.text for question in tiny.questions if question.answer and question.answer in question.text] == []
+    assert [one.text for one in tiny.questions if one.through and one.through in one.text] == []
+    asked = {ask: sum(question.ask is ask for question in tiny.questions) for ask in Ask}
+    assert asked == {Ask.EXACT: 4, Ask.PARAPHRASED: 4, Ask.TWO_STEP: 1, Ask.NEVER: 1}
+
+
+def test_what_never_happened_is_nowhere_in_the_trace():
+    """What a never-question asks for is stated nowhere, though its thing or its words occur."""
+    trace = generated.trace(3, generated.Shape(3_000, 40, 120, 2), [], seed=SEED)
+    everything = said_by(trace.steps)
+    never = [question.text for question in trace.questions if question.ask is Ask.NEVER]
+    stated = [
+        re.escape(template[1].format(s=subject, v="\0")).replace("\0", ".{1,60}?")
+        for subject in generated.SUBJECTS
+        for template in generated.TEMPLATES
+        if template[2].format(s=subject) in never
+    ]
+    assert len(stated) == len(never) == 16
+    assert [pattern for pattern in stated if re.search(pattern, everything)] == []
+    assert (
+        sum(any(subject in question for subject in re.findall(r"[a-z]+-[a-z]+", everything)) for question in never) > 8
+    )
+
+
+def test_the_same_seed_gives_the_same_trace(tiny):
+    """A trace is a function of its number, shape, texts and seed, and ends behind its fifth cycle."""
+    assert generated.trace(0, TINY, [], seed=SEED) == tiny
+    assert generated.trace(1, TINY, [], seed=SEED).needles != tiny.needles
+    lengths = [tokens_of_all(m for s in tiny.steps[:at] for m in s) / TINY.window_tokens for at in
+               (tiny.checkpoints[cycle] for cycle in values.CYCLES)]  # fmt: skip
+    assert [round(length - cycle, 1) for length, cycle in zip(lengths, values.CYCLES, strict=True)] in [
+        [0.3, 0.3, 0.3], [0.2, 0.3, 0.3], [0.3, 0.2, 0.3], [0.3, 0.3, 0.2],
+    ]  # fmt: skip
+
+
+# strings and reading by rule -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "found"),
+    [
+        ("path", "open src/core/a-b.ts and /etc/hosts, not 3/4", ["src/core/a-b.ts", "/etc/hosts"]),
+        ("hash", "commit 9f3a1bc0 or 680e7d34c5aa, no facade", ["9f3a1bc0", "680e7d34c5aa"]),
+        ("identifier", "call get_user_id on AgentSession for INC-5512", ["get_user_id", "AgentSession", "INC-5512"]),
+        ("number", "port 8080, 3.75 s, step 12", ["8080", "3.75"]),
+        ("error", "x\nE   TypeError: no such field\ny", ["E   TypeError: no such field"]),
+    ],
+)  # fmt: skip
+def test_exact_strings_by_class(kind, text, found):
+    """Each class finds its own exact strings and leaves plain words alone."""
+    assert [match[0] for match in strings.of(text, kind) if match[0] != "3/4"] == found
+
+
+@given(st.text(max_size=40), st.text(alphabet="abc1.", min_size=1, max_size=4))
+def test_a_string_stands_for_itself_only(around, string):
+    """A string stands between spaces, and not where a letter continues it."""
+    assert strings.stands(string, f"{around} {string} {around}")
+    if string[0].isalnum() and string[-1].isalnum():
+        assert not strings.stands(string, f"x{string}")
+        assert not strings.stands(string, f"{string}x")
+
+
+def test_the_reader_gives_the_nearest_sentence_or_nothing():
+    """The rule answers with the sentence that shares the question's rare words, and with nothing for another thing."""
+    text = (
+        "The secrets of the mail-relay are in /srv/a. The secrets of the tax-engine are in /srv/b.\nOther lines.\n" * 2
+    )
+    assert (
+        reader.best("Where are the secrets of the tax-engine?", (text,))
+        == "The secrets of the tax-engine are in /srv/b."
+    )
+    assert reader.best("When do the secrets of the queue-drainer and the sms-sender rotate?", (text,)) == ""
+    assert reader.best("", (text,)) == ""
+
+
+def test_the_second_query_is_what_the_first_hop_brought_up():
+    """The second query holds the exact strings of the nearest sentence, without those that were asked with."""
+    found = "note: The incident on mail-relay was filed as INC-55334.\nOther words of no use."
+    assert reader.second("Which file repairs the incident on mail-relay?", found) == "INC-55334"
+    assert reader.second("And INC-55334 on the mail-relay incident?", "The mail-relay incident INC-55334.") == ""
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "said"),
+    [
+        ("/srv/b", "It is /srv/b.", Said.RIGHT),
+        ("/srv/b", "It is /srv/bb.", Said.WRONG),
+        ("/srv/b", "UNKNOWN", Said.UNKNOWN),
+        ("/srv/b", "  ", Said.UNKNOWN),
+        ("", "Unknown.", Said.RIGHT),
+        ("", "It is /srv/b.", Said.WRONG),
+    ],
+)
+def test_answers_are_judged_by_their_strings(answer, text, said):
+    """An answer is right when the exact string stands in it, or when it knows that nothing happened."""
+    assert judged(Question("?", Ask.EXACT, answer, "path"), text) is said
+
+
+# methods ---------------------------------------------------------------------------------------------
+
+MAKES = {
+    "truncation": lambda trace: Truncation(trace.window_tokens),
+    "sliding": lambda trace: Sliding(trace.window_tokens),
+    "extract": lambda trace: RunningSummary(trace.window_tokens, Extract()),
+    "oracle": lambda trace: RunningSummary(trace.window_tokens, Oracle(trace.needles)),
+    "paging": lambda trace: SelfPaging(trace.window_tokens, RuleDecides()),
+    "search": lambda trace: SearchOverAll(trace.window_tokens),
+    "ours": lambda trace: Ours(trace.window_tokens),
+}
+
+
+@pytest.mark.parametrize("name", MAKES)
+def test_every_method_keeps_its_budget_and_its_newest_step(name, tiny):
+    """After every step a method carries no more than the window, and its newest step is in its context."""
+    method = MAKES[name](tiny)
+    try:
+        for step in tiny.steps:
+            method.feed(step)
+            assert method.carried_tokens() <= tiny.window_tokens
+            assert values.text_of(step[-1]) in method.ask("anything").context
+        assert method.compactions > 5
+    finally:
+        method.close()
+
+
+@given(st.lists(st.integers(min_value=1, max_value=400), min_size=1, max_size=60), st.integers(200, 1_000))
+def test_a_cut_list_is_the_newest_steps_whole(sizes, window):
+    """Whatever the sizes of its steps, truncation keeps a run of the newest ones, whole, and the newest one always."""
+    steps = [user(f"{number} " + "x" * size * 4) for number, size in enumerate(sizes)]
+    method = Truncation(window)
+    for step in steps:
+        method.feed(step)
+    kept = method.context()
+    assert kept == [message for step in steps[len(steps) - len(kept) :] for message in step]
+    assert kept[-1] == steps[-1][0]
+    assert tokens_of_all(kept) <= window or len(kept) == 1
+
+
+def test_asking_changes_nothing(tiny):
+    """The same question gets the same answer, however often and after whatever others."""
+    for name in ("search", "paging", "ours"):
+        method = MAKES[name](tiny)
+        for step in tiny.steps:
+            method.feed(step)
+        questions = [question.text for question in tiny.questions]
+        once = [method.ask(question, hops=2).pulled for question in questions]
+        carried = method.carried_tokens()
+        unmarked = [_unmarked(text) for text in once]
+        assert [_unmarked(method.ask(question, hops=2).pulled) for question in questions] == unmarked
+        assert method.carried_tokens() == carried
+        method.close()
+
+
+def _unmarked(text: str) -> str:
+    """Take the marks of fences out: each fence has its own."""
+    return "\n".join(line for line in text.splitlines() if not line.startswith(("<<firsthand", "<<end")))
+
+
+def test_an_extract_keeps_exact_strings_within_its_room():
+    """The extract prefers sentences with exact strings, keeps their order and its limit."""
+    dull = [f"The weather was much the same as on any other day, {word}." for word in ("and so on", "it seems")]
+    telling_ones = ["The build failed because of /srv/a/b.log.", "We settled on pool_size=37 after all."]
+    found = telling([dull[0], telling_ones[0], dull[1], telling_ones[1]], 26)
+    assert found == telling_ones
+    assert telling(telling_ones, 1) == []
+
+
+def test_the_base_method_compacts_at_the_high_mark_to_the_low_one():
+    """Nothing leaves below the high mark; above it the oldest leave until the low mark is met."""
+    method = Kept(1_000)
+    for number in range(8):
+        method.feed(user("x" * 384 + f"{number:04}"))  # 100 tokens with what is around it, and one more
+    assert (method.compactions, method.carried_tokens()) == (0, 8 * 101)
+    method.feed(user("x" * 388))
+    assert (method.compactions, method.carried_tokens() <= 600, len(method.context())) == (1, True, 5)
+
+
+# figures ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("counted", "interval"),
+    [
+        (Share(0, 50), (0.0, 0.0713)), (Share(50, 50), (0.9287, 1.0)), (Share(25, 50), (0.3664, 0.6336)),
+        (Share(0, 0), (0.0, 1.0)),
+    ],
+)  # fmt: skip
+def test_intervals_are_wilsons(counted, interval):
+    """The interval of a share is Wilson's at 95 %, also where the share is none or all."""
+    assert tuple(round(one, 4) for one in counted.interval) == interval
+
+
+EXPECTED = {
+    "truncation": {"exact": [3, 0, 0], "paraphrased": [3, 0, 0], "two-step": [1, 0, 0]},
+    "sliding window": {"exact": [0, 0, 0], "paraphrased": [0, 0, 0], "two-step": [0, 0, 0]},
+    "running summary (extract)": {"exact": [3, 3, 3], "paraphrased": [3, 3, 3], "two-step": [1, 1, 1]},
+    "running summary (oracle)": {"exact": [3, 3, 3], "paraphrased": [3, 3, 3], "two-step": [0, 0, 0]},
+    "self-paging (rule decides)": {"exact": [2, 2, 2], "paraphrased": [1, 1, 1], "two-step": [0, 0, 0]},
+    "truncation + BM25 over all messages": {"exact": [4, 4, 4], "paraphrased": [2, 2, 2], "two-step": [1, 1, 1]},
+}
+"""Available answers after 1, 3 and 5 cycles, of 4, 4 and 1 asked."""
+
+
+def test_a_tiny_run_without_a_model(tiny):
+    """The others' figures are what they were, to the count; ours has what is asked for in its own words."""
+    part = whole.free("Tiny", [tiny], whole.methods(langchain=False))
+    counts = {
+        method: {
+            ask.value: [
+                next(
+                    row["available"]["count"]
+                    for row in part["rows"]
+                    if (row["method"], row["cycle"], row["ask"], row["hops"]) == (method, cycle, ask.value, hops)
+                )
+                for cycle in values.CYCLES
+            ]
+            for ask, hops in ((Ask.EXACT, 1), (Ask.PARAPHRASED, 1), (Ask.TWO_STEP, 1))
+        }
+        for method in dict.fromkeys(row["method"] for row in part["rows"])
+    }
+    ours = counts.pop("Firsthand")
+    assert counts == EXPECTED
+    assert min(ours["exact"]) >= 3  # one answer of 400 tokens cannot hold every hit
+    assert part["trivial"] == {"count": TINY.needles, "of": TINY.needles}
+    assert {len(row["available"]["interval"]) for row in part["rows"]} == {2}
+    assert [one["steps"] for one in part["fed"]] == [len(tiny.steps)] * len(whole.methods(langchain=False))
+
+
+def test_a_tiny_run_with_recorded_replies(tiny):
+    """Methods that need a model run on its recorded replies, ask for nothing else, and are answered as recorded."""
+    model = Recorded(REPLIES)
+    part = whole.with_model([tiny], whole.tested_methods(model), model, whole.Deadline(3_600), named="recorded")
+    calls = {one["method"]: one["model_calls"] for one in part["fed"]}
+    assert calls == {"running summary (model)": 13, "self-paging (model decides)": 19, "truncation": 0,
+                     "truncation + BM25 over all messages": 0}  # fmt: skip
+    answered = {row["method"]: row["answered"] for row in part["rows"] if row.get("answered") and row["ask"] == "exact"}
+    # the model copies two of four from the bare sentence, and none from four hundred tokens: it says so, not we
+    assert part["control"] == {"right": 2, "of": 4}
+    assert answered == {name: {"right": 0, "unknown": 0, "wrong": 4, "of": 4} for name in calls}
+    text = report.markdown(_report([part]))
+    assert "Answered by the model after 5 cycles" in text
+    assert f"the model copies the string {part['control']['right']} times of {part['control']['of']}" in text
+
+
+def test_no_model_is_asked_when_the_time_is_over(tiny):
+    """When the minutes are used up, no method begins, and those left out are named."""
+    makes = whole.model_methods(_Silent(), langchain=False)[:3]
+    part = whole.with_model([tiny], makes, _Silent(), whole.Deadline(-1), named="silent")
+    assert (part["rows"], part["fed"], part["control"]) == ([], [], {"right": 0, "of": 0})
+    assert (
+        "Not run, since the time was over: running summary (model), self-paging (model decides), truncation."
+        in part["about"]
+    )
+
+
+class _Silent:
+    """A model that must not be asked."""
+
+    def complete(self, messages, **_):
+        raise AssertionError(f"asked {messages!r:.80}")
+
+
+def _report(parts):
+    report = {"command": "python bench/compaction_bench.py", "date": "2026-11-21", "machine": "here", "parts": parts,
+              "pi": [], "limits": whole.LIMITS}  # fmt: skip
+    return json.loads(json.dumps(report))  # as it stands in the file that the Markdown is made of
+
+
+def test_the_report_names_who_is_better(tiny):
+    """The report shows every method in each table, and says where another one has the better number."""
+    asked = [
+        scoring.Asked(method, "t", cycle, 1, ask, False, right, right, False, 0, 0.001)
+        for method, right in (("Firsthand", False), ("other", True))
+        for cycle in values.CYCLES
+        for ask in Ask
+    ]
+    fed = [scoring.Fed(name, "t", tokens, 900, dict.fromkeys(values.CYCLES, 1), 0, 0.1, 10)
+           for name, tokens in (("Firsthand", 500), ("other", 400))]  # fmt: skip
+    part = {"title": "A", "about": "b", "rows": scoring.as_values(asked), "fed": scoring.fed_values(fed),
+            "trivial": {"count": 3, "of": 4}, "control": None}  # fmt: skip
+    text = report.markdown(_report([part]))
+    assert "| other | 100% [21%, 100%] | 100% [21%, 100%] | 100% [21%, 100%] | 100% ± 0% |" in text
+    assert "| Firsthand | 0% [0%, 79%] | 0% [0%, 79%] | 0% [0%, 79%] | 0% ± 0% |" in text
+    assert "- exact, available, after 5: 0% here; other 100%" in text
+    assert "- fewer tokens carried: 500 here; other 400" in text
+    assert "finds it in the first ten hits 3 times of 4" in text
+
+
+# real sessions: shapes of the data, made here ----------------------------------------------------------
+
+
+def pi_line(role, **fields):
+    return {"type": "message", "timestamp": "2026-01-01T00:00:00.000Z", "message": {"role": role, **fields}}
+
+
+def text(said):
+    return [{"type": "text", "text": said}]
+
+
+PI = [
+    {"type": "session", "id": "s", "timestamp": "2026-01-01T00:00:00.000Z"},
+    pi_line("user", content=text("look at src/core/alpha-one.ts please, the header of it")),
+    pi_line("assistant", content=[*text("I read."), {"type": "toolCall", "id": "c1", "name": "read",
+                                                     "arguments": {"path": "src/core/alpha-one.ts"}}]),
+    pi_line("toolResult", toolCallId="c1", content=text("const retryLimitMax = 4711;\nexport default retryLimitMax")),
+    pi_line("assistant", content=text("The constant of interest is retryLimitMax in that file.")),
+    pi_line("user", content=text("now the other one, lib/beta/two.ts, and be quick about it")),
+    pi_line("bashExecution", command="ls", output="AGENTS.md"),
+    {"type": "compaction", "timestamp": "2026-01-01T00:01:00.000Z", "summary": "We read src/core/alpha-one.ts.",
+     "firstKeptEntryIndex": 5, "tokensBefore": 120},
+]  # fmt: skip
+
+
+def test_pi_entries_as_steps():
+    """A pi session becomes steps that keep calls with their results and say nothing of headers and compactions."""
+    call = tool(
+        "c1",
+        "read",
+        {"path": "src/core/alpha-one.ts"},
+        "const retryLimitMax = 4711;\nexport default retryLimitMax",
+        "I read.",
+    )
+    assert list(real.pi_steps(PI)) == [
+        user("look at src/core/alpha-one.ts please, the header of it"),
+        call,
+        agent("The constant of interest is retryLimitMax in that file."),
+        user("now the other one, lib/beta/two.ts, and be quick about it"),
+        user("$ ls\nAGENTS.md"),
+    ]  # fmt: skip
+    cut_off = list(real.pi_steps(PI[:3]))
+    assert cut_off[1][1] == {"role": "tool", "tool_call_id": "c1", "content": "(interrupted)"}
+
+
+def test_what_a_real_summary_lost(tmp_path):
+    """The strings that a summary replaced are counted by class: those it kept, and those that the log gives back."""
+    file = tmp_path / "session.jsonl"
+    file.write_text("\n".join(json.dumps(entry) for entry in PI), encoding="utf-8")
+    (found,) = pi_compactions.measure(file, seed=1)
+    by_kind = {one.kind: (one.strings, one.in_summary, one.in_context, one.in_log) for one in found.lost}
+    assert by_kind == {"path": (1, 1, 1, 1), "hash": (0, 0, 0, 0), "identifier": (1, 0, 0, 1), "error": (0, 0, 0, 0),
+                       "number": (1, 0, 0, 1)}  # fmt: skip
+    assert next(one.examples for one in found.lost if one.kind == "number") == ("4711",)
+    file.write_text(json.dumps(PI[0]), encoding="utf-8")
+    with pytest.raises(ValueError, match="expected a pi session with compactions"):
+        pi_compactions.measure(file, seed=1)
+
+
+def test_other_sets_as_steps(tmp_path):
+    """Trajectories, chats and episodes in the shapes of the data become steps; calls keep their results."""
+    folders = {name: tmp_path / name for name in ("swe-agent", "tau-airline", "intercode")}
+    for folder in folders.values():
+        folder.mkdir()
+    step = {"action": "ls", "observation": "a.py", "response": "r", "state": "{}", "thought": "I list."}
+    swe = {"history": [{"role": "user", "content": "Fix it."}], "trajectory": [step]}
+    (folders["swe-agent"] / "x.traj").write_text(json.dumps(swe), encoding="utf-8")
+    called = {"role": "assistant", "content": None, "tool_calls": [
+        {"id": "k", "type": "function", "function": {"name": "find", "arguments": '{"id": "ab_12"}'}}]}  # fmt: skip
+    traj = [{"role": "system", "content": "Policy."}, {"role": "user", "content": "Hi"}, called,
+            {"role": "tool", "tool_call_id": "k", "name": "find", "content": "none"},
+            {"role": "assistant", "content": "No."}]  # fmt: skip
+    (folders["tau-airline"] / "e.json").write_text(json.dumps([{"traj": traj}, {"traj": traj}]), encoding="utf-8")
+    episode = {"query": "count", "turn_history": {"actions": ["wc"], "observations": ["3"]}}
+    (folders["intercode"] / "i.json").write_text(json.dumps({"0": episode}), encoding="utf-8")
+
+    assert list(real.steps(tmp_path, "swe-agent")) == [
+        user("Fix it."),
+        tool("x-0", "shell", {"command": "ls"}, "a.py", "I list."),
+    ]
+    system = ({"role": "system", "content": "Policy."},)
+    chats = [[user("Hi"), tool(f"e{n}-k", "find", {"id": "ab_12"}, "none"), agent("No.")] for n in (0, 1)]
+    assert list(real.steps(tmp_path, "tau")) == [system, *chats[0], *chats[1]]
+    assert list(real.steps(tmp_path, "intercode")) == [
+        user("count"),
+        tool("intercode-0-0", "shell", {"command": "wc"}, "3"),
+    ]
+    with pytest.raises(ValueError, match="a set is one of pi, swe-agent, tau, intercode; got 'other'"):
+        list(real.steps(tmp_path, "other"))
+
+
+@pytest.mark.skipif(not os.environ.get("FIRSTHAND_DATA"), reason="FIRSTHAND_DATA names no folder of real sessions")
+@pytest.mark.parametrize("name", real.SETS)
+def test_needles_of_real_sessions(name):
+    """In real sessions a needle stands early and nowhere later, and no question gives its answer away."""
+    (trace,) = real.traces(Path(os.environ["FIRSTHAND_DATA"]), name, parts=1, seed=SEED)
+    everything = said_by(trace.steps)
+    assert [one.string for one in trace.needles if one.string not in everything] == []
+    assert [one for one in trace.questions if one.answer and one.answer in one.text] == []
+    assert set(trace.checkpoints) == set(values.CYCLES)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("langchain") is None, reason="langchain is not installed")
+@pytest.mark.parametrize("whole_history", [False, True])
+def test_langchain_shows_its_summariser_the_last_4000_tokens_only(whole_history):
+    """The middleware runs as it is: when more leaves at once, its earlier summary is not among what it sums up."""
+    from compaction.langchain_summary import LangChainSummary
+
+    summariser = _Seen()
+    method = LangChainSummary(10_000, summariser=summariser, whole=whole_history)
+    for number in range(120):
+        method.feed(user(f"{number} " + "words " * 100))
+        assert method.carried_tokens() <= 10_000
+    assert method.compactions == len(summariser.before) >= 2
+    assert summariser.before[0] == ""
+    assert set(summariser.before[1:]) == ({"the summary"} if whole_history else {""})
+
+
+class _Seen:
+    """A summariser that remembers what it was given as the summary before."""
+
+    name, calls = "seen", 0
+
+    def __init__(self):
+        self.before = []
+
+    def __call__(self, summary, messages, tokens_max):
+        self.before.append(summary.strip())
+        return "the summary"
