@@ -431,9 +431,9 @@ def test_other_sets_as_steps(tmp_path):
         user("Fix it."),
         tool("x-0", "shell", {"command": "ls"}, "a.py", "I list."),
     ]
-    system = ({"role": "system", "content": "Policy."},)
+    system = {"role": "system", "content": "Policy."}
     chats = [[user("Hi"), tool(f"e{n}-k", "find", {"id": "ab_12"}, "none"), agent("No.")] for n in (0, 1)]
-    assert list(real.steps(tmp_path, "tau")) == [system, *chats[0], *chats[1]]
+    assert list(real.steps(tmp_path, "tau")) == [(system, *chats[0][0]), *chats[0][1:], *chats[1]]
     assert list(real.steps(tmp_path, "intercode")) == [
         user("count"),
         tool("intercode-0-0", "shell", {"command": "wc"}, "3"),

@@ -321,10 +321,12 @@ def _swe(file: dict[str, Any], name: str) -> Iterator[Step]:
 def _chat(messages: Sequence[dict[str, Any]], name: str, *, first: bool) -> Iterator[Step]:
     """Read an OpenAI chat; call ids get the episode's name, since each episode counts its own."""
     waiting: list[Message] = []
+    policy: list[Message] = []
     for message in messages:
-        if message["role"] == "system" and not first:
-            continue  # the same policy opens every episode
-        if message["role"] == "tool":
+        if message["role"] == "system":
+            # the same policy opens every episode, so it is told once, with the first message
+            policy = [{"role": "system", "content": message["content"]}] if first else []
+        elif message["role"] == "tool":
             last = waiting[0]["tool_calls"][0]["id"] if waiting else ""
             if waiting:
                 yield (waiting[0], {"role": "tool", "tool_call_id": last, "content": message["content"] or "(none)"})
@@ -334,7 +336,8 @@ def _chat(messages: Sequence[dict[str, Any]], name: str, *, first: bool) -> Iter
             named = {"id": f"{name}-{call['id']}", "type": "function", "function": call["function"]}
             waiting = [{"role": "assistant", "content": message.get("content") or "", "tool_calls": [named]}]
         elif message.get("content"):
-            yield ({"role": message["role"], "content": message["content"]},)
+            yield (*policy, {"role": message["role"], "content": message["content"]})
+            policy = []
 
 
 def _intercode(episode: dict[str, Any], name: str) -> Iterator[Step]:

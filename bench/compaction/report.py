@@ -38,6 +38,16 @@ same for all, gives the sentence nearest to the question or says that it knows n
 Scoring is by the exact string; nobody judges. Shares have 95 % intervals (Wilson; questions of one session are not \
 wholly independent, so the true ones are somewhat wider). Tokens are counted for all methods at four characters each. \
 The room that a search may fill is taken off the window of the methods that search.
+
+- *truncation*: the newest messages that fit. *sliding window*: the last 20 messages.
+- *running summary*: what leaves is summed up together with the summary before. *LangChain summarization*: its \
+SummarizationMiddleware as it is. By default it shows its summariser only the last 4,000 tokens of what leaves \
+(`trim_tokens_to_summarize`), so that its own earlier summary, which stands first, is dropped; *untrimmed* lifts that.
+- *(extract)*: a rule keeps the sentences that tell most; *(oracle)*: it is told what will be asked, and bounds every \
+summariser of the same room from above; *(model)*: the model writes it.
+- *self-paging*: a core memory in the window and a searched archive of what was written down when messages left.
+- *truncation + BM25 over all messages*: every message in SQLite's FTS5, searched with the question.
+- *Firsthand*: `Session.window` with markers, and its `recall` with the package's own limits (8 hits, 2,000 tokens).
 """
 
 
@@ -163,10 +173,24 @@ def _better(rows: Sequence[Row], fed: Sequence[Row], methods: Sequence[str]) -> 
     if found:
         lines.append(f"- no answer read to what never happened, after {_LAST}: {mine:.0%} here; {found}")
     carried = {method: _mean(one["tokens_mean"] for one in fed if one["method"] == method) for method in methods}
-    less = [f"{method} {carried[method]:,.0f}" for method in methods if carried[method] < carried[OURS]]
-    if less:
-        lines.append(f"- fewer tokens carried: {carried[OURS]:,.0f} here; {', '.join(less)}")
-    return lines
+    lines += _less("fewer tokens carried", carried, "{:,.0f}")
+    feeding = {
+        method: 1_000 * sum(one["seconds"] for one in fed if one["method"] == method)
+        / sum(one["steps"] for one in fed if one["method"] == method)
+        for method in methods
+    }  # fmt: skip
+    lines += _less("fewer milliseconds a step (only this one writes to disk)", feeding, "{:.1f}")
+    asking = {
+        method: _row(rows, method, _LAST, max(_hops(rows, method)), Ask.EXACT)["milliseconds"]
+        for method in methods if len(_hops(rows, method)) > 1
+    }  # fmt: skip
+    return lines + _less("fewer milliseconds a question, of those that search", asking, "{:.1f}")
+
+
+def _less(what: str, costs: Mapping[str, float], form: str) -> list[str]:
+    """Name the methods that take less than ours."""
+    found = [f"{method} {form.format(cost)}" for method, cost in costs.items() if cost < costs.get(OURS, 0.0)]
+    return [f"- {what}: {form.format(costs[OURS])} here; {', '.join(found)}"] if found else []
 
 
 def _beating(rows: Sequence[Row], methods: Sequence[str], rate: Any, mine: float, cycle: int, ask: Ask) -> str:

@@ -12,7 +12,9 @@ CLASSES: dict[str, re.Pattern[str]] = {
         r"\b(?:[A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}|[A-Z]+-?\d{2,}\w*)\b"
         r"|\b(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,12}\b"
     ),
-    "error": re.compile(r"[^\n]{0,60}\b(?:[A-Z]\w*(?:Error|Exception)|error TS\d+|ENOENT|EACCES|fatal)\b[^\n]{0,60}"),
+    "error": re.compile(
+        r"(?<!\w)[^\n]{0,60}\b(?:[A-Z]\w*(?:Error|Exception)|error TS\d+|ENOENT|EACCES|fatal)\b[^\n]{0,60}(?!\w)"
+    ),
     "number": re.compile(r"(?<![\w.:-])\d{3,12}(?:\.\d+)?(?![\w.:-])|(?<![\w.])\d{1,12}\.\d{2,12}(?![\w.])"),
 }
 """Identifiers of code and of tickets; numbers of three digits and more; errors as the line around them."""
