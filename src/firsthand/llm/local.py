@@ -40,11 +40,12 @@ class LocalModel:
     Args:
         path: of the GGUF file; None takes SmolLM2-135M-Instruct from the installed package.
         context_tokens: of prompt and reply together.
-        threads: None takes all cores; on a machine that is busy, fewer are faster.
+        threads: None takes all cores. On a machine that is busy with other work, 1 can be several times as fast:
+            threads wait for each other at every layer.
         calls: ``free`` lets the model call a tool or not, in a form that it is told; ``first`` makes it call one
             (by a grammar, with the required arguments) before it answers a user message, and answer in words once
             a result is there.
-        examples: of good calls. SmolLM2-135M makes none of use without three or four of them.
+        examples: of good calls. SmolLM2-135M makes none of use without them (bench/tool_calls.py).
 
     Raises:
         InvalidArgument: a number or a word is out of its range, or the file is not there.
