@@ -423,3 +423,9 @@ def test_the_rules_look_at_real_files(room):
     assert room in {module.name for module in modules()}
     assert len(modules()) > 30
     assert any(True for module in modules() for _ in imports(module, typing_too=False))
+
+
+def test_no_two_test_files_share_a_name():
+    """Test files import their helpers by bare names, so two of one name would stand in for each other."""
+    names = [path.name for path in (HOME / "tests").rglob("*.py") if path.name not in {"conftest.py", "__init__.py"}]
+    assert sorted(name for name in set(names) if names.count(name) > 1) == []

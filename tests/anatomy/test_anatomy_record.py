@@ -7,9 +7,9 @@ import json
 from typing import Any
 
 import pytest
+from anatomy_samples import identifier, item, marker, record, window
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import identifier, item, marker, record, window
 
 from firsthand.anatomy.record import (
     MARKERS_MAX,

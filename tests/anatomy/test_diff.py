@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from anatomy_samples import identifier, item, marker, record, window
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import identifier, item, marker, record, window
 
 from firsthand.anatomy.diff import Change, Merged, diff
 from firsthand.errors import InvalidArgument

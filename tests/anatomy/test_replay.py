@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from samples import item, window
+from anatomy_samples import item, window
 
 from firsthand.anatomy.record import Anatomy, make
 from firsthand.anatomy.replay import Replay, replay

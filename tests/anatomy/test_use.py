@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from samples import record
+from anatomy_samples import record
 
 from firsthand.anatomy.use import Use, use_of
 

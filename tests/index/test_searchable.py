@@ -10,7 +10,7 @@ from firsthand import Kind, Memory, Outcome
 @pytest.mark.parametrize("kind", [Kind.RECEIPT, Kind.ANATOMY])
 @pytest.mark.parametrize("size", [10, 40_000])
 def test_receipts_and_anatomies_are_not_found_but_expand(tmp_path, kind, size):
-    """Recall finds the source of a word and not the record that repeats it, in the tail, the index and after a rebuild."""
+    """Recall finds the source of a word and not the record that repeats it, in tail and index, after a rebuild too."""
     with Memory.open(tmp_path / "store") as memory:
         session = memory.session("s")
         source = session.user("the zirconium build failed")

@@ -256,7 +256,7 @@ def test_a_tool_of_the_callers_cannot_be_taken_for_one_of_the_windows(memory):
 
 @pytest.mark.parametrize("tokens_max", [300, 700, 2_000])
 def test_a_pack_stays_within_its_tokens_as_text_and_as_messages(memory, tokens_max):
-    """Text and messages of a push pack have at most the tokens asked for, hold the newest turn and name what is missing."""
+    """A push pack has at most the tokens asked for in either form, holds the newest turn and names what is missing."""
     window = memory.session("s").window(8_000)
     for number in range(60):
         window.add(talk(1, start=number))

@@ -7,13 +7,13 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pack_windows import name, quarter
 
 from firsthand.answer import Answer, Hit, Outcome, Query
 from firsthand.event import Artifact, Event, Kind, Trust, to_bytes
 from firsthand.moment import Moment
 from firsthand.pack.answers import is_binary, of_bytes, of_recall, of_source, of_span
 from firsthand.value import replace
-from pack_windows import name, quarter
 
 NOON = Moment(1_769_860_800_000_000)
 texts = st.text(st.characters(), max_size=300)  # lone surrogates too

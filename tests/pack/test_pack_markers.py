@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from pack_windows import conversation, item, marker, quarter
 
 from firsthand.event import Kind
 from firsthand.pack.markers import fitted, spread, together
 from firsthand.value import replace
 from firsthand.window import Window
-from pack_windows import conversation, item, marker, quarter
 
 
 def some(number: int, hints: int = 8) -> Window:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pack_windows import conversation, item, marker, name, quarter, windows
 
 from firsthand.errors import InvalidArgument
 from firsthand.event import Kind
 from firsthand.pack.text import Part, pack_text
 from firsthand.value import replace
 from firsthand.window import CUES, PREAMBLE, RECALL, TASK, Window
-from pack_windows import conversation, item, marker, name, quarter, windows
 
 PARTS = {
     PREAMBLE: Part("what was known before"), TASK: Part("goal: deploy", "fh:TASK"), CUES: Part("the March outage"),

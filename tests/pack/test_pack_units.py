@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from hypothesis import given
+from pack_windows import item, windows
 
 from firsthand.event import Kind
 from firsthand.pack.units import OUTSIDE, pieces, units
 from firsthand.window import Window
-from pack_windows import item, windows
 
 
 @given(windows())

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pack_windows import conversation, item, marker, name, quarter, windows
 
 from firsthand.errors import InvalidArgument
 from firsthand.event import Kind
@@ -14,7 +15,6 @@ from firsthand.pack.push import SECTION_SHARES, TOKENS_MAX, Missing, Section, la
 from firsthand.pack.units import OUTSIDE
 from firsthand.value import replace
 from firsthand.window import CUES, PREAMBLE, RECALL, TASK, Window
-from pack_windows import conversation, item, marker, name, quarter, windows
 
 ALL = [Section(TASK, 300, "fh:TASK"), Section(PREAMBLE, 900), Section(CUES, 90), Section(RECALL, 700)]
 sections = st.lists(

@@ -8,10 +8,10 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pack_windows import quarter
 
 from firsthand.event import to_bytes
 from firsthand.pack.shorten import boundary, largest, quote, quoted, shorten
-from pack_windows import quarter
 
 POINTER = "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"
 LOG = "\n".join(f"line {number} of the log" for number in range(500))
