@@ -22,18 +22,12 @@ from firsthand import Memory
 from firsthand.llm import CallExample, LocalModel, Model, OpenAICompatible, Recorded
 
 RECORDED = Path(__file__).parent / "recorded" / "any_loop.jsonl"
-BUDGET_TOKENS = 2_000
+BUDGET_TOKENS = 3_000
 STEPS_MAX = 6  # calls of the model for one message of the user
 
 SYSTEM = "You look after the workers. Answer in one short sentence."
-ASKED = [
-    "Read page 1 of the log.",
-    "Read page 2 of the log.",
-    "Read page 3 of the log.",
-    "Read page 4 of the log.",
-    "Read page 5 of the log.",
-    "Which worker lost its disk?",
-]
+READING = ["Read page 1 of the log.", "Read page 2 of the log.", "Read page 3 of the log.", "Read page 4 of the log."]
+QUESTION = "Which worker lost its disk?"  # asked when the log is closed, and page 2 has left the window
 
 
 def read_page(page: int) -> str:
@@ -55,10 +49,11 @@ TOOLS: list[dict[str, Any]] = [
 ]
 # Only the small local model needs them: it imitates calls better than it follows a description.
 EXAMPLES = [
-    CallExample("Read page 12 of the log.", "read_page", {"page": 12}),
     CallExample("Which door was red?", "recall", {"query": "door was red"}),
-    CallExample("Read page 40 of the log.", "read_page", {"page": 40}),
+    CallExample("Read page 12 of the log.", "read_page", {"page": 12}),
     CallExample("Which printer had no ink?", "recall", {"query": "printer had no ink"}),
+    CallExample("Which shop lost its sign?", "recall", {"query": "shop lost its sign"}),
+    CallExample("Which host has a full disk?", "recall", {"query": "host full disk"}),
 ]
 
 
@@ -68,11 +63,14 @@ def run(model: Model, store: str) -> str:
     with Memory.open(store) as memory:
         window = memory.session("workers").window(BUDGET_TOKENS, counter=tokens)  # 1
         messages: list[dict[str, Any]] = [{"role": "system", "content": SYSTEM}]
-        for text in ASKED:
+        for text in [*READING, QUESTION]:
+            tools = TOOLS if text != QUESTION else []
+            if text == QUESTION:
+                window.compact()  # by itself it would wait for 90 % of the budget; before a new task is a good time too
             messages.append({"role": "user", "content": text})
             for _ in range(STEPS_MAX):
-                request = window.request(messages, tools=TOOLS)  # 2
-                reply = model.complete(**request.body, max_tokens=64)  # 3
+                request = window.request(messages, tools=tools)  # 2
+                reply = model.complete(**request.body, max_tokens=64, stop=["\n"])  # 3
                 messages.append(reply.message)  # 4
                 messages += window.answer(reply.message)  # 5
                 messages += own_results(reply.message)
