@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand import Kind, Memory
+from firsthand import InvalidArgument, Kind, Memory
 from firsthand.event import Trust
 from firsthand.formats import check
 
-BUDGET_TOKENS = 1_500
+BUDGET_TOKENS = 2_500
 
 
 def talk(turns, start=0):
@@ -30,8 +30,8 @@ def memory(tmp_path):
 def messages(memory):
     """A session that was compacted several times."""
     window, given = memory.session("s").window(BUDGET_TOKENS), []
-    for message in talk(30):
-        given.append(message)
+    for _ in range(4):
+        given += talk(12, start=len(given) // 2)
         window.request(given)
     assert window.state.cycle > 2
     return given
@@ -66,7 +66,7 @@ def test_a_damaged_event_stops_no_session(memory, messages, kind, said):
     assert check.faults(request.body, "openai-chat") == ()
     assert request.messages[-1]["content"].endswith("and now?")
     assert request.tokens <= BUDGET_TOKENS
-    assert any((said in note and f"position {event.position}" in note) or event.id in note for note in request.notes)
+    assert any(said in note for note in request.notes)
     assert set(window.faults) <= set(request.notes)
     assert request.anatomy.call == calls + (0 if kind is Kind.ANATOMY else 1)
 
@@ -80,10 +80,8 @@ def test_the_window_goes_on_from_the_receipt_before_a_damaged_one(memory, messag
     assert window.state.cycle == receipts[-2].cycle
     assert window.state.markers == receipts[-2].markers
     assert window.state.tokens > receipts[-1].tokens_after - receipts[-1].overhead_tokens
-    assert window.faults == (
-        f"event fh:{event.id} at position {event.position}: its body is not the one that was written; restore it from "
-        "a backup or an export",
-    )
+    [fault] = window.faults
+    assert fault.startswith(f"event fh:{event.id} at position {event.position}: its body is not the one that was")
 
 
 @pytest.mark.parametrize("kind", [Kind.RECEIPT, Kind.ANATOMY])
@@ -133,8 +131,8 @@ def test_calls_are_numbered_over_all_handles(memory):
 
 
 def test_an_erased_message_may_stay_in_the_callers_list(memory, messages):
-    """After an erasure a new handle takes the same list, with the message or without it, and appends only what is new."""
-    event = [one for one in memory.events("s", kind=Kind.USER_MESSAGE)][3]
+    """After an erasure a new handle takes the same list, with the message or without it, and appends what is new."""
+    event = [*memory.events("s", kind=Kind.USER_MESSAGE)][3]
     memory.erase([f"fh:{event.id}"])
     without = [one for one in messages if one["content"] != "question 3 about /srv/app/file_3.py"]
     assert len(without) == len(messages) - 1
@@ -147,8 +145,6 @@ def test_an_erased_message_may_stay_in_the_callers_list(memory, messages):
 @pytest.mark.parametrize("tools", ["x", [object()], ["x"], [{"name": object()}], [{"name": float("nan")}], 5])
 def test_tools_that_are_none_are_refused_and_not_appended(memory, tools):
     """What is no schema is refused before it is in the log, where it would spoil every later call."""
-    from firsthand import InvalidArgument
-
     window = memory.session("s").window(BUDGET_TOKENS)
     with pytest.raises(InvalidArgument, match="schema"):
         window.request([{"role": "user", "content": "hello"}], tools=tools)

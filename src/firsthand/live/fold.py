@@ -16,6 +16,7 @@ from typing import Any
 
 from firsthand import pointer
 from firsthand.compact.receipt import Receipt, from_json
+from firsthand.errors import FormatError, PointerError, StoreDamaged
 from firsthand.event import INJECTED, Event, Kind, to_text
 from firsthand.log.read import Reader
 from firsthand.pack import shorten
@@ -31,6 +32,7 @@ FILE_BYTES_PER_TOKEN = 16  # of attached files that are no image: an estimate
 BYTES_PER_TOKEN_MAX = 12  # a payload larger than this for each token allowed is not read to be counted
 FAR_EVENTS = 512  # events taken before a long session is shed in between
 
+FAULTS_MAX = 20  # events that cannot be used which are named
 COUNTED_MAX = 64  # texts whose tokens are remembered: tool schemas, the task state
 
 PART = "part"
@@ -83,6 +85,7 @@ class Fold:
         self.task = state.TaskState()
         self.receipt: Receipt | None = None
         self.receipt_event = ""
+        self.faults: dict[int, str] = {}
 
     @property
     def window(self) -> Window:
@@ -105,15 +108,25 @@ class Fold:
     def open(self, *, at: int | None = None) -> None:
         """Begin at the session's last receipt, and read on to its end, or to a position."""
         before = None if at is None else at + 1
-        last = self.reader.latest(self.namespace, self.session, Kind.RECEIPT, before=before)
-        if last is not None:
-            self._begin_at(last)
+        last = self._receipt_before(before)
+        while last is not None and not self._begin_at(last):
+            last = self._receipt_before(last.position)  # what that one knew of has to be compacted again
         self.follow(before=before)
+
+    def _receipt_before(self, before: int | None) -> Event | None:
+        return self.reader.latest(self.namespace, self.session, Kind.RECEIPT, before=before, damaged=self.tell)
 
     def follow(self, *, before: int | None = None) -> list[Event]:
         """Take in what was appended since."""
         new: list[Event] = []
-        events = self.reader.events(self.namespace, session=self.session, after=self.through, before=before)
+
+        def left_out(position: int, error: Exception) -> None:
+            self.tell(position, error)
+            self.through = position
+
+        events = self.reader.events(
+            self.namespace, session=self.session, after=self.through, before=before, damaged=left_out
+        )
         for number, event in enumerate(events, 1):
             self._take(event)
             if number <= FAR_EVENTS:
@@ -125,6 +138,11 @@ class Fold:
     def passed(self, position: int) -> None:
         """Know that up to a position there is nothing but what this process wrote about the window itself."""
         self.through = position
+
+    def tell(self, position: int, error: Exception) -> None:
+        """Note what of the session cannot be used, so that whoever asks for the window is told."""
+        if position in self.faults or len(self.faults) < FAULTS_MAX:
+            self.faults[position] = str(error)
 
     def saved(self) -> Callable[[], None]:
         """Keep what the window is now; what is returned brings it back."""
@@ -167,7 +185,10 @@ class Fold:
         if event.kind in HISTORY:
             self._enter(event)
         self._note_accesses(event)
-        self.task = observe.observe(self.task, event)
+        try:
+            self.task = observe.observe(self.task, event)
+        except FormatError as error:  # a version of the task state that cannot be read: the one before it goes on
+            self.tell(event.position, FormatError(f"task state fh:{event.id} cannot be used: {error}"))
 
     def _enter(self, event: Event) -> None:
         """Put an event into the window; what is given anew for a part of the prompt replaces what was."""
@@ -178,6 +199,16 @@ class Fold:
         self._items[event.id] = item_of(shown)
 
     def _show(self, event: Event) -> Shown:
+        try:
+            return self._shown(event)
+        except StoreDamaged as error:  # an artifact of it: the event holds a preview
+            self.tell(event.position, error)
+        address = f"fh:{event.id}"
+        limit = self.budget.item_tokens_max
+        text = shorten.shorten(event.text, limit, self.counter, address, size_bytes=event.size_bytes)
+        return Shown(event, text, None, self.counter(text) + _around(event, self.counter), shortened=True)
+
+    def _shown(self, event: Event) -> Shown:
         limit = self.budget.item_tokens_max
         address = f"fh:{event.id}"
         around = _around(event, self.counter)
@@ -229,9 +260,14 @@ class Fold:
 
     # from a receipt --------------------------------------------------------------------------------
 
-    def _begin_at(self, event: Event) -> None:
-        """Take the window over as a receipt says it was at its position."""
-        receipt = from_json(self.reader.content(event))
+    def _begin_at(self, event: Event) -> bool:
+        """Take the window over as a receipt says it was at its position; False, and told, when it cannot be read."""
+        try:
+            receipt = from_json(self.reader.content(event))
+            given, task = self._given_before(event)
+        except (FormatError, PointerError, StoreDamaged) as error:
+            self.tell(event.position, _unusable(event, error))
+            return False
         items: dict[str, Item] = {}
         shown: dict[str, Shown] = {}
         for kept in self._kept(receipt):
@@ -246,8 +282,9 @@ class Fold:
         self.markers, self.cycle = receipt.markers, receipt.cycle
         self._markers_tokens = sum(marker.text_tokens for marker in receipt.markers)
         self.receipt, self.receipt_event = receipt, event.id
+        self.given, self.task = given, task
         self.through = event.position
-        self._given_before(event)
+        return True
 
     def _kept(self, receipt: Receipt) -> Iterator[Event]:
         """Read the events that a receipt says stayed."""
@@ -257,15 +294,26 @@ class Fold:
             if here and receipt.cycle == self.cycle + 1:  # this window is the one that was compacted: all are here
                 yield from (known[position] for position in sorted(here))
                 continue
-            events = self.reader.events(self.namespace, session=self.session, after=first - 1, before=last + 1)
+            events = self.reader.events(
+                self.namespace, session=self.session, after=first - 1, before=last + 1, damaged=self.tell
+            )
             yield from (one for one in events if one.kind in HISTORY)
 
-    def _given_before(self, event: Event) -> None:
-        """Find what the receipt was written with: the task state and the parts that were given for calls."""
+    def _given_before(self, event: Event) -> tuple[dict[str, Event], state.TaskState]:
+        """Find what the receipt was written with: the parts that were given for calls, and the task state."""
         names: Mapping[str, str] = event.meta.get("given", {}) if isinstance(event.meta.get("given"), Mapping) else {}
-        self.given = {part: self.reader.event(self.namespace, name) for part, name in names.items()}
-        task = str(event.meta.get("task", ""))
-        self.task = state.from_json(self.reader.content(self.reader.event(self.namespace, task)))
+        given = {part: self._named(name) for part, name in names.items()}
+        return given, state.from_json(self.reader.content(self._named(event.meta.get("task"))))
+
+    def _named(self, name: object) -> Event:
+        return self.reader.event(self.namespace, pointer.parse(f"fh:{name}").first)
+
+
+def _unusable(receipt: Event, error: Exception) -> FormatError:
+    return FormatError(
+        f"receipt fh:{receipt.id} at position {receipt.position} cannot be used, so the window goes on from the one "
+        f"before it: {error}"
+    )
 
 
 def _replaced(event: Event, shown: Mapping[str, Shown]) -> list[str]:

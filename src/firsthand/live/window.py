@@ -12,7 +12,6 @@ anatomy in the log. A compaction is one event: the window is the old one or the 
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -35,6 +34,7 @@ from firsthand.task import state as tasks
 from firsthand.tokens import TokenCounter
 from firsthand.window import Budget, Item, Window
 
+from . import given
 from .compaction import Compacted, compact, shed
 from .fold import PART, Fold
 from .packing import Pack, pack
@@ -71,7 +71,7 @@ class SessionWindow:
         reader = memory._log.reader  # noqa: SLF001 - one room
         self._fold = Fold(reader, memory.namespace, session.name, budget, counter, self._shed)
         self._left: list[Left] = []
-        self._given: list[bytes] | None = None
+        self._given: list[bytes | None] | None = None
         limits = pull if isinstance(pull, PullLimits) else None
         self._pull = Pull(memory, session.name, limits, count=counter, task=self._told_task) if pull else None
         self._topic = topics.Topic()
@@ -94,6 +94,11 @@ class SessionWindow:
         """The window as it is now, as a value."""
         self._follow()
         return self._fold.window
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What of the session is damaged or cannot be read, so that the window goes on without it; in sentences."""
+        return tuple(self._fold.faults.values())
 
     @property
     def task(self) -> tasks.TaskState:
@@ -279,7 +284,8 @@ class SessionWindow:
         self._topic, self._unread, self._recalls = topic, [], dict.fromkeys(ANSWERED, 0)
         self._last = anatomy
         receipt = made.receipt if made else None
-        return Request(composed.body, anatomy.tokens, anatomy, receipt, composed.notes, self._excess(anatomy))
+        notes = (*composed.notes, *self.faults)
+        return Request(composed.body, anatomy.tokens, anatomy, receipt, notes, self._excess(anatomy))
 
     def _excess(self, anatomy: anatomies.Anatomy) -> tuple[Item, ...]:
         """Name the items that must stay, when the budget is exceeded with them."""
@@ -309,22 +315,10 @@ class SessionWindow:
     def _sync(self, messages: list[dict[str, Any]]) -> None:
         """Append what is new in the caller's whole list."""
         if self._given is None:
-            self._given = [_digest(message) for message in self._session.messages(self._format)]
-        digests = [_digest(message) for message in messages]
-        known = self._given
-        if digests[: len(known)] != known:
-            at = next(
-                (n for n, (mine, theirs) in enumerate(zip(digests, known, strict=False)) if mine != theirs),
-                len(digests),
-            )
-            raise FormatError(
-                f"expected the list of messages as it was given before, grown; it differs from message {at} on "
-                f"({len(digests)} given now, {len(known)} before). Give what is new to add() and call request() "
-                "without a list, or begin another session"
-            )
-        if len(messages) > len(known):
-            self._append(messages[len(known) :])
-            self._given = digests
+            self._given = given.known(self._fold.reader, self._memory.namespace, self._session.name, self._format)
+        digests = [given.digest(message) for message in messages]
+        self._append(messages[given.first_new(self._given, digests) :])
+        self._given = [*digests]
 
     def _append(self, messages: list[dict[str, Any]]) -> None:
         if not messages:
@@ -348,17 +342,17 @@ class SessionWindow:
         if not texts and tools is None:
             return
         ours = {tool.name for tool in self._definitions()}
-        theirs = [str(tool.get("name") or tool.get("function", {}).get("name")) for tool in tools or ()]
+        theirs = [_name(tool) for tool in _listed(tools)]
         if ours & {*theirs}:
             raise InvalidArgument(
                 f"the tools {', '.join(sorted(ours))} are the window's own; got one of the caller's named "
                 f"{min(ours & {*theirs})!r}: rename it, or open the window with pull=False"
             )
-        given = {name: to_bytes(text) for name, text in texts.items()}
+        wanted = {name: to_bytes(text) for name, text in texts.items()}
         if tools is not None:
-            given[parts.TOOLS] = to_bytes(json.dumps([*tools], ensure_ascii=False, separators=(",", ":")))
+            wanted[parts.TOOLS] = _schemas(tools)
         self._follow()
-        drafts = [self._part(name, text) for name, text in given.items() if self._part_given(name) != text]
+        drafts = [self._part(name, text) for name, text in wanted.items() if self._part_given(name) != text]
         if drafts:
             self._memory.append(drafts, session=self._session.name)
 
@@ -379,7 +373,10 @@ class SessionWindow:
     # following ---------------------------------------------------------------------------------------
 
     def _follow(self) -> None:
-        for event in self._fold.follow():
+        new = self._fold.follow()
+        if any(event.kind is Kind.ANATOMY for event in new):  # another handle made a request
+            self._last = self._last_anatomy()
+        for event in new:
             if event.kind in parts.HISTORY and not event.meta.get(PART):
                 self._unread.append(event.text)
             if event.kind is Kind.TOOL_CALL and event.meta.get("tool") in ANSWERED:
@@ -387,12 +384,22 @@ class SessionWindow:
 
     def _latest_texts(self) -> list[str]:
         """Read what the topic is told from, so that a session that is opened again goes on with its own."""
-        newest = self._session.events(limit=topics.RESUMED_EVENTS, newest_first=True)
+        newest = self._fold.reader.events(
+            self._memory.namespace, session=self._session.name, limit=topics.RESUMED_EVENTS, newest_first=True,
+            damaged=self._fold.tell,
+        )  # fmt: skip
         return [one.text for one in newest if one.kind in parts.HISTORY and not one.meta.get(PART)][::-1]
 
     def _last_anatomy(self) -> anatomies.Anatomy | None:
-        found = self._fold.reader.latest(self._memory.namespace, self._session.name, Kind.ANATOMY)
-        return anatomies.from_event(found) if found is not None else None
+        fold, before = self._fold, None
+        while (found := fold.reader.latest(fold.namespace, fold.session, Kind.ANATOMY, before=before,
+                                           damaged=fold.tell)) is not None:  # fmt: skip
+            try:
+                return anatomies.from_event(found)
+            except FormatError as error:
+                fold.tell(found.position, FormatError(f"anatomy fh:{found.id} cannot be used: {error}"))
+                before = found.position
+        return None
 
     def _definitions(self) -> tuple[calling.Tool, ...]:
         return self._pull.definitions() if self._pull is not None else ()
@@ -428,8 +435,25 @@ def _plain(message: Any) -> dict[str, Any]:
     raise FormatError(f"a message is an object with a role or a type; got {type(message).__name__}")
 
 
-def _digest(message: Mapping[str, Any]) -> bytes:
-    return hashlib.sha256(canonical.dump(message)).digest()[:16]
+def _schemas(tools: Sequence[Mapping[str, Any]]) -> bytes:
+    try:
+        return to_bytes(json.dumps([*tools], ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidArgument(f"tools are schemas in the provider's form, as JSON objects: {error}") from error
+
+
+def _listed(tools: Sequence[Mapping[str, Any]] | None) -> Sequence[Mapping[str, Any]]:
+    if tools is not None and (isinstance(tools, str) or not isinstance(tools, Sequence)):
+        raise InvalidArgument(f"tools are a list of schemas in the provider's form; got {tools!r:.60}")
+    return tools or ()
+
+
+def _name(tool: object) -> str:
+    """Give the name of a tool's schema, in whichever provider's form."""
+    if not isinstance(tool, dict):
+        raise InvalidArgument(f"a tool is its schema in the provider's form, a dictionary; got {tool!r:.60}")
+    inner = tool.get("function")
+    return str(tool.get("name") or (inner.get("name") if isinstance(inner, dict) else ""))
 
 
 def _identity(counter: TokenCounter) -> str:

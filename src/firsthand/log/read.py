@@ -7,7 +7,7 @@ against its address.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,15 @@ from firsthand.moment import Moment
 from firsthand.pointer import Pointer
 from firsthand.record import assemble
 from firsthand.value import value
+from firsthand.window import HISTORY
 
 from .artifacts import ArtifactStore
 from .database import Readers, translating
 from .port import Entries, Entry
 from .rows import COLUMNS, check_session_types, check_types, event_of
+
+Damaged = Callable[[int, StoreDamaged], None]
+"""Is told the position of an event that is not what was written, and what is wrong with it."""
 
 PIECE_BYTES = 1 << 20
 _FROM = f"SELECT {COLUMNS} FROM event "  # noqa: S608 - a constant
@@ -121,11 +125,13 @@ class Reader:
         before: int | None = None,
         limit: int | None = None,
         newest_first: bool = False,
+        damaged: Damaged | None = None,
     ) -> Iterator[Event]:
         """Yield events in order of position, a page at a time, so that no read stays open.
 
         Args:
             after, before: exclusive bounds by position.
+            damaged: told of each event that is not what was written, which is then left out; None raises.
         """
         bound = self.namespace_key(namespace)
         where, by = "namespace = ?", "position"
@@ -147,12 +153,18 @@ class Reader:
                 (bound, low, high, min(left, _PAGE)),
             )
             for row in rows:
-                event = self._event(namespace, row)
+                try:
+                    event = self._event(namespace, row)
+                except StoreDamaged as error:
+                    if damaged is None:
+                        raise
+                    damaged(row[0], error)
+                    continue
                 yield event
             if len(rows) < min(left, _PAGE):
                 return
             left -= len(rows)
-            last = event.position if session is None else event.sequence
+            last = rows[-1][0] if session is None else rows[-1][4]
             low, high = (low, last) if newest_first else (last, high)
 
     def _last_sequence(self, session: int, position: int) -> int:
@@ -176,17 +188,37 @@ class Reader:
             low, high = (middle, high) if at is None or at <= position else (low, middle - 1)
         return low
 
-    def latest(self, namespace: str, session: str, kind: Kind, *, before: int | None = None) -> Event | None:
+    def latest(
+        self, namespace: str, session: str, kind: Kind, *, before: int | None = None, damaged: Damaged | None = None
+    ) -> Event | None:
         """Read a session's newest event of a kind, before a position; None when it has none.
 
         Goes back from the end, so it costs what lies behind that event.
+
+        Args:
+            damaged: told of each that is not what was written, and the one before it is read; None raises.
         """
-        found = self._one(
-            "SELECT e.position FROM session s JOIN event e ON e.session = s.key WHERE s.namespace = ? AND s.name = ? "
-            "AND e.kind = ? AND e.position < ? AND e.salt IS NOT NULL ORDER BY e.sequence DESC LIMIT 1",
-            (self.namespace_key(namespace), session, kind, before if before is not None else 1 << 62),
-        )
-        return None if found is None else self.event_at(namespace, found)
+        while True:
+            found = self._one(
+                "SELECT e.position FROM session s JOIN event e ON e.session = s.key WHERE s.namespace = ? "
+                "AND s.name = ? AND e.kind = ? AND e.position < ? AND e.salt IS NOT NULL "
+                "ORDER BY e.sequence DESC LIMIT 1",
+                (self.namespace_key(namespace), session, kind, before if before is not None else 1 << 62),
+            )
+            if found is None:
+                return None
+            try:
+                return self.event_at(namespace, found)
+            except StoreDamaged as error:
+                if damaged is None:
+                    raise
+                damaged(found, error)
+                before = found
+
+    def begins_message(self, position: int) -> bool:
+        """Say whether the event at a position is the first part of what stands in a window, be it whole or damaged."""
+        found = self._one("SELECT kind FROM event WHERE position = ? AND part = 0", (position,))
+        return found in HISTORY
 
     def entries(self, after: int, limit: int) -> Entries:
         """Read the next events of every namespace, as an index is given them; erased ones are left out.

@@ -1,0 +1,82 @@
+"""Finds what is new in a caller's whole list of messages, against the messages that the session has.
+
+The invariant: a message that the session has is never appended again, and none of the
+caller's is passed over. What cannot be told apart is refused.
+
+A message that was erased, or that is damaged, cannot be compared: the caller's list
+may still hold it, or no more. It knows digests of messages, and not what they say.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from firsthand.errors import Erased, FormatError, StoreDamaged
+from firsthand.formats import canonical
+from firsthand.log.read import Reader
+from firsthand.window import HISTORY
+
+from .fold import PART
+
+Digests = Sequence[bytes | None]
+"""Of messages in order; None for one that cannot be compared any more."""
+
+_DIGEST_BYTES = 16
+
+
+def digest(message: Mapping[str, Any]) -> bytes:
+    """Give what two equal messages have in common."""
+    return hashlib.sha256(canonical.dump(message)).digest()[:_DIGEST_BYTES]
+
+
+def known(reader: Reader, namespace: str, session: str, format: str | None) -> list[bytes | None]:  # noqa: A002
+    """Give the digests of a session's messages of a format; None takes all that have one."""
+    found: list[bytes | None] = []
+
+    def damaged(position: int, _: StoreDamaged) -> None:
+        if reader.begins_message(position):
+            found.append(None)
+
+    for event in reader.events(namespace, session=session, damaged=damaged):
+        if event.part != 0 or event.kind not in HISTORY or event.meta.get(PART):
+            continue
+        if event.erased:
+            found.append(None)
+        elif event.meta.get("format") and format in {None, event.meta["format"]}:
+            try:
+                found.append(digest(json.loads(reader.source_of(event).decode("utf-8", "surrogatepass"))))
+            except (Erased, StoreDamaged):  # a further part of it
+                found.append(None)
+    return found
+
+
+def first_new(held: Digests, given: Sequence[bytes]) -> int:
+    """Say from where on a list has what the session has not.
+
+    Raises:
+        FormatError: the list is not that of the session, grown; or it cannot be told what of it is new.
+    """
+    at = loose = 0
+    for one in held:
+        if one is None:
+            loose += 1
+            continue
+        here = next((place for place in range(at, at + loose + 1) if given[place : place + 1] == [one]), None)
+        if here is None:
+            raise FormatError(
+                f"expected the list of messages as it was given before, grown; it differs from message {at} on "
+                f"({len(given)} given now, {len(held)} before). {_INSTEAD}, or begin another session"
+            )
+        at, loose = here + 1, 0
+    if loose and at < len(given):
+        raise FormatError(
+            f"the newest {loose} messages of the session were erased or are damaged, so it cannot be told whether "
+            f"the list still has them or goes on from message {at}. {_INSTEAD}"
+        )
+    return at
+
+
+_INSTEAD = "Give what is new to add() and call request() without a list"
