@@ -18,8 +18,10 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import corpus
 from compaction import generated, real, report, whole
@@ -44,36 +46,39 @@ def main() -> int:
     arguments = _arguments()
     if arguments.only == ["tiny"]:
         return _record_tiny(arguments)
-    parts = []
-    if "generated" in arguments.only:
-        texts = _texts(arguments.data)
+    date = arguments.date or datetime.now(UTC).date().isoformat()
+    for asked in arguments.only:
+        for part in _measured(asked, arguments):
+            command = f"python bench/compaction_bench.py {_shown(asked, arguments)}"
+            _write(arguments.out, part | {"measured": f"`{command}`, {date}, {describe(HERE)}."})
+    print(f"{arguments.out.name}/COMPACTION.md is written")
+    return 0
+
+
+def _measured(asked: str, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Measure one of `PARTS`; each part of the report is given as soon as it is there."""
+    data = arguments.data
+    if asked == "generated":
+        texts = _texts(data)
         traces = _traces(arguments.traces, generated.FULL, texts)
-        parts.append(whole.free("Generated sessions", traces, whole.methods(), flood_texts=len(texts)))
-    if "real" in arguments.only and arguments.data:
+        yield whole.free("Generated sessions", traces, whole.methods(), flood_texts=len(texts))
+    elif asked == "real" and data:
         for name in real.SETS:
-            traces = real.traces(arguments.data, name, parts=arguments.parts, seed=SEED)
-            parts.append(whole.free(f"Real sessions: {name}", traces, whole.methods(), real_set=True))
-    if "model" in arguments.only and arguments.model:
-        deadline = Deadline(arguments.minutes * 60)
+            traces = real.traces(data, name, parts=arguments.parts, seed=SEED)
+            yield whole.free(f"Real sessions: {name}", traces, whole.methods(), real_set=True)
+    elif asked == "model" and arguments.model:
         traces = _traces(arguments.model_traces, SHAPES[arguments.model_shape], [])
         model = _model(arguments)
         named = arguments.model_name or arguments.model
-        parts.append(whole.with_model(traces, whole.model_methods(model), model, deadline, named=named))
-    pi = arguments.data / "pi-sessions" / "before-compaction.jsonl" if arguments.data else None
-    written = {
-        "command": f"python bench/compaction_bench.py {_shown(arguments)}",
-        "date": arguments.date or datetime.now(UTC).date().isoformat(),
-        "machine": describe(HERE),
-        "parts": parts,
-        "pi": whole.pi(pi, seed=SEED) if pi and pi.exists() and "pi" in arguments.only else [],
-        "limits": whole.LIMITS,
-    }
-    return _write(arguments.out, written)
+        deadline = Deadline(arguments.minutes * 60)
+        yield whole.with_model(traces, whole.model_methods(model), model, deadline, named=named)
+    elif asked == "pi" and data:
+        yield whole.pi(data / "pi-sessions" / "before-compaction.jsonl", seed=SEED)
 
 
 def _texts(data: Path | None) -> list[str]:
     """Give the real texts of the flood; none when there is no folder of them."""
-    found = corpus.texts(data / FLOOD_SET, FLOOD_TEXTS, seed=SEED) if data else ()
+    found = corpus.texts(data / FLOOD_SET, FLOOD_TEXTS, seed=SEED) if data is not None else ()
     return [text for text in found if len(text) >= FLOOD_CHARACTERS_MIN]
 
 
@@ -105,28 +110,29 @@ def _model(arguments: argparse.Namespace) -> Model:
     return Recorded(arguments.recorded, named)
 
 
-def _write(out: Path, written: dict[str, object]) -> int:
-    """Write both files; parts that were not measured this time stay as they were."""
+def _write(out: Path, part: dict[str, Any]) -> None:
+    """Put one part into both files; the others stay as they were measured before."""
     out.mkdir(parents=True, exist_ok=True)
     file = out / "compaction.json"
-    if file.exists():
-        before = json.loads(file.read_text(encoding="utf-8"))
-        new = {part["title"]: part for part in written["parts"]}  # type: ignore[attr-defined]
-        kept = [new.pop(part["title"], part) for part in before["parts"]]
-        written["parts"] = [*kept, *new.values()]
-        written["pi"] = written["pi"] or before["pi"]
-    text = json.dumps(written, indent=1, ensure_ascii=False)
+    parts = json.loads(file.read_text(encoding="utf-8"))["parts"] if file.exists() else []
+    titles = [one["title"] for one in parts]
+    at = titles.index(part["title"]) if part["title"] in titles else len(parts)
+    parts[at : at + 1] = [part]
+    text = json.dumps({"parts": parts, "limits": whole.LIMITS}, indent=1, ensure_ascii=False)
     file.write_text(text + "\n", encoding="utf-8")
     (out / "COMPACTION.md").write_text(report.markdown(json.loads(text)), encoding="utf-8")
-    print(f"{out.name}/COMPACTION.md is written")
-    return 0
 
 
-def _shown(arguments: argparse.Namespace) -> str:
-    shown = ["--data DATA"] if arguments.data else []
-    shown += [f"--traces {arguments.traces}", f"--parts {arguments.parts}"]
-    if arguments.model:
-        shown += [f"--model {arguments.model} --model-shape {arguments.model_shape} --minutes {arguments.minutes:g}"]
+def _shown(asked: str, arguments: argparse.Namespace) -> str:
+    """Give the options that a part depends on."""
+    shown = ["--data DATA"] if arguments.data and asked != "model" else []
+    shown += [f"--only {asked}"]
+    shown += {
+        "generated": [f"--traces {arguments.traces}"],
+        "real": [f"--parts {arguments.parts}"],
+        "model": [f"--model {arguments.model} --model-shape {arguments.model_shape}"],
+        "pi": [],
+    }[asked]
     return " ".join(shown)
 
 

@@ -304,7 +304,7 @@ def test_a_tiny_run_with_recorded_replies(tiny):
     assert answered == {name: {"right": 0, "unknown": 0, "wrong": 4, "of": 4} for name in calls}
     text = report.markdown(_report([part]))
     assert "Answered by the model after 5 cycles" in text
-    assert f"the model copies the string {part['control']['right']} times of {part['control']['of']}" in text
+    assert "the model copies the string 2 times of 4. A model that small sums up badly" in text
 
 
 def test_no_model_is_asked_when_the_time_is_over(tiny):
@@ -326,9 +326,9 @@ class _Silent:
 
 
 def _report(parts):
-    report = {"command": "python bench/compaction_bench.py", "date": "2026-11-21", "machine": "here", "parts": parts,
-              "pi": [], "limits": whole.LIMITS}  # fmt: skip
-    return json.loads(json.dumps(report))  # as it stands in the file that the Markdown is made of
+    measured = [part | {"measured": "`python bench/compaction_bench.py`, 2026-11-21, here."} for part in parts]
+    # as it stands in the file that the Markdown is made of
+    return json.loads(json.dumps({"parts": measured, "limits": whole.LIMITS}))
 
 
 def test_the_report_names_who_is_better(tiny):
@@ -401,6 +401,9 @@ def test_what_a_real_summary_lost(tmp_path):
     file = tmp_path / "session.jsonl"
     file.write_text("\n".join(json.dumps(entry) for entry in PI), encoding="utf-8")
     (found,) = pi_compactions.measure(file, seed=1)
+    assert "| number | 1 | 0 of 1 (0%) | 0 of 1 (0%) | 0 of 1 (0%) | 1 of 1 (100%) |" in report.markdown(
+        _report([whole.pi(file, seed=1)])
+    )
     by_kind = {one.kind: (one.strings, one.in_summary, one.in_context, one.in_log) for one in found.lost}
     assert by_kind == {"path": (1, 1, 1, 1), "hash": (0, 0, 0, 0), "identifier": (1, 0, 0, 1), "error": (0, 0, 0, 0),
                        "number": (1, 0, 0, 1)}  # fmt: skip
