@@ -118,7 +118,7 @@ def _write(out: Path, part: dict[str, Any]) -> None:
     titles = [one["title"] for one in parts]
     at = titles.index(part["title"]) if part["title"] in titles else len(parts)
     parts[at : at + 1] = [part]
-    text = json.dumps({"parts": parts, "limits": whole.LIMITS}, indent=1, ensure_ascii=False)
+    text = report.as_json({"parts": parts, "limits": whole.LIMITS})
     file.write_text(text + "\n", encoding="utf-8")
     (out / "COMPACTION.md").write_text(report.markdown(json.loads(text)), encoding="utf-8")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +14,9 @@ ABLE_SHARE = 0.9  # of bare sentences: a model that copies fewer is no judge of 
 _LAST = CYCLES[-1]
 _OTHERS = (Ask.PARAPHRASED, Ask.TWO_STEP)
 _KEPT = ("in_summary", "in_context", "in_window", "in_log")
+
+_NUMBERS = re.compile(r"\[[\d\s.,]*\]")
+_COUNTS = re.compile(r'\{(?:\s*"[a-z 0-9]+": [\d.]+,?| *\s*"interval": \[[^\]]*\],?)*\s*\}')
 
 Row = Mapping[str, Any]
 
@@ -24,6 +29,14 @@ def markdown(report: Mapping[str, Any]) -> str:
         parts += _pi(part["compactions"]) if "compactions" in part else _part(part)
     parts += ["## What is not shown here", "", *(f"- {one}" for one in report["limits"]), ""]
     return "\n".join(parts)
+
+
+def as_json(report: Mapping[str, Any]) -> str:
+    """Write the report as JSON, with counts and intervals in one line each."""
+    text = json.dumps(report, indent=1, ensure_ascii=False)
+    for pattern in (_NUMBERS, _COUNTS):
+        text = pattern.sub(lambda found: " ".join(found[0].split()), text)
+    return text
 
 
 HEAD = """# Needles over compactions
