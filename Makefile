@@ -19,7 +19,7 @@ lint: .venv/ready-dev
 	$(BIN)/mypy
 
 bench: .venv/ready-bench  ## every figure beside its baseline, and the README table from them (DATA=folder of real text)
-	$(BIN)/python bench/run.py --data $(DATA); status=$$?; $(BIN)/python tools/fill_figures.py && exit $$status
+	$(BIN)/python bench/run.py --data $(DATA); status=$$?; $(BIN)/python tools/fill_figures.py && $(BIN)/python tools/plot_markers.py && exit $$status
 
 soak: .venv/ready-dev  ## the fault tests at full length: every bit, every cut, longer kill loops
 	FIRSTHAND_SOAK=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/faults tests/properties

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from firsthand import moment, pointer
 from firsthand.answer import Answer, Outcome, Query, Scope
+from firsthand.compact.receipt import from_json
 from firsthand.errors import (
     Erased,
     FirsthandError,
@@ -265,6 +266,9 @@ class Pull:
             return lambda tokens_max: answers.of_source(event, data, size, tokens_max=tokens_max, count=self._count)
         if event.id in visible and not address.unit:
             text = f"fh:{event.id} stands in your context in full, in turn {event.turn}; read it there"
+            return lambda tokens_max: Written(shorten(text, tokens_max, self._count), (f"fh:{event.id}",))
+        if event.kind is Kind.RECEIPT and not address.unit and not event.erased:
+            text = from_json(self._memory.expand(address)).text  # a model reads what left and why, not its JSON
             return lambda tokens_max: Written(shorten(text, tokens_max, self._count), (f"fh:{event.id}",))
         start, end = self._range(address, event)
         data = _begin(self._memory.stream(Pointer(event.id, unit="bytes", start=start, end=end)))

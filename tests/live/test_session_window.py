@@ -192,6 +192,23 @@ def test_a_message_larger_than_the_window_is_shown_shortened_with_its_pointer(me
     assert memory.expand(f"fh:{item.id}").decode() == messages[2]["content"]
 
 
+@pytest.mark.parametrize("budget", [1, 2, 60, 1_000])
+def test_system_prompt_and_persona_are_never_cut(memory, budget):
+    """However small the budget is, they are sent whole, and named as what exceeds it; other items say what is cut."""
+    rules, who = "\n".join(f"Rule {number}: never open door {number}." for number in range(200)), "You are Ada. " * 400
+    given = [{"role": "system", "content": rules}, {"role": "user", "content": "hello " * 2_000}]
+    for format_, messages, system in (("openai-chat", given, None), ("anthropic", given[1:], rules)):
+        window = memory.session(format_).window(budget, format=format_)
+        request = window.request(messages, system=system, contributions={"persona": who})
+        sent = json.dumps(request.body)
+        assert json.dumps(rules)[1:-1] in sent
+        assert who in sent
+        user = next(item for item in window.state.items if item.kind is Kind.USER_MESSAGE)
+        assert f"fh:{user.id}" in sent
+        assert f"1, first fh:{user.id}" in next(note for note in request.notes if "previews" in note)
+        assert {item.kind for item in request.excess} == {Kind.SYSTEM, Kind.PERSONA, Kind.USER_MESSAGE}
+
+
 def test_two_handles_follow_each_other(memory):
     """What one handle appends or compacts, the other one takes over."""
     one, other = (memory.session("s").window(2_000) for _ in range(2))
@@ -268,3 +285,29 @@ def test_a_pack_stays_within_its_tokens_as_text_and_as_messages(memory, tokens_m
     assert "Question 59" in made.text
     assert "Question 59" in json.dumps(made.body)
     assert made.missing
+
+
+def test_the_agent_reads_what_left_and_why(memory):
+    """The task tool names the last receipt, and expand tells it in sentences that name what left and where it is."""
+    window = memory.session("s").window(2_000)
+    for number in range(20):
+        window.add(talk(1, start=number))
+        window.request()
+    window.add([{"role": "user", "content": "what did you forget?"}])
+
+    def called(name, arguments):
+        function = {"name": name, "arguments": json.dumps(arguments)}
+        reply = {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": name, "type": "function", "function": function}],
+        }
+        (answer,) = window.answer(reply)
+        return answer["content"]
+
+    told = called("task", {})
+    pointer = told[told.index('expand("fh:') + 8 :].split('"')[0]
+    assert memory.event(pointer).kind is Kind.RECEIPT
+    read = called("expand", {"pointer": pointer})
+    assert "Nothing is lost: every pointer opens to the exact bytes." in read
+    assert [*window.receipts()][-1].left[0].pointer in read
