@@ -22,6 +22,7 @@ HINTS_MAX = 8  # of one marker
 MARKER_TOKENS_MAX = 224  # of one marker's text: a plan keeps this much room, a compaction drops hints to stay in it
 HINT_CHARACTERS_MAX = 40
 BUDGET_TOKENS_MAX = 100_000_000
+ITEM_TOKENS_MIN = 64  # less has no room for the pointer of what is left out
 
 HISTORY = frozenset(
     {
@@ -49,7 +50,8 @@ class Budget:
         high: share of ``tokens_max`` above which a compaction begins.
         low: share that it goes down to, and no further.
         hot_turns: the newest turns, which leave last.
-        item_share: an item larger than this share of ``tokens_max`` is shown as its preview and pointer.
+        item_share: an item larger than this share of ``tokens_max`` is shown as its preview and pointer; system prompt
+            and persona are always whole.
         constraint_share: user messages that set a rule never leave while they have at most this share together.
 
     Raises:
@@ -86,7 +88,7 @@ class Budget:
     @property
     def item_tokens_max(self) -> int:
         """Tokens from which on an item is shown as its preview and pointer."""
-        return max(1, int(self.tokens_max * self.item_share))
+        return max(ITEM_TOKENS_MIN, int(self.tokens_max * self.item_share))
 
 
 @value

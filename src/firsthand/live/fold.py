@@ -23,7 +23,7 @@ from firsthand.pack import shorten
 from firsthand.task import constraints, observe, state
 from firsthand.tokens import TokenCounter
 from firsthand.value import replace, value
-from firsthand.window import ACCESSES_KEPT, HISTORY, Budget, Item, Marker, Window
+from firsthand.window import ACCESSES_KEPT, HISTORY, SYSTEM, Budget, Item, Marker, Window
 
 MESSAGE_TOKENS = 4  # what a message costs around its text: role, separators
 CALL_TOKENS = 8  # what a tool call costs around its arguments: id, type, keys
@@ -210,6 +210,8 @@ class Fold:
 
     def _shown(self, event: Event) -> Shown:
         limit = self.budget.item_tokens_max
+        # Who the model is and what it must do is never cut: a rule that it cannot read it will not miss.
+        whole = event.kind is Kind.PERSONA or (event.kind is Kind.SYSTEM and event.meta.get(PART, SYSTEM) == SYSTEM)
         address = f"fh:{event.id}"
         around = _around(event, self.counter)
         if event.kind is Kind.ATTACHMENT and not event.media.startswith("text/"):
@@ -219,13 +221,13 @@ class Fold:
             name = f"[{event.media}, {event.size_bytes:,} bytes: {address}]"
             data = None if shortened else self.reader.content(event)
             return Shown(event, name, data, (self.counter(name) if shortened else tokens) + around, shortened)
-        if event.size_bytes > limit * BYTES_PER_TOKEN_MAX:
+        if not whole and event.size_bytes > limit * BYTES_PER_TOKEN_MAX:
             text = shorten.shorten(event.text, limit, self.counter, address, size_bytes=event.size_bytes)
             return Shown(event, text, None, self.counter(text) + around, shortened=True)
         data = self.reader.content(event)
         text = to_text(data)
         tokens = self.counter(text)
-        if tokens > limit:
+        if not whole and tokens > limit:
             text = shorten.shorten(text, limit, self.counter, address, size_bytes=event.size_bytes)
             return Shown(event, text, None, self.counter(text) + around, shortened=True)
         return Shown(event, text, data, tokens + around, shortened=False)

@@ -284,8 +284,15 @@ class SessionWindow:
         self._topic, self._unread, self._recalls = topic, [], dict.fromkeys(ANSWERED, 0)
         self._last = anatomy
         receipt = made.receipt if made else None
-        notes = (*composed.notes, *self.faults)
+        notes = (*composed.notes, *self._shortened(), *self.faults)
         return Request(composed.body, anatomy.tokens, anatomy, receipt, notes, self._excess(anatomy))
+
+    def _shortened(self) -> Iterator[str]:
+        """Name what is not shown whole."""
+        cut = [name for name, one in self._fold.shown.items() if one.shortened]
+        if cut:
+            most = self.budget.item_tokens_max
+            yield f"shown as previews, since one item has at most {most:,} tokens: {len(cut):,}, first fh:{cut[0]}"
 
     def _excess(self, anatomy: anatomies.Anatomy) -> tuple[Item, ...]:
         """Name the items that must stay, when the budget is exceeded with them."""
@@ -408,7 +415,9 @@ class SessionWindow:
         """Set fields of the task state for the model, and give its text."""
         if given:
             self.set_task(**given)
-        return show.text(self._fold.task, tokens_max=TASK_TOKENS_MAX, count=self._fold.counter)
+        text = show.text(self._fold.task, tokens_max=TASK_TOKENS_MAX, count=self._fold.counter)
+        left = f'What left last, and why: expand("{_address(self._fold.receipt_event)}").'
+        return f"{text}\n{left}" if self._fold.receipt_event else text
 
     def _visible(self) -> frozenset[str]:
         return frozenset(name for name, one in self._fold.shown.items() if not one.shortened)
