@@ -124,7 +124,7 @@ def main() -> None:
             model = Recorded(RECORDED)
         else:
             RECORDED.unlink(missing_ok=True)
-            model = Recorded(RECORDED, LocalModel(context_tokens=4_096, calls="first", examples=EXAMPLES))
+            model = Recorded(RECORDED, LocalModel(context_tokens=4_096, threads=1, calls="first", examples=EXAMPLES))
         run(model, f"{held.enter_context(tempfile.TemporaryDirectory())}/store")
 
 

@@ -120,7 +120,7 @@ def main() -> None:
     else:
         if options.record:
             RECORDED.unlink(missing_ok=True)
-        local = LocalModel(context_tokens=4_096, calls="first", examples=EXAMPLES)
+        local = LocalModel(context_tokens=4_096, threads=1, calls="first", examples=EXAMPLES)
         model = Recorded(RECORDED, local) if options.record else local
     with tempfile.TemporaryDirectory() as folder:
         run(model, f"{folder}/store")

@@ -86,5 +86,5 @@ def test_a_loop_runs_against_a_server(tmp_path, chat_server):
 
 @pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
 def test_the_local_model_says_what_left(tmp_path):
-    """The model itself, in this process, recalls and says the three strings; takes a minute of two cores."""
+    """The model itself, in this process, recalls and says the three strings; takes about 45 seconds of one core."""
     assert RIGHT in run("local_model.py", folder=tmp_path)
