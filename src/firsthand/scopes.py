@@ -35,6 +35,7 @@ from firsthand.event import Draft, Event, IdMaker, Kind, Trust, derived_id, to_b
 from firsthand.log.append import Appended
 from firsthand.pointer import Pointer
 from firsthand.value import value
+from firsthand.window import HISTORY
 
 if TYPE_CHECKING:
     from firsthand.live.window import SessionWindow
@@ -195,7 +196,7 @@ class Executor:
         """Name what its events speak of, from the head and the tail of its session."""
         head = self.session.events(after=self._first.position, limit=TOPIC_EVENTS_MAX)
         tail = self.session.events(newest_first=True, limit=TOPIC_EVENTS_MAX)
-        texts = {event.position: event.text for event in (*head, *tail) if event.position > self._first.position}
+        texts = {event.position: event.text for event in (*head, *tail) if _speaks(event, self._first)}
         counts = Counter(term for _, text in sorted(texts.items()) for term in hints.terms(text))
         return tuple(term for term, _ in counts.most_common(TOPICS_MAX))
 
@@ -205,6 +206,11 @@ class Executor:
     def _id_of(self, end: str) -> str:
         """Give the id of the event that finishes it: made of its first event's, so there is only one."""
         return derived_id(self._first.time, b"firsthand scope", end.encode(), self._first.id.encode())
+
+
+def _speaks(event: Event, first: Event) -> bool:
+    """Say whether an event is what happened, and neither what was recalled nor a record of a prompt."""
+    return event.position > first.position and event.kind in HISTORY and event.is_searchable
 
 
 def begin(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 
 import pytest
@@ -207,6 +208,27 @@ def test_system_prompt_and_persona_are_never_cut(memory, budget):
         assert f"fh:{user.id}" in sent
         assert f"1, first fh:{user.id}" in next(note for note in request.notes if "previews" in note)
         assert {item.kind for item in request.excess} == {Kind.SYSTEM, Kind.PERSONA, Kind.USER_MESSAGE}
+
+
+def test_pictures_give_a_marker_no_topics(memory):
+    """The topics of what left are words that somebody said, and none that tell of bytes."""
+    picture = "data:image/png;base64," + base64.b64encode(bytes(range(256)) * 1_000).decode()
+    session = memory.session("s")
+    session.append_messages(
+        [
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": "see"}, {"type": "image_url", "image_url": {"url": picture}}],
+            },
+            {"role": "assistant", "content": "A heron."},
+            {"role": "user", "content": "thanks " * 200},
+        ]
+    )
+    window = session.window(Budget(8_000, low=0.05, item_share=1.0, hot_turns=1))
+    window.compact()
+    (marker,) = window.state.markers
+    assert marker.events == 3
+    assert [hint.term for hint in marker.hints] == ["heron"]
 
 
 def test_two_handles_follow_each_other(memory):

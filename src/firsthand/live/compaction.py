@@ -39,6 +39,7 @@ QUESTION_HITS_MAX = 20
 QUESTION_DEADLINE_MS = 500
 SHED_SHARE = 8  # a session that is read for the first time may grow to so many windows before it is shed
 RECEIPT_MEDIA = "application/json"
+_TEXTS = ("text/", "application/json")  # media whose words say what they are about
 
 
 @value
@@ -99,7 +100,7 @@ def _with_terms(fold: Fold, items: Sequence[Item]) -> Iterator[Item]:
     every = -(-len(items) // TERMS_OF_MAX)
     for number, item in enumerate(items):
         event = fold.shown[item.id].event
-        read = number % every == 0 and event.is_searchable
+        read = number % every == 0 and event.is_searchable and event.media.startswith(_TEXTS)
         yield replace(item, terms=terms(event.text)) if read else item
 
 
