@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from firsthand.memory import Memory
     from firsthand.session import Session
 
-TRIES_MAX = 5  # of a write that other writers of the session were quicker than
+TRIES_MAX = 20  # of a write that other writers of the session were quicker than
 ANSWERED = frozenset({RECALL, EXPAND})
 
 
