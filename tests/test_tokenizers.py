@@ -123,6 +123,12 @@ def test_a_text_longer_than_a_piece_counts_all_of_it(tmp_path):
     assert 0 <= count(words) - 3 * PIECE_CHARACTERS_MAX // 4 <= 4
 
 
+def test_a_million_blanks_end(tmp_path):
+    """A run on which tiktoken's own pattern gives up is counted, in pieces."""
+    (tmp_path / "ranks").write_bytes(ranks())
+    assert tiktoken("cl100k_base", tmp_path / "ranks")(" " * 1_200_000) == 600_000
+
+
 # what is refused -----------------------------------------------------------------------------------
 
 

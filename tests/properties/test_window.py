@@ -226,6 +226,18 @@ def test_a_window_is_a_cache_over_the_log(drawn):
         assert memory.verify(deep=True).ok
 
 
+def test_accesses_outlive_a_compaction(tmp_path):
+    """What was cited and stays is known as cited to a handle that begins at the receipt."""
+    with Memory.open(tmp_path / "store") as memory:
+        run = Run(memory, "openai-chat", Budget(1_500), pull=False)
+        run.do_turns(12, LONG * 6)
+        run.do_cite(len(run.history()) - 2)
+        run.do_request()
+        run.check()
+        assert run.window.state.cycle > 0
+        assert any(item.accesses for item in run.opened().state.items)
+
+
 def _quick() -> str | None:
     """Name a folder in memory, where there is one: each example has a store of its own."""
     return "/dev/shm" if Path("/dev/shm").is_dir() else None
