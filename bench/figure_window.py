@@ -16,7 +16,7 @@ from setting import Setting
 from table import Bound, Row, Target
 from timing import say
 
-LENGTHS = (1_000, 10_000, 100_000, 1_000_000)
+LENGTHS = (1_000, 100_000, 1_000_000)
 BUDGET_TOKENS = 8_000
 CALLS = 200
 ADDED_MS_MAX = 5.0
@@ -67,7 +67,15 @@ def _one(setting: Setting, length: int) -> dict[str, Any]:
     folder = setting.fresh(f"window-{length}")
     texts = folder / "texts.json"
     texts.write_text(json.dumps(setting.texts_between(100, 600, 5_000)), encoding="utf-8")
-    command = [sys.executable, str(PROCESS), str(folder / "store"), str(length), str(BUDGET_TOKENS), str(CALLS), str(texts)]
+    command = [
+        sys.executable,
+        str(PROCESS),
+        str(folder / "store"),
+        str(length),
+        str(BUDGET_TOKENS),
+        str(CALLS),
+        str(texts),
+    ]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     setting.drop(folder)
     found: dict[str, Any] = json.loads(done.stdout)

@@ -24,7 +24,7 @@ from setting import Setting
 from table import Row, as_markdown, as_text, as_values, from_values
 from timing import say
 
-FIGURES = ("append", "writers", "import", "recall", "start", "disk", "artifact", "compact", "tokens")
+FIGURES = ("append", "writers", "import", "recall", "start", "disk", "artifact", "compact", "tokens", "window")
 HERE = Path(__file__).parent
 
 

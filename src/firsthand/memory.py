@@ -273,12 +273,11 @@ class Memory:
         """Put the prompt of a call together again, as it was sent, from the pointer of its anatomy.
 
         Args:
-            counter: the one that the window had; None is the estimate.
+            counter: the one that the window had; None is the estimate whose name the record holds.
         """
         from firsthand.live.replay import replay
-        from firsthand.tokens import estimate
 
-        return replay(self, self.event(address), counter or estimate)
+        return replay(self, self.event(address), counter)
 
     def stats(self) -> Stats:
         """Measure the store: events, sessions, sizes, how far the indexes reach."""

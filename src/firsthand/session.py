@@ -138,7 +138,7 @@ class Session:
             budget: tokens of everything that is sent, or a whole `Budget` with its marks.
             format: of the requests: ``openai-chat``, ``openai-responses`` or ``anthropic``; None is that of the
                 session's messages.
-            counter: counts tokens as the model does; None is an estimate (see `firsthand.tokens`).
+            counter: counts tokens as the model does; None is the estimate for the format (see `firsthand.tokens`).
             pull: offer recall, expand and task to the model as tools; or their limits of one turn.
 
         Raises:
@@ -146,11 +146,10 @@ class Session:
             FormatError: there is no such format.
         """
         from firsthand.live.window import SessionWindow
-        from firsthand.tokens import estimate
         from firsthand.window import Budget
 
         size = budget if isinstance(budget, Budget) else Budget(budget)
-        return SessionWindow(self._memory, self, size, format=format, counter=counter or estimate, pull=pull)
+        return SessionWindow(self._memory, self, size, format=format, counter=counter, pull=pull)
 
     def executor(
         self, name: str | None = None, *, agent: str = "", call: str | Appended | None = None, task: str = ""

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from firsthand import FormatError, InvalidArgument, Kind, Memory
+from firsthand import FormatError, InvalidArgument, Kind, Memory, tokens
 from firsthand.formats import check
 from firsthand.window import Budget
 
@@ -333,3 +333,33 @@ def test_the_agent_reads_what_left_and_why(memory):
     read = called("expand", {"pointer": pointer})
     assert "Nothing is lost: every pointer opens to the exact bytes." in read
     assert [*window.receipts()][-1].left[0].pointer in read
+
+
+def test_a_window_counts_as_its_format_does(memory):
+    """Without a counter named, Anthropic's messages are counted by the estimate for its models, from the first on."""
+    block = [{"type": "text", "text": "hello there", "cache_control": {"type": "ephemeral"}}]
+    window = memory.session("claude").window(20_000)
+    request = window.request([{"role": "user", "content": block}])
+    assert window.format == "anthropic"
+    assert request.anatomy.counter == tokens.CLAUDE.identity
+    assert memory.session("claude").window(20_000).request().anatomy.counter == tokens.CLAUDE.identity
+    assert memory.replay(request.anatomy.pointer).same
+    other = memory.session("chat").window(20_000).request([{"role": "user", "content": "hello there"}])
+    assert other.anatomy.counter == tokens.estimate.identity
+
+
+def test_a_handle_that_saw_an_erasure_knows_what_a_new_one_knows(memory):
+    """After an erasure accesses, task state and items of a live handle are those of one that opens then."""
+    session = memory.session("s")
+    window = session.window(20_000, pull=False)
+    first = session.user("Goal: find the zephyr file")
+    session.user("and the other one")
+    citing = session.agent(f"It is in {first.pointer}")
+    assert any(item.accesses for item in window.state.items)
+    memory.erase([citing])
+    again = session.window(20_000, pull=False)
+    assert window.state == again.state
+    assert not any(item.accesses for item in window.state.items)
+    memory.erase([first])
+    assert window.task == session.window(20_000, pull=False).task
+    assert "zephyr" not in repr(window.task)

@@ -30,6 +30,7 @@ _TOKENS = re.compile(
     rf"|(?P<word>[^\W{_WIDE}](?:[\w.'\u2019-]{{0,62}}[^\W{_WIDE}])?)"
 )
 _HASH = re.compile(r"(?=[^\d]*\d)[0-9a-fA-F-]{7,}|(?=(?:[^\d]*\d){3})(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[\w.-]{16,}")
+_POINTERS = re.compile(r"\bfh:[0-9A-Za-z]{1,26}(?:\.\.[0-9A-Za-z]{1,26})?")  # in the words of who cites: no topics
 _JOINT = re.compile(r"[a-z\d][A-Z]|\w[_.]\w")
 _EDGES = "._-'\u2019/\\+"
 _DROPPED = frozenset(
@@ -54,7 +55,7 @@ def terms(text: str) -> tuple[str, ...]:
     counts: dict[str, int] = {}
     scores: dict[str, float] = {}
     plain = ""
-    for found in _TOKENS.finditer(_read(text)):
+    for found in _TOKENS.finditer(_POINTERS.sub(" ", _read(text))):
         term = found[0]
         if term in counts:
             counts[term] += 1

@@ -10,9 +10,7 @@ It decides nothing: what leaves is decided in `compact`, done in `live.compactio
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
 from firsthand import pointer
 from firsthand.compact.receipt import Receipt, from_json
@@ -73,6 +71,11 @@ class Fold:
     ) -> None:
         self.reader, self.namespace, self.session = reader, namespace, session
         self.budget, self.counter, self._shed = budget, counter, shed
+        self.faults: dict[int, str] = {}
+        self._clear()
+
+    def _clear(self) -> None:
+        """Know nothing of the session."""
         self._items: dict[str, Item] = {}
         self.markers: tuple[Marker, ...] = ()
         self._markers_tokens = 0
@@ -85,7 +88,7 @@ class Fold:
         self.task = state.TaskState()
         self.receipt: Receipt | None = None
         self.receipt_event = ""
-        self.faults: dict[int, str] = {}
+        self._is_open = self._is_stale = False
 
     @property
     def window(self) -> Window:
@@ -112,6 +115,12 @@ class Fold:
         while last is not None and not self._begin_at(last):
             last = self._receipt_before(last.position)  # what that one knew of has to be compacted again
         self.follow(before=before)
+        self._is_open = True
+
+    def open_anew(self) -> None:
+        """Begin at the last receipt again: another counter is used, or events that were read have been erased."""
+        self._clear()
+        self.open()
 
     def _receipt_before(self, before: int | None) -> Event | None:
         return self.reader.latest(self.namespace, self.session, Kind.RECEIPT, before=before, damaged=self.tell)
@@ -133,6 +142,8 @@ class Fold:
                 new.append(event)
             elif number % FAR_EVENTS == 0:
                 self._shed(self)
+        if self._is_stale and self._is_open:  # one that opens now has never read what was erased
+            self.open_anew()
         return new
 
     def passed(self, position: int) -> None:
@@ -168,7 +179,7 @@ class Fold:
     def _take(self, event: Event) -> None:
         self.through = event.position
         if event.kind is Kind.ERASURE:
-            self._forget(event)
+            self._is_stale = True
             self.task = observe.observe(self.task, event)
             return
         if event.kind is Kind.ANATOMY or event.erased:
@@ -250,15 +261,6 @@ class Fold:
             return ()
         low, high = ends[0], ends[-1]
         return [name for name, item in self._items.items() if low <= item.position <= high]
-
-    def _forget(self, event: Event) -> None:
-        """Let go of what was erased: its words may not be shown any more."""
-        content: Mapping[str, Any] = json.loads(self.reader.content(event))
-        for name in content.get("erased", ()):
-            self._items.pop(name, None)
-            self.shown.pop(name, None)
-        self.messages.clear()
-        self.given = {part: one for part, one in self.given.items() if one.id not in content.get("erased", ())}
 
     # from a receipt --------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from firsthand import tokens
 from firsthand.anatomy.diff import Difference, diff
 from firsthand.anatomy.record import from_event
 from firsthand.anatomy.replay import Replay
@@ -24,13 +25,17 @@ if TYPE_CHECKING:
     from firsthand.memory import Memory
 
 
-def replay(memory: Memory, event: Event, counter: TokenCounter) -> Replay:
+ESTIMATES = (tokens.estimate, tokens.OPENAI, tokens.CLAUDE)
+
+
+def replay(memory: Memory, event: Event, counter: TokenCounter | None = None) -> Replay:
     """Compose the prompt of a call again, from the event that holds its anatomy.
 
     Raises:
         FormatError: the event is no anatomy.
     """
     anatomy = from_event(event)
+    counter = counter or next((one for one in ESTIMATES if tokens.identity(one) == anatomy.counter), tokens.estimate)
     budget = Budget(anatomy.budget_tokens, item_share=float(event.meta.get("item_share", 0.25)))
     reader = memory._log.reader  # noqa: SLF001 - one room
     fold = Fold(reader, memory.namespace, event.session, budget, counter, lambda _: None)
@@ -58,7 +63,7 @@ def difference(memory: Memory, before: str, after: str) -> Difference:
 
 def _why(memory: Memory, event: Event, counter: TokenCounter, recorded: str) -> str:
     """Name what is known to make a prompt differ from its record."""
-    identity = str(getattr(counter, "identity", "estimate"))
+    identity = tokens.identity(counter)
     if identity != recorded:
         return f"its tokens were counted by {recorded}, and now by {identity}: give replay that counter"
     later = memory.events(event.session, after=event.position)

@@ -16,7 +16,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from firsthand import formats
+from firsthand import formats, tokens
 from firsthand import window as parts
 from firsthand.anatomy import record as anatomies
 from firsthand.anatomy import topic as topics
@@ -32,6 +32,7 @@ from firsthand.pull import EXPAND, RECALL, Pull, PullLimits
 from firsthand.task import show
 from firsthand.task import state as tasks
 from firsthand.tokens import TokenCounter
+from firsthand.value import replace
 from firsthand.window import Budget, Item, Window
 
 from . import given
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 TRIES_MAX = 20  # of a write that other writers of the session were quicker than
 ANSWERED = frozenset({RECALL, EXPAND})
+FORMAT_EVENTS_MAX = 64  # a session's first events, among which its format is looked for
 
 
 class SessionWindow:
@@ -62,18 +64,20 @@ class SessionWindow:
         budget: Budget,
         *,
         format: str | None = None,  # noqa: A002 - the package's word
-        counter: TokenCounter,
+        counter: TokenCounter | None = None,
         pull: bool | PullLimits = True,
     ) -> None:
         if format is not None:
             formats.named(format)
         self._memory, self._session, self._format = memory, session, format
         reader = memory._log.reader  # noqa: SLF001 - one room
-        self._fold = Fold(reader, memory.namespace, session.name, budget, counter, self._shed)
+        self._counts_by_format = counter is None
+        first = counter or counter_of(format or self._format_of_first())
+        self._fold = Fold(reader, memory.namespace, session.name, budget, first, self._shed)
         self._left: list[Left] = []
         self._given: list[bytes | None] | None = None
         limits = pull if isinstance(pull, PullLimits) else None
-        self._pull = Pull(memory, session.name, limits, count=counter, task=self._told_task) if pull else None
+        self._pull = Pull(memory, session.name, limits, count=self._count, task=self._told_task) if pull else None
         self._topic = topics.Topic()
         self._unread: list[str] = []
         self._last: anatomies.Anatomy | None = None
@@ -267,7 +271,7 @@ class SessionWindow:
                 sent, composed.shares, fold.window, fold.budget,
                 session=self._session.name, call=(self._last.call if self._last else 0) + 1,
                 turn=self._turn(), turn_id=self._turn_id(), format=self.format, model=model,
-                counter=_identity(fold.counter),
+                counter=tokens.identity(fold.counter),
                 receipt=f"fh:{made.draft.id}" if made else _address(fold.receipt_event),
                 topic=topic.label, transition=topic.transition,
                 recalls=self._recalls[RECALL], expands=self._recalls[EXPAND],
@@ -282,7 +286,7 @@ class SessionWindow:
             back()  # nothing of it is in the log: the window is the old one
             raise
         self._topic, self._unread, self._recalls = topic, [], dict.fromkeys(ANSWERED, 0)
-        self._last = anatomy
+        self._last = anatomy = replace(anatomy, pointer=f"fh:{record.id}")
         receipt = made.receipt if made else None
         notes = (*composed.notes, *self._shortened(), *self.faults)
         return Request(composed.body, anatomy.tokens, anatomy, receipt, notes, self._excess(anatomy))
@@ -332,7 +336,18 @@ class SessionWindow:
             return
         if self._format is None:
             self._format = formats.detect(messages)
+            if self._counts_by_format and counter_of(self._format) is not self._fold.counter:
+                self._fold.counter = counter_of(self._format)
+                self._fold.open_anew()
         self._session.append_messages(messages, self._format)
+
+    def _format_of_first(self) -> str:
+        """Give the format of the session's first message that has one; empty when none of its first events has."""
+        events = self._session.events(limit=FORMAT_EVENTS_MAX)
+        return next((str(one.meta["format"]) for one in events if one.meta.get("format")), "")
+
+    def _count(self, text: str) -> int:
+        return self._fold.counter(text)
 
     def _give(
         self, tools: Sequence[Mapping[str, Any]] | None, system: str | None, contributions: Mapping[str, str]
@@ -465,8 +480,9 @@ def _name(tool: object) -> str:
     return str(tool.get("name") or (inner.get("name") if isinstance(inner, dict) else ""))
 
 
-def _identity(counter: TokenCounter) -> str:
-    return str(getattr(counter, "identity", "estimate"))
+def counter_of(name: str) -> TokenCounter:
+    """Give the estimate for a format: the newer models that speak Anthropic's cut text into more tokens than others."""
+    return tokens.CLAUDE if name == formats.ANTHROPIC else tokens.estimate
 
 
 def _address(identifier: str) -> str:
