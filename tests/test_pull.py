@@ -218,6 +218,20 @@ def test_a_long_span_is_read_to_its_end(memory, pull):
     assert seen == [f"fh:{one}" for one in made]
 
 
+def test_a_damaged_event_hides_no_other_of_its_span(tmp_path):
+    """A span that holds a damaged event shows the others, and names the one that is left out and why."""
+    with Memory.open(tmp_path / "damaged") as memory:
+        names = [memory.session("s").user(f"message {number}").id for number in range(4)]
+        memory._log.writer.execute("UPDATE event SET body = x'0041' WHERE position = 2")
+        told = ask(Pull(memory, "s", WIDE), EXPAND, pointer=f"fh:{names[0]}..{names[3]}")
+    assert not told.is_error
+    assert f"4 events of session s, from turn 1; 1 left out, since damaged (event fh:{names[1]} at pos" in told.text
+    assert told.pointers == tuple(f"fh:{name}" for name in (names[0], *names[2:]))
+    assert [line for line in told.text.splitlines() if line.startswith("|")] == [
+        "| message 0", "| message 2", "| message 3",
+    ]  # fmt: skip
+
+
 def test_what_recall_answered_before_is_not_repeated(memory, talk, pull):
     """In a span, an answer of ours is named and not printed: its words stand where they come from."""
     session = memory.session("deploy")

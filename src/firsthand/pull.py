@@ -291,12 +291,16 @@ class Pull:
 
     def _span(self, address: Pointer, visible: frozenset[str]) -> Callable[[int], Written]:
         first, last = self._ends(address)
-        events = self._memory.events(first.session, after=first.position - 1, before=last.position + 1)
+        damaged: list[str] = []
+        events = self._memory._log.reader.events(  # noqa: SLF001 - one damaged event hides no other
+            self._memory.namespace, session=first.session, after=first.position - 1, before=last.position + 1,
+            damaged=lambda _, error: damaged.append(str(error)),
+        )  # fmt: skip
         told = [*islice((event for event in events if event.kind not in _BOOKKEEPING), SPAN_EVENTS_MAX + 1)]
         following = told[SPAN_EVENTS_MAX].id if len(told) > SPAN_EVENTS_MAX else ""
         return lambda tokens_max: answers.of_span(
             str(address), told[:SPAN_EVENTS_MAX], last.sequence - first.sequence + 1, following=following,
-            tokens_max=tokens_max, count=self._count, visible=visible,
+            damaged=damaged, tokens_max=tokens_max, count=self._count, visible=visible,
         )  # fmt: skip
 
     def _ends(self, address: Pointer) -> tuple[Event, Event]:

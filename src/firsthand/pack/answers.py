@@ -102,6 +102,7 @@ def of_span(
     *,
     tokens_max: int,
     following: str = "",
+    damaged: Sequence[str] = (),
     count: TokenCounter = estimate,
     visible: Collection[str] = (),
 ) -> Written:
@@ -112,6 +113,7 @@ def of_span(
         events: those to show, from its beginning.
         number: events of the session from the span's first to its last.
         following: id of the event after ``events``; empty when they are all.
+        damaged: what is wrong with events that are left out since they are not what was written; a sentence each.
         visible: ids of events that stand in the reader's window; their content is not repeated.
     """
     blocks = [_block(event, visible) for event in events]
@@ -121,6 +123,8 @@ def of_span(
         about = f"{pointer}: {_counted(number, 'event')}"
         if events:
             about += f" of session {shown(events[0].session)}, from turn {events[0].turn}"
+        if damaged:
+            about += f"; {len(damaged):,} left out, since damaged ({shown(damaged[0])}); tell the user"
         then = events[shown_number].id if shown_number < len(events) else following
         if not then:
             return about + (f"; {shown_number:,} of them say something" if shown_number < number else "")
