@@ -361,10 +361,6 @@ def _marker_in(first: Any, last: Any, start: Any, end: Any, numbers: Any, hints:
     )
 
 
-def _hint_in(term: Any, position: Any, score: Any) -> Hint:
-    return Hint(_text(term), _number(position), _real(score))
-
-
 def _moment_out(moment: Moment | None) -> list[int] | None:
     return None if moment is None else [moment.microseconds, moment.offset_minutes]
 
