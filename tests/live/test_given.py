@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firsthand import FormatError, Memory
-from firsthand.live.given import digest, first_new, known
+from firsthand.live.given import Given, digest, first_new, known
 
 A, B, C, D = (letter.encode() * 16 for letter in "abcd")
 
@@ -65,3 +65,34 @@ def test_a_session_gives_its_messages_without_what_was_erased_or_is_damaged(tmp_
         reader = memory._log.reader
         assert known(reader, "default", "s", "openai-chat") == [digest(messages[0]), None, None, digest(messages[3])]
         assert len(known(reader, "default", "s", None)) == 5
+
+
+def test_a_list_that_grows_is_compared_without_reading_its_texts(monkeypatch):
+    """Of a list that was given before only what is new is digested, however long it is."""
+    digested = []
+    monkeypatch.setattr("firsthand.live.given.digest", lambda message: digested.append(message) or digest(message))
+    messages = [{"role": "user", "content": "x" * 1_000} for _ in range(50)]
+    held = Given([])
+    for size in (10, 20, 50, 50):
+        new = held.first_new(messages[:size])
+        held.took(messages[:size], new)
+    assert (new, len(digested)) == (50, 10)
+
+
+def test_a_message_changed_in_its_place_is_seen():
+    """A list whose earlier message was changed is refused, also when it is the very same object."""
+    message = {"role": "user", "content": [{"type": "text", "text": "one"}]}
+    held = Given([])
+    held.took([message], held.first_new([message]))
+    message["content"][0]["text"] = "two"
+    with pytest.raises(FormatError, match="differs from message 0 on"):
+        held.first_new([message])
+
+
+def test_the_same_message_in_another_form_is_the_same():
+    """A message whose parts come as a tuple, or whose keys in another order, is the one that was given."""
+    answer = {"role": "assistant", "content": "y"}
+    held = Given([])
+    held.took([{"role": "user", "content": ["x"]}], 0)
+    assert held.first_new([{"role": "user", "content": ("x",)}, answer]) == 1
+    assert held.first_new([{"content": ["x"], "role": "user"}, answer]) == 1

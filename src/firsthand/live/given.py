@@ -4,11 +4,12 @@ The invariant: a message that the session has is never appended again, and none 
 caller's is passed over. What cannot be told apart is refused.
 
 A message that was erased, or that is damaged, cannot be compared: the caller's list
-may still hold it, or no more. It knows digests of messages, and not what they say.
+may still hold it, or no more. It does not know what messages say.
 """
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,40 @@ Digests = Sequence[bytes | None]
 """Of messages in order; None for one that cannot be compared any more."""
 
 _DIGEST_BYTES = 16
+
+
+class Given:
+    """A list of messages that a caller gives again and again, as it was last time.
+
+    It is kept as a copy that shares the caller's texts: comparing it costs next to nothing however long
+    they are, and a message that was changed in its place is still seen.
+
+    Args:
+        held: what the session has, which the first list is compared with.
+    """
+
+    def __init__(self, held: Digests) -> None:
+        self._held = held
+        self._copy: list[Any] | None = None
+
+    def first_new(self, messages: Sequence[Mapping[str, Any]]) -> int:
+        """Say from where on a list has what the session has not.
+
+        Raises:
+            FormatError: the list is not that of before, grown; or it cannot be told what of it is new.
+        """
+        known = len(self._copy or ())
+        if self._copy is not None and messages[:known] == self._copy:
+            return known
+        held = self._held if self._copy is None else [digest(message) for message in self._copy]
+        return first_new(held, [digest(message) for message in messages])
+
+    def took(self, messages: Sequence[Mapping[str, Any]], new: int) -> None:
+        """Know a list, what is new of it included, now that it was appended."""
+        known = len(self._copy or ())
+        if self._copy is None or known != new:
+            self._copy, known = [], 0
+        self._copy += copy.deepcopy([*messages[known:]])
 
 
 def digest(message: Mapping[str, Any]) -> bytes:

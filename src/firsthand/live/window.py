@@ -75,7 +75,7 @@ class SessionWindow:
         first = counter or counter_of(format or self._format_of_first())
         self._fold = Fold(reader, memory.namespace, session.name, budget, first, self._shed)
         self._left: list[Left] = []
-        self._given: list[bytes | None] | None = None
+        self._given: given.Given | None = None
         limits = pull if isinstance(pull, PullLimits) else None
         self._pull = Pull(memory, session.name, limits, count=self._count, task=self._told_task) if pull else None
         self._topic = topics.Topic()
@@ -326,10 +326,11 @@ class SessionWindow:
     def _sync(self, messages: list[dict[str, Any]]) -> None:
         """Append what is new in the caller's whole list."""
         if self._given is None:
-            self._given = given.known(self._fold.reader, self._memory.namespace, self._session.name, self._format)
-        digests = [given.digest(message) for message in messages]
-        self._append(messages[given.first_new(self._given, digests) :])
-        self._given = [*digests]
+            held = given.known(self._fold.reader, self._memory.namespace, self._session.name, self._format)
+            self._given = given.Given(held)
+        new = self._given.first_new(messages)
+        self._append(messages[new:])
+        self._given.took(messages, new)
 
     def _append(self, messages: list[dict[str, Any]]) -> None:
         if not messages:
