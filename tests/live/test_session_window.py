@@ -210,6 +210,21 @@ def test_system_prompt_and_persona_are_never_cut(memory, budget):
         assert {item.kind for item in request.excess} == {Kind.SYSTEM, Kind.PERSONA, Kind.USER_MESSAGE}
 
 
+def test_what_is_sent_beside_the_window_is_named_when_it_exceeds_the_budget(memory):
+    """Cues larger than the budget are sent as they were given, and a note says that they are what exceeds it."""
+    window = memory.session("s").window(2_000, pull=False)
+    asked = [{"role": "user", "content": "hello"}]
+    assert window.request(asked).notes == ()
+    request = window.request(asked, contributions={"cues": "cue " * 4_000})
+    inside = window.state.tokens
+    assert request.tokens > 2_000
+    [note] = request.notes
+    assert note == (
+        f"{request.tokens:,} tokens are sent of a budget of 2,000: {inside:,} in items and markers that must stay, "
+        f"{request.tokens - inside:,} in tool schemas, task state, cues and recall"
+    )
+
+
 def test_pictures_give_a_marker_no_topics(memory):
     """The topics of what left are words that somebody said, and none that tell of bytes."""
     picture = "data:image/png;base64," + base64.b64encode(bytes(range(256)) * 1_000).decode()

@@ -288,8 +288,18 @@ class SessionWindow:
         self._topic, self._unread, self._recalls = topic, [], dict.fromkeys(ANSWERED, 0)
         self._last = anatomy = replace(anatomy, pointer=f"fh:{record.id}")
         receipt = made.receipt if made else None
-        notes = (*composed.notes, *self._shortened(), *self.faults)
+        notes = (*composed.notes, *self._over(anatomy), *self._shortened(), *self.faults)
         return Request(composed.body, anatomy.tokens, anatomy, receipt, notes, self._excess(anatomy))
+
+    def _over(self, anatomy: anatomies.Anatomy) -> Iterator[str]:
+        """Say what exceeds the budget, since what is sent beside the window is no item and is not cut either."""
+        most, inside = self.budget.tokens_max, self._fold.tokens
+        if anatomy.tokens > most:
+            beside = max(0, anatomy.tokens - inside)
+            yield (
+                f"{anatomy.tokens:,} tokens are sent of a budget of {most:,}: {inside:,} in items and markers that "
+                f"must stay, {beside:,} in tool schemas, task state, cues and recall"
+            )
 
     def _shortened(self) -> Iterator[str]:
         """Name what is not shown whole."""
