@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 RECALL, EXPAND, TASK = "recall", "expand", "task"
 NAMES = (RECALL, EXPAND, TASK)
 ANSWER_TOKENS_MIN = 384  # with less left in a turn a call is refused: an answer could say next to nothing
-HIT_LINE_TOKENS = 120  # about: pointer, time, kind, who, session, turn, trust, score
+HIT_LINE_TOKENS = 104  # of the line above a preview, and its part of the opening and the fence
 HIT_TOKENS_MIN = 24
 PAGE_BYTES_MAX = 65_536
 POINTER_TEXT_MAX = 2_000  # of what is searched for one
@@ -223,8 +223,13 @@ class Pull:
         hits = self.limits.hits
         previews = max(hits * HIT_TOKENS_MIN, room - hits * HIT_LINE_TOKENS)  # so that none has to be cut again
         scope = self._scope(arguments)
-        query = Query(arguments["query"], scope, hits_max=2 * hits, budget_tokens_max=previews)
-        answer = self._without_own(self._memory.recall(query), visible)
+        query = Query(arguments["query"], scope, hits_max=hits, budget_tokens_max=previews)
+        found = self._memory.recall(query)
+        answer = self._without_own(found, visible)
+        fresh = sum(hit.pointer.removeprefix("fh:") not in visible for hit in answer.hits)
+        if fresh < hits and (found.more or fresh < len(found.hits)):  # what is left out takes no room from the others
+            more = replace(query, hits_max=2 * hits, budget_tokens_max=2 * previews)
+            answer = self._without_own(self._memory.recall(more), visible)
         return lambda tokens_max: answers.of_recall(
             answer, tokens_max=tokens_max, count=self._count, session=self._session, visible=visible
         )

@@ -266,11 +266,6 @@ def unfinished(memory: Memory, parent: str) -> tuple[Executor, ...]:
     return tuple(found)
 
 
-def children(memory: Memory, parent: str) -> tuple[str, ...]:
-    """Name the sessions right below a session, in the order they began: executors, and subagents of imported hosts."""
-    return tuple(first.session for first in _children(memory, parent, _below(memory, parent)))
-
-
 def open_span(memory: Memory, address: str | Pointer | Finished) -> Iterator[Below]:
     """Open a span to every event below it, nested ones included, in order.
 

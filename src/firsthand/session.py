@@ -13,6 +13,7 @@ from firsthand import event, fence, moment
 from firsthand.event import INJECTED, ByteSource, Draft, Event, Kind, Trust
 from firsthand.log.append import Appended
 from firsthand.log.prepare import BATCH_EVENTS_MAX, check_name
+from firsthand.moment import Moment
 
 if TYPE_CHECKING:
     from firsthand.live.window import SessionWindow
@@ -85,13 +86,20 @@ class Session:
         origin = {"origin": f"tool:{tool}" if tool else "tool", "trust": Trust.UNTRUSTED}
         return self.append(Kind.TOOL_RESULT, content, meta=meta, **origin | fields)
 
-    def append_messages(self, messages: Sequence[Mapping[str, Any]], format: str | None = None) -> list[Appended]:  # noqa: A002
+    def append_messages(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        format: str | None = None,  # noqa: A002
+        *,
+        time: Moment | None = None,
+    ) -> list[Appended]:
         """Append a provider's messages; `messages` gives them back as they were.
 
         All or none, up to 10,000 events; more are appended in several transactions, in order.
 
         Args:
             format: ``openai-chat``, ``openai-responses`` or ``anthropic``; None looks at them.
+            time: when they were said; None is kept as unknown.
 
         Raises:
             FormatError: they are not of the format.
@@ -105,7 +113,7 @@ class Session:
         for record in records:
             if len(groups[-1]) + len(record.drafts) > BATCH_EVENTS_MAX:
                 groups.append([])
-            groups[-1] += (_in_format(draft, name, key) for draft in record.drafts)
+            groups[-1] += (_in_format(draft, name, key, time) for draft in record.drafts)
         return [one for group in groups if group for one in self._memory.append(group, session=self.name)]
 
     def messages(self, format: str | None = None) -> list[dict[str, Any]]:  # noqa: A002
@@ -182,7 +190,7 @@ def _bytes(content: Content) -> bytes | ByteSource:
     return event.to_bytes(content) if isinstance(content, str) else content
 
 
-def _in_format(draft: Draft, name: str, fence_key: bytes) -> Draft:
+def _in_format(draft: Draft, name: str, fence_key: bytes, time: Moment | None) -> Draft:
     """Note a message's format, and which of its parts are only what Firsthand had recalled."""
     from firsthand.value import replace
 
@@ -190,4 +198,4 @@ def _in_format(draft: Draft, name: str, fence_key: bytes) -> Draft:
     text = event.to_text(draft.content) if isinstance(draft.content, bytes) else ""
     if fence.unwrap(text, fence_key).only:
         meta[INJECTED] = True
-    return replace(draft, meta={**draft.meta, **meta}) if meta else draft
+    return replace(draft, meta={**draft.meta, **meta}, time=draft.time or time)

@@ -22,7 +22,7 @@ HINTS_MAX = 8  # of one marker
 MARKER_TOKENS_MAX = 224  # of one marker's text: a plan keeps this much room, a compaction drops hints to stay in it
 HINT_CHARACTERS_MAX = 40
 BUDGET_TOKENS_MAX = 100_000_000
-ITEM_TOKENS_MIN = 64  # less has no room for the pointer of what is left out
+ITEM_TOKENS_MIN = 96  # less has no room for the pointer of what is left out
 
 HISTORY = frozenset(
     {
@@ -189,11 +189,10 @@ class Marker:
         return f"Turns {self.first_turn}-{self.last_turn}"
 
     def _when(self) -> str:
+        """Write the range of times, as wide whatever it is: what a marker costs is not to depend on the clock."""
         if self.start is None or self.end is None:
             return ""
-        start, end = str(self.start)[:16], str(self.end)[:16]
-        if start == end:
-            return f", {start}"
+        start, end = str(self.start)[:16].replace("T", " "), str(self.end)[:16].replace("T", " ")
         return f", {start} to {end[11:] if start[:10] == end[:10] else end}"
 
 

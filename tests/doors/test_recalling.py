@@ -39,7 +39,7 @@ def test_a_fenced_answer_is_never_stored_again(shell):
     assert said.lines[0].startswith("<<firsthand ")
     assert said.lines[1] == "found: 1 hit"
     assert said.lines[2].startswith(
-        f"{pointer}  2026-01-31 00:00:00Z  tool_result by tool:bash  session house  turn 0  untrusted  23 bytes  score "
+        f"{pointer}  2026-01-31 00:00:00Z  tool_result by tool:bash  session house  turn 0  untrusted  score "
     )
     assert said.lines[3:] == ["| the needle", "| is here", f"<<end {said.lines[0][12:44]}>>"]
     lines = ({"role": "user", "content": said.text}, {"role": "user", "content": f"so:\n{said.text}what now?"})

@@ -46,10 +46,10 @@ def event(number: int, content: bytes | None = b"said", **fields) -> Event:
 def test_a_hit_says_where_it_stands_and_how_sure_it_is():
     """Outcome first; then pointer, time, kind, who, session, turn, trust, size, score with its parts, preview."""
     written = of_recall(answer(hit(7, "line\nline 2"), hit(8, agent="ann", preview_start=90)), session="deploy")
-    place, score = "session deploy (this one)  turn 4  untrusted", "score 3.10: words 2.10, exact 1.00  exact: needle"
+    place, score = "turn 4  untrusted", "score 3.1  exact: needle"
     assert written.text.split("\n") == [
         "found: 2 hits",
-        f"fh:{name(7)}  2026-01-31 12:00:00Z  tool_result by tool:bash  {place}  11 bytes  {score}",
+        f"fh:{name(7)}  2026-01-31 12:00:00Z  tool_result by tool:bash  {place}  {score}",
         "| line", "| line 2",
         f"fh:{name(8)}  2026-01-31 12:00:00Z  tool_result by ann  {place}  11 bytes, from byte 90  {score}",
         "| the passage",

@@ -23,7 +23,6 @@ from firsthand.task.state import (
     added,
     called,
     changed,
-    differences,
     from_json,
     line,
     size_bytes,
@@ -214,12 +213,6 @@ def test_lines():
     assert line("one two three.", 13) == "one two..."
     assert line("onetwothreefour", 10) == "onetwot..."
     assert line("a" + " " * 5_000 + "b", 20) == "a..."
-
-
-def test_differences_name_what_is_shown():
-    """Two states differ in the fields that a reader sees; bookkeeping is no difference."""
-    assert differences(FULL, replace(FULL, calls=(), through=99, turn=9, requests=3, dropped={})) == ()
-    assert differences(FULL, replace(FULL, goal=None, premises=())) == ("goal", "premises")
 
 
 def test_emptiness():

@@ -45,18 +45,24 @@ class _Search:
             first[event.session] = min(event.position, first.get(event.session, event.position))
         for session, position in sorted(first.items()):
             for kind in (Kind.RECEIPT, Kind.TASK_STATE, Kind.ANATOMY):
-                for event in self._memory.events(session, after=position, kind=kind):
+                for event in self._readable(session, position, kind):
                     if not event.erased and event.id not in self._erased and self._quotes(event):
                         yield event.id
         yield from self._answers(min(self._positions, default=0))
 
     def _answers(self, after: int) -> Iterator[str]:
         """Find answers of recall and expand, in any session, that show one of the events."""
-        for event in self._memory.events(after=after, kind=Kind.TOOL_RESULT) if self._erased else ():
+        for event in self._readable(None, after, Kind.TOOL_RESULT) if self._erased else ():
             if event.meta.get(INJECTED) is True and not event.erased and event.id not in self._erased:
                 text = self._memory.expand(f"fh:{event.id}").decode("utf-8", "replace")
                 if any(name in text for name in self._erased):
                     yield event.id
+
+    def _readable(self, session: str | None, after: int, kind: Kind) -> Iterator[Event]:
+        """Yield events; what is damaged says nothing that could be read, and stops no erasure."""
+        memory = self._memory
+        reader = memory._log.reader  # noqa: SLF001 - one room
+        return reader.events(memory.namespace, session=session, after=after, kind=kind, damaged=lambda *_: None)
 
     def _quotes(self, event: Event) -> bool:
         """Say whether a receipt, task state or anatomy repeats words of one of the events, which nobody else says."""

@@ -16,7 +16,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from firsthand import formats, tokens
+from firsthand import formats, moment, tokens
 from firsthand import window as parts
 from firsthand.anatomy import record as anatomies
 from firsthand.anatomy import topic as topics
@@ -27,8 +27,9 @@ from firsthand.errors import FormatError, InvalidArgument, StaleExpectation
 from firsthand.event import INJECTED, Draft, IdMaker, Kind, Trust, to_bytes
 from firsthand.formats import canonical
 from firsthand.formats import tools as calling
+from firsthand.moment import Moment
 from firsthand.pack.push import TOKENS_MAX
-from firsthand.pull import EXPAND, RECALL, Pull, PullLimits
+from firsthand.pull import ANSWER_TOKENS_MIN, EXPAND, RECALL, Pull, PullLimits
 from firsthand.task import show
 from firsthand.task import state as tasks
 from firsthand.tokens import TokenCounter
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
 TRIES_MAX = 20  # of a write that other writers of the session were quicker than
 ANSWERED = frozenset({RECALL, EXPAND})
+ANSWER_TOKENS_MAX = 4_000  # of one recall or expand under a large budget
+ANSWER_AROUND_TOKENS = 24  # of the message around an answer
 FORMAT_EVENTS_MAX = 64  # a session's first events, among which its format is looked for
 
 
@@ -76,7 +79,7 @@ class SessionWindow:
         self._fold = Fold(reader, memory.namespace, session.name, budget, first, self._shed)
         self._left: list[Left] = []
         self._given: given.Given | None = None
-        limits = pull if isinstance(pull, PullLimits) else None
+        limits = pull if isinstance(pull, PullLimits) else limits_of(budget)
         self._pull = Pull(memory, session.name, limits, count=self._count, task=self._told_task) if pull else None
         self._topic = topics.Topic()
         self._unread: list[str] = []
@@ -155,7 +158,7 @@ class SessionWindow:
             FormatError: they are not of the window's format.
         """
         several = [*messages] if isinstance(messages, Sequence) else [messages]
-        self._append([_plain(message) for message in several])
+        self._append([_plain(message) for message in several], time=moment.now())
         self._given = None
 
     def request(
@@ -339,10 +342,13 @@ class SessionWindow:
             held = given.known(self._fold.reader, self._memory.namespace, self._session.name, self._format)
             self._given = given.Given(held)
         new = self._given.first_new(messages)
-        self._append(messages[new:])
+        if new == 0 and len(messages) > 1:  # what is handed over at first was said before: when, nobody knows
+            self._append(messages[:-1], time=None)
+            new = len(messages) - 1
+        self._append(messages[new:], time=moment.now())
         self._given.took(messages, new)
 
-    def _append(self, messages: list[dict[str, Any]]) -> None:
+    def _append(self, messages: list[dict[str, Any]], *, time: Moment | None) -> None:
         if not messages:
             return
         if self._format is None:
@@ -350,7 +356,7 @@ class SessionWindow:
             if self._counts_by_format and counter_of(self._format) is not self._fold.counter:
                 self._fold.counter = counter_of(self._format)
                 self._fold.open_anew()
-        self._session.append_messages(messages, self._format)
+        self._session.append_messages(messages, self._format, time=time)
 
     def _format_of_first(self) -> str:
         """Give the format of the session's first message that has one; empty when none of its first events has."""
@@ -489,6 +495,15 @@ def _name(tool: object) -> str:
         raise InvalidArgument(f"a tool is its schema in the provider's form, a dictionary; got {tool!r:.60}")
     inner = tool.get("function")
     return str(tool.get("name") or (inner.get("name") if isinstance(inner, dict) else ""))
+
+
+def limits_of(budget: Budget) -> PullLimits:
+    """Give the limits of pulls that a budget has room for: an answer is not to be shortened as soon as it is an item.
+
+    At the most the 4,000 tokens an answer, and about 10,000 a turn, of total-recall 7.2.
+    """
+    answer = max(ANSWER_TOKENS_MIN, min(ANSWER_TOKENS_MAX, budget.item_tokens_max - ANSWER_AROUND_TOKENS))
+    return PullLimits(tokens=answer * 5 // 2, answer_tokens=answer)
 
 
 def counter_of(name: str) -> TokenCounter:

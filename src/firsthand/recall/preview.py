@@ -25,13 +25,21 @@ class Preview:
     tokens: int
 
 
-def cut(data: bytes, base: int, marks: Mapping[int, float], tokens_max: int) -> Preview:
-    """Cut the window that holds the heaviest matches.
+@value
+class Mark:
+    """A match: what it is a match of, and what that is worth."""
+
+    key: str
+    weight: float
+
+
+def cut(data: bytes, base: int, marks: Mapping[int, Mark], tokens_max: int) -> Preview:
+    """Cut the window that holds the heaviest matches, each word of the query counted once.
 
     Args:
         data: a passage of the content.
         base: byte offset of the passage in the content.
-        marks: byte offset in the passage of each match, and its weight.
+        marks: by byte offset in the passage.
         tokens_max: most tokens of the preview.
     """
     size = max(16, tokens_max * BYTES_A_TOKEN)
@@ -45,23 +53,33 @@ def cut(data: bytes, base: int, marks: Mapping[int, float], tokens_max: int) -> 
         size = max(16, min(size * tokens_max // tokens, size - 16))
 
 
-def _best_start(data: bytes, marks: Mapping[int, float], size: int) -> int:
-    """Slide a window over the matches; of equal ones the first wins."""
+def _best_start(data: bytes, marks: Mapping[int, Mark], size: int) -> int:
+    """Slide a window over the matches: the most worth wins, then the closest together, then the first.
+
+    A word that stands there ten times says no more than once: where the query's words
+    stand together is where it is answered.
+    """
     places = sorted(marks)
-    best, best_weight, low, weight = 0, 0.0, 0, 0.0
-    reach = size - size // _LEAD
-    for high, place in enumerate(places):
-        weight += marks[place]
-        while place - places[low] > reach:
-            weight -= marks[places[low]]
-            low += 1
-        if weight > best_weight + 1e-9:
-            best, best_weight = low, weight
-        assert high >= low
     if not places:
         return 0
-    start = max(0, min(places[best] - size // _LEAD, len(data) - size))
-    return _tidy_start(data, start, places[best])
+    reach = size - size // _LEAD
+    here: dict[str, int] = {}
+    low, weight = 0, 0.0
+    best, best_weight, best_span = places[0], 0.0, 0
+    for place in places:
+        mark = marks[place]
+        here[mark.key] = here.get(mark.key, 0) + 1
+        weight += mark.weight if here[mark.key] == 1 else 0.0
+        while place - places[low] > reach or here[marks[places[low]].key] > 1:
+            first = marks[places[low]]
+            here[first.key] -= 1
+            weight -= 0.0 if here[first.key] else first.weight
+            low += 1
+        span = place - places[low]
+        if weight > best_weight + 1e-9 or (weight > best_weight - 1e-9 and span < best_span):
+            best, best_weight, best_span = places[low], weight, span
+    start = max(0, min(best - size // _LEAD, len(data) - size))
+    return _tidy_start(data, start, best)
 
 
 def _tidy_start(data: bytes, start: int, match: int) -> int:

@@ -40,6 +40,8 @@ PASSAGES_MAX = 8
 ACCELERATED_POSTINGS_MIN = 3_000
 """Fewer are ranked by FTS5 in two milliseconds, a tenth of what a fresh process pays to load the accelerator."""
 PREVIEW_TOKENS_MIN = 24
+EXACT_WEIGHT = 100.0
+"""Of an exact string among the matches that a preview is to show: more than any words together."""
 SHOWN_CHARACTERS_MIN = 3
 """A shorter word or number stands somewhere in every longer text: it shows nothing."""
 
@@ -315,15 +317,15 @@ class _Search:
         if words.reading(row.data, row.event.media, row.event.kind)(row.data) == "" and row.data:
             label = f"[{row.event.media or 'binary'}, {row.event.size_bytes:,} bytes]"
             return preview.Preview(label, 0, estimate(label))
-        marks: dict[int, float] = {}
+        marks: dict[int, preview.Mark] = {}
         if len(row.data) > tokens_max:
             for start, _, stem in self._tokenize(row.data):
                 if stem in found.times:
-                    marks[start] = frequencies.idf(frequencies.df.get(stem, 0))
+                    marks[start] = preview.Mark(stem, frequencies.idf(frequencies.df.get(stem, 0)))
             for wanted in found.exact:
                 at = row.data.find(wanted.string.encode("utf-8", "surrogatepass"))
                 if at >= 0:
-                    marks[at] = marks.get(at, 0.0) + 100.0
+                    marks[at] = preview.Mark(wanted.string, EXACT_WEIGHT)
         return preview.cut(row.data, row.start, marks, max(1, tokens_max))
 
 

@@ -120,11 +120,6 @@ class TaskState:
         return not any(getattr(self, name) for name in FIELDS)
 
 
-def differences(one: TaskState, other: TaskState) -> tuple[str, ...]:
-    """Name the fields of `FIELDS` in which two states differ; what only the observing needs does not count."""
-    return tuple(name for name in FIELDS if getattr(one, name) != getattr(other, name))
-
-
 def changed(state: TaskState, *, pointer: str = "", turn: int | None = None, **given: object) -> TaskState:
     """Set fields as the caller, or a tool for the agent, says.
 
