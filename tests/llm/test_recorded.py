@@ -71,6 +71,14 @@ class TestRecorded(ModelSuite):
         with pytest.raises(ReplyUnknown):  # the same two ids, one in the place of the other
             Recorded(path).complete(user(said.format(**then | {"other": then["id"]})))
 
+    def test_which_times_are_equal_does_not_matter(self, tmp_path):
+        """Two times that were the same when a reply was recorded may differ when it is asked for again."""
+        path, said = tmp_path / "replies.jsonl", "{} to 06:40, then {}, in words"
+        Recorded(path, Echo()).complete(user(said.format("2026-11-21 06:40", "2026-11-21 06:40:01Z")))
+        Recorded(path, Echo()).complete(user(said.format("2026-11-21 06:40:01Z", "2026-11-21 06:40:01Z")))
+        now = said.format("2027-01-01 23:59:59Z", "2027-01-02 00:00:00Z")
+        assert Recorded(path).complete(user(now)).text == now
+
     def test_what_looks_like_a_number_of_ours_stays(self, tmp_path):
         """A message that holds the form of a numbered name is told apart from the name, and comes back as it was."""
         echo, path = Echo(), tmp_path / "replies.jsonl"

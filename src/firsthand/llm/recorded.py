@@ -30,13 +30,14 @@ HASH_CHARACTERS = 32
 SHOWN_CHARACTERS = 60  # of each side, from a little before the place where two requests part
 SHOWN_BEFORE = 20
 
-_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?"
+_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?"
 _PASSING = re.compile(
     r"(?P<mark>(?:(?<=<<firsthand )|(?<=<<end ))[0-9a-f]{32})"
     r"|(?P<id>(?:(?<![0-9A-Za-z])|(?<=\\[nrt]))[0-7][0-9A-HJKMNP-TV-Z]{25}(?![0-9A-Za-z]))"
     rf"|(?P<time>{_TIME}(?: to (?:{_TIME}|\d\d:\d\d))?)"
     r"|(?P<literal>\{\{(?:mark|id|time|literal) \d+\}\})"  # what looks like one of our numbers is numbered itself
 )
+_APART = "\0"  # between a time and its number
 _NUMBER = re.compile(r"\{\{(?:mark|id|time|literal) \d+\}\}")
 
 
@@ -98,7 +99,7 @@ class Recorded:
             reply = _renamed(said, _PASSING, lambda found: numbers.get(found[0], found[0]))
             recording = _Recording(made_of, reply)
             self._record(numbered, recording)
-        names = {number: name for name, number in numbers.items()}
+        names = {number: name.partition(_APART)[0] for name, number in numbers.items()}
         told = _renamed(recording.reply, _NUMBER, lambda found: names.get(found[0], found[0]))
         return Reply(**told | {"tool_calls": tuple(ToolCall(**call) for call in told["tool_calls"])})
 
@@ -176,10 +177,19 @@ def _renamed(held: Any, pattern: re.Pattern[str], name: Callable[[re.Match[str]]
 
 
 def _number(found: re.Match[str], numbers: dict[str, str]) -> str:
-    """Give a passing name the next number of its kind, or the one that it has."""
-    if found[0] not in numbers:
-        before = sum(number.startswith(f"{{{{{found.lastgroup} ") for number in numbers.values())
-        numbers[found[0]] = f"{{{{{found.lastgroup} {before + 1}}}}}"
+    """Give a passing name the next number of its kind, or the one that it has.
+
+    A time has a number wherever it stands: which of them are equal depends on when a program ran.
+    """
+    kind = found.lastgroup
+    if kind == "time" or found[0] not in numbers:
+        before = len({number for number in numbers.values() if number.startswith(f"{{{{{kind} ")})
+        number = f"{{{{{kind} {before + 1}}}}}"
+        if kind == "time":
+            numbers[f"{found[0]}{_APART}{number}"] = number
+            numbers.setdefault(found[0], number)
+            return number
+        numbers[found[0]] = number
     return numbers[found[0]]
 
 
