@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from firsthand import Memory
+from firsthand import Memory, PullLimits
 from firsthand.llm import CallExample, LocalModel, Model, OpenAICompatible, Recorded
 
 RECORDED = Path(__file__).parent / "recorded" / "any_loop.jsonl"
@@ -61,7 +61,8 @@ def run(model: Model, store: str) -> str:
     """Work through what is asked; give the last answer."""
     said = ""
     with Memory.open(store) as memory:
-        window = memory.session("workers").window(BUDGET_TOKENS, counter=tokens)  # 1
+        limits = PullLimits(hits=2)  # so small a model reads two hits better than eight
+        window = memory.session("workers").window(BUDGET_TOKENS, counter=tokens, pull=limits)  # 1
         messages: list[dict[str, Any]] = [{"role": "system", "content": SYSTEM}]
         for text in [*READING, QUESTION]:
             tools = TOOLS if text != QUESTION else []

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 RECALL, EXPAND, TASK = "recall", "expand", "task"
 NAMES = (RECALL, EXPAND, TASK)
 ANSWER_TOKENS_MIN = 384  # with less left in a turn a call is refused: an answer could say next to nothing
-HIT_LINE_TOKENS = 104  # of the line above a preview, and its part of the opening and the fence
+HIT_LINE_TOKENS = 116  # of the line above a preview, and its part of the opening and the fence
 HIT_TOKENS_MIN = 24
 PAGE_BYTES_MAX = 65_536
 POINTER_TEXT_MAX = 2_000  # of what is searched for one

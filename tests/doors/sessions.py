@@ -13,7 +13,7 @@ BASH = {
 }
 
 
-def talk(store, *, turns: int = 8, session: str = "deploy", budget: int | Budget = 3_000) -> None:
+def talk(store, *, turns: int = 8, session: str = "deploy", budget: int | Budget = 4_000) -> None:
     """Ask, call a tool and answer, turn by turn; the window compacts on its way. In turn 2 the user sets a rule."""
     with Memory.open(store) as memory:
         window = memory.session(session).window(budget)
@@ -38,7 +38,7 @@ def talk(store, *, turns: int = 8, session: str = "deploy", budget: int | Budget
 def asked(store, session: str = "deploy") -> None:
     """Let the model of the session recall, and send the next request."""
     with Memory.open(store) as memory:
-        window = memory.session(session).window(3_000)
+        window = memory.session(session).window(4_000)
         call = {"name": "recall", "arguments": json.dumps({"query": "frame0x7"})}
         reply = {
             "role": "assistant",

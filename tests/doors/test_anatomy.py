@@ -82,7 +82,7 @@ def test_a_call_is_drawn_as_a_bar(talked):
     assert said.lines[0] == f"call 8 of session deploy, turn 8, cycle {one['cycle']}"
     assert said.lines[1].endswith(f"openai-chat to small-1  {one['pointer']}")
     assert said.lines[2].startswith("topic: ")
-    assert said.lines[3].startswith(f"{one['tokens']:,} of 3,000 tokens ({one['utilisation_percent']:g} %, ")
+    assert said.lines[3].startswith(f"{one['tokens']:,} of 4,000 tokens ({one['utilisation_percent']:g} %, ")
     bar = said.lines[4]
     assert (len(bar), bar[0], bar[-1]) == (80, "[", "]")
     rows = [line for line in said.lines[5:] if " tokens " in line]
@@ -177,7 +177,7 @@ def test_a_replay_that_is_not_the_same_says_so(talked):
 def test_a_terminal_shows_a_replay_for_reading(talked):
     """On a terminal each message has a heading and its text; what could drive the terminal is escaped."""
     with Memory.open(talked.store) as memory:
-        window = memory.session("deploy").window(3_000)
+        window = memory.session("deploy").window(4_000)
         window.add({"role": "user", "content": "red \x1b[31m text"})
         window.request()
     text = talked.on_terminal("anatomy", "replay", NO_COLOR="1").text

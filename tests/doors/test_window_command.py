@@ -30,8 +30,8 @@ def test_a_window_shows_what_it_holds_and_why(talked):
     events = f"{len(form['items'])} events"
     count = len(form["markers"])
     assert head[1] == (
-        f"{form['tokens']:,} of 3,000 tokens in {events} and {count} marker{'s' if count > 1 else ''}; {form['cycle']} "
-        f"compaction{'s' if form['cycle'] > 1 else ''}; the next one above 2,700, down to 1,800"
+        f"{form['tokens']:,} of 4,000 tokens in {events} and {count} marker{'s' if count > 1 else ''}; {form['cycle']} "
+        f"compaction{'s' if form['cycle'] > 1 else ''}; the next one above 3,600, down to 2,400"
     )
     assert task[0].startswith("[Task state, ")
     assert any("Never touch /etc/passwd." in line for line in task)
@@ -54,9 +54,9 @@ def test_json_has_budget_markers_and_task(talked):
     """The JSON form gives the budget with its marks, each marker with its pointer and text, and the task state."""
     form = talked("window", "deploy", "--json").json
     assert {name: form["budget"][name] for name in ("tokens_max", "high_tokens", "low_tokens", "hot_turns")} == {
-        "tokens_max": 3_000, "high_tokens": 2_700, "low_tokens": 1_800, "hot_turns": 3,
+        "tokens_max": 4_000, "high_tokens": 3_600, "low_tokens": 2_400, "hot_turns": 3,
     }  # fmt: skip
-    assert sum(one["tokens"] for one in form["items"]) < form["tokens"] <= 3_000
+    assert sum(one["tokens"] for one in form["items"]) < form["tokens"] <= 4_000
     assert all(one["pointer"] in one["text"] for one in form["markers"])
     assert [one["text"] for one in form["task"]["constraints"]] == ["Never touch /etc/passwd."]
     assert {one["protected"] for one in form["items"]} == {True, False}
@@ -81,7 +81,7 @@ def test_another_budget_shows_another_window(talked):
         before = memory.head()
     assert talked("window", "deploy", "--budget", "9000").lines[1].endswith("; the next one above 8,100, down to 5,400")
     assert talked("window", "deploy", "--budget", "100", "--json").json["budget"]["tokens_max"] == 100
-    tight = talked("window", "deploy", "--budget", "300")
+    tight = talked("window", "deploy", "--budget", "800")
     assert "leaves with the next request" in tight.text
     assert "the next request compacts it first\n" in tight.error
     with Memory.open(talked.store, read_only=True) as memory:
