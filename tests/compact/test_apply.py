@@ -45,8 +45,8 @@ def test_what_leaves_is_replaced_by_one_marker():
         text_tokens=estimate(marker.text),
     )  # fmt: skip
     assert marker.text == (
-        "[Turns 2-3 evicted, nothing lost: 4 events, 400 tokens, 2023-11-14 22:13 to 22:13. Topics: topic2, topic3, topic4, "
-        f'topic5. To read: recall(query) or expand("fh:{made_id(2)}..{made_id(5)}").]'
+        "[Turns 2-3 evicted, nothing lost: 4 events, 400 tokens, 2023-11-14 22:13 to 22:13. Topics: topic2, topic3, "
+        f'topic4, topic5. To read: recall(query) or expand("fh:{made_id(2)}..{made_id(5)}").]'
     )
 
 

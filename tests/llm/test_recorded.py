@@ -73,8 +73,8 @@ class TestRecorded(ModelSuite):
 
     def test_which_times_are_equal_does_not_matter(self, tmp_path):
         """Two times that were the same when a reply was recorded may differ when it is asked for again."""
-        path, said = tmp_path / "replies.jsonl", "{} to 06:40, then {}, in words"
-        Recorded(path, Echo()).complete(user(said.format("2026-11-21 06:40", "2026-11-21 06:40:01Z")))
+        path, said = tmp_path / "replies.jsonl", "{}, then {}, in words"
+        Recorded(path, Echo()).complete(user(said.format("2026-11-21 06:40:00Z", "2026-11-21 06:40:01Z")))
         Recorded(path, Echo()).complete(user(said.format("2026-11-21 06:40:01Z", "2026-11-21 06:40:01Z")))
         now = said.format("2027-01-01 23:59:59Z", "2027-01-02 00:00:00Z")
         assert Recorded(path).complete(user(now)).text == now

@@ -30,15 +30,16 @@ HASH_CHARACTERS = 32
 SHOWN_CHARACTERS = 60  # of each side, from a little before the place where two requests part
 SHOWN_BEFORE = 20
 
-_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?"
+_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?"
+_SHOWN = r"\d{4}-\d\d-\d\d \d\d:\d\d"  # as a marker or a hit shows a time: with its end, or seconds and zone
 _PASSING = re.compile(
     r"(?P<mark>(?:(?<=<<firsthand )|(?<=<<end ))[0-9a-f]{32})"
     r"|(?P<id>(?:(?<![0-9A-Za-z])|(?<=\\[nrt]))[0-7][0-9A-HJKMNP-TV-Z]{25}(?![0-9A-Za-z]))"
-    rf"|(?P<time>{_TIME}(?: to (?:{_TIME}|\d\d:\d\d))?)"
-    r"|(?P<literal>\{\{(?:mark|id|time|literal) \d+\}\})"  # what looks like one of our numbers is numbered itself
+    rf"|(?P<time>{_TIME}(?: to (?:{_TIME}|\d\d:\d\d))?)|(?P<shown>{_SHOWN}(?: to (?:{_SHOWN}|\d\d:\d\d)|:\d\dZ))"
+    r"|(?P<literal>\{\{(?:mark|id|time|shown|literal) \d+\}\})"  # what looks like one of our numbers is numbered itself
 )
 _APART = "\0"  # between a time and its number
-_NUMBER = re.compile(r"\{\{(?:mark|id|time|literal) \d+\}\}")
+_NUMBER = re.compile(r"\{\{(?:mark|id|time|shown|literal) \d+\}\}")
 
 
 @value
@@ -179,13 +180,13 @@ def _renamed(held: Any, pattern: re.Pattern[str], name: Callable[[re.Match[str]]
 def _number(found: re.Match[str], numbers: dict[str, str]) -> str:
     """Give a passing name the next number of its kind, or the one that it has.
 
-    A time has a number wherever it stands: which of them are equal depends on when a program ran.
+    A time that is shown with a text has a number wherever it stands: which are equal depends on when a program ran.
     """
     kind = found.lastgroup
-    if kind == "time" or found[0] not in numbers:
+    if kind == "shown" or found[0] not in numbers:
         before = len({number for number in numbers.values() if number.startswith(f"{{{{{kind} ")})
         number = f"{{{{{kind} {before + 1}}}}}"
-        if kind == "time":
+        if kind == "shown":
             numbers[f"{found[0]}{_APART}{number}"] = number
             numbers.setdefault(found[0], number)
             return number

@@ -40,6 +40,8 @@ PASSAGES_MAX = 8
 ACCELERATED_POSTINGS_MIN = 3_000
 """Fewer are ranked by FTS5 in two milliseconds, a tenth of what a fresh process pays to load the accelerator."""
 PREVIEW_TOKENS_MIN = 24
+NEEDED_BYTES = 2
+"""Of a passage for each token that it is thought to need, at the most."""
 EXACT_WEIGHT = 100.0
 """Of an exact string among the matches that a preview is to show: more than any words together."""
 SHOWN_CHARACTERS_MIN = 3
@@ -296,12 +298,11 @@ class _Search:
         most = max(1, self._query.budget_tokens_max // PREVIEW_TOKENS_MIN)
         page = page[:most]
         hits: list[Hit] = []
+        rows = [(one, read) for one in page if (read := self._evidence.row(one.row)) is not None]
+        granted = _shared([len(read.data) for _, read in rows], self._query.budget_tokens_max)
         left = self._query.budget_tokens_max
-        for index, one in enumerate(page):
-            read = self._evidence.row(one.row)
-            if read is None:
-                continue
-            cut = self._preview(read, one.match, frequencies, left // (len(page) - index))
+        for (one, read), tokens_max in zip(rows, granted, strict=True):
+            cut = self._preview(read, one.match, frequencies, max(1, min(tokens_max, left)))
             left -= cut.tokens
             event = read.event
             hits.append(
@@ -327,6 +328,16 @@ class _Search:
                 if at >= 0:
                     marks[at] = preview.Mark(wanted.string, EXACT_WEIGHT)
         return preview.cut(row.data, row.start, marks, max(1, tokens_max))
+
+
+def _shared(sizes: Sequence[int], tokens: int) -> list[int]:
+    """Share tokens out among passages of these sizes in bytes: what the short ones do not need, the long ones get."""
+    granted = [0] * len(sizes)
+    for done, at in enumerate(sorted(range(len(sizes)), key=lambda at: sizes[at])):
+        share = max(0, tokens) // (len(sizes) - done)
+        granted[at] = min(share, sizes[at] + 1)  # a token has at least a byte: so much is always enough
+        tokens -= min(granted[at], sizes[at] // NEEDED_BYTES + 1)
+    return granted
 
 
 def _wanted(question: Question, tokenize: Tokenize) -> tuple[Wanted, ...]:
