@@ -33,33 +33,36 @@ def measure(setting: Setting) -> list[Row]:
         where = f"a session of {length:,} events"
         note = (
             f"Budget {BUDGET_TOKENS:,} tokens, one process, {CALLS} calls: a user message is appended, then the window "
-            "gives the request: follow the log, compose, record the anatomy with a sync. Compacting calls also plan, prove "
-            "from the log, apply, recall and expand exact strings, and write the receipt. Baseline: one durable append "
-            "of the same message by the same store."
+            "gives the request: follow the log, compose, record the anatomy with a sync. Compacting calls also plan, "
+            "prove from the log, apply, recall and expand exact strings, and write the receipt. Baseline: one durable "
+            "append of the same message by the same store."
         )
+        base = now["append_p50"], "ms", "a durable append", True
+        bound = Target(Bound.OURS_MAX, ADDED_MS_MAX)
         rows += [
-            Row(f"window: request in {where}, p50", now["plain_p50"], now["append_p50"], "ms", "a durable append", True, None, note),
-            Row(f"window: request in {where}, p95", now["plain_p95"], now["append_p50"], "ms", "a durable append", True,
-                Target(Bound.OURS_MAX, ADDED_MS_MAX), note),
-            Row(f"window: a request that compacts in {where}, p50", now["compacting_p50"], now["append_p50"], "ms",
-                "a durable append", True, None, note),
-        ]  # fmt: skip
+            Row(f"window: request in {where}, p50", now["plain_p50"], *base, None, note),
+            Row(f"window: request in {where}, p95", now["plain_p95"], *base, bound, note),
+            Row(f"window: a request that compacts in {where}, p50", now["compacting_p50"], *base, None, note),
+        ]
     for length, now in [*found.items()][1:]:
-        where = f"{length:,} events"
-        times = length / lengths[0]
-        rows += [
-            Row(f"window: first look at {where}, receipts there: open", now["open"], first["open"], "ms",
-                f"{lengths[0]:,} events", True, None,
-                "A new handle on a session that was compacted before: it begins at the last receipt."),
-            Row(f"window: {where} never compacted before, first compaction, per event that leaves",
-                1e6 * now["cold"] / now["left"], 1e6 * first["cold"] / first["left"], "us", f"{lengths[0]:,} events", True,
-                Target(Bound.RATIO_MAX, 2.0),
-                f"Linear in what leaves: {times:,.0f} times the events in the same time for each."),
-            Row(f"window: peak memory above an open store, {where}", now["peak"], first["peak"], "MB",
-                f"{lengths[0]:,} events", True, Target(Bound.RATIO_MAX, 2.0),
-                "While the whole session is read for the first time and compacted."),
-        ]  # fmt: skip
+        rows += _beside(first, now, f"{length:,} events", f"{lengths[0]:,} events", length // lengths[0])
     return rows
+
+
+def _beside(first: dict[str, Any], now: dict[str, Any], where: str, base: str, times: int) -> list[Row]:
+    """Compare a long session with the shortest one."""
+    opened = "A new handle on a session that was compacted before: it begins at the last receipt."
+    linear = f"Linear in what leaves: {times:,} times the events in the same time for each."
+    peak = "While the whole session is read for the first time and compacted."
+    each, each_first = (1e6 * one["cold"] / one["left"] for one in (now, first))
+    twice = Target(Bound.RATIO_MAX, 2.0)
+    return [
+        Row(f"window: opened on {where}, receipts there", now["open"], first["open"], "ms", base, True, None, opened),
+        Row(f"window: first look at {where}, for each that leaves", each, each_first, "us", base, True, twice, linear),
+        Row(
+            f"window: peak memory of a first look at {where}", now["peak"], first["peak"], "MB", base, True, twice, peak
+        ),
+    ]
 
 
 def _one(setting: Setting, length: int) -> dict[str, Any]:

@@ -37,9 +37,9 @@ def plot(results: dict[str, dict[str, object]]) -> str:
     def y(tokens: float) -> float:
         return HEIGHT - BOTTOM - (log10(tokens) - decades[0]) / (decades[-1] - decades[0]) * (HEIGHT - BOTTOM - TOP)
 
+    opening = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"'
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        'font-family="sans-serif" font-size="12">',
+        f'{opening} font-family="sans-serif" font-size="12">',
         f"<title>Tokens of all markers after {', '.join(f'{count:,}' for count in counts)} compactions</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
     ]
