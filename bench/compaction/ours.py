@@ -13,6 +13,7 @@ from pathlib import Path
 
 from firsthand import Memory
 from firsthand.formats.tools import Call
+from firsthand.live.window import limits_of
 from firsthand.pull import ANSWER_TOKENS_MIN, RECALL, Pull, PullLimits
 from firsthand.window import Budget
 
@@ -61,7 +62,7 @@ class Ours:
 
     def _recall(self, query: str, tokens_max: int) -> Found:
         """Call recall as the model would, with the package's own limits unless the window has less room."""
-        usual = PullLimits()
+        usual = limits_of(self._window.budget)
         tokens = max(ANSWER_TOKENS_MIN, min(usual.answer_tokens, tokens_max))
         tools = Pull(
             self.memory, "trace", PullLimits(tokens=max(tokens, usual.tokens), answer_tokens=tokens), count=count
