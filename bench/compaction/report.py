@@ -58,7 +58,7 @@ SummarizationMiddleware as it is. By default it shows its summariser only the la
 summariser of the same room from above; *(model)*: the model writes it.
 - *self-paging*: a core memory in the window and a searched archive of what was written down when messages left.
 - *truncation + BM25 over all messages*: every message in SQLite's FTS5, searched with the question.
-- *Firsthand*: `Session.window` with markers, and its `recall` with the limits of such a window (8 hits, 4,000 tokens).
+- *Firsthand*: `Session.window` with markers, and its `recall` with its limits (8 hits, at most 4,000 tokens).
 """
 
 
