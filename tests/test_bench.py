@@ -234,3 +234,16 @@ def test_the_readme_shows_what_was_measured() -> None:
     results = json.loads((root / "bench" / "results.json").read_text(encoding="utf-8"))
     assert results
     assert filled(readme, results) == readme
+
+
+def test_the_plot_of_markers_shows_what_was_measured() -> None:
+    """The drawing in docs/ is made of the rows of the last `make bench`, with a point for each of them."""
+    root = Path(__file__).parents[1]
+    sys.path.insert(0, str(root / "tools"))
+    try:
+        from plot_markers import PLOT, plot
+    finally:
+        sys.path.pop(0)
+    drawn = plot(json.loads((root / "bench" / "results.json").read_text(encoding="utf-8")))
+    assert PLOT.read_text(encoding="utf-8") == drawn
+    assert drawn.count("<circle ") == 8
