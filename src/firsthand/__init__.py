@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from firsthand.anatomy.record import Anatomy
     from firsthand.anatomy.replay import Replay
     from firsthand.anatomy.use import Use, use_of
-    from firsthand.answer import Answer, Hit, Outcome, Query, Scope
+    from firsthand.answer import Answer, Conditions, Hit, Hop, Outcome, Query, Scope
     from firsthand.compact.receipt import Receipt
     from firsthand.compact.stays import Stay
     from firsthand.errors import (
@@ -76,6 +76,7 @@ __all__ = [
     "Below",
     "Budget",
     "ByteSource",
+    "Conditions",
     "Difference",
     "Draft",
     "Erased",
@@ -86,6 +87,7 @@ __all__ = [
     "FirsthandError",
     "FormatError",
     "Hit",
+    "Hop",
     "IdConflict",
     "ImportReport",
     "InvalidArgument",
@@ -141,7 +143,7 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "answer": ("Answer", "Hit", "Outcome", "Query", "Scope"),
+    "answer": ("Answer", "Conditions", "Hit", "Hop", "Outcome", "Query", "Scope"),
     "errors": (
         "AppendError",
         "Erased",

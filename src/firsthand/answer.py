@@ -17,6 +17,10 @@ from .value import field, value
 QUERY_CHARACTERS_MAX = 100_000
 HITS_MAX = 1_000
 SCOPE_NAMES_MAX = 200  # of each field of a scope: SQLite nests no more than some hundred conditions
+ATTEMPTS_MAX = 8
+COST_MAX = 1_000.0
+LINES_MAX = 64  # of each list of conditions
+LINE_CHARACTERS_MAX = 2_000
 
 
 class Outcome(StrEnum):
@@ -75,6 +79,37 @@ class Scope:
 
 
 @value
+class Conditions:
+    """The task that a recall is asked for: what a hit's score is conditioned on (total-recall 4).
+
+    Attributes:
+        goal, phase: one text each; empty while unknown.
+        open_loops, premises: one text each.
+        key_events: pointers of the events that the task rests on.
+        session: whose task it is; empty for none.
+
+    Raises:
+        QueryError: a field is of another type, or over its limit (64 lines, 2,000 characters each).
+    """
+
+    goal: str = ""
+    phase: str = ""
+    open_loops: tuple[str, ...] = ()
+    premises: tuple[str, ...] = ()
+    key_events: tuple[str, ...] = ()
+    session: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("goal", "phase", "session"):
+            _check_line(getattr(self, name), name)
+        for name in ("open_loops", "premises", "key_events"):
+            lines = _listed(getattr(self, name), name)
+            if len(lines) > LINES_MAX:
+                raise QueryError(f"{name} has at most {LINES_MAX} lines; got {len(lines):,}")
+            object.__setattr__(self, name, tuple(_check_line(line, name) for line in lines))
+
+
+@value
 class Query:
     """One question to the log.
 
@@ -84,6 +119,12 @@ class Query:
         budget_tokens_max: most tokens of previews, all hits together.
         skip: hits to pass over, to get more of the same answer.
         deadline_ms: after this long the search stops and says `truncated`.
+        conditions: the task it is asked for; None leaves the score to the query alone.
+        now: what "yesterday" in the text is counted from; None is the moment of asking.
+        attempts_max: most attempts, 1 to 8; 1 asks as it stands and never again in other words.
+        cost: how many second looks one false memory costs, above 0: an answer is `found` when its confidence
+            is at least ``cost / (1 + cost)``.
+        mmr_lambda: 1 ranks by score alone, less puts what repeats a better hit further down; 0.5 to 1.
 
     Raises:
         QueryError: a number is out of its range, or the text is over 100,000 characters.
@@ -95,9 +136,16 @@ class Query:
     budget_tokens_max: int = 4_000
     skip: int = 0
     deadline_ms: int = 2_000
+    conditions: Conditions | None = None
+    now: Moment | None = None
+    attempts_max: int = 3
+    cost: float = 3.0
+    mmr_lambda: float = 0.7
 
     def __post_init__(self) -> None:
         _check_text(self.text)
+        _check(self.conditions, Conditions, "conditions", "Conditions")
+        _check(self.now, Moment, "now", "a Moment; read text with moment.parse")
         if not isinstance(self.scope, Scope):
             raise QueryError(f"scope is a Scope; got {self.scope!r}")
         for name, low, high in (
@@ -105,10 +153,20 @@ class Query:
             ("budget_tokens_max", 1, 10_000_000),
             ("skip", 0, 100_000),
             ("deadline_ms", 1, 3_600_000),
+            ("attempts_max", 1, ATTEMPTS_MAX),
         ):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 raise QueryError(f"{name} is a whole number from {low} to {high}; got {value!r}")
+        for name, least, most in (("cost", 0.001, COST_MAX), ("mmr_lambda", 0.5, 1.0)):
+            number = getattr(self, name)
+            if isinstance(number, bool) or not isinstance(number, (int, float)) or not least <= number <= most:
+                raise QueryError(f"{name} is a number from {least:g} to {most:g}; got {number!r}")
+
+    @property
+    def threshold(self) -> float:
+        """The least confidence of an answer that is `found`: below it a second look costs less than a false memory."""
+        return self.cost / (1 + self.cost)
 
 
 @value
@@ -117,11 +175,14 @@ class Hit:
 
     Attributes:
         pointer: expands to the exact bytes.
-        score: the sum of ``parts``, higher is better; comparable within one answer only.
+        score: from 0 to 1, higher is better; comparable within one answer only.
         parts: what the score is made of, by name.
         preview: the passage that matches, as text; cut to the budget.
         preview_start: byte offset of the preview in the content.
         exact: the strings of the query that stand in the content, character for character.
+        found_by: what its ``base`` is made of, by name; of no common scale.
+        companion_of: pointer of the hit that it belongs with (the other half of a key, the call of a result);
+            empty for a hit of its own.
     """
 
     pointer: str
@@ -139,6 +200,27 @@ class Hit:
     trust: Trust
     time: Moment | None
     size_bytes: int
+    found_by: dict[str, float] = field(default_factory=dict)
+    companion_of: str = ""
+
+
+@value
+class Hop:
+    """One attempt of a recall, in the words it was made in (total-recall 4.2, 11).
+
+    Attributes:
+        how: what made its words: ``as asked``, ``key terms`` ...
+        query: its words.
+        hits: pointers, best first.
+        confidence: that one of them answers, from 0 to 1.
+        passed: True when that is at least the threshold.
+    """
+
+    how: str
+    query: str
+    hits: tuple[str, ...]
+    confidence: float
+    passed: bool
 
 
 @value
@@ -152,6 +234,10 @@ class Answer:
         truncated: True when the search was bounded before it had seen all matches.
         notes: sentences on what was bounded, behind or broken.
         through: the last position that was searched.
+        confidence: that the hits answer the query, from 0 to 1, as the gate has learned it; 0 without hits.
+        threshold: the confidence from which an answer is `found`.
+        gate: what the confidence rests on, in a sentence.
+        hops: the attempts, in the order they were made.
     """
 
     query: Query
@@ -161,6 +247,10 @@ class Answer:
     truncated: bool = False
     notes: tuple[str, ...] = ()
     through: int = 0
+    confidence: float = 0.0
+    threshold: float = 0.0
+    gate: str = ""
+    hops: tuple[Hop, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.hits)
@@ -188,6 +278,12 @@ def _name(one: object, name: str) -> str:
     except UnicodeEncodeError as error:
         raise QueryError(f"{name} holds names of valid Unicode; got a lone surrogate in {one[:40]!r}") from error
     return one
+
+
+def _check_line(line: object, name: str) -> str:
+    if not isinstance(line, str) or len(line) > LINE_CHARACTERS_MAX:
+        raise QueryError(f"{name} is text of at most {LINE_CHARACTERS_MAX:,} characters; got {str(line)[:60]!r}")
+    return line
 
 
 def _kind(one: object) -> Kind:
