@@ -76,6 +76,14 @@ def now() -> Moment:
     return Moment(nanoseconds // 1000, (local.tm_gmtoff or 0) // 60)
 
 
+def clock(moment: Moment | None) -> str:
+    """Write a time for a reader, to the second and with its offset, or that it is unknown."""
+    if moment is None:
+        return "time unknown"
+    text = str(moment)
+    return text[:19].replace("T", " ") + (text[-6:] if text[-6] in "+-" else "Z")
+
+
 def parse(value: object) -> Moment | None:
     """Read a time as hosts write it; None where it is no time.
 

@@ -9,7 +9,8 @@ next plan is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from .errors import InvalidArgument
 from .event import Kind
@@ -194,6 +195,43 @@ class Marker:
             return ""
         start, end = str(self.start)[:16].replace("T", " "), str(self.end)[:16].replace("T", " ")
         return f", {start} to {end[11:] if start[:10] == end[:10] else end}"
+
+
+def joined(markers: Sequence[Marker], level: int, hints: tuple[Hint, ...], kept: int) -> Marker:
+    """Make the one marker that covers several, in the order in which they begin.
+
+    Args:
+        kept: events that stay inside its range.
+    """
+    last = max(markers, key=_LAST_POSITION)
+    return Marker(
+        first=markers[0].first,
+        last=last.last,
+        first_position=markers[0].first_position,
+        last_position=last.last_position,
+        first_turn=min([marker.first_turn for marker in markers]),
+        last_turn=max([marker.last_turn for marker in markers]),
+        start=earliest([marker.start for marker in markers if marker.start is not None]),
+        end=latest([marker.end for marker in markers if marker.end is not None]),
+        events=sum([marker.events for marker in markers]),
+        tokens=sum([marker.tokens for marker in markers]),
+        level=level,
+        hints=hints,
+        kept=kept,
+    )
+
+
+_LAST_POSITION, _MICROSECONDS = attrgetter("last_position"), attrgetter("microseconds")
+
+
+def earliest(times: Iterable[Moment]) -> Moment | None:
+    """Give the least of some times; None of none."""
+    return min(times, key=_MICROSECONDS, default=None)
+
+
+def latest(times: Iterable[Moment]) -> Moment | None:
+    """Give the greatest of some times; None of none."""
+    return max(times, key=_MICROSECONDS, default=None)
 
 
 @value

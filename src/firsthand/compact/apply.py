@@ -14,12 +14,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from operator import attrgetter
 
-from firsthand.compact.merge import Group, earliest, grouped, joined, latest
+from firsthand.compact.merge import Group, grouped
 from firsthand.compact.spread import Frequency, Span, hints_of
 from firsthand.errors import InvalidArgument
 from firsthand.tokens import TokenCounter
 from firsthand.value import replace
-from firsthand.window import MARKER_TOKENS_MAX, Departure, Item, Marker, Plan, Window
+from firsthand.window import MARKER_TOKENS_MAX, Departure, Item, Marker, Plan, Window, earliest, joined, latest
 
 
 def apply(window: Window, plan: Plan, frequency: Frequency, *, count: TokenCounter) -> Window:
@@ -61,7 +61,7 @@ def _with_departures(
             changed.append(group)
             spans.append(Span(group.first_position, group.last_position, runs, group.hints))
     made = {
-        group.first_position: joined(group, hints, _kept(group, stay))
+        group.first_position: joined(group.members, group.level, hints, _kept(group, stay))
         for group, hints in zip(changed, hints_of(spans, frequency), strict=True)
     }
     return [made.get(group.first_position) or group.members[0] for group in groups]

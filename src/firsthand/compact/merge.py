@@ -16,9 +16,8 @@ from collections.abc import Iterable
 from operator import attrgetter
 
 from firsthand.compact.spread import spread
-from firsthand.moment import Moment
 from firsthand.value import value
-from firsthand.window import Hint, Marker
+from firsthand.window import Hint, Marker, joined
 
 
 def merge(markers: Iterable[Marker]) -> tuple[Marker, ...]:
@@ -27,7 +26,8 @@ def merge(markers: Iterable[Marker]) -> tuple[Marker, ...]:
         group.members[0]
         if len(group.members) == 1
         else joined(
-            group,
+            group.members,
+            group.level,
             spread(group.hints, group.first_position, group.last_position),
             sum([marker.kept for marker in group.members]),
         )
@@ -76,36 +76,4 @@ def _together(left: Group, right: Group) -> Group:
     return Group(level, max(left.last_position, right.last_position), left.members + right.members)
 
 
-def joined(group: Group, hints: tuple[Hint, ...], kept: int) -> Marker:
-    """Make the marker that a group becomes, with its hints and the number of events that stay inside its range."""
-    members = group.members
-    last = max(members, key=_LAST_POSITION)
-    return Marker(
-        first=members[0].first,
-        last=last.last,
-        first_position=group.first_position,
-        last_position=group.last_position,
-        first_turn=min([marker.first_turn for marker in members]),
-        last_turn=max([marker.last_turn for marker in members]),
-        start=earliest([marker.start for marker in members if marker.start is not None]),
-        end=latest([marker.end for marker in members if marker.end is not None]),
-        events=sum([marker.events for marker in members]),
-        tokens=sum([marker.tokens for marker in members]),
-        level=group.level,
-        hints=hints,
-        kept=kept,
-    )
-
-
-_FIRST_POSITION, _LAST_POSITION = attrgetter("first_position"), attrgetter("last_position")
-_MICROSECONDS = attrgetter("microseconds")
-
-
-def earliest(times: Iterable[Moment]) -> Moment | None:
-    """Give the least of some times; None of none."""
-    return min(times, key=_MICROSECONDS, default=None)
-
-
-def latest(times: Iterable[Moment]) -> Moment | None:
-    """Give the greatest of some times; None of none."""
-    return max(times, key=_MICROSECONDS, default=None)
+_FIRST_POSITION = attrgetter("first_position")

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from firsthand.moment import clock
 from firsthand.printable import shown
 from firsthand.value import value
 
@@ -80,14 +81,6 @@ def count(number: int, noun: str) -> str:
     """Write a number with its noun: ``1 event``, ``2,000 events``."""
     plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{number:,} {noun if number == 1 else plural}"
-
-
-def clock(moment: object | None) -> str:
-    """Write a time to the second, with its offset, or that it is unknown."""
-    if moment is None:
-        return "time unknown"
-    text = str(moment)
-    return text[:19].replace("T", " ") + (text[-6:] if text[-6] in "+-" else "Z")
 
 
 def first_line(text: str) -> str:

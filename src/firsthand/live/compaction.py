@@ -13,7 +13,6 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from firsthand import event as events
 from firsthand.answer import Query, Scope
 from firsthand.compact.apply import apply
 from firsthand.compact.hints import terms
@@ -21,7 +20,7 @@ from firsthand.compact.plan import plan
 from firsthand.compact.receipt import Left, Receipt, Reflection, make, spans, to_json
 from firsthand.compact.reflect import Question, questions
 from firsthand.errors import PointerError, StoreDamaged
-from firsthand.event import INJECTED, Draft, Event, Kind, Trust, to_bytes
+from firsthand.event import INJECTED, Draft, Event, IdMaker, Kind, Trust, to_bytes
 from firsthand.log.read import Reader
 from firsthand.recall.frequency import shares
 from firsthand.task import state as tasks
@@ -194,7 +193,7 @@ def _is_expanded(memory: Memory, question: Question) -> bool:
 
 def _drafted(fold: Fold, after: Window, made: Receipt) -> Compacted:
     """Draft the receipt, with the names of what it needs to be begun at, and the task state that was in force."""
-    ids = events.IdMaker()
+    ids = IdMaker()
     task = Draft(
         Kind.TASK_STATE, tasks.to_json(fold.task), tasks.MEDIA, {INJECTED: True}, origin="firsthand",
         trust=Trust.TRUSTED, id=ids(),

@@ -122,7 +122,7 @@ class SessionWindow:
             known = next((name for name in found if name in formats.FORMATS), None)
             if known is None:
                 return formats.OPENAI_CHAT
-            self._format = str(known)
+            return self._settle(str(known))
         return self._format
 
     @property
@@ -352,11 +352,16 @@ class SessionWindow:
         if not messages:
             return
         if self._format is None:
-            self._format = formats.detect(messages)
-            if self._counts_by_format and counter_of(self._format) is not self._fold.counter:
-                self._fold.counter = counter_of(self._format)
-                self._fold.open_anew()
+            self._settle(formats.detect(messages))
         self._session.append_messages(messages, self._format, time=time)
+
+    def _settle(self, name: str) -> str:
+        """Take a format, and count as is right for it: what was counted otherwise is counted anew."""
+        self._format = name
+        if self._counts_by_format and counter_of(name) is not self._fold.counter:
+            self._fold.counter = counter_of(name)
+            self._fold.open_anew()
+        return name
 
     def _format_of_first(self) -> str:
         """Give the format of the session's first message that has one; empty when none of its first events has."""

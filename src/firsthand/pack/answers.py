@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from firsthand.answer import Answer, Hit, Outcome
 from firsthand.event import INJECTED, Event, Kind, to_text
-from firsthand.moment import Moment
+from firsthand.moment import Moment, clock
 from firsthand.printable import shown
 from firsthand.tokens import TokenCounter, estimate
 from firsthand.value import value
@@ -259,18 +259,11 @@ def _facts(event: Event) -> str:
 
 
 def _about(time: Moment | None, kind: Kind, who: str) -> str:
-    return f"{_clock(time)}  {kind.word}{f' by {shown(who)}' if who else ''}"
+    return f"{clock(time)}  {kind.word}{f' by {shown(who)}' if who else ''}"
 
 
 def _place(session: str, turn: int, own: bool) -> str:
     return f"session {shown(session)}{' (this one)' if own else ''}  turn {turn}"
-
-
-def _clock(time: Moment | None) -> str:
-    if time is None:
-        return "time unknown"
-    text = str(time)
-    return text[:19].replace("T", " ") + (text[-6:] if text[-6] in "+-" else "Z")
 
 
 def _size(media: str, size_bytes: int) -> str:

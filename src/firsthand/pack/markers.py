@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from firsthand.tokens import TokenCounter
 from firsthand.value import replace, value
-from firsthand.window import HINTS_MAX, Hint, Item, Marker, Window
+from firsthand.window import HINTS_MAX, Hint, Item, Marker, Window, joined
 
 from .shorten import largest
 
@@ -72,23 +72,14 @@ def _fits(way: Callable[[int], Fitted], tokens_max: int) -> Callable[[int], bool
 
 def together(markers: Sequence[Marker], items: Sequence[Item]) -> Marker:
     """Make one marker of several, for a pack; what stands between them counts as kept in its range."""
-    first, last = markers[0], markers[-1]
     places = [item.position for item in items]
     between = sum(
         bisect_left(places, after.first_position) - bisect_right(places, before.last_position)
         for before, after in pairwise(markers)
     )
-    starts = [marker.start for marker in markers if marker.start is not None]
-    ends = [marker.end for marker in markers if marker.end is not None]
     hints = [hint for marker in markers for hint in marker.hints]
-    return Marker(
-        first.first, last.last, first.first_position, last.last_position,
-        min(marker.first_turn for marker in markers), max(marker.last_turn for marker in markers),
-        min(starts, default=None), max(ends, default=None),
-        sum(marker.events for marker in markers), sum(marker.tokens for marker in markers),
-        max(marker.level for marker in markers), spread(hints, HINTS_MAX),
-        sum(marker.kept for marker in markers) + between,
-    )  # fmt: skip
+    kept = sum(marker.kept for marker in markers) + between
+    return joined(markers, max(marker.level for marker in markers), spread(hints, HINTS_MAX), kept)
 
 
 def spread(hints: Sequence[Hint], most: int) -> tuple[Hint, ...]:
