@@ -37,7 +37,7 @@ from firsthand.log.read import Reader
 from firsthand.value import asdict, field, value
 
 from . import words
-from .passages import ROW_STEP, Passage, cut, row_of
+from .passages import ROW_STEP, TRIGGER_ROWS, Passage, cut, row_of
 from .text import VERSION as TEXT_VERSION
 from .text import IndexSize, size_of
 
@@ -280,7 +280,7 @@ class Accelerator:
         match = " OR ".join(term.match for term in terms)
         table = f"text_{self._namespace}"
         found: list[Any] = []
-        for low, high in ((position + 1, ROW_STEP), (ROW_STEP, 1 << 62)):
+        for low, high in ((position + 1, ROW_STEP), (ROW_STEP, TRIGGER_ROWS)):
             found += db.execute(
                 f"SELECT rank, rowid FROM {table} WHERE {table} MATCH ? AND rowid >= ? AND rowid < ? "  # noqa: S608
                 f"AND (rowid & {ROW_STEP - 1}) > ? ORDER BY rank LIMIT ?",

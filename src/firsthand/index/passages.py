@@ -5,8 +5,9 @@ move on to the next space. The invariant: every run of up to 256 bytes without a
 space, and every text of up to 256 bytes, stands whole in at least one passage.
 
 The row of passage k of the event at position p is ``k * 2**40 + p``, so an
-event's first row is its position and no table is needed to find the others.
-This module knows no storage.
+event's first row is its position and no table is needed to find the others. Rows
+from ``TRIGGER_ROWS`` on are no passages: they stand for the situations that a note
+was learned in, k for the k-th of them. This module knows no storage.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ REACH_BYTES = WHOLE_BYTES + OVERLAP_BYTES
 """How far from its nominal beginning a passage's bytes can lie."""
 
 ROW_STEP = 1 << 40
+TRIGGER_FIRST = 1 << 22
+"""The number of a note's first situation; the passages of 64 GiB come before it."""
+TRIGGER_ROWS = TRIGGER_FIRST * ROW_STEP
+"""The rows of passages are below it, those of situations from it on."""
 _POSITION = ROW_STEP - 1
 _SPACE = b" \t\n\r\f\v"
 

@@ -6,9 +6,10 @@ found through it.
 
 The invariant: the rows of ``text_<namespace>`` are the passages of the events of
 that namespace that were not erased and that the log's ``index_reach`` says are
-reached, with the words that `words` gives; nothing else. An event that only repeats
-others (`Event.is_searchable`) has one row without words. Everything here can be
-dropped and built again from the log.
+reached, with the words that `words` gives, and for a note one row more for each
+situation it was learned in; nothing else. An event that only repeats others
+(`Event.is_searchable`) has one row without words. Everything here can be dropped
+and built again from the log.
 
 It does not know how a query is planned or ranked.
 """
@@ -27,7 +28,7 @@ from firsthand.log.port import ContentReader, Entry
 from firsthand.value import value
 
 from . import words
-from .passages import ROW_STEP, count, cut, row_of
+from .passages import ROW_STEP, TRIGGER_FIRST, count, cut, row_of
 
 NAME = "text"
 VERSION = f"1.{words.WORDS_VERSION}"
@@ -99,10 +100,11 @@ class TextIndex:
     def forget(self, db: apsw.Connection, entries: Sequence[Entry]) -> None:
         """Remove events; `purge` then takes their words out of the file."""
         for entry in entries:
-            size = entry.event.size_bytes
+            event = entry.event
+            triggers = range(TRIGGER_FIRST, TRIGGER_FIRST + len(words.situations(event)))
             db.executemany(
                 f"DELETE FROM text_{entry.namespace_key} WHERE rowid = ?",  # noqa: S608 - a number
-                ((row_of(entry.event.position, number),) for number in range(count(size))),
+                ((row_of(event.position, number),) for number in (*range(count(event.size_bytes)), *triggers)),
             )
 
     def purge(self, db: apsw.Connection, namespace: int) -> None:
@@ -188,11 +190,15 @@ def _rows(events: Iterable[Event], contents: ContentReader) -> Iterator[tuple[in
     for event in events:
         if not event.is_searchable:  # an empty row, so that rows and events still tally
             yield event.position, "", ""
-        elif event.artifact is None:
+            continue
+        if event.artifact is None:
             found = words.of_event(event)
             yield event.position, found.text, found.exact
         else:
             yield from _passage_rows(event, contents)
+        for number, situation in enumerate(words.situations(event), TRIGGER_FIRST):
+            found = words.of_text(situation)
+            yield row_of(event.position, number), found.text, found.exact
 
 
 def _passage_rows(event: Event, contents: ContentReader) -> Iterator[tuple[int, str, str]]:

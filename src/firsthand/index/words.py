@@ -31,6 +31,10 @@ STRING_CHARACTERS_MAX = 256
 """A longer run without a space is indexed as pieces of this length, so that no pattern runs long."""
 PATH_ENDS_MAX = 8
 HEADER_CHARACTERS_MAX = 2_000
+SITUATIONS_MAX = 16
+SITUATION_CHARACTERS_MAX = 2_000
+SITUATIONS = "situations"
+"""The fact in a note's meta that holds the situations it was learned in, as texts."""
 META_INDEXED = (
     "tool", "name", "call_id", "subject", "from", "to", "cc", "title", "file", "filename", "path", "url", "caption",
 )  # fmt: skip
@@ -162,6 +166,18 @@ def header(event: Event) -> str:
             elif isinstance(value, list):
                 parts += [item for item in value if isinstance(item, str)]
     return " ".join(parts)[:HEADER_CHARACTERS_MAX]
+
+
+def situations(event: Event) -> tuple[str, ...]:
+    """Give the situations that a note was learned in; none for any other event.
+
+    What an import or another program wrote there is taken as far as it is text, within the limits.
+    """
+    found = event.meta.get(SITUATIONS) if event.kind is Kind.NOTE and event.meta else None
+    if not isinstance(found, list):
+        return ()
+    texts = [one[:SITUATION_CHARACTERS_MAX] for one in found if isinstance(one, str)]
+    return tuple(texts[:SITUATIONS_MAX])
 
 
 def reading(head: bytes, media: str, kind: Kind) -> Callable[[bytes], str]:

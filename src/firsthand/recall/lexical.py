@@ -17,7 +17,7 @@ from typing import Any
 import apsw
 
 from firsthand.answer import Scope
-from firsthand.index.passages import ROW_STEP, position_of
+from firsthand.index.passages import ROW_STEP, TRIGGER_ROWS, position_of
 from firsthand.index.text import NAME, TOKENIZER, VERSION, IndexSize, counted_of, size_of, version_of
 from firsthand.value import value
 
@@ -132,7 +132,7 @@ class Lexical:
         self._db, self._namespace, self._deadline = db, namespace, deadline
         self._table = f"text_{namespace}"
         self.size: IndexSize = size_of(db, namespace)
-        last = db.execute(f"SELECT max(id) FROM {self._table}_docsize").get  # noqa: S608 - a number
+        last = db.execute(f"SELECT max(id) FROM {self._table}_docsize WHERE id < {TRIGGER_ROWS}").get  # noqa: S608
         self._passages = last is not None and last >= ROW_STEP
         self._where = where(db, namespace, scope)
 
@@ -177,9 +177,9 @@ class Lexical:
         if not self._passages:
             arms = [whole]
         elif best and not where.bounded:
-            arms = [(0, 1 << 62)]
+            arms = [(0, TRIGGER_ROWS)]
         else:
-            arms = [whole, (ROW_STEP, 1 << 62)]
+            arms = [whole, (ROW_STEP, TRIGGER_ROWS)]
         join = f"CROSS JOIN event e ON e.position = (f.rowid & {ROW_STEP - 1}) " if where.sql else ""
         sql = (
             f"SELECT f.rowid, {'f.rank' if best else '0.0'} FROM {self._table} f {join}"  # noqa: S608 - marks
