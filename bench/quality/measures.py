@@ -1,0 +1,94 @@
+"""What is counted of a ranking, and how sure a count is.
+
+Intervals are bootstrap intervals by question; a difference of two methods is taken over the same
+questions in the same draws. Questions of one talk are not wholly independent, so that the true
+intervals are somewhat wider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+DRAWS = 5_000
+SEED = 4
+COVERED = (2.5, 97.5)
+SHARES = ("recall@5", "recall@10", "MRR@10", "any@10", "all@10")
+
+Row = NDArray[np.float64]
+
+
+def counted(units: Sequence[str], evidence: frozenset[str]) -> tuple[float, ...]:
+    """Measure one ranking of at most ten hits against its evidence, in the order of `SHARES`."""
+    assert evidence, "a question without evidence has no recall"
+    five, ten = (len(evidence & set(units[:count])) / len(evidence) for count in (5, 10))
+    first = next((1 / place for place, unit in enumerate(units[:10], 1) if unit in evidence), 0.0)
+    return five, ten, first, float(ten > 0), float(ten == 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over questions, with its interval."""
+
+    mean: float
+    low: float
+    high: float
+    count: int
+
+    @property
+    def detectable(self) -> bool:
+        """For a difference: whether the interval leaves 0 out."""
+        return self.low > 0 or self.high < 0
+
+
+def estimate(values: Sequence[float] | Row) -> Estimate:
+    """Give the mean of one value a question."""
+    row = np.asarray(values, np.float64)
+    low, high = np.percentile(_weights(len(row)) @ row, COVERED)
+    return Estimate(float(row.mean()), float(low), float(high), len(row))
+
+
+def difference(ours: Sequence[float] | Row, theirs: Sequence[float] | Row) -> Estimate:
+    """Give the mean of ours minus theirs, question by question."""
+    return estimate(np.asarray(ours, np.float64) - np.asarray(theirs, np.float64))
+
+
+def separation(positive: Sequence[float], negative: Sequence[float]) -> float:
+    """Give the chance that a positive has the higher score than a negative (the area under the curve)."""
+    ranks = (
+        np.searchsorted(np.sort(negative), positive, side="left"),
+        np.searchsorted(np.sort(negative), positive, "right"),
+    )
+    return float((ranks[0] + ranks[1]).mean() / (2 * len(negative)))
+
+
+def at_false_share(positive: Sequence[float], negative: Sequence[float], false_share: float) -> float:
+    """Give the share of positives above the least threshold that at most ``false_share`` of the negatives pass."""
+    allowed = int(false_share * len(negative))
+    bound = np.sort(negative)[::-1][allowed]  # one more than allowed would pass at this score
+    return float((np.asarray(positive) > bound).mean())
+
+
+def best_threshold(positive: Sequence[float], negative: Sequence[float]) -> float:
+    """Give the threshold with the most positives passed less negatives passed (Youden's J)."""
+    candidates = np.unique(np.concatenate([positive, negative]))
+    passed = [np.mean(np.asarray(positive) >= one) - np.mean(np.asarray(negative) >= one) for one in candidates]
+    return float(candidates[int(np.argmax(passed))])
+
+
+def by_group(groups: Sequence[str], values: Mapping[str, Row]) -> dict[str, dict[str, Row]]:
+    """Split the questions of each method by group, in the groups' order."""
+    where = {group: np.array([one == group for one in groups]) for group in sorted(set(groups))}
+    return {group: {name: row[chosen] for name, row in values.items()} for group, chosen in where.items()}
+
+
+@cache
+def _weights(count: int) -> Row:
+    """Give the share of each question in each draw."""
+    generator = np.random.default_rng(SEED)
+    drawn = generator.multinomial(count, np.full(count, 1 / count), size=DRAWS)
+    return np.asarray(drawn / count, np.float64)
