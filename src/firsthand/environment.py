@@ -19,6 +19,16 @@ def default_namespace() -> str:
     return os.environ.get("FIRSTHAND_NAMESPACE", "") or "default"
 
 
+def default_embedder() -> str | None:
+    """Give the word of the embedder that is used when none is named: ``$FIRSTHAND_EMBEDDER``; None without one."""
+    return os.environ.get("FIRSTHAND_EMBEDDER") or None
+
+
+def embedder_key() -> str | None:
+    """Give the key for an embedder behind an endpoint: ``$FIRSTHAND_EMBEDDER_KEY``; None without one."""
+    return os.environ.get("FIRSTHAND_EMBEDDER_KEY") or None
+
+
 def home() -> Path:
     """Give the user's home folder."""
     return Path("~").expanduser()

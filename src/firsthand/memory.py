@@ -18,6 +18,7 @@ from firsthand.answer import Answer, Query, Scope
 from firsthand.errors import QueryError, StoreBusy
 from firsthand.event import Draft, Event, Kind
 from firsthand.index.text import TextIndex
+from firsthand.index.vectors import Vectors
 from firsthand.log.append import Appended
 from firsthand.log.log import TIMEOUT_MS, Log
 from firsthand.log.prepare import check_name
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from firsthand.anatomy.record import Anatomy
     from firsthand.anatomy.replay import Replay
     from firsthand.index.accelerator import Accelerator
+    from firsthand.index.dense import Dense
+    from firsthand.index.embed.port import Embedder
     from firsthand.intake.importer import ImportReport, Progress
     from firsthand.log.backup import Backup
     from firsthand.log.erase import Erasure
@@ -55,9 +58,10 @@ class Memory:
     an append has returned is on disk.
     """
 
-    def __init__(self, log: Log, index: TextIndex, namespace: str) -> None:
+    def __init__(self, log: Log, index: TextIndex, namespace: str, embedder: Embedder | None = None) -> None:
         self._log, self._index = log, index
         self.namespace = namespace
+        self._dense = None if embedder is None else self._dense_of(embedder)
         self._fast: Accelerator | None = None
         self._appended = 0
 
@@ -70,6 +74,7 @@ class Memory:
         read_only: bool = False,
         create: bool = True,
         timeout_ms: int = TIMEOUT_MS,
+        embedder: Embedder | str | None = None,
     ) -> Memory:
         """Open a store, making it if the folder is new or empty.
 
@@ -77,9 +82,13 @@ class Memory:
             path: the store's folder; None is ``$FIRSTHAND_STORE``, else ``~/.firsthand``.
             namespace: the tenant; None is ``$FIRSTHAND_NAMESPACE``, else ``default``.
             timeout_ms: how long a write waits for other writers, at most a day.
+            embedder: finds events by their meaning too: an `Embedder`, or ``minilm``, ``static`` or
+                ``endpoint:URL#model``; None is ``$FIRSTHAND_EMBEDDER``, else words alone. Nothing is
+                downloaded; what is not installed is said by `recall`.
 
         Raises:
-            InvalidArgument: ``read_only`` or ``create`` is not True or False, or the timeout no time.
+            InvalidArgument: ``read_only`` or ``create`` is not True or False, the timeout no time, or the
+                embedder none.
             NotAStore: the folder holds something else, or nothing and ``create`` is false.
             StoreNewer: a newer version wrote the store, and this one cannot read it.
             StoreReadOnly: it cannot be written here, and ``read_only`` is false.
@@ -89,8 +98,11 @@ class Memory:
             environment.default_namespace() if namespace is None else namespace, "namespace", empty=False
         )
         root = Path(path) if path is not None else environment.default_store()
-        log = Log(root, read_only=read_only, create=create, timeout_ms=timeout_ms, indexes=(index,))
-        return cls(log, index, named)
+        meaning = _embedder(embedder)
+        log = Log(
+            root, read_only=read_only, create=create, timeout_ms=timeout_ms, indexes=(index,), followers=(Vectors(),)
+        )
+        return cls(log, index, named, meaning)
 
     @property
     def path(self) -> Path:
@@ -104,6 +116,8 @@ class Memory:
 
     def close(self) -> None:
         """Let the store go."""
+        if self._dense is not None:
+            self._dense.stop()
         self._log.close()
 
     def __enter__(self) -> Self:
@@ -139,6 +153,8 @@ class Memory:
         self._appended += len(appended)
         if self._appended >= FOLLOW_EVENTS:
             self._count_in_passing()
+        if self._dense is not None:
+            self._dense.wake()
         return appended
 
     # read --------------------------------------------------------------------------------------------
@@ -283,7 +299,7 @@ class Memory:
         """Measure the store: events, sessions, sizes, how far the indexes reach."""
         from firsthand.stats import measure
 
-        return measure(self._log, self.namespace)
+        return measure(self._log, self.namespace, self._dense)
 
     # import and export ---------------------------------------------------------------------------------
 
@@ -318,7 +334,7 @@ class Memory:
             host=None if mapping is None else Jsonl(Fields.of(mapping)),
             progress=progress,
         )
-        self.follow()
+        self._follow_words()
         return report
 
     def export(
@@ -394,16 +410,35 @@ class Memory:
             yield from (event.id for event in reader.span(self.namespace, *ends))
 
     def rebuild(self, *, progress: Callable[[int, int], None] | None = None) -> Rebuilt:
-        """Throw the indexes away and build them from the log; a damaged event is left out, and told."""
+        """Throw the indexes away and build them from the log; a damaged event is left out, and told.
+
+        Vectors are thrown away too, and made anew in the background, or by `follow`.
+        """
         rebuilt = self._log.rebuild(progress)
-        self.follow()
+        self._follow_words()
         return rebuilt
 
-    def follow(self) -> None:
-        """Bring up to date what follows the log and only speeds recall: counts of common terms, the accelerator.
+    def follow(self, *, progress: Callable[[int, int], None] | None = None) -> None:
+        """Bring everything up to date that follows the log: counts of common terms, the accelerator, vectors.
 
-        Done by itself after imports and rebuilds; the counts also every some thousand appends.
+        The first two only speed recall; they are also brought up to date by imports and rebuilds, and
+        the counts every some thousand appends. Vectors are made in the background too, while this
+        process has the store open.
+
+        Args:
+            progress: called with the position that the vectors reach, and the last one.
+
+        Raises:
+            ModelError: the embedder failed; what was made before that is kept.
         """
+        self._follow_words()
+        if self._dense is not None and not self.read_only:
+            self._dense.follow(progress)
+
+    def _follow_words(self) -> None:
+        """Bring the counts and the accelerator up to date, and have vectors follow in the background."""
+        if self._dense is not None:
+            self._dense.wake()
         if self.read_only or self._log.reader.index_faults() or not self._log.reader.head()[0]:
             return
         self._count()
@@ -433,6 +468,15 @@ class Memory:
         except StoreBusy:  # the store is crowded; the counter stands at 0, so it is tried again as many appends later
             self._appended = 0
 
+    def _dense_of(self, embedder: Embedder) -> Dense:
+        import weakref
+
+        from firsthand.index.dense import Dense
+
+        dense = Dense(self._log, self.namespace, embedder)
+        weakref.finalize(self, dense.stop)  # at the process's end too: no thread must be left in a model's code
+        return dense
+
     def _accelerator(self, *, make: bool = False) -> Accelerator | None:
         """Give the accelerator of a large store, if there is one (or one is to be made) and it can be used."""
         key = self._log.reader.namespace_key(self.namespace)
@@ -449,6 +493,20 @@ class Memory:
         reader = self._log.reader
         folder = self._log.root / "cache" / f"tantivy-{key}"
         return Accelerator(folder, reader, key, stems(reader.db), read_only=self.read_only)
+
+
+def _embedder(given: Embedder | str | None) -> Embedder | None:
+    """Give the embedder that is meant, unasked: nothing of it is loaded."""
+    given = environment.default_embedder() if given is None else given
+    if given is None:
+        return None
+    if isinstance(given, str):
+        from firsthand.index.embed.named import named
+
+        return named(given, environment.embedder_key())
+    from firsthand.index.embed.port import accepted
+
+    return accepted(given)
 
 
 def _pointer(address: str | Pointer | Appended) -> Pointer:

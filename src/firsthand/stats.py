@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from firsthand.index.dense import Dense, SpaceState, states
 from firsthand.log.log import Log
 from firsthand.log.schema import DATABASE_FILE
 
@@ -18,6 +19,8 @@ class Stats:
         content_bytes: what the events of this namespace keep in the database, compressed.
         wal_bytes: written and safe, not yet moved into the database file; large when a reader stays open for long.
         index_faults: the indexes that do not follow, and why.
+        vectors: how far they reach, by embedder; empty without any.
+        vector_fault: why they do not follow in the background; empty while they do, or are not to.
     """
 
     path: str
@@ -34,9 +37,11 @@ class Stats:
     artifact_bytes: int
     index_faults: dict[str, str]
     head: str
+    vectors: tuple[SpaceState, ...]
+    vector_fault: str
 
 
-def measure(log: Log, namespace: str) -> Stats:
+def measure(log: Log, namespace: str, dense: Dense | None = None) -> Stats:
     """Measure a store and one namespace of it; costs one pass over the namespace's rows."""
     reader, db = log.reader, log.reader.db
     key = reader.namespace_key(namespace)
@@ -50,5 +55,5 @@ def measure(log: Log, namespace: str) -> Stats:
         (log.root / DATABASE_FILE).stat().st_size, wal.stat().st_size if wal.exists() else 0,
         len(files), sum(path.stat().st_size for path in files),
         {name: f"{fault}, beyond position {position}" for name, (position, fault) in reader.index_faults().items()},
-        f"{head}:{digest.hex()}",
+        f"{head}:{digest.hex()}", states(log, namespace, dense), dense.fault if dense is not None else "",
     )  # fmt: skip

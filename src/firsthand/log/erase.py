@@ -21,7 +21,7 @@ from firsthand.value import value
 
 from .append import Appender
 from .artifacts import ArtifactStore
-from .port import Entry, TransactionIndex
+from .port import Entry, FollowingIndex
 from .prepare import Batch, prepare
 from .queue import Ticket
 
@@ -69,7 +69,7 @@ def erase(
     db: apsw.Connection,
     appender: Appender,
     artifacts: ArtifactStore,
-    indexes: Sequence[TransactionIndex],
+    indexes: Sequence[FollowingIndex],
     ids: IdMaker,
     *,
     namespace: str,
@@ -107,7 +107,7 @@ def erase(
     return Erasure(tuple(event.id for event in fresh), already, removed, kept, pointers)
 
 
-def _destroy(db: apsw.Connection, entries: Sequence[Entry], indexes: Sequence[TransactionIndex]) -> None:
+def _destroy(db: apsw.Connection, entries: Sequence[Entry], indexes: Sequence[FollowingIndex]) -> None:
     for index in indexes:
         index.forget(db, entries)
     pending = _pending(db)
@@ -127,7 +127,7 @@ def _pending(db: apsw.Connection) -> list[list[Any]]:
     return pending
 
 
-def _finish(db: apsw.Connection, artifacts: ArtifactStore, indexes: Sequence[TransactionIndex]) -> int:
+def _finish(db: apsw.Connection, artifacts: ArtifactStore, indexes: Sequence[FollowingIndex]) -> int:
     """Destroy what erasures freed: files that no event holds any more, index segments, free pages, the WAL.
 
     Gives how many files went. Cut short, it is done again by the next erasure.

@@ -50,7 +50,7 @@ from .database import (
     translating,
 )
 from .disk import Disk
-from .port import Entry, TransactionIndex
+from .port import Entry, FollowingIndex, TransactionIndex
 from .prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, check_name, decode_batch, encode_batch, prepare
 from .queue import Ticket, WriterQueue
 from .read import Reader
@@ -77,6 +77,7 @@ class Log:
         create: make the store when the folder is new or empty.
         timeout_ms: how long a write waits for other writers.
         indexes: those that are written in the log's transaction.
+        followers: those that lie in its file and follow in their own time.
         inline_max: payloads over this many bytes become artifacts.
         clock: the time of ingest; for tests.
         disk, vfs: the file system below artifacts and SQLite; for fault tests.
@@ -96,6 +97,7 @@ class Log:
         create: bool = True,
         timeout_ms: int = TIMEOUT_MS,
         indexes: Sequence[TransactionIndex] = (),
+        followers: Sequence[FollowingIndex] = (),
         inline_max: int = CONTENT_INLINE_MAX,
         clock: Callable[[], Moment] = moment.now,
         disk: Disk | None = None,
@@ -106,7 +108,8 @@ class Log:
         self.read_only = read_only
         self.newer = False
         self._create, self._timeout_ms = create, timeout_ms
-        self._indexes, self._inline_max, self._clock = tuple(indexes), inline_max, clock
+        self._indexes, self._followers = tuple(indexes), tuple(followers)
+        self._inline_max, self._clock = inline_max, clock
         self._disk, self._vfs = disk or Disk(), vfs
         self._ids = IdMaker()
         self._namespace_keys: dict[str, int] = {}
@@ -373,15 +376,22 @@ class Log:
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Rebuilt:
         """Build every index anew from the log, in steps between which others may write.
 
-        Until it is done the index counts as behind, and answers come from the log beyond it.
+        Until it is done the index counts as behind, and answers come from the log beyond it. What
+        follows in its own time is dropped, and begins anew by itself.
 
         Args:
             progress: called with the position reached and the last one.
         """
         from .rebuild import Rebuilt, rebuild
 
+        self.exclusively(self._reset_followers)
         done = [rebuild(index, self.reader, self.exclusively, progress) for index in self._indexes]
         return Rebuilt(sum(one.events for one in done), tuple(sorted({at for one in done for at in one.damaged})))
+
+    def _reset_followers(self, db: apsw.Connection) -> None:
+        with db:
+            for follower in self._followers:
+                follower.reset(db)
 
     def flush_indexes(self) -> None:
         """Leave nothing of the newest events to be indexed with later ones."""
@@ -419,7 +429,7 @@ class Log:
             with self._writing():
                 queue.wipe()
                 return erase(
-                    self.writer, self._appender, self.artifacts, self._indexes, self._ids,
+                    self.writer, self._appender, self.artifacts, (*self._indexes, *self._followers), self._ids,
                     namespace=namespace, namespace_key=key, events=events, reason=reason,
                 )  # fmt: skip
 

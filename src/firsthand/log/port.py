@@ -1,7 +1,8 @@
 """What the log asks of an index that writes in its transaction, and what it gives to one that reads.
 
 The log does not know its indexes. `memory` hands it those that must be written
-in the log's own transaction, behind a port of four verbs.
+in the log's own transaction, behind a port of four verbs, and those that only
+follow it but lie in its file, behind three of them.
 """
 
 from __future__ import annotations
@@ -55,21 +56,13 @@ class Entries:
     through: int
 
 
-class TransactionIndex(Protocol):
-    """An index that is written in the log's own transaction.
+class FollowingIndex(Protocol):
+    """What follows the log in its own time and lies in its file: the log erases it along, and drops it to be rebuilt.
 
-    All but `purge` run inside an open write transaction on ``db`` and none begins
-    or ends one. All may be called again for the same events and then change
-    nothing. An ``apsw.Error`` that leaves them is undone by the log up to the
-    state before the call; the events are kept all the same, and the index is
-    marked as not reaching beyond the position before them.
+    All but `purge` run inside an open write transaction on ``db`` and none begins or ends one.
     """
 
     name: str
-
-    def apply(self, db: apsw.Connection, entries: Sequence[Entry], contents: ContentReader) -> None:
-        """Add events, in order of position."""
-        ...
 
     def forget(self, db: apsw.Connection, entries: Sequence[Entry]) -> None:
         """Remove events; they still have their content when this is called."""
@@ -81,4 +74,19 @@ class TransactionIndex(Protocol):
 
     def purge(self, db: apsw.Connection, namespace_key: int) -> None:
         """Leave no trace of forgotten events in any segment; called outside a transaction, after `forget`."""
+        ...
+
+
+class TransactionIndex(FollowingIndex, Protocol):
+    """An index that is written in the log's own transaction.
+
+    All but `purge` run inside an open write transaction on ``db`` and none begins
+    or ends one. All may be called again for the same events and then change
+    nothing. An ``apsw.Error`` that leaves them is undone by the log up to the
+    state before the call; the events are kept all the same, and the index is
+    marked as not reaching beyond the position before them.
+    """
+
+    def apply(self, db: apsw.Connection, entries: Sequence[Entry], contents: ContentReader) -> None:
+        """Add events, in order of position."""
         ...

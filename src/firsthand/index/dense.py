@@ -1,0 +1,99 @@
+"""The vectors of one namespace of an opened store: searched, followed, told of.
+
+Joins an embedder, the search over its space, and the thread that follows the log.
+The invariant: what one of them learns to be wrong, every answer and the figures of
+the store say.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from firsthand.log.log import Log
+from firsthand.value import value
+
+from . import vectors
+from .background import Background
+from .embed.port import Embedder
+from .follower import Step, VectorFollower
+from .nearest import Nearest
+from .passages import ROW_STEP
+from .vector_search import VectorSearch, identity_of
+
+ELSEWHERE_SECONDS = 0.2
+
+
+@value
+class SpaceState:
+    """How far the vectors by one embedder reach.
+
+    Attributes:
+        embedder: its identity and the rules by which texts are cut for it.
+        through: every searchable event up to this position has its vectors.
+        current: True for the embedder at hand; vectors of others are dropped once its own are complete.
+    """
+
+    embedder: str
+    dimension: int
+    vectors: int
+    through: int
+    current: bool
+
+
+class Dense:
+    """What a namespace has of vectors, with the embedder at hand. Threads may share it."""
+
+    def __init__(self, log: Log, namespace: str, embedder: Embedder) -> None:
+        self._log, self._namespace, self.embedder = log, namespace, embedder
+        self._background = Background(VectorFollower(log, namespace, embedder).step)
+        self._search = VectorSearch(
+            lambda: log.reader.db, lambda: log.reader.namespace_key(namespace), embedder, self._behind
+        )
+
+    def near(self, text: str, limit: int, *, low: int = 0, high: int = ROW_STEP) -> Nearest:
+        """Give the rows whose vectors are nearest to a text; see `firsthand.recall.near.Near`."""
+        self.wake()
+        return self._search.near(text, limit, low=low, high=high)
+
+    def wake(self) -> None:
+        """Have the vectors of what is new made in the background."""
+        if not self._log.read_only:
+            self._background.wake()
+
+    def follow(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Make the vectors of everything, and drop those of other embedders; returns when it is done.
+
+        Args:
+            progress: called with the position reached and the last one.
+
+        Raises:
+            ModelError: the embedder failed; what was made before that is kept.
+        """
+        follower = VectorFollower(self._log, self._namespace, self.embedder)
+        while (did := follower.step()) is not Step.DONE:
+            if did is Step.ELSEWHERE:
+                time.sleep(ELSEWHERE_SECONDS)
+            if progress is not None:
+                progress(follower.through, self._log.reader.head()[0])
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._background.stop()
+
+    @property
+    def fault(self) -> str:
+        """Why the thread does not follow; empty while all is well."""
+        return self._background.fault
+
+    def _behind(self) -> str:
+        return f"vectors do not follow: {self.fault}" if self.fault else ""
+
+
+def states(log: Log, namespace: str, dense: Dense | None) -> tuple[SpaceState, ...]:
+    """Tell the spaces of a namespace, oldest first."""
+    current = None if dense is None else identity_of(dense.embedder)
+    return tuple(
+        SpaceState(one.identity, one.dimension, one.vectors, one.through, one.identity == current)
+        for one in vectors.spaces(log.reader.db, log.reader.namespace_key(namespace))
+    )

@@ -1,0 +1,202 @@
+"""Follows the log with vectors: reads events, has their texts embedded, writes what came.
+
+Embedding happens outside the write lock; under it a batch is written in one
+transaction, in milliseconds. Batches grow while they are quick, so that neither a
+fast embedder waits for the disk nor a slow one keeps a whole batch in the air.
+
+The invariant: the watermark moves only together with the vectors of every
+searchable event up to it. A batch whose events were erased while it was embedded is
+written without them; one that another process wrote first is thrown away. A space
+of another embedder stays until this one's is complete, then goes.
+
+It knows no model, no threads and no namespace but its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import time
+from array import array
+from collections.abc import Callable, Iterator
+from enum import Enum
+
+import apsw
+
+from firsthand.errors import ModelError, ModelUnavailable, StoreDamaged
+from firsthand.log.log import Log
+from firsthand.value import value
+
+from . import vectors
+from .embed.port import NUMPY_MISSING, Embedder, embedded
+from .passages import position_of
+from .vector_search import identity_of
+from .vector_texts import texts_of
+
+EVENTS_MAX = 10_000
+"""Looked at in one step: of a namespace that has few of the store's events."""
+TEXTS_MIN, TEXTS_MAX = 32, 4_096
+QUICK_SECONDS, SLOW_SECONDS = 0.2, 1.0
+"""After a batch that took less than the first the next one is twice as large; after more than the second, half."""
+_ERASED = "SELECT position FROM event WHERE salt IS NULL AND position IN carray(?)"
+
+
+class Step(Enum):
+    """What a step came to."""
+
+    TOOK = "took"  # something was done, and there may be more to do
+    ELSEWHERE = "elsewhere"  # another process is at it: what it writes, this one need not
+    DONE = "done"  # the end of the log is reached
+
+
+@value
+class _Batch:
+    """Texts that wait to be embedded, and how far the watermark moves with them."""
+
+    after: int
+    through: int
+    rows: tuple[int, ...]
+    texts: tuple[str, ...]
+
+
+class VectorFollower:
+    """Brings the vectors of one namespace by one embedder up to date, a step at a time. One thread may use it."""
+
+    def __init__(self, log: Log, namespace: str, embedder: Embedder) -> None:
+        self._log, self._name, self._embedder = log, namespace, embedder
+        self._identity = identity_of(embedder)
+        self._texts_max = TEXTS_MIN
+
+    @property
+    def through(self) -> int:
+        """The watermark: every searchable event up to this position has its vectors."""
+        space = vectors.find(self._log.reader.db, self._namespace(), self._identity)
+        return space.through if space is not None else 0
+
+    def step(self) -> Step:
+        """Take the next events in; when none are left, drop some of what other embedders made.
+
+        Raises:
+            ModelError: the embedder failed; nothing was written.
+            StoreError: the store cannot be read or written.
+        """
+        with self._mine() as mine:
+            if not mine:
+                return Step.ELSEWHERE
+            begun = time.monotonic()
+            batch = self._read(self.through)
+            if batch is None:
+                return Step.TOOK if self._drop_some_of_others() else Step.DONE
+            self._log.exclusively(self._writing(batch))
+            self._pace(len(batch.texts), time.monotonic() - begun)
+            return Step.TOOK
+
+    def _namespace(self) -> int:
+        return self._log.reader.namespace_key(self._name)
+
+    @contextlib.contextmanager
+    def _mine(self) -> Iterator[bool]:
+        """Hold the lock that says which process is at it, unless another has it."""
+        lock = self._log.root / "cache" / f"vectors-{self._namespace()}.lock"
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        with lock.open("ab") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            try:
+                yield True
+            finally:
+                fcntl.flock(
+                    file, fcntl.LOCK_UN
+                )  # a child forked in the meantime holds the same lock: closing is not enough
+
+    def _pace(self, texts: int, seconds: float) -> None:
+        if seconds < QUICK_SECONDS and texts >= self._texts_max:
+            self._texts_max = min(TEXTS_MAX, self._texts_max * 2)
+        elif seconds > SLOW_SECONDS:
+            self._texts_max = max(TEXTS_MIN, self._texts_max // 2)
+
+    def _read(self, after: int) -> _Batch | None:
+        """Read the next events until there are texts enough; None at the end of the log.
+
+        A damaged event is passed over: no answer could show it, and `verify` names it.
+        """
+        rows: list[int] = []
+        texts: list[str] = []
+        through, namespace = after, self._namespace()
+        while through - after < EVENTS_MAX:
+            read = self._log.reader.entries(through, self._texts_max)
+            if read.through == through:
+                break
+            for entry in read.entries:
+                if entry.namespace_key != namespace:
+                    continue
+                # Of a payload that is damaged in its middle, the passages before that are kept.
+                with contextlib.suppress(StoreDamaged):
+                    for row, text in texts_of(entry.event, self._log.reader):
+                        rows.append(row)
+                        texts.append(text)
+                if len(texts) >= self._texts_max:
+                    return _Batch(after, entry.event.position, tuple(rows), tuple(texts))
+            through = read.through
+        return _Batch(after, through, tuple(rows), tuple(texts)) if through > after else None
+
+    def _writing(self, batch: _Batch) -> Callable[[apsw.Connection], None]:
+        """Have a batch embedded; give what writes it."""
+        try:
+            from . import codes  # noqa: PLC0415 - numpy
+        except ModuleNotFoundError as error:
+            raise ModelUnavailable(NUMPY_MISSING) from error
+        table = embedded(self._embedder, batch.texts) if batch.texts else None
+        coded = codes.Codes((), ()) if table is None else codes.encode(codes.unit(table))
+        dimension = self._embedder.dimension if table is None else table.shape[1]
+        namespace = self._namespace()
+
+        def write(db: apsw.Connection) -> None:
+            with db:
+                space = vectors.find(db, namespace, self._identity)
+                if (space.through if space is not None else 0) != batch.after:
+                    return
+                if space is None or (not space.vectors and space.dimension != dimension):
+                    if space is not None:
+                        vectors.drop(db, space.key)
+                    space = vectors.make(db, namespace, self._identity, dimension)
+                if table is not None and space.dimension != dimension:
+                    raise ModelError(vectors.resized(space, dimension))
+                _extend(db, space, batch, coded.coded, coded.bits)
+
+        return write
+
+    def _drop_some_of_others(self) -> bool:
+        """Drop a part of a space of another embedder, now that this one's is complete; say whether there was one."""
+        others = [
+            space.key
+            for space in vectors.spaces(self._log.reader.db, self._namespace())
+            if space.identity != self._identity
+        ]
+        if not others or not self.through:
+            return False
+
+        def drop(db: apsw.Connection) -> None:
+            with db:
+                vectors.drop_some(db, others[0])
+
+        self._log.exclusively(drop)
+        return True
+
+
+def _extend(
+    db: apsw.Connection, space: vectors.Space, batch: _Batch, coded: tuple[bytes, ...], bits: tuple[bytes, ...]
+) -> None:
+    """Write a batch, without the events that were erased since it was read."""
+    positions = sorted({position_of(row) for row in batch.rows})
+    gone = (
+        {position for (position,) in db.execute(_ERASED, (apsw.carray(array("q", positions)),))} if positions else set()
+    )
+    kept = [at for at, row in enumerate(batch.rows) if position_of(row) not in gone]
+    vectors.extend(
+        db, space, batch.through,
+        [batch.rows[at] for at in kept], [coded[at] for at in kept], [bits[at] for at in kept],
+    )  # fmt: skip

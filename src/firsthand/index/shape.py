@@ -1,0 +1,28 @@
+"""The shape in which vectors are kept: how many to a chunk, how many bytes of bits; a vector's seal."""
+
+from __future__ import annotations
+
+from struct import pack
+from zlib import crc32
+
+CHUNK_VECTORS = 4_096
+EMPTY = 0
+"""The row of a slot whose vector was taken out: no event has position 0."""
+HEAD_BYTES = 8
+"""Before a kept vector's bytes: a checksum and the scale."""
+DIMENSION_MAX = 8_192
+
+
+def bit_bytes(dimension: int) -> int:
+    """Say how many bytes the bits of a vector take: whole words of 64."""
+    return -(-dimension // 64) * 8
+
+
+def sealed(number: int, coded: bytes) -> bytes:
+    """Put a checksum before a coded vector; it covers its place too."""
+    return pack("<I", crc32(coded, number & 0xFFFFFFFF)) + coded
+
+
+def intact(number: int, data: bytes, dimension: int) -> bool:
+    """Say whether a kept vector is what was written, in its place."""
+    return len(data) == HEAD_BYTES + dimension and data[:4] == sealed(number, data[4:])[:4]

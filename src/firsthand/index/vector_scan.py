@@ -1,0 +1,160 @@
+"""The scan of a space: the bits of every vector first, then the bytes of the best candidates.
+
+The bits of all are compared with those of the query; of the `rescored` best the
+bytes are read and give the cosine. Bits are kept in memory, in blocks of eight
+chunks, up to `CACHE_BYTES_MAX`, each for the versions of its chunks that were
+read; beyond that bound they are read from the store each time.
+
+The invariant: bits and bytes are of one snapshot of the store; a space of at most
+`RESCORED_MIN` vectors is searched exactly, within the error of the bytes.
+
+It knows no embedder. It is imported when a query is there: it needs numpy.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from firsthand.value import value
+
+from . import codes, vectors
+from .codes import Floats
+from .passages import ROW_STEP
+from .shape import CHUNK_VECTORS, EMPTY
+
+BLOCK_CHUNKS = 8
+CACHE_BYTES_MAX = 128 << 20
+RESCORED_MIN, RESCORED_MAX = 400, 1_600
+
+Found = tuple[tuple[int, float], ...]
+Outline = list[tuple[int, int, int, int]]
+
+
+def rescored(count: int, limit: int) -> int:
+    """Say how many candidates have their bytes compared: 400 up to 100,000 vectors, 1,264 at 1,000,000."""
+    share = RESCORED_MIN * max(1.0, count / 100_000) ** 0.5
+    return max(min(int(share), RESCORED_MAX), 4 * limit)
+
+
+@value
+class _Block:
+    """The bits of up to eight chunks, laid out for the scan."""
+
+    versions: tuple[int, ...]
+    rows: NDArray[np.int64]
+    words: NDArray[np.uint64]
+    empty: NDArray[np.intp]
+
+    @property
+    def size_bytes(self) -> int:
+        return self.rows.nbytes + self.words.nbytes + self.empty.nbytes
+
+
+class Scan:
+    """Scans spaces, and keeps the bits of the one it scanned last. Threads may share it."""
+
+    def __init__(self, cache_bytes_max: int = CACHE_BYTES_MAX) -> None:
+        self._lock = threading.Lock()
+        self._blocks: dict[tuple[int, int], _Block] = {}
+        self._bytes_max = cache_bytes_max
+
+    @staticmethod
+    def query(vector: NDArray[np.float64]) -> Floats:
+        """Scale the vector of a question."""
+        found: Floats = codes.unit(vector[None, :])[0]
+        return found
+
+    def nearest(
+        self, db: apsw.Connection, space: vectors.Space, query: Floats, limit: int, low: int, high: int
+    ) -> tuple[Found, int]:
+        """Give the nearest rows with their cosine, best first, each row once; and the watermark they belong to.
+
+        Args:
+            query: of length 1.
+            low, high: only events from position ``low`` on and before ``high``.
+
+        Raises:
+            StoreDamaged: a chunk or a vector is not what was written.
+        """
+        found: dict[int, float] = {}
+        through = 0
+        with db:  # one snapshot for bits and bytes
+            now = vectors.find(db, space.namespace, space.identity)
+            if now is None or now.key != space.key:  # dropped this moment
+                return (), 0
+            numbers, rows = self._candidates(db, now, query, rescored(now.vectors, limit), low, high)
+            order = np.argsort(numbers)  # as they lie in the file
+            numbers, rows = numbers[order], rows[order]
+            through = now.through
+            cosines = codes.cosines(vectors.read_vectors(db, now, numbers.tolist()), query)
+        for at in np.lexsort((rows, -cosines)).tolist():
+            if len(found) >= limit:
+                break
+            found.setdefault(int(rows[at]), float(cosines[at]))
+        return tuple(found.items()), through
+
+    def _candidates(
+        self, db: apsw.Connection, space: vectors.Space, query: Floats, wanted: int, low: int, high: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Give numbers and rows of the vectors with the fewest differing bits."""
+        words, kept = codes.query_words(query), _Fewest(wanted)
+        outline = vectors.outline(db, space)
+        for start in range(0, len(outline), BLOCK_CHUNKS):
+            part = outline[start : start + BLOCK_CHUNKS]
+            if max(last for *_, last in part) < low or min(first for _, _, first, _ in part) >= high:
+                continue
+            block = self._block(db, space, start // BLOCK_CHUNKS, part)
+            distances = codes.distances(block.words, words)
+            distances[block.empty] = codes.FAR
+            if low > 0 or high < ROW_STEP:
+                positions = block.rows & (ROW_STEP - 1)
+                distances[(positions < low) | (positions >= high)] = codes.FAR
+            kept.add(distances, start * CHUNK_VECTORS, block.rows)
+        return kept.numbers, kept.rows
+
+    def _block(self, db: apsw.Connection, space: vectors.Space, number: int, outline: Outline) -> _Block:
+        """Give the bits of a block, from memory if they were read in these versions."""
+        versions = tuple(version for _, version, _, _ in outline)
+        with self._lock:
+            known = self._blocks.get((space.key, number))
+        if known is not None and known.versions == versions:
+            return known
+        block = _read_block(db, space, versions, [chunk for chunk, *_ in outline])
+        with self._lock:
+            kept = {key: one for key, one in self._blocks.items() if key[0] == space.key and key[1] != number}
+            if sum(one.size_bytes for one in kept.values()) + block.size_bytes <= self._bytes_max:
+                kept[space.key, number] = block
+            self._blocks = kept
+        return block
+
+
+def _read_block(db: apsw.Connection, space: vectors.Space, versions: tuple[int, ...], chunks: list[int]) -> _Block:
+    read = [vectors.read_chunk(db, space, chunk) for chunk in chunks]
+    rows = np.array([row for chunk in read for row in chunk.rows], np.int64)
+    words = codes.words_of(b"".join(chunk.bits for chunk in read), space.dimension)
+    return _Block(versions, rows, words, np.flatnonzero(rows == EMPTY))
+
+
+class _Fewest:
+    """Keeps the candidates with the fewest differing bits, the first of those that tie."""
+
+    def __init__(self, wanted: int) -> None:
+        self._wanted, self._bound = wanted, codes.FAR - 1
+        self._distances = np.empty(0, np.uint16)
+        self.numbers = np.empty(0, np.int64)
+        self.rows = np.empty(0, np.int64)
+
+    def add(self, distances: NDArray[np.uint16], first: int, rows: NDArray[np.int64]) -> None:
+        """Look at further vectors, of which the first has the number ``first``."""
+        (taken,) = np.nonzero(distances <= self._bound)
+        self._distances = np.concatenate((self._distances, distances[taken]))
+        self.numbers = np.concatenate((self.numbers, first + taken))
+        self.rows = np.concatenate((self.rows, rows[taken]))
+        if len(self._distances) > self._wanted:
+            best = np.argsort(self._distances, kind="stable")[: self._wanted]
+            self._distances, self.numbers, self.rows = self._distances[best], self.numbers[best], self.rows[best]
+            self._bound = int(self._distances[-1])

@@ -1,0 +1,337 @@
+"""Vectors in the store's own file: one space a namespace and embedder, its bytes in rows, its bits in chunks.
+
+A *space* holds the vectors that one embedder made of one namespace; spaces of
+different embedders stand beside each other and are never mixed. Its watermark says
+that every searchable event up to there has its vectors. A vector's number is its
+place: chunk times 4,096 plus slot; the chunk says which index row each slot holds,
+and a row may have several (the pieces of a long text).
+
+The invariant: what is written here is written in transactions of the log's own
+file, so that a crash leaves the vectors of whole batches and the watermark that
+goes with them. Every vector and every chunk carries a checksum. Everything can be
+dropped and made again from the log.
+
+This module moves bytes: it computes on no vector, so that an erasure needs neither
+numpy nor the embedder.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Sequence
+from itertools import groupby
+from operator import attrgetter
+from struct import pack, unpack
+from typing import Any
+from zlib import crc32
+
+import apsw
+
+from firsthand.errors import StoreDamaged
+from firsthand.log.port import Entry
+from firsthand.value import replace, value
+
+from .passages import ROW_STEP, position_of
+from .shape import CHUNK_VECTORS, EMPTY, HEAD_BYTES, bit_bytes, intact, sealed
+
+NAME = "vectors"
+DROP_VECTORS = 5_000
+"""Vectors of a space no longer wanted that go in one transaction: others write in between."""
+REPAIR = "'firsthand rebuild' drops all vectors, and 'firsthand follow' makes them anew"
+_ROW_BYTES = 8
+
+_TABLES = """
+-- One row a space: the vectors that one embedder made of one namespace.
+CREATE TABLE IF NOT EXISTS vector_space (
+  key       INTEGER PRIMARY KEY,
+  namespace INTEGER NOT NULL,
+  identity  TEXT NOT NULL,       -- of the embedder and of the rules by which texts are cut for it
+  dimension INTEGER NOT NULL,
+  through   INTEGER NOT NULL,    -- every searchable event up to here has its vectors
+  vectors   INTEGER NOT NULL,    -- how many there are
+  version   INTEGER NOT NULL,    -- counts every change
+  UNIQUE (namespace, identity)
+);
+-- Bits of up to 4,096 vectors, for the first pass of a search.
+CREATE TABLE IF NOT EXISTS vector_chunk (
+  space    INTEGER NOT NULL,
+  chunk    INTEGER NOT NULL,     -- 0, 1, 2 ...; a chunk is begun when the one before it is full
+  version  INTEGER NOT NULL,     -- of its space when it was changed last
+  first    INTEGER NOT NULL,     -- least and
+  last     INTEGER NOT NULL,     -- greatest position in it
+  checksum INTEGER NOT NULL,     -- CRC-32 of both blobs
+  rows     BLOB NOT NULL,        -- index row of each slot, 8 bytes; 0 where one was taken out
+  bits     BLOB NOT NULL,        -- bits of each slot; zeros where one was taken out
+  PRIMARY KEY (space, chunk)
+);
+"""
+_VECTORS = """
+-- The vectors of one space.
+CREATE TABLE vector_{key} (
+  number INTEGER PRIMARY KEY,    -- chunk * 4,096 + slot
+  data   BLOB NOT NULL           -- CRC-32 of number and the rest, scale (float32), a signed byte a dimension
+)
+"""
+_SPACE = "SELECT key, namespace, identity, dimension, through, vectors, version FROM vector_space "
+
+
+@value
+class Space:
+    """The vectors of one namespace by one embedder.
+
+    Attributes:
+        through: the watermark, a position.
+        vectors: how many it holds.
+        version: counts every change of it.
+    """
+
+    key: int
+    namespace: int
+    identity: str
+    dimension: int
+    through: int
+    vectors: int
+    version: int
+
+
+@value
+class Chunk:
+    """Up to 4,096 slots.
+
+    Attributes:
+        first, last: least and greatest position among them, those taken out since included.
+        rows: index row of each slot; 0 where it is empty.
+        bits: of all slots, one after the other.
+    """
+
+    number: int
+    version: int
+    first: int
+    last: int
+    rows: tuple[int, ...]
+    bits: bytes
+
+
+class Vectors:
+    """The vectors of a store as the log knows them; see `firsthand.log.port.FollowingIndex`."""
+
+    name = NAME
+
+    def forget(self, db: apsw.Connection, entries: Sequence[Entry]) -> None:
+        """Take the vectors of events out, in every space.
+
+        A space that is damaged is dropped as a whole: it could hold them where nobody finds them.
+        """
+        for namespace, group in groupby(entries, attrgetter("namespace_key")):
+            positions = {entry.event.position for entry in group}
+            for space in spaces(db, namespace):
+                try:
+                    _take_out(db, space, positions)
+                except (StoreDamaged, apsw.SQLError, apsw.CorruptError):
+                    # What may have gone wrong half way is undone with the space itself.
+                    drop(db, space.key)
+
+    def purge(self, db: apsw.Connection, namespace: int) -> None:
+        """Do nothing more: the log rewrites its file after an erasure, and with it the pages that held them."""
+
+    def reset(self, db: apsw.Connection) -> None:
+        """Drop every space."""
+        for (name,) in _all(db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'vector_*'"):
+            db.execute(f'DROP TABLE "{name}"')
+
+
+# spaces --------------------------------------------------------------------------------------------
+
+
+def spaces(db: apsw.Connection, namespace: int) -> list[Space]:
+    """List the spaces of a namespace, oldest first."""
+    if not there(db):
+        return []
+    return [Space(*row) for row in _all(db, _SPACE + "WHERE namespace = ? ORDER BY key", (namespace,))]
+
+
+def find(db: apsw.Connection, namespace: int, identity: str) -> Space | None:
+    """Find the space of an embedder; None when it has none yet."""
+    return next((one for one in spaces(db, namespace) if one.identity == identity), None)
+
+
+def there(db: apsw.Connection) -> bool:
+    """Say whether the store has tables for vectors at all."""
+    return bool(db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'vector_space'").get)
+
+
+def make(db: apsw.Connection, namespace: int, identity: str, dimension: int) -> Space:
+    """Make a space, empty; inside a write transaction."""
+    db.execute(_TABLES).fetchall()
+    db.execute(
+        "INSERT INTO vector_space (namespace, identity, dimension, through, vectors, version) "
+        "VALUES (?, ?, ?, 0, 0, 0)",
+        (namespace, identity, dimension),
+    )
+    made = find(db, namespace, identity)
+    assert made is not None
+    db.execute(_VECTORS.format(key=made.key))
+    return made
+
+
+def drop(db: apsw.Connection, key: int) -> None:
+    """Drop a space at once; inside a write transaction."""
+    db.execute(f"DROP TABLE IF EXISTS vector_{int(key)}")
+    db.execute("DELETE FROM vector_chunk WHERE space = ?", (key,))
+    db.execute("DELETE FROM vector_space WHERE key = ?", (key,))
+
+
+def drop_some(db: apsw.Connection, key: int) -> None:
+    """Drop the next vectors of a space, itself with the last of them; inside a write transaction.
+
+    It counts as empty from the first step on, so nobody reads what is half gone.
+    """
+    db.execute("DELETE FROM vector_chunk WHERE space = ?", (key,))
+    db.execute("UPDATE vector_space SET through = 0, vectors = 0, version = version + 1 WHERE key = ?", (key,))
+    table = f"vector_{int(key)}"
+    db.execute(
+        f"DELETE FROM {table} WHERE number IN (SELECT number FROM {table} ORDER BY number LIMIT ?)",  # noqa: S608
+        (DROP_VECTORS,),
+    )
+    if not db.execute(f"SELECT 1 FROM {table} LIMIT 1").get:  # noqa: S608 - a number
+        drop(db, key)
+
+
+def resized(space: Space, dimension: int) -> str:
+    """Say that an embedder gives vectors of another size than it did."""
+    return (
+        f"the vectors by {space.identity} have {space.dimension:,} dimensions, now it gives {dimension:,}: the model "
+        f"behind that name has changed; give it another name, or {REPAIR}"
+    )
+
+
+# writing -------------------------------------------------------------------------------------------
+
+
+def extend(
+    db: apsw.Connection, space: Space, through: int, rows: Sequence[int], coded: Sequence[bytes], bits: Sequence[bytes]
+) -> None:
+    """Add vectors behind the last one and move the watermark; inside a write transaction.
+
+    Args:
+        space: as it is in this transaction.
+        rows: index row of each vector.
+        coded, bits: as `codes.Codes` has them.
+
+    Raises:
+        StoreDamaged: the chunk that was begun is not what was written.
+    """
+    assert len(rows) == len(coded) == len(bits)
+    assert all(len(one) == HEAD_BYTES - 4 + space.dimension for one in coded)
+    version = space.version + 1
+    first = _next_number(db, space)
+    at = 0
+    while at < len(rows):
+        number, used = divmod(first + at, CHUNK_VECTORS)
+        end = min(len(rows), at + CHUNK_VECTORS - used)
+        old = read_chunk(db, space, number) if used else Chunk(number, version, ROW_STEP, 0, (), b"")
+        positions = [position_of(row) for row in rows[at:end]]
+        _write_chunk(db, space, Chunk(
+            number, version, min(old.first, *positions), max(old.last, *positions),
+            (*old.rows, *rows[at:end]), old.bits + b"".join(bits[at:end]),
+        ))  # fmt: skip
+        at = end
+    db.executemany(
+        f"INSERT INTO vector_{space.key} VALUES (?, ?)",  # noqa: S608 - a number
+        ((number, sealed(number, one)) for number, one in enumerate(coded, first)),
+    )
+    db.execute(
+        "UPDATE vector_space SET through = ?, vectors = vectors + ?, version = ? WHERE key = ?",
+        (through, len(rows), version, space.key),
+    )
+
+
+def _next_number(db: apsw.Connection, space: Space) -> int:
+    sql = "SELECT chunk, length(rows) FROM vector_chunk WHERE space = ? ORDER BY chunk DESC LIMIT 1"
+    newest = _all(db, sql, (space.key,))
+    return newest[0][0] * CHUNK_VECTORS + newest[0][1] // _ROW_BYTES if newest else 0
+
+
+def _write_chunk(db: apsw.Connection, space: Space, chunk: Chunk) -> None:
+    rows = pack(f"<{len(chunk.rows)}q", *chunk.rows)
+    db.execute(
+        "INSERT OR REPLACE INTO vector_chunk VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            space.key, chunk.number, chunk.version, chunk.first, chunk.last,
+            crc32(chunk.bits, crc32(rows)), rows, chunk.bits,
+        ),
+    )  # fmt: skip
+
+
+def _take_out(db: apsw.Connection, space: Space, positions: Collection[int]) -> None:
+    """Empty the slots of events; the slots stay, so that every other vector keeps its number."""
+    version, gone = space.version + 1, 0
+    width = bit_bytes(space.dimension)
+    for number, _, first, last in outline(db, space):
+        if not any(first <= position <= last for position in positions):
+            continue
+        chunk = read_chunk(db, space, number)
+        slots = [slot for slot, row in enumerate(chunk.rows) if row and position_of(row) in positions]
+        if not slots:
+            continue
+        rows, bits = list(chunk.rows), bytearray(chunk.bits)
+        for slot in slots:
+            rows[slot] = EMPTY
+            bits[slot * width : (slot + 1) * width] = bytes(width)
+        _write_chunk(db, space, replace(chunk, version=version, rows=tuple(rows), bits=bytes(bits)))
+        db.executemany(
+            f"DELETE FROM vector_{space.key} WHERE number = ?",  # noqa: S608 - a number
+            ((number * CHUNK_VECTORS + slot,) for slot in slots),
+        )
+        gone += len(slots)
+    db.execute("UPDATE vector_space SET vectors = vectors - ?, version = ? WHERE key = ?", (gone, version, space.key))
+
+
+# reading -------------------------------------------------------------------------------------------
+
+
+def outline(db: apsw.Connection, space: Space) -> list[tuple[int, int, int, int]]:
+    """List the chunks of a space: number, version, least and greatest position."""
+    sql = "SELECT chunk, version, first, last FROM vector_chunk WHERE space = ? ORDER BY chunk"
+    return _all(db, sql, (space.key,))
+
+
+def read_chunk(db: apsw.Connection, space: Space, number: int) -> Chunk:
+    """Read one chunk, checked.
+
+    Raises:
+        StoreDamaged: it is missing, or not what was written.
+    """
+    sql = "SELECT version, first, last, checksum, rows, bits FROM vector_chunk WHERE space = ? AND chunk = ?"
+    found = _all(db, sql, (space.key, number))
+    if not found:
+        raise StoreDamaged(f"chunk {number} of the vectors by {space.identity} is missing; {REPAIR}")
+    version, first, last, checksum, rows, bits = found[0]
+    if (
+        not isinstance(rows, bytes)
+        or not isinstance(bits, bytes)
+        or crc32(bits, crc32(rows)) != checksum
+        or len(rows) // _ROW_BYTES * bit_bytes(space.dimension) != len(bits)
+    ):
+        raise StoreDamaged(f"chunk {number} of the vectors by {space.identity} is not what was written; {REPAIR}")
+    return Chunk(number, version, first, last, unpack(f"<{len(rows) // _ROW_BYTES}q", rows), bits)
+
+
+def read_vectors(db: apsw.Connection, space: Space, numbers: Sequence[int]) -> list[bytes]:
+    """Read vectors by number, in that order, checked.
+
+    Raises:
+        StoreDamaged: one is missing, or not what was written.
+    """
+    sql = f"SELECT number, data FROM vector_{space.key} WHERE number IN carray(?)"  # noqa: S608 - a number
+    found = dict(_all(db, sql, (apsw.carray(array("q", numbers)),))) if numbers else {}
+    kept = [found.get(number, b"") for number in numbers]
+    for number, data in zip(numbers, kept, strict=True):
+        if not intact(number, data, space.dimension):
+            what = "is not what was written" if data else "is missing"
+            raise StoreDamaged(f"vector {number} of those by {space.identity} {what}; {REPAIR}")
+    return kept
+
+
+def _all(db: apsw.Connection, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
+    return db.execute(sql, values).fetchall()
