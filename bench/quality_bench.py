@@ -49,7 +49,7 @@ def _measure(arguments: argparse.Namespace, work: Path) -> None:
     python = arguments.peers_python
     setting = whole.Setting(
         work, Vectors(work / "vectors", work / "models" / MODEL).of, bm25.stems(),
-        tuple(ours.configurations(arguments.ours)), python,
+        ours.configurations(arguments.ours, work), python,
     )  # fmt: skip
     told = (
         ", ".join(f"{peers.LABELS[name]} {version}" for name, version in peers.versions(python).items())
@@ -87,8 +87,9 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder that holds locomo, beam-100k and so on")
     parser.add_argument("--only", nargs="+", choices=list(sets.READERS), default=list(sets.READERS), help="these sets")
-    names = [one.name for one in ours.configurations()]
-    parser.add_argument("--ours", nargs="+", choices=names, default=names, help="these of our configurations")
+    parser.add_argument(
+        "--ours", nargs="+", choices=list(ours.NAMES), default=list(ours.NAMES), help="these of our configurations"
+    )
     parser.add_argument("--peers-python", type=Path, help="an interpreter with bench/requirements-quality-peers.txt")
     parser.add_argument("--out", type=Path, default=HERE, help="folder for QUALITY.md and quality.json")
     parser.add_argument("--work", type=Path, help="folder for what is kept for the next run (default: a temporary one)")

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from firsthand import Draft, Kind, Memory
 from firsthand.answer import Answer, Query
+from firsthand.index.embed.named import named
 
+from .kept import Kept
 from .values import HITS, Question, Ranked, Said, Talk
 
 APPENDED = 500  # events an append, at most
@@ -22,6 +24,9 @@ PREVIEW_TOKENS = 400  # of all hits together: previews are not measured here
 DEADLINE_MS = 120_000  # no answer is cut short because the machine is busy
 SURE = 1_000.0  # a cost at which hardly any first attempt passes, so that the ladder makes its second one
 TWICE = 2 * HITS
+PLAIN, MINILM, STATIC = "Firsthand, nothing installed", "Firsthand, all-MiniLM", "Firsthand, static"
+NAMES = {PLAIN: "", MINILM: "minilm", STATIC: "static"}
+"""Our configurations, and the word of each one's embedder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +139,16 @@ def told(configuration: Configuration, folder: Path, talk: Talk, questions: Sequ
     return Told(ranked, attempts, seconds, answer.threshold, answer.gate)
 
 
-def configurations(names: Sequence[str] | None = None) -> Iterator[Configuration]:
-    """Yield the ways that are measured, or those of them that are named."""
-    ways: dict[str, Callable[[Path], Memory]] = {"Firsthand, nothing installed": Memory.open}
-    for name, opened in ways.items():
-        if names is None or name in names:
-            yield Configuration(name, opened)
+def configurations(names: Sequence[str], keep: Path) -> tuple[Configuration, ...]:
+    """Give the ways that are named; their vectors are kept in the folder."""
+
+    def opened(name: str) -> Callable[[Path], Memory]:
+        word = NAMES[name]
+        if not word:
+            return Memory.open
+        return lambda folder: Memory.open(folder, embedder=Kept(named(word), keep / "embedded.db"))
+
+    return tuple(Configuration(name, opened(name)) for name in names)
 
 
 def _draft(one: Said) -> Draft:
