@@ -89,7 +89,7 @@ def test_a_path_in_plain_text_keeps_its_backslashes():
 @pytest.mark.parametrize(("data", "media"), [(b"\x89PNG", "image/png"), (b"a\0b", "application/octet-stream")])
 def test_what_is_no_text_is_indexed_by_its_meta_only(data, media):
     """A picture gives no words but those of its meta."""
-    assert words.of_event(event(data, media=media, meta={"caption": "a cat"})) == words.Words("a cat\n", "")
+    assert words.of_event(event(data, media=media, meta={"caption": "a cat"})) == words.Words("a cat\n", "s")
 
 
 def test_text_of_an_unknown_media_type_is_text():

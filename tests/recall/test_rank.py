@@ -6,7 +6,18 @@ import math
 
 import pytest
 
-from firsthand.recall.rank import FOLDED_SHARE, WEIGHT_MIN, WEIGHTS, Frequencies, Match, Wanted, match, score, stands
+from firsthand.recall.rank import (
+    FOLDED_SHARE,
+    NAME_WEIGHT,
+    WEIGHT_MIN,
+    WEIGHTS,
+    Frequencies,
+    Match,
+    Wanted,
+    match,
+    score,
+    stands,
+)
 
 FREQUENCIES = Frequencies(rows=100, tokens_mean=10.0, df={"crow": 1, "the": 90})
 
@@ -15,7 +26,8 @@ def test_bm25_is_as_published():
     """One term, twice in a row of mean length, scores idf * tf * (k1 + 1) / (tf + k1)."""
     found = Match({"crow": 2}, 10, (), ())
     idf = math.log(1 + (100 - 1 + 0.5) / 1.5)
-    assert score(found, FREQUENCIES) == {"words": pytest.approx(idf * 2 * 2.2 / (2 + 1.2)), "exact": 0.0, "phrase": 0.0}
+    by_words = pytest.approx(idf * 2 * 2.2 / (2 + 1.2))
+    assert score(found, FREQUENCIES) == {"words": by_words, "exact": 0.0, "phrase": 0.0, "name": 0.0}
 
 
 def test_rarer_more_often_and_shorter_score_higher():
@@ -50,6 +62,22 @@ def test_a_match_is_decided_on_the_bytes():
     assert found.tokens == 3
     assert [one.string for one in found.exact] == ["Crow X"]
     assert [one.string for one in found.folded] == ["crow x", "CROW  X", "ann"]
+
+
+def test_context_finds_and_does_not_lengthen():
+    """A term that stands in the context alone counts once; one in the text keeps its own count; the length stays."""
+    found = match({"crow": 0, "march": 0}, [], ["crow", "crow"], ["crow crow"], "", {"crow", "march"}, ("crow",))
+    assert found == Match({"crow": 2, "march": 1}, 2, (), (), ("crow",))
+
+
+def test_an_own_name_outweighs_a_mention():
+    """A number an event is called by counts for more than the same number, said often, in another's text."""
+    own, mention = (
+        Match({"crow": 1}, 10, (), (), ("crow",)),
+        Match({"crow": 50}, 10, (Wanted("crow", ("crow",), "exact"),), ()),
+    )
+    assert score(own, FREQUENCIES)["name"] == pytest.approx(NAME_WEIGHT * FREQUENCIES.idf(1))
+    assert sum(score(own, FREQUENCIES).values()) > sum(score(mention, FREQUENCIES).values())
 
 
 @pytest.mark.parametrize(

@@ -212,12 +212,12 @@ class Accelerator:
         if not event.is_searchable:
             yield 0, tantivy.Document(words="", row=event.position)
             return
-        head, read = words.header(event), None
+        head, around, read = words.header(event), words.context(event), None
         inline = [Passage(0, 0, event.content or b"")]
         for passage in inline if event.artifact is None else cut(self._reader.pieces(event)):
             read = read or words.reading(passage.data, event.media, event.kind)
-            found = words.of_text(read(passage.data), head)
-            tokens = self._stems(found.text) + found.exact.split()
+            found = words.of_text(read(passage.data), head, around)
+            tokens = self._stems(found.text) + self._stems(found.exact)
             row = row_of(event.position, passage.number)
             yield len(tokens), tantivy.Document(words=" ".join(tokens), row=row)
 

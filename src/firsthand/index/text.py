@@ -202,11 +202,11 @@ def _rows(events: Iterable[Event], contents: ContentReader) -> Iterator[tuple[in
 
 
 def _passage_rows(event: Event, contents: ContentReader) -> Iterator[tuple[int, str, str]]:
-    head = words.header(event)
+    head, around = words.header(event), words.context(event)
     read = None
     for passage in cut(contents.pieces(event)):
         read = read or words.reading(passage.data, event.media, event.kind)
-        found = words.of_text(read(passage.data), head)
+        found = words.of_text(read(passage.data), head, around)
         yield row_of(event.position, passage.number), found.text, found.exact
 
 

@@ -8,7 +8,11 @@ of letters and digits that the stemmer leaves alone, so one index serves both.
 
 The invariant: the same rules cut a document and a query, a string that stands
 alone in a query is found wherever it stands as a whole, or as the end of a path,
-in a document. All of it runs in linear time.
+in a document; a number is found with and without leading zeros. All of it runs in
+linear time.
+
+An event is also indexed by its *context*: the words of its session's name, the day
+and the month it happened in. It counts for finding, not for the length of a row.
 
 This module knows no storage and no ranking.
 """
@@ -18,13 +22,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from functools import cache
+from datetime import date
+from functools import cache, lru_cache
 from zlib import crc32
 
 from firsthand.event import Event, Kind, to_text
 from firsthand.value import value
 
-WORDS_VERSION = 1
+WORDS_VERSION = 2
 """Part of an index's identity: an index of other rules is built anew."""
 
 STRING_CHARACTERS_MAX = 256
@@ -39,6 +44,9 @@ META_INDEXED = (
     "tool", "name", "call_id", "subject", "from", "to", "cc", "title", "file", "filename", "path", "url", "caption",
 )  # fmt: skip
 
+META_NAMES = ("name", "subject", "title", "file", "filename", "path")
+"""Of `META_INDEXED`, what an event or its document is called."""
+
 _RUN = r"[^\W_]"  # a letter or a digit; the underscore is a joint
 _CHUNK = re.compile(rf"(?<!{_RUN}){_RUN}++(?:(?:[-./\\_~+%:@#]{{1,3}}+|,(?=\d)){_RUN}++)++")
 _OUTER = re.compile(r"[:@#]+[/\\.]*")  # a whole that holds one of these also counts by its pieces
@@ -52,6 +60,18 @@ _NO_SPACES = (
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": " ", "f": " "}
 _SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_PADDED = re.compile(r"0(?<![0-9]0)(?<![0-9][-:./]0)0*([1-9][0-9]{0,8})(?![-:./]?[0-9])(?![A-Za-z])")
+"""A number with leading zeros that is no part of a date, a time or an address; it begins with a plain sign for speed."""
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905 - twelve quoted words
+_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
+_YEAR = r"([12][0-9]{3})(?![0-9])"
+_DATED = re.compile(
+    rf"\b(?:([0-3]?[0-9])(?:st|nd|rd|th)?\ (?:of\ )?)?{_MONTH}(?:\ ([0-3]?[0-9])(?:st|nd|rd|th)?(?![0-9]))?,?\ {_YEAR}",
+    re.IGNORECASE,
+)
+_DAY_MICROSECONDS = 86_400_000_000
+_EPOCH_DAY = 719_163  # of 1970-01-01, as `date` counts
 _OPAQUE_MEDIA = ("image/", "audio/", "video/", "font/")
 
 
@@ -71,11 +91,11 @@ class Words:
 def of_event(event: Event) -> Words:
     """Say what of an event with an inline content is indexed."""
     content = event.content or b""
-    return of_text(reading(content, event.media, event.kind)(content), header(event))
+    return of_text(reading(content, event.media, event.kind)(content), header(event), context(event))
 
 
-def of_text(text: str, head: str = "") -> Words:
-    """Say what of a text is indexed; ``head`` says who said it."""
+def of_text(text: str, head: str = "", around: str = "") -> Words:
+    """Say what of a text is indexed; ``head`` says who said it, ``around`` is its context."""
     plain, spaceless = _plain(text, head)
     pieces = _pieces(plain)
     odd = " ".join([word for word in pieces if not word.isalnum()])
@@ -84,7 +104,10 @@ def of_text(text: str, head: str = "") -> Words:
         strings.update(dict.fromkeys(_pairs(spaceless, single=True)))
     if _HUMP.search(plain):
         plain += _humps(pieces)
-    return Words(plain, " ".join([token(string) for string in strings]))
+    exact = [token(string) for string in strings]
+    if around:
+        exact.append(around)
+    return Words(plain, " ".join(exact))
 
 
 def words_of(text: str, head: str = "") -> Words:
@@ -105,7 +128,13 @@ def _plain(text: str, head: str) -> tuple[str, list[str]]:
         if spaceless:
             text = _no_spaces().sub(" ", text)
         text = text.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate is no word
-    return text, spaceless
+    return text + unpadded(text), spaceless
+
+
+def unpadded(text: str) -> str:
+    """Give the numbers of a text that have leading zeros once more without them, to be put behind it."""
+    found = _PADDED.findall(text) if "0" in text else ()
+    return "\n" + " ".join(dict.fromkeys(found)) if found else ""
 
 
 def _pieces(text: str) -> dict[str, None]:
@@ -166,6 +195,61 @@ def header(event: Event) -> str:
             elif isinstance(value, list):
                 parts += [item for item in value if isinstance(item, str)]
     return " ".join(parts)[:HEADER_CHARACTERS_MAX]
+
+
+def context(event: Event) -> str:
+    """Say in which session and when an event happened, as words and tokens of exact strings.
+
+    It stands in the index beside the exact strings, as words it would lengthen every row of a session alike.
+    """
+    moment = event.time
+    if moment is None:
+        return _of_session(event.session)
+    day = (moment.microseconds + moment.offset_minutes * 60_000_000) // _DAY_MICROSECONDS
+    return f"{_of_session(event.session)} {_of_day(day)}"
+
+
+@lru_cache(maxsize=1_024)  # a session has many events
+def _of_session(name: str) -> str:
+    """Give the words of a session's last name, and the whole and the last name as exact strings.
+
+    Every event of a session pays for them, so folders and hosts before the last name are left to the whole.
+    """
+    last = name.rstrip("/").rpartition("/")[2]
+    plain, _ = _plain(_UUID.sub(" ", last), "")  # a UUID is found whole; its pieces say nothing
+    strings = [token(one.casefold()) for one in dict.fromkeys((name, last)) if not one.isalnum()]
+    return " ".join([plain.replace("\n", " "), *strings])
+
+
+@lru_cache(maxsize=1_024)
+def _of_day(day: int) -> str:
+    try:
+        text = date.fromordinal(day + _EPOCH_DAY).isoformat()
+    except (ValueError, OverflowError):  # the local day lies in the year 0 or 10000: no query names it
+        return ""
+    return f"{token(text)} {token(text[:7])}"
+
+
+def names(event: Event) -> str:
+    """Give the names an event goes by: its session's, and the file or title that meta names."""
+    meta = event.meta
+    named = [value for key in META_NAMES if isinstance(value := meta.get(key), str)] if meta else []
+    return " ".join([event.session, *named])[:HEADER_CHARACTERS_MAX]
+
+
+def dates(text: str) -> list[tuple[str, str]]:
+    """Find the days and months that a query spells out: as spelled, and as ISO 8601; each once, in order."""
+    found: dict[str, str] = {}
+    for match in _DATED.finditer(text) if _has_year(text) else ():
+        before, name, after, year = match.groups()
+        month = f"{year}-{_MONTHS.index(name.lower()) + 1:02}"
+        day = before or after
+        found.setdefault(f"{month}-{int(day):02}" if day else month, match[0])
+    return [(spelled, iso) for iso, spelled in found.items()]
+
+
+def _has_year(text: str) -> bool:
+    return any(sign in text for sign in "12")
 
 
 def situations(event: Event) -> tuple[str, ...]:

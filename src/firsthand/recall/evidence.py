@@ -6,6 +6,7 @@ event is left out and named, and never hides the others.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from firsthand.errors import StoreDamaged
@@ -17,7 +18,10 @@ from firsthand.value import value
 from .plan import Question
 from .rank import Match, Wanted, match
 
+LEAD_CHARACTERS = 64
+"""So much of the beginning of a content is read as its name."""
 _HEAD_BYTES = 4_096
+_DIGITS = re.compile(r"\d+")
 
 
 @value
@@ -51,6 +55,9 @@ class Evidence:
         self._terms = {term.key: 0 for term in asked}
         self._pairs = any(term.key == words.token(term.word) for term in question.words)
         self._leading = {term.key for term in (question.stop_words if question.only_stop_words else question.words)}
+        self._series, self._plain = _numbers(question)
+        self._strings = {term.key for term in question.strings}
+        self._contexts: dict[str, frozenset[str]] = {}
         self._events: dict[int, Event] = {}
         self._readings: dict[int, Callable[[bytes], str]] = {}
         self.damaged: list[str] = []
@@ -127,9 +134,35 @@ class Evidence:
             tokens = []
         plain = to_text(row.data) if text else ""
         texts = (plain,) if text is plain or text == plain else (plain, text)
-        found = match(self._terms, self._wanted, tokens, texts, head)
+        around = self._context(event)
+        found = match(self._terms, self._wanted, tokens, texts, head, around, self._named(row, plain, around))
         counts = any(key in found.times for key in self._leading)
-        return found if counts or found.exact or found.folded else None
+        return found if counts or found.exact or found.folded or found.named else None
+
+    def _context(self, event: Event) -> frozenset[str]:
+        text = words.context(event)
+        if text not in self._contexts:
+            self._contexts[text] = frozenset(self._stems(text))
+        return self._contexts[text]
+
+    def _named(self, row: Row, text: str, around: frozenset[str]) -> tuple[str, ...]:
+        """Give the numbers and exact strings of the question that the event is called by.
+
+        A content begins with its name as often as not, so its first words count as one. A number
+        counts beside a word: in ``medqa 31`` it is a name, alone it may be any number.
+        """
+        if not (self._series or self._strings):
+            return ()
+        lead = text[:LEAD_CHARACTERS].partition("\n")[0] if row.number == 0 else ""
+        called = words.names(row.event)
+        found = around & self._strings
+        if self._strings:
+            found |= self._strings.intersection(words.of_text(called).exact.split())
+        for name in (called, lead):
+            stems = frozenset(self._stems(name + words.unpadded(name)))
+            if self._series & stems and (not self._plain or self._plain & stems):
+                found |= self._series & stems
+        return tuple(sorted(found))
 
     def _reading(self, row: Row) -> Callable[[bytes], str]:
         """Say how a row is read: by the first bytes of its payload, wherever it stands in it."""
@@ -140,3 +173,20 @@ class Evidence:
             head = b"".join(self._reader.pieces(event, 0, min(_HEAD_BYTES, event.size_bytes)))
             self._readings[event.position] = words.reading(head, event.media, event.kind)
         return self._readings[event.position]
+
+
+def _numbers(question: Question) -> tuple[frozenset[str], frozenset[str]]:
+    """Give the numbers of a question that may be a place in a series, and its other words.
+
+    Those in a date, a version or an address are none: ``2.10`` of ``v2.10.3`` names nothing by itself.
+    """
+    parts = [spelled for spelled, _ in words.dates(question.text)]
+    parts += [term.word for term in question.strings if len(_DIGITS.findall(term.word)) > 1]
+    inside = {number.lstrip("0") for part in parts for number in _DIGITS.findall(part)}
+    series = frozenset(
+        term.key
+        for term in question.words
+        if (numbers := {number.lstrip("0") for number in _DIGITS.findall(term.word)}) and not numbers & inside
+    )
+    plain = frozenset(term.key for term in question.words if not any(map(str.isdigit, term.word)))
+    return series, plain

@@ -106,13 +106,14 @@ def ask(text: str, tokenize: Tokenize) -> Question:
     plain = words.without_spaceless(text)
     found: dict[str, Term] = {}
     stop: dict[str, Term] = {}
-    data = plain.encode("utf-8", "replace")
+    data = (plain + words.unpadded(plain)).encode("utf-8", "replace")
     for start, end, stem in tokenize(data):
         word = data[start:end].decode("utf-8", "replace")
         into = stop if word.lower() in STOP_WORDS else found
         into.setdefault(stem, Term(stem, word, f'"{word}"'))
     pairs = [_named(pair, pair) for pair in words.spaceless_pairs(text)]
-    kept = [*found.values(), *pairs]
+    days = [_named(iso, spelled) for spelled, iso in words.dates(plain)]
+    kept = [*found.values(), *pairs, *days]
     if len(kept) > LOOKUPS_MAX:  # the longest words are the likeliest to be rare
         kept = sorted(kept, key=lambda term: (-len(term.word), term.key))[:LOOKUPS_MAX]
     strings = [_named(string.casefold(), string) for string in words.exact_strings(text)[:STRINGS_MAX]]
@@ -122,7 +123,7 @@ def ask(text: str, tokenize: Tokenize) -> Question:
         tuple(stop.values())[:TERMS_MAX],
         tuple(strings),
         _phrases(text),
-        max(0, len(found) + len(pairs) - len(kept)),
+        max(0, len(found) + len(pairs) + len(days) - len(kept)),
     )
 
 

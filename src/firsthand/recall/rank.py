@@ -1,10 +1,11 @@
 """Scores one candidate: BM25 over all terms of the query, and what stands in it word for word.
 
-The score is the sum of three parts, each shown in the hit:
+The score is the sum of four parts, each shown in the hit:
 
     words   BM25 (k1 1.2, b 0.75) over every term whose frequency is known
     exact   exact strings of the query that stand in the content, by their rarity
     phrase  quoted phrases, or the whole query, that stand in the content
+    name    numbers and exact strings of the query that stand in what the event is called
 
 The invariant: a score depends on the query, the content and the frequencies, and
 not on how the candidate was found. This module knows no storage.
@@ -14,13 +15,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from firsthand.value import value
 
 K1, B = 1.2, 0.75
 WEIGHTS = {"exact": 1.5, "phrase": 1.0}
 """Beside the words' own scores: a row with a string in one piece stands before one with its pieces apart."""
+NAME_WEIGHT = 3.0
+"""What a number or string in an event's own name weighs: more than the same one mentioned in another's text."""
 WEIGHT_MIN = 1.0
 """What a string of common words weighs at least: together they are rarer than apart."""
 FOLDED_SHARE = 0.5
@@ -74,16 +77,24 @@ class Match:
         tokens: in the row.
         exact: the wanted strings that stand there character for character.
         folded: those that stand there with other capitals or spaces, or in what meta says.
+        named: keys of the query's numbers and exact strings that stand in what the event is called.
     """
 
     times: Mapping[str, int]
     tokens: int
     exact: tuple[Wanted, ...]
     folded: tuple[Wanted, ...]
+    named: tuple[str, ...] = ()
 
 
 def match(
-    terms: Mapping[str, int], wanted: Sequence[Wanted], tokens: Sequence[str], texts: Sequence[str], head: str
+    terms: Mapping[str, int],
+    wanted: Sequence[Wanted],
+    tokens: Sequence[str],
+    texts: Sequence[str],
+    head: str,
+    around: Collection[str] = (),
+    named: tuple[str, ...] = (),
 ) -> Match:
     """See what of a query stands in a row.
 
@@ -92,6 +103,8 @@ def match(
         tokens: the row's, in any order.
         texts: the content, and it again with its escapes read.
         head: who said it and what it is about.
+        around: tokens of its context: a term that only stands there counts once, and not for the length.
+        named: keys that stand in what it is called.
     """
     counts = Counter(tokens)
     exact, folded = [], []
@@ -105,8 +118,8 @@ def match(
         even = even or fold(f"{head} {texts[-1]}")
         if stands(fold(one.string), even, opens=one.opens):
             folded.append(one)
-    times = {key: counts[key] for key in terms if key in counts}
-    return Match(times, len(tokens), tuple(exact), tuple(folded))
+    times = {key: counts[key] or 1 for key in terms if key in counts or key in around}
+    return Match(times, len(tokens), tuple(exact), tuple(folded), named)
 
 
 def score(found: Match, frequencies: Frequencies) -> dict[str, float]:
@@ -115,7 +128,8 @@ def score(found: Match, frequencies: Frequencies) -> dict[str, float]:
     by_words = 0.0
     for key, times in found.times.items():
         by_words += frequencies.idf(frequencies.df.get(key, 0)) * times * (K1 + 1) / (times + length)
-    parts = {"words": by_words, "exact": 0.0, "phrase": 0.0}
+    by_name = NAME_WEIGHT * sum(frequencies.idf(frequencies.df.get(key, 0)) for key in found.named)
+    parts = {"words": by_words, "exact": 0.0, "phrase": 0.0, "name": by_name}
     for share, strings in ((1.0, found.exact), (FOLDED_SHARE, found.folded)):
         for one in strings:
             if one.part:
