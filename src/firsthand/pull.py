@@ -19,7 +19,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from firsthand import moment, pointer
-from firsthand.answer import Answer, Outcome, Query, Scope
+from firsthand.answer import Answer, Conditions, Outcome, Query, Scope
 from firsthand.compact.receipt import from_json
 from firsthand.errors import (
     Erased,
@@ -117,6 +117,7 @@ class Pull:
         count: counts the tokens of answers.
         task: sets fields of the task state and gives its text, or only gives it when there are none; None leaves
             the tool ``task`` out.
+        conditions: gives the task that a recall is for, as it is now; None asks without one.
     """
 
     def __init__(
@@ -127,8 +128,10 @@ class Pull:
         *,
         count: TokenCounter = estimate,
         task: Callable[[Mapping[str, Any]], str] | None = None,
+        conditions: Callable[[], Conditions] | None = None,
     ) -> None:
         self._memory, self._session, self._count, self._task = memory, session, count, task
+        self._conditions = conditions
         self.limits = limits or PullLimits()
         self._turn: int | None = None
         self._calls: dict[str, int] = {}
@@ -223,7 +226,8 @@ class Pull:
         hits = self.limits.hits
         previews = max(hits * HIT_TOKENS_MIN, room - hits * HIT_LINE_TOKENS)  # so that none has to be cut again
         scope = self._scope(arguments)
-        query = Query(arguments["query"], scope, hits_max=hits, budget_tokens_max=previews)
+        conditions = self._conditions() if self._conditions is not None else None
+        query = Query(arguments["query"], scope, hits_max=hits, budget_tokens_max=previews, conditions=conditions)
         found = self._memory.recall(query)
         answer = self._without_own(found, visible)
         fresh = sum(hit.pointer.removeprefix("fh:") not in visible for hit in answer.hits)

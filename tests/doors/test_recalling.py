@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 
 import pytest
@@ -22,13 +23,69 @@ def test_a_hit_shows_where_it_stands(shell):
     assert said.error == f"read one: firsthand show {pointer}\n"
 
 
-def test_verbose_shows_the_parts_of_the_score(shell):
-    """With -v each hit says what its score is made of, and which strings stand there exactly."""
+def test_explain_multiplies_out_to_the_score(shell):
+    """--explain shows of each hit the parts of its score and what found it, then every attempt with its words."""
     shell.append("see /srv/data/a.db for it")
-    said = shell("recall", "data/a.db", "-v")
-    assert said.lines[2].startswith("   score: words ")
-    assert said.lines[2].endswith("  exact: data/a.db")
-    assert shell("recall", "data/a.db", "--verbose").lines[2] == said.lines[2]
+    shell.append("nothing of it")
+    said = shell("recall", "where is data/a.db?", "--explain")
+    assert said.code == 0
+    heads = next(at for at, line in enumerate(said.lines) if line.startswith("#  "))
+    assert said.lines[heads].split("  ")[-1] == "found by"
+    number, score, *parts = said.lines[heads + 1].split()[:7]
+    assert number == "1"
+    assert float(score) == pytest.approx(math.prod(map(float, parts)), abs=0.02)
+    assert said.lines[heads + 1].endswith("exact: data/a.db")
+    hops = next(at for at, line in enumerate(said.lines) if line.startswith("attempt"))
+    assert said.lines[hops + 1].startswith("as asked")
+    assert said.lines[hops + 1].endswith("  where is data/a.db?")
+    assert any(line.startswith("what the confidence rests on: ") for line in said.lines)
+    assert shell("recall", "where is data/a.db?", "-v").lines[heads:hops] == said.lines[heads:hops]
+
+
+def test_one_attempt_is_one_attempt(shell):
+    """--attempts bounds the attempts, and --cost what confidence an answer needs to be found."""
+    shell.append("the port of the build machine is 8443")
+    few = shell("recall", "build machine lunch menu yesterday", "--attempts", "1", "--json").json
+    assert (few["attempts_max"], len(few["hops"])) == (1, 1)
+    cheap, dear = (shell("recall", "build machine", "--cost", cost, "--json").json for cost in ("0.001", "1000"))
+    assert (cheap["outcome"], cheap["cost"]) == ("found", 0.001)
+    assert (dear["outcome"], dear["threshold"]) == ("weak", pytest.approx(1000 / 1001))
+    said = shell("recall", "build machine", "--cost", "1000")
+    assert said.code == 0
+    assert said.lines[0] == "weak: none is sure enough to count as found; check the source before you rely on one"
+    assert said.lines[-1].startswith("weak: 1 hit, confidence ")
+
+
+@pytest.mark.parametrize(
+    "options", [("--attempts", "9"), ("--cost", "0"), ("--lambda", "0.4"), ("--lambda", "x"), ("--now", "soon")]
+)
+def test_a_number_out_of_its_range_is_a_usage_error(shell, options):
+    """What is out of range is refused before the store is opened."""
+    assert shell("recall", "x", *options).code == 2
+
+
+def test_lambda_and_now_are_told(shell):
+    """What was asked for is in the JSON answer, as it counted."""
+    shell.append("needle")
+    answer = shell("recall", "needle", "--lambda", "1", "--now", "2026-01-31", "--json").json
+    assert (answer["lambda"], answer["now"]) == (1.0, "2026-01-31T00:00:00.000Z")
+
+
+def test_the_task_of_a_session_conditions_the_score(shell):
+    """--task takes goal, premises and so on of a session; one that is not there is told."""
+    shell.append("My goal is to move billing to PostgreSQL.", "billing")
+    shell.append("the invoices table moves with billing to PostgreSQL", "notes")
+    shell.append("the invoices table is printed in blue", "notes")
+    answer = shell("recall", "invoices table", "--task", "billing", "--json").json
+    assert answer["task"]["session"] == "billing"
+    assert "billing" in answer["task"]["goal"]
+    relevant = {hit["preview"].split()[-1]: hit["parts"]["task_relevance"] for hit in answer["hits"]}
+    assert relevant["PostgreSQL"] == 1.0
+    assert relevant["blue"] < 1.0
+    assert "for the task: goal " in shell("recall", "invoices table", "--task", "billing", "--explain").text
+    missing = shell("recall", "invoices table", "--task", "nobody")
+    assert (missing.code, missing.text) == (1, "")
+    assert "no session 'nobody'" in missing.error
 
 
 def test_a_fenced_answer_is_never_stored_again(shell):
@@ -116,14 +173,21 @@ def test_json_has_every_field(shell):
     pointer = shell.append("needle", "s", "tool_result", "--tool", "bash", "--time", "2026-01-31")
     answer = shell("recall", "needle", "--json", "--budget", "100").json
     (hit,) = answer.pop("hits")
+    assert {"how", "query", "hits", "confidence", "passed"} == answer.pop("hops")[0].keys()
+    assert answer.pop("gate")
+    assert (answer.pop("outcome") == "found") is (answer.pop("confidence") >= 0.75)
     assert answer == {
-        "query": "needle", "outcome": "found", "more": False, "skip": 0, "truncated": False, "notes": [], "through": 1,
+        "query": "needle", "more": False, "skip": 0, "truncated": False, "notes": [], "through": 1, "task": None,
+        "attempts_max": 3, "cost": 3.0, "lambda": 0.7, "now": None, "threshold": 0.75,
     }  # fmt: skip
-    assert hit.pop("score") == pytest.approx(sum(hit.pop("parts").values()))
+    parts = hit.pop("parts")
+    assert tuple(parts) == ("base", "premise", "phase", "superseded", "task_relevance")
+    assert hit.pop("score") == pytest.approx(parts["base"])
+    assert hit.pop("found_by").keys() <= {"words", "exact", "phrase", "neighbours"}
     assert hit == {
         "pointer": pointer, "position": 1, "session": "s", "turn": 0, "kind": "tool_result", "agent": "",
         "origin": "tool:bash", "trust": "untrusted", "time": "2026-01-31T00:00:00.000Z", "bytes": 6,
-        "exact": ["needle"], "preview": "needle", "preview_start": 0,
+        "exact": ["needle"], "preview": "needle", "preview_start": 0, "companion_of": None,
     }  # fmt: skip
 
 

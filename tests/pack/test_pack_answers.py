@@ -22,7 +22,7 @@ counters = st.sampled_from([quarter, len])
 
 def hit(number: int, preview: str = "the passage", **fields) -> Hit:
     made = Hit(
-        f"fh:{name(number)}", 3.1, {"words": 2.1, "exact": 1.0}, preview, 0, ("needle",), number, Kind.TOOL_RESULT,
+        f"fh:{name(number)}", 0.31, {"base": 0.31}, preview, 0, ("needle",), number, Kind.TOOL_RESULT,
         "deploy", 4, "", "tool:bash", Trust.UNTRUSTED, NOON, 11,
     )  # fmt: skip
     return replace(made, **fields)
@@ -46,7 +46,7 @@ def event(number: int, content: bytes | None = b"said", **fields) -> Event:
 def test_a_hit_says_where_it_stands_and_how_sure_it_is():
     """Outcome first; then pointer, time, kind, who, session, turn, trust, size, score with its parts, preview."""
     written = of_recall(answer(hit(7, "line\nline 2"), hit(8, agent="ann", preview_start=90)), session="deploy")
-    place, score = "turn 4  untrusted", "score 3.1  exact: needle"
+    place, score = "turn 4  untrusted", "score 0.31  exact: needle"
     assert written.text.split("\n") == [
         "found: 2 hits",
         f"fh:{name(7)}  2026-01-31 12:00:00Z  tool_result by tool:bash  {place}  {score}",
@@ -62,9 +62,8 @@ FIRST = {
     "filtered: nothing in the scope asked for, but there are matches outside it; ask with less scope": answer(
         outcome=Outcome.FILTERED
     ),
-    "weak: 1 hit; below the confidence gate; check the source before you rely on it": answer(
-        hit(1), outcome=Outcome.WEAK
-    ),
+    "weak: 1 hit, confidence 0.31; not sure enough to count as found: check the source before you rely on one, or ask "
+    "in other words": answer(hit(1), outcome=Outcome.WEAK, confidence=0.31, threshold=0.75, gate="learned"),
     "degraded: a stage is behind or broken, so this may not be all there is\nnote: the text index is behind": answer(
         outcome=Outcome.DEGRADED, notes=("the text index is behind",)
     ),
@@ -122,6 +121,21 @@ def test_no_name_or_preview_passes_for_a_line_of_ours():
     starts = [line.split()[0] for line in written.text.split("\n")]
     assert starts == ["found:", "note:", f"fh:{name(1)}", "|", "|", "|"]
     assert "\u202e" not in written.text
+
+
+def test_a_companion_says_what_it_belongs_with():
+    """What is there beside its hit says so, by pointer where its hit is not the line above."""
+    first, second = hit(1), hit(2, companion_of=f"fh:{name(1)}")
+    lines = of_recall(answer(first, second)).text.split("\n")
+    assert lines[3].endswith("  belongs with the one above")
+    assert not lines[1].endswith("above")
+    seen = of_recall(answer(first, second), visible={name(1)}).text.split("\n")
+    assert seen[2].endswith(f"  belongs with fh:{name(1)}")
+
+
+def test_a_found_answer_says_how_sure_it_is():
+    """With a gate the confidence stands in the first line."""
+    assert of_recall(answer(hit(1), confidence=0.914, gate="learned")).text.startswith("found: 1 hit, confidence 0.91")
 
 
 # one event -----------------------------------------------------------------------------------------

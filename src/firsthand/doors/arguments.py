@@ -12,7 +12,7 @@ from typing import Any
 from firsthand import Kind, Moment, __version__, moment
 
 EXIT_CODES = """exit codes:
-  0    done, or found
+  0    done, or found; also what is only weakly found
   1    nothing found: no hit, no such event or session, its content erased
   2    the command was not understood
   3    damaged: bytes are not what was written (verify found problems)
@@ -106,6 +106,19 @@ def _number(low: int, high: int = _LIMIT_MAX) -> Any:
     return number
 
 
+def _decimal(low: float, high: float) -> Any:
+    def decimal(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = low - 1
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"expected a number from {low:g} to {high:g}; got {text!r}")
+        return value
+
+    return decimal
+
+
 def _kind(text: str) -> Kind:
     try:
         return Kind[text.upper().replace("-", "_")]
@@ -183,6 +196,8 @@ def _recall(commands: Any) -> None:
         firsthand recall connection refused
         firsthand recall app/main.py:212 --kind tool_result --since 2026-01-01
         firsthand recall --session 'pi:*' --limit 3 -- --no-verify
+        firsthand recall --explain why did the deploy fail      how each hit was found, and how sure the answer is
+        firsthand recall --task deploy which port               for the task of that session
         firsthand recall --fenced deploy key | xclip            to paste into an agent's context
         """,
     )  # fmt: skip
@@ -197,8 +212,21 @@ def _recall(commands: Any) -> None:
         "--budget", type=_number(1, 10_000_000), default=4000, metavar="TOKENS", help="of all previews, default 4000"
     )
     one.add_argument("--skip", type=_number(0, 100_000), default=0, metavar="N", help="pass over hits, to read on")
+    one.add_argument("--task", metavar="SESSION", help="rank for the task that this session is at")
+    one.add_argument("--now", type=_time, metavar="TIME", help='what "yesterday" is counted from; default this moment')
+    one.add_argument(
+        "--attempts", type=_number(1, 8), default=3, metavar="N", help="most attempts in other words too, default 3"
+    )
+    one.add_argument(
+        "--cost", type=_decimal(0.001, 1000), default=3.0, metavar="X",
+        help="a false memory costs as much as X second looks, default 3: found is from X / (1 + X) confidence on",
+    )  # fmt: skip
+    one.add_argument(
+        "--lambda", dest="mmr_lambda", type=_decimal(0.5, 1), default=0.7, metavar="X",
+        help="1 ranks by score alone, less puts repetitions further down; default 0.7",
+    )  # fmt: skip
     how = one.add_mutually_exclusive_group()
-    how.add_argument("-v", "--verbose", action="store_true", help="show the parts of each score")
+    how.add_argument("-v", "--explain", action="store_true", help="show what each score is made of, and every attempt")
     how.add_argument(
         "--fenced", action="store_true", help="as one fenced text for an agent's context, which no import stores again"
     )

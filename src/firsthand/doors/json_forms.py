@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # a recall does not pay for the import of an import
         Difference,
         Event,
         Hit,
+        Hop,
         ImportReport,
         Item,
         Marker,
@@ -89,7 +90,14 @@ def of_hit(hit: Hit) -> dict[str, Any]:
         "exact": list(hit.exact),
         "preview": hit.preview,
         "preview_start": hit.preview_start,
+        "found_by": dict(hit.found_by),
+        "companion_of": hit.companion_of or None,
     }
+
+
+def of_hop(hop: Hop) -> dict[str, Any]:
+    """Give one attempt."""
+    return asdict(hop)
 
 
 def of_answer(answer: Answer) -> dict[str, Any]:
@@ -103,6 +111,15 @@ def of_answer(answer: Answer) -> dict[str, Any]:
         "truncated": answer.truncated,
         "notes": list(answer.notes),
         "through": answer.through,
+        "confidence": answer.confidence,
+        "threshold": answer.threshold,
+        "gate": answer.gate,
+        "hops": [of_hop(hop) for hop in answer.hops],
+        "task": None if answer.query.conditions is None else asdict(answer.query.conditions),
+        "attempts_max": answer.query.attempts_max,
+        "cost": answer.query.cost,
+        "lambda": answer.query.mmr_lambda,
+        "now": of_moment(answer.query.now),
     }
 
 

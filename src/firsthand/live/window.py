@@ -20,6 +20,7 @@ from firsthand import formats, moment, tokens
 from firsthand import window as parts
 from firsthand.anatomy import record as anatomies
 from firsthand.anatomy import topic as topics
+from firsthand.answer import Conditions
 from firsthand.compact.plan import plan
 from firsthand.compact.receipt import Left, Receipt, from_json
 from firsthand.compact.stays import Stay, stays
@@ -30,6 +31,7 @@ from firsthand.formats import tools as calling
 from firsthand.moment import Moment
 from firsthand.pack.push import TOKENS_MAX
 from firsthand.pull import ANSWER_TOKENS_MIN, EXPAND, RECALL, Pull, PullLimits
+from firsthand.recall.conditions import of_task
 from firsthand.task import show
 from firsthand.task import state as tasks
 from firsthand.tokens import TokenCounter
@@ -80,7 +82,11 @@ class SessionWindow:
         self._left: list[Left] = []
         self._given: given.Given | None = None
         limits = pull if isinstance(pull, PullLimits) else limits_of(budget)
-        self._pull = Pull(memory, session.name, limits, count=self._count, task=self._told_task) if pull else None
+        self._pull = (
+            Pull(memory, session.name, limits, count=self._count, task=self._told_task, conditions=self._conditions)
+            if pull
+            else None
+        )
         self._topic = topics.Topic()
         self._unread: list[str] = []
         self._last: anatomies.Anatomy | None = None
@@ -112,6 +118,11 @@ class SessionWindow:
         """The task state as it is now."""
         self._follow()
         return self._fold.task
+
+    @property
+    def conditions(self) -> Conditions:
+        """The task state as the conditions of a recall (total-recall 4)."""
+        return of_task(self.task, self._session.name)
 
     @property
     def format(self) -> str:
@@ -455,6 +466,9 @@ class SessionWindow:
         text = show.text(self._fold.task, tokens_max=TASK_TOKENS_MAX, count=self._fold.counter)
         left = f'What left last, and why: expand("{_address(self._fold.receipt_event)}").'
         return f"{text}\n{left}" if self._fold.receipt_event else text
+
+    def _conditions(self) -> Conditions:
+        return of_task(self._fold.task, self._session.name)
 
     def _visible(self) -> frozenset[str]:
         return frozenset(name for name, one in self._fold.shown.items() if not one.shortened)

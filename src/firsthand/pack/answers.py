@@ -1,7 +1,7 @@
 """What a model reads after recall and expand, within so many tokens.
 
-    found: 2 hits
-    fh:01J8...  2026-01-31 12:00:00Z  tool_result by tool:bash  session deploy  turn 4  untrusted  score 3.10: ...
+    found: 2 hits, confidence 0.91
+    fh:01J8...  2026-01-31 12:00:00Z  tool_result by tool:bash  session deploy  turn 4  untrusted  score 0.62
     | the passage that matches
     fh:01J9...  ...
 
@@ -35,7 +35,7 @@ TOKENS_MAX = 1_000_000  # more than any text that comes here
 SNIFFED_BYTES = 4_096
 _CONTROLS = bytes(b for b in range(32) if b not in b"\t\n\r\f\b\x1b")
 _WHY = {
-    Outcome.WEAK: "below the confidence gate; check the source before you rely on it",
+    Outcome.WEAK: "not sure enough to count as found: check the source before you rely on one, or ask in other words",
     Outcome.ABSENT: "nothing matches; everything in scope was searched",
     Outcome.FILTERED: "nothing in the scope asked for, but there are matches outside it; ask with less scope",
     Outcome.DEGRADED: "a stage is behind or broken, so this may not be all there is",
@@ -80,7 +80,11 @@ def of_recall(
         visible: ids of events that stand in the reader's window; they are named and not repeated.
     """
     seen = [hit for hit in answer.hits if hit.pointer.removeprefix("fh:") in visible]
-    blocks = [Block(hit.pointer, _hit_line(hit, session), hit.preview) for hit in answer.hits if hit not in seen]
+    blocks = [
+        Block(hit.pointer, _hit_line(hit, session) + _belongs(hit, above, seen), hit.preview)
+        for above, hit in zip((None, *answer.hits), answer.hits, strict=False)
+        if hit not in seen
+    ]
 
     def opening(number: int) -> str:
         lines = [f"{answer.outcome.value}: {_why(answer)}"]
@@ -249,8 +253,17 @@ def _hit_line(hit: Hit, session: str) -> str:
     place = f"turn {hit.turn}" if hit.session == session else _place(hit.session, hit.turn, own=False)
     return (
         f"{hit.pointer}  {_about(hit.time, hit.kind, hit.agent or hit.origin)}  {place}  {hit.trust.word}{size}  "
-        f"score {hit.score:.1f}{exact}"
+        f"score {hit.score:.2f}{exact}"
     )
+
+
+def _belongs(hit: Hit, above: Hit | None, seen: Collection[Hit]) -> str:
+    """Say what a companion belongs with: it is there for that, and need not answer by itself."""
+    if not hit.companion_of:
+        return ""
+    if above is not None and above.pointer == hit.companion_of and above not in seen:
+        return "  belongs with the one above"
+    return f"  belongs with {hit.companion_of}"
 
 
 def _facts(event: Event) -> str:
@@ -288,7 +301,8 @@ def _block(event: Event, visible: Collection[str]) -> Block:
 
 def _why(answer: Answer) -> str:
     """Say what the outcome means, and whether the search was bounded."""
-    hits = _counted(len(answer.hits), "hit") + (", and there are more" if answer.more else "")
+    sure = f", confidence {answer.confidence:.2f}" if answer.hits and answer.gate else ""
+    hits = _counted(len(answer.hits), "hit") + (", and there are more" if answer.more else "") + sure
     why = _WHY.get(answer.outcome, "")
     said = f"{hits}; {why}" if answer.hits and why else why or hits
     return said + ("; truncated: the search was bounded before it had seen all matches" if answer.truncated else "")

@@ -1,0 +1,24 @@
+"""The conditions of a recall, from a task state."""
+
+from __future__ import annotations
+
+from firsthand.answer import Conditions
+from firsthand.recall.conditions import of_task
+from firsthand.task.state import Basis, Entry, TaskState
+
+
+def test_a_state_without_anything_conditions_nothing():
+    """An empty state gives empty conditions."""
+    assert of_task(TaskState()) == Conditions()
+
+
+def test_a_state_is_taken_over_by_field():
+    """Goal, phase and lists come as texts, constraints as premises, key events as their pointers, each once."""
+    state = TaskState(
+        goal=Entry("ship"), phase=Entry("verify"), open_loops=(Entry("test it"),), premises=(Entry("port is 80"),),
+        constraints=(Entry("never on friday", basis=Basis.RULE),),
+        key_events=(Entry("failed", "fh:x"), Entry("failed again", "fh:x"), Entry("said", "")),
+    )  # fmt: skip
+    assert of_task(state, "deploy") == Conditions(
+        "ship", "verify", ("test it",), ("port is 80", "never on friday"), ("fh:x",), "deploy"
+    )
