@@ -77,7 +77,7 @@ class Background:
             self._woken.clear()
             try:
                 self._work()
-            except StoreClosed:
+            except StoreClosed:  # the store was closed under it, which says as much as `stop`
                 return
             except FirsthandError as error:
                 self.fault = str(error)

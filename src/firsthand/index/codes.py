@@ -28,6 +28,8 @@ from .shape import HEAD_BYTES, bit_bytes
 Floats = NDArray[np.float32]
 FAR = int(np.iinfo(np.uint16).max)
 """The distance of a slot that holds no vector."""
+NEAR_MIDDLE = 1e-6
+"""A query this close to the middle of its space cannot be turned away from it."""
 
 
 @value
@@ -36,6 +38,18 @@ class Codes:
 
     coded: tuple[bytes, ...]
     bits: tuple[bytes, ...]
+
+    def only(self, places: Sequence[int]) -> Codes:
+        """Give some of them."""
+        return Codes(tuple(self.coded[at] for at in places), tuple(self.bits[at] for at in places))
+
+    def added_to(self, total: bytes) -> bytes:
+        """Add them, as they are coded, to a sum of vectors."""
+        summed = np.frombuffer(total, "<f8").copy()
+        if self.coded:
+            rows = _unpacked(self.coded, len(summed))
+            summed += (rows["small"] * rows["scale"][:, None].astype(np.float64)).sum(axis=0)
+        return summed.tobytes()
 
 
 def unit(vectors: NDArray[np.floating]) -> Floats:
@@ -84,16 +98,38 @@ def query_words(query: Floats) -> NDArray[np.uint64]:
     return np.frombuffer(bits, "<u8")
 
 
-def cosines(coded: Sequence[bytes], query: Floats) -> Floats:
+def away(query: Floats, total: bytes, count: int) -> Floats:
+    """Turn a query away from the middle of its space, in which sentence vectors crowd.
+
+    Where all vectors have much in common, the common part says nothing: taken out of the query, recall@10 of
+    all-MiniLM alone on beam rises from .575 to .60, of wordllama from .489 to .530 (docs/recall.md). The kept vectors
+    stay as they are.
+
+    Args:
+        query: of length 1.
+        total: the sum of the vectors of the space.
+    """
+    if count < 2:
+        return query
+    turned = query - (np.frombuffer(total, "<f8") / count).astype(np.float32)
+    length = float(np.sqrt(turned @ turned))
+    return turned / np.float32(length) if length > NEAR_MIDDLE else query
+
+
+def cosines(sealed: Sequence[bytes], query: Floats) -> Floats:
     """Give the cosine of each kept vector, sealed as it is, with a query of length 1."""
-    kept = np.dtype([("crc", "<u4"), ("scale", "<f4"), ("small", "i1", (len(query),))])
-    assert kept.itemsize == HEAD_BYTES + len(query)
-    rows = np.frombuffer(b"".join(coded), kept)
+    rows = _unpacked([one[4:] for one in sealed], len(query))
     found: Floats = (rows["small"].astype(np.float32) @ query) * rows["scale"]
     return np.clip(found, -1, 1)  # rounding to bytes leaves a length a little over or under 1
 
 
-def small_of(coded: Sequence[bytes], dimension: int) -> NDArray[np.int8]:
-    """Give the bytes of coded vectors, one a row."""
-    rows = np.frombuffer(b"".join(coded), np.int8).reshape(len(coded), HEAD_BYTES + dimension)
-    return rows[:, HEAD_BYTES:]
+def _unpacked(coded: Sequence[bytes], dimension: int) -> NDArray[np.void]:
+    kept = np.dtype([("scale", "<f4"), ("small", "i1", (dimension,))])
+    assert kept.itemsize == HEAD_BYTES - 4 + dimension
+    return np.frombuffer(b"".join(coded), kept)
+
+
+def small_of(sealed: Sequence[bytes], dimension: int) -> NDArray[np.int8]:
+    """Give the bytes of kept vectors, one a row."""
+    found: NDArray[np.int8] = _unpacked([one[4:] for one in sealed], dimension)["small"]
+    return found

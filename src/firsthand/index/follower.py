@@ -20,6 +20,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterator
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -32,6 +33,9 @@ from .embed.port import NUMPY_MISSING, Embedder, embedded
 from .passages import position_of
 from .vector_search import identity_of
 from .vector_texts import texts_of
+
+if TYPE_CHECKING:
+    from .codes import Codes
 
 EVENTS_MAX = 10_000
 """Looked at in one step: of a namespace that has few of the store's events."""
@@ -150,7 +154,7 @@ class VectorFollower:
         except ModuleNotFoundError as error:
             raise ModelUnavailable(NUMPY_MISSING) from error
         table = embedded(self._embedder, batch.texts) if batch.texts else None
-        coded = codes.Codes((), ()) if table is None else codes.encode(codes.unit(table))
+        coded = None if table is None else codes.encode(codes.unit(table))
         dimension = self._embedder.dimension if table is None else table.shape[1]
         namespace = self._namespace()
 
@@ -165,7 +169,7 @@ class VectorFollower:
                     space = vectors.make(db, namespace, self._identity, dimension)
                 if table is not None and space.dimension != dimension:
                     raise ModelError(vectors.resized(space, dimension))
-                _extend(db, space, batch, coded.coded, coded.bits)
+                _extend(db, space, batch, coded)
 
         return write
 
@@ -187,16 +191,14 @@ class VectorFollower:
         return True
 
 
-def _extend(
-    db: apsw.Connection, space: vectors.Space, batch: _Batch, coded: tuple[bytes, ...], bits: tuple[bytes, ...]
-) -> None:
+def _extend(db: apsw.Connection, space: vectors.Space, batch: _Batch, coded: Codes | None) -> None:
     """Write a batch, without the events that were erased since it was read."""
-    positions = sorted({position_of(row) for row in batch.rows})
-    gone = (
-        {position for (position,) in db.execute(_ERASED, (apsw.carray(array("q", positions)),))} if positions else set()
-    )
+    if coded is None:
+        vectors.extend(db, space, batch.through, (), (), (), space.total)
+        return
+    positions = array("q", sorted({position_of(row) for row in batch.rows}))
+    gone = {position for (position,) in db.execute(_ERASED, (apsw.carray(positions),))}
     kept = [at for at, row in enumerate(batch.rows) if position_of(row) not in gone]
-    vectors.extend(
-        db, space, batch.through,
-        [batch.rows[at] for at in kept], [coded[at] for at in kept], [bits[at] for at in kept],
-    )  # fmt: skip
+    coded = coded.only(kept)
+    rows = [batch.rows[at] for at in kept]
+    vectors.extend(db, space, batch.through, rows, coded.coded, coded.bits, coded.added_to(space.total))

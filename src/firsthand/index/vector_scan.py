@@ -71,31 +71,30 @@ class Scan:
     def nearest(
         self, db: apsw.Connection, space: vectors.Space, query: Floats, limit: int, low: int, high: int
     ) -> tuple[Found, int]:
-        """Give the nearest rows with their cosine, best first, each row once; and the watermark they belong to.
+        """Give the nearest rows with their cosine, best first, and the watermark they belong to.
 
         Args:
-            query: of length 1.
+            query: of length 1; it is turned away from the middle of the space (`codes.away`).
             low, high: only events from position ``low`` on and before ``high``.
 
         Raises:
             StoreDamaged: a chunk or a vector is not what was written.
         """
-        found: dict[int, float] = {}
-        through = 0
+        rows, cosines, through = np.empty(0, np.int64), np.empty(0, np.float32), 0
         with db:  # one snapshot for bits and bytes
             now = vectors.find(db, space.namespace, space.identity)
             if now is None or now.key != space.key:  # dropped this moment
                 return (), 0
+            if not query.any():  # the direction of zeros is none
+                return (), now.through
+            query = codes.away(query, now.total, now.vectors)
             numbers, rows = self._candidates(db, now, query, rescored(now.vectors, limit), low, high)
             order = np.argsort(numbers)  # as they lie in the file
             numbers, rows = numbers[order], rows[order]
             through = now.through
             cosines = codes.cosines(vectors.read_vectors(db, now, numbers.tolist()), query)
-        for at in np.lexsort((rows, -cosines)).tolist():
-            if len(found) >= limit:
-                break
-            found.setdefault(int(rows[at]), float(cosines[at]))
-        return tuple(found.items()), through
+        best = np.lexsort((rows, -cosines))[:limit]
+        return tuple(zip(rows[best].tolist(), cosines[best].tolist(), strict=True)), through
 
     def _candidates(
         self, db: apsw.Connection, space: vectors.Space, query: Floats, wanted: int, low: int, high: int

@@ -66,7 +66,7 @@ class VectorSearch:
         self._failed: tuple[float, str] = (0.0, "")
 
     def near(self, text: str, limit: int, *, low: int = 0, high: int = ROW_STEP) -> Nearest:
-        """Give the rows whose vectors are nearest to a text, best first; a row counts by its best vector.
+        """Give the rows whose vectors are nearest to a text, best first.
 
         Args:
             limit: most rows.

@@ -3,8 +3,7 @@
 A *space* holds the vectors that one embedder made of one namespace; spaces of
 different embedders stand beside each other and are never mixed. Its watermark says
 that every searchable event up to there has its vectors. A vector's number is its
-place: chunk times 4,096 plus slot; the chunk says which index row each slot holds,
-and a row may have several (the pieces of a long text).
+place: chunk times 4,096 plus slot; the chunk says which index row each slot holds.
 
 The invariant: what is written here is written in transactions of the log's own
 file, so that a crash leaves the vectors of whole batches and the watermark that
@@ -21,7 +20,7 @@ from array import array
 from collections.abc import Collection, Sequence
 from itertools import groupby
 from operator import attrgetter
-from struct import pack, unpack
+from struct import pack, unpack, unpack_from
 from typing import Any
 from zlib import crc32
 
@@ -50,6 +49,7 @@ CREATE TABLE IF NOT EXISTS vector_space (
   through   INTEGER NOT NULL,    -- every searchable event up to here has its vectors
   vectors   INTEGER NOT NULL,    -- how many there are
   version   INTEGER NOT NULL,    -- counts every change
+  total     BLOB NOT NULL,       -- sum of them, a float64 a dimension: where the middle of the space lies
   UNIQUE (namespace, identity)
 );
 -- Bits of up to 4,096 vectors, for the first pass of a search.
@@ -72,7 +72,7 @@ CREATE TABLE vector_{key} (
   data   BLOB NOT NULL           -- CRC-32 of number and the rest, scale (float32), a signed byte a dimension
 )
 """
-_SPACE = "SELECT key, namespace, identity, dimension, through, vectors, version FROM vector_space "
+_SPACE = "SELECT key, namespace, identity, dimension, through, vectors, version, total FROM vector_space "
 
 
 @value
@@ -83,6 +83,7 @@ class Space:
         through: the watermark, a position.
         vectors: how many it holds.
         version: counts every change of it.
+        total: the sum of its vectors, 8 bytes a dimension.
     """
 
     key: int
@@ -92,6 +93,7 @@ class Space:
     through: int
     vectors: int
     version: int
+    total: bytes
 
 
 @value
@@ -122,14 +124,13 @@ class Vectors:
 
         A space that is damaged is dropped as a whole: it could hold them where nobody finds them.
         """
-        for namespace, group in groupby(entries, attrgetter("namespace_key")):
-            positions = {entry.event.position for entry in group}
-            for space in spaces(db, namespace):
-                try:
-                    _take_out(db, space, positions)
-                except (StoreDamaged, apsw.SQLError, apsw.CorruptError):
-                    # What may have gone wrong half way is undone with the space itself.
-                    drop(db, space.key)
+        try:
+            for namespace, group in groupby(entries, attrgetter("namespace_key")):
+                positions = {entry.event.position for entry in group}
+                for space in spaces(db, namespace):
+                    _forget(db, space, positions)
+        except StoreDamaged:
+            self.reset(db)
 
     def purge(self, db: apsw.Connection, namespace: int) -> None:
         """Do nothing more: the log rewrites its file after an erasure, and with it the pages that held them."""
@@ -140,14 +141,31 @@ class Vectors:
             db.execute(f'DROP TABLE "{name}"')
 
 
+def _forget(db: apsw.Connection, space: Space, positions: Collection[int]) -> None:
+    try:
+        _take_out(db, space, positions)
+    except (StoreDamaged, apsw.SQLError, apsw.CorruptError):
+        drop(db, space.key)  # and with it whatever went wrong half way
+
+
 # spaces --------------------------------------------------------------------------------------------
 
 
-def spaces(db: apsw.Connection, namespace: int) -> list[Space]:
-    """List the spaces of a namespace, oldest first."""
+def spaces(db: apsw.Connection, namespace: int | None = None) -> list[Space]:
+    """List the spaces of a namespace, or of all, oldest first.
+
+    Raises:
+        StoreDamaged: what the store says of one is not what was written.
+    """
     if not there(db):
         return []
-    return [Space(*row) for row in _all(db, _SPACE + "WHERE namespace = ? ORDER BY key", (namespace,))]
+    found = [Space(*row) for row in _all(db, _SPACE + "ORDER BY key")]
+    for one in found:
+        numbers = (one.key, one.namespace, one.dimension, one.through, one.vectors, one.version)
+        whole = all(isinstance(n, int) and n >= 0 for n in numbers) and isinstance(one.identity, str)
+        if not whole or not isinstance(one.total, bytes) or len(one.total) != 8 * one.dimension:
+            raise StoreDamaged(f"what the store says of vectors is damaged ({one!r:.200}); {REPAIR}")
+    return [one for one in found if namespace in {None, one.namespace}]
 
 
 def find(db: apsw.Connection, namespace: int, identity: str) -> Space | None:
@@ -164,9 +182,9 @@ def make(db: apsw.Connection, namespace: int, identity: str, dimension: int) -> 
     """Make a space, empty; inside a write transaction."""
     db.execute(_TABLES).fetchall()
     db.execute(
-        "INSERT INTO vector_space (namespace, identity, dimension, through, vectors, version) "
-        "VALUES (?, ?, ?, 0, 0, 0)",
-        (namespace, identity, dimension),
+        "INSERT INTO vector_space (namespace, identity, dimension, through, vectors, version, total) "
+        "VALUES (?, ?, ?, 0, 0, 0, zeroblob(?))",
+        (namespace, identity, dimension, 8 * dimension),
     )
     made = find(db, namespace, identity)
     assert made is not None
@@ -187,7 +205,11 @@ def drop_some(db: apsw.Connection, key: int) -> None:
     It counts as empty from the first step on, so nobody reads what is half gone.
     """
     db.execute("DELETE FROM vector_chunk WHERE space = ?", (key,))
-    db.execute("UPDATE vector_space SET through = 0, vectors = 0, version = version + 1 WHERE key = ?", (key,))
+    db.execute(
+        "UPDATE vector_space SET through = 0, vectors = 0, version = version + 1, total = zeroblob(8 * dimension) "
+        "WHERE key = ?",
+        (key,),
+    )
     table = f"vector_{int(key)}"
     db.execute(
         f"DELETE FROM {table} WHERE number IN (SELECT number FROM {table} ORDER BY number LIMIT ?)",  # noqa: S608
@@ -209,7 +231,13 @@ def resized(space: Space, dimension: int) -> str:
 
 
 def extend(
-    db: apsw.Connection, space: Space, through: int, rows: Sequence[int], coded: Sequence[bytes], bits: Sequence[bytes]
+    db: apsw.Connection,
+    space: Space,
+    through: int,
+    rows: Sequence[int],
+    coded: Sequence[bytes],
+    bits: Sequence[bytes],
+    total: bytes,
 ) -> None:
     """Add vectors behind the last one and move the watermark; inside a write transaction.
 
@@ -217,6 +245,7 @@ def extend(
         space: as it is in this transaction.
         rows: index row of each vector.
         coded, bits: as `codes.Codes` has them.
+        total: the sum of all vectors of the space then.
 
     Raises:
         StoreDamaged: the chunk that was begun is not what was written.
@@ -241,8 +270,8 @@ def extend(
         ((number, sealed(number, one)) for number, one in enumerate(coded, first)),
     )
     db.execute(
-        "UPDATE vector_space SET through = ?, vectors = vectors + ?, version = ? WHERE key = ?",
-        (through, len(rows), version, space.key),
+        "UPDATE vector_space SET through = ?, vectors = vectors + ?, version = ?, total = ? WHERE key = ?",
+        (through, len(rows), version, total, space.key),
     )
 
 
@@ -266,6 +295,7 @@ def _write_chunk(db: apsw.Connection, space: Space, chunk: Chunk) -> None:
 def _take_out(db: apsw.Connection, space: Space, positions: Collection[int]) -> None:
     """Empty the slots of events; the slots stay, so that every other vector keeps its number."""
     version, gone = space.version + 1, 0
+    total = list(unpack(f"<{space.dimension}d", space.total))
     width = bit_bytes(space.dimension)
     for number, _, first, last in outline(db, space):
         if not any(first <= position <= last for position in positions):
@@ -279,12 +309,19 @@ def _take_out(db: apsw.Connection, space: Space, positions: Collection[int]) -> 
             rows[slot] = EMPTY
             bits[slot * width : (slot + 1) * width] = bytes(width)
         _write_chunk(db, space, replace(chunk, version=version, rows=tuple(rows), bits=bytes(bits)))
+        numbers = [number * CHUNK_VECTORS + slot for slot in slots]
+        for data in read_vectors(db, space, numbers):
+            (scale,) = unpack_from("<f", data, 4)
+            total = [of_all - scale * own for of_all, own in zip(total, array("b", data[HEAD_BYTES:]), strict=True)]
         db.executemany(
             f"DELETE FROM vector_{space.key} WHERE number = ?",  # noqa: S608 - a number
-            ((number * CHUNK_VECTORS + slot,) for slot in slots),
+            ((one,) for one in numbers),
         )
         gone += len(slots)
-    db.execute("UPDATE vector_space SET vectors = vectors - ?, version = ? WHERE key = ?", (gone, version, space.key))
+    db.execute(
+        "UPDATE vector_space SET vectors = vectors - ?, version = ?, total = ? WHERE key = ?",
+        (gone, version, pack(f"<{space.dimension}d", *total), space.key),
+    )
 
 
 # reading -------------------------------------------------------------------------------------------
