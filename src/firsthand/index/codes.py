@@ -86,9 +86,16 @@ def words_of(bits: bytes, dimension: int) -> NDArray[np.uint64]:
 
 def distances(words: NDArray[np.uint64], query: NDArray[np.uint64]) -> NDArray[np.uint16]:
     """Count the bits in which each vector differs from the query."""
-    total = np.zeros(words.shape[1], np.uint16)
-    for one, asked in zip(words, query, strict=True):
-        total += np.bitwise_count(one ^ asked)
+    count = words.shape[1]
+    total = np.zeros(count, np.uint16)
+    differing, ones, some = np.empty(count, np.uint64), np.empty(count, np.uint8), np.empty(count, np.uint8)
+    for start in range(0, len(query), 3):  # three words have at most 192 bits: they fit a byte, four times as quick
+        some.fill(0)
+        for one, asked in zip(words[start : start + 3], query[start : start + 3], strict=True):
+            np.bitwise_xor(one, asked, out=differing)
+            np.bitwise_count(differing, out=ones)
+            some += ones
+        total += some
     return total
 
 
@@ -119,7 +126,8 @@ def away(query: Floats, total: bytes, count: int) -> Floats:
 def cosines(sealed: Sequence[bytes], query: Floats) -> Floats:
     """Give the cosine of each kept vector, sealed as it is, with a query of length 1."""
     rows = _unpacked([one[4:] for one in sealed], len(query))
-    found: Floats = (rows["small"].astype(np.float32) @ query) * rows["scale"]
+    # Not as a matrix product: the threads that one brings cost ten times the sum itself while others work.
+    found: Floats = np.einsum("ij,j->i", rows["small"].astype(np.float32), query) * rows["scale"]
     return np.clip(found, -1, 1)  # rounding to bytes leaves a length a little over or under 1
 
 
