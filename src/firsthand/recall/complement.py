@@ -31,6 +31,7 @@ AROUND_EVENTS = 24
 REPLY_EVENTS = 2
 QUESTION_CHARACTERS_MAX = 240
 """A longer message that ends in a question says something by itself."""
+REPORT_BYTES_MAX = 500
 TEXT_CHARACTERS = 2_000
 NAMES_MAX = 48
 
@@ -121,24 +122,31 @@ def together(
         rest: positions of all behind them.
         partners_max: of all; 0 leaves the order as it is.
     """
+    chosen = _chosen(hits, around, partners_max)
+    behind = {partner.of: partner for partner in chosen}
+    moved = {partner.event.position for partner in chosen}
     places: list[Place] = []
-    taken: set[int] = set()
-    found = 0
-    ranked = [event.position for event in hits]
-    for number, event in enumerate(hits):
-        if event.position in taken:
-            continue
-        places.append(Place(event.position))
-        taken.add(event.position)
-        if number >= HITS_MAX or found >= partners_max:
-            continue
-        partner = partner_of(event, around, hits)
-        if partner is not None and partner.event.position not in taken:
-            places.append(Place(partner.event.position, partner))
-            taken.add(partner.event.position)
-            found += 1
-    assert set(ranked) <= taken
-    return [*places, *(Place(position) for position in rest if position not in taken)]
+    for position in (*(event.position for event in hits), *rest):
+        if position not in moved:
+            places.append(Place(position))
+            if position in behind:
+                places.append(Place(behind[position].event.position, behind[position]))
+    return places
+
+
+def _chosen(hits: Sequence[Event], around: Around, partners_max: int) -> list[Partner]:
+    """Choose the partners of an answer, the surest rules first, then the best hits; no event has two parts in it."""
+    chosen: list[Partner] = []
+    paired: set[int] = set()
+    for rule in _RULES:
+        for event in hits[:HITS_MAX]:
+            if len(chosen) >= partners_max:
+                return chosen
+            partner = next(iter(rule(event, around, hits)), None) if event.position not in paired else None
+            if partner is not None and partner.event.position not in paired:
+                chosen.append(partner)
+                paired |= {event.position, partner.event.position}
+    return chosen
 
 
 def partner_of(event: Event, around: Around, others: Sequence[Event] = ()) -> Partner | None:
@@ -147,11 +155,7 @@ def partner_of(event: Event, around: Around, others: Sequence[Event] = ()) -> Pa
     Args:
         others: further hits of the same recall, among which its other half may be.
     """
-    for rule in _RULES:
-        for partner in rule(event, around, others):
-            if partner.event.position != event.position and not partner.event.erased:
-                return partner
-    return None
+    return next((partner for rule in _RULES for partner in rule(event, around, others)), None)
 
 
 # rules, the surest first -----------------------------------------------------------------------------
@@ -193,7 +197,7 @@ def _half(event: Event, around: Around, others: Sequence[Event]) -> Iterator[Par
     if side is None or _SECRET.search(text) is None:
         return
     words = _words(text)
-    best: tuple[float, int, Event] | None = None
+    best: tuple[bool, float, int, Event] | None = None
     for other in _once((*others, *around.before(event, AROUND_EVENTS), *around.behind(event, AROUND_EVENTS))):
         if other.position == event.position:
             continue
@@ -203,10 +207,11 @@ def _half(event: Event, around: Around, others: Sequence[Event]) -> Iterator[Par
             continue
         theirs = _words(said)
         likeness = len(words & theirs) / max(1, min(len(words), len(theirs)))
-        if best is None or (likeness, -abs(other.position - event.position)) > best[:2]:
-            best = likeness, -abs(other.position - event.position), other
-    if best is not None and best[0] > 0.0:
-        yield Partner(best[2], event.position, HALF)
+        fit = other.session == event.session, likeness, -abs(other.position - event.position)
+        if likeness and (best is None or fit > best[:3]):
+            best = *fit, other
+    if best is not None:
+        yield Partner(best[3], event.position, HALF)
 
 
 def _cause(event: Event, around: Around, _others: Sequence[Event]) -> Iterator[Partner]:
@@ -264,14 +269,19 @@ def names(text: str) -> frozenset[str]:
 def _is_failure(event: Event) -> bool:
     if event.kind is Kind.TOOL_RESULT:
         return signs.failure(event.meta, event.text[:TEXT_CHARACTERS], "") is not None
-    return event.kind in _SPOKEN and _FAILS.search(_text(event)) is not None
+    return _is_short(event) and _FAILS.search(event.text) is not None
 
 
 def _is_change(event: Event) -> bool:
     if event.kind is Kind.TOOL_CALL:
         tool = event.meta.get("tool")
         return _EDITS.search(tool if isinstance(tool, str) else "") is not None or bool(_COMMANDS.search(_text(event)))
-    return event.kind in _SPOKEN and _CHANGES.search(_text(event)) is not None
+    return _is_short(event) and _CHANGES.search(event.text) is not None
+
+
+def _is_short(event: Event) -> bool:
+    """Say whether an event is a message that reports one thing: a long one tells of failures and changes anyway."""
+    return event.kind in _SPOKEN and event.size_bytes <= REPORT_BYTES_MAX
 
 
 def _asks(event: Event) -> bool:
