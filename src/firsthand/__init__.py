@@ -42,6 +42,8 @@ if TYPE_CHECKING:
         Unresolvable,
     )
     from firsthand.event import Artifact, ByteSource, Draft, Event, Kind, Trust
+    from firsthand.index.dense import VectorSpace
+    from firsthand.index.embed.port import Embedder, callable_embedder
     from firsthand.intake.report import ImportReport, Progress, SourceReport
     from firsthand.live.replay import difference
     from firsthand.live.request import Request
@@ -79,6 +81,7 @@ __all__ = [
     "Conditions",
     "Difference",
     "Draft",
+    "Embedder",
     "Erased",
     "Erasure",
     "Event",
@@ -134,9 +137,11 @@ __all__ = [
     "Unresolvable",
     "Use",
     "UsualPlace",
+    "VectorSpace",
     "Verification",
     "Window",
     "__version__",
+    "callable_embedder",
     "difference",
     "use_of",
     "usual_places",
@@ -169,6 +174,8 @@ _ROOMS = {
         "Unresolvable",
     ),
     "event": ("Artifact", "ByteSource", "Draft", "Event", "Kind", "Trust"),
+    "index.dense": ("VectorSpace",),
+    "index.embed.port": ("Embedder", "callable_embedder"),
     "intake.report": ("ImportReport", "Progress", "SourceReport"),
     "log.append": ("Appended",),
     "log.backup": ("Backup",),

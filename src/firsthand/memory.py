@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from firsthand.anatomy.record import Anatomy
     from firsthand.anatomy.replay import Replay
     from firsthand.index.accelerator import Accelerator
-    from firsthand.index.dense import Dense
+    from firsthand.index.dense import Dense, VectorSpace
     from firsthand.index.embed.port import Embedder
     from firsthand.intake.importer import ImportReport, Progress
     from firsthand.log.backup import Backup
@@ -39,11 +39,13 @@ if TYPE_CHECKING:
     from firsthand.log.export import Exported
     from firsthand.log.rebuild import Rebuilt
     from firsthand.log.verify import Verification
+    from firsthand.noting import Noted
     from firsthand.scopes import Below, Executor
     from firsthand.stats import Stats
     from firsthand.tokens import TokenCounter
 
 FOLLOW_EVENTS = 5_000
+NOTES_SESSION = "notes"
 ACCELERATE_EVENTS_MIN = 50_000
 
 
@@ -83,8 +85,8 @@ class Memory:
             namespace: the tenant; None is ``$FIRSTHAND_NAMESPACE``, else ``default``.
             timeout_ms: how long a write waits for other writers, at most a day.
             embedder: finds events by their meaning too: an `Embedder`, or ``minilm``, ``static`` or
-                ``endpoint:URL#model``; None is ``$FIRSTHAND_EMBEDDER``, else words alone. Nothing is
-                downloaded; what is not installed is said by `recall`.
+                ``endpoint:URL#model``; ``none`` for words alone; None is ``$FIRSTHAND_EMBEDDER``, else
+                ``none``. Nothing is downloaded; what is not installed is said by `recall`.
 
         Raises:
             InvalidArgument: ``read_only`` or ``create`` is not True or False, the timeout no time, or the
@@ -156,6 +158,32 @@ class Memory:
         if self._dense is not None:
             self._dense.wake()
         return appended
+
+    def note(
+        self,
+        text: str,
+        *,
+        sources: Iterable[str | Pointer | Appended] = (),
+        situations: Sequence[str] | None = None,
+        session: str = NOTES_SESSION,
+        sort: str = "note",
+        **fields: Any,
+    ) -> Noted:
+        """Append a note, rule or lesson that is found by its text and by the situations it was learned in.
+
+        Args:
+            sources: pointers of the events it rests on; erasing one of them erases the note too.
+            situations: texts, at most 16 of 2,000 characters; None takes what the user said in the sources' turns.
+            sort: ``note``, ``rule`` or ``lesson``.
+            fields: further ones of `Draft`.
+
+        Raises:
+            MalformedPointer, Unresolvable: a source is no pointer, or is not in this namespace; `Erased` when erased.
+            InvalidArgument: there is no such sort, there are too many sources, or a situation is no text.
+        """
+        from firsthand.noting import note
+
+        return note(self, text, session=session, sources=sources, situations=situations, sort=sort, fields=fields)
 
     # read --------------------------------------------------------------------------------------------
 
@@ -301,6 +329,12 @@ class Memory:
 
         return measure(self._log, self.namespace, self._dense)
 
+    def vectors(self) -> tuple[VectorSpace, ...]:
+        """Tell how far the vectors of this namespace reach, by embedder; empty without any."""
+        from firsthand.index.dense import states
+
+        return states(self._log, self.namespace, self._dense)
+
     # import and export ---------------------------------------------------------------------------------
 
     def import_paths(
@@ -387,7 +421,7 @@ class Memory:
         """Destroy the content of events, wherever this store holds it; the chain still verifies.
 
         What Firsthand itself wrote that repeats their words is erased with them: receipts with topics of theirs,
-        task states, answers of recall.
+        task states, answers of recall, notes that name them as a source or repeat them in a situation.
 
         Raises:
             Unresolvable: one of them is not in this namespace; then nothing is erased.
@@ -498,7 +532,7 @@ class Memory:
 def _embedder(given: Embedder | str | None) -> Embedder | None:
     """Give the embedder that is meant, unasked: nothing of it is loaded."""
     given = environment.default_embedder() if given is None else given
-    if given is None:
+    if given is None or given == "none":
         return None
     if isinstance(given, str):
         from firsthand.index.embed.named import named

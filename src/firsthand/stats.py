@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firsthand.index.dense import Dense, SpaceState, states
+from firsthand.index.dense import Dense, VectorSpace, states
 from firsthand.log.log import Log
 from firsthand.log.schema import DATABASE_FILE
 
@@ -19,7 +19,8 @@ class Stats:
         content_bytes: what the events of this namespace keep in the database, compressed.
         wal_bytes: written and safe, not yet moved into the database file; large when a reader stays open for long.
         index_faults: the indexes that do not follow, and why.
-        vectors: how far they reach, by embedder; empty without any.
+        vectors: how far they reach, by embedder; empty without any. The store holds two while another
+            embedder's are made.
         vector_fault: why they do not follow in the background; empty while they do, or are not to.
     """
 
@@ -37,7 +38,7 @@ class Stats:
     artifact_bytes: int
     index_faults: dict[str, str]
     head: str
-    vectors: tuple[SpaceState, ...]
+    vectors: tuple[VectorSpace, ...]
     vector_fault: str
 
 

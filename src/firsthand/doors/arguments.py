@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in (
         _import, _append, _recall, _show, _sessions, _timeline, _window, _anatomy, _stats, _verify, _export, _restore,
-        _backup, _erase, _rebuild, _demo,
+        _backup, _erase, _rebuild, _follow, _demo,
     ):  # fmt: skip
         add(commands)
     return top
@@ -410,6 +410,17 @@ def _rebuild(commands: Any) -> None:
         "Throw the indexes away and build them again from the log.",
         """
         firsthand rebuild
+        """,
+    )  # fmt: skip
+
+
+def _follow(commands: Any) -> None:
+    _command(
+        commands, "follow", "following:follow",
+        "Bring up to date what follows the log: counts of terms, the accelerator, vectors by $FIRSTHAND_EMBEDDER.",
+        """
+        firsthand follow
+        FIRSTHAND_EMBEDDER=minilm firsthand follow      find by meaning too: pip install 'firsthand[minilm]'
         """,
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from firsthand import Draft, ImportReport, Kind, Memory, Progress, SourceReport, Trust, usual_places
-from firsthand.doors import json_forms
+from firsthand.doors import following, json_forms
 from firsthand.doors.display import count, shown, size, table
 from firsthand.doors.exits import DONE, NOTHING_FOUND, REFUSED, USAGE
 from firsthand.doors.output import Output
@@ -42,13 +42,15 @@ def import_(chosen: argparse.Namespace, out: Output) -> int:
             mapping=mapping or None,
             progress=progress_line(out),
         )
-        store = memory.path
+        store, behind = memory.path, following.behind(memory)
     if out.as_json:
         out.json(json_forms.of_import(report))
     else:
         say_report(report, out)
         seconds = time.monotonic() - started
         out.remark(f"into {shown(str(store))}, in {seconds:.1f} s; find things again: firsthand recall WORDS")
+    if behind:
+        out.remark(f"vectors follow behind ({behind}): firsthand follow")
     if report.refused:
         return REFUSED
     return DONE if report.sources else NOTHING_FOUND

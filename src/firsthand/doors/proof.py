@@ -6,7 +6,7 @@ import argparse
 import time
 
 from firsthand import Verification
-from firsthand.doors import json_forms
+from firsthand.doors import following, json_forms
 from firsthand.doors.display import count, shown
 from firsthand.doors.exits import DAMAGED, DONE
 from firsthand.doors.output import Output
@@ -53,6 +53,9 @@ def rebuild(chosen: argparse.Namespace, out: Output) -> int:
         rebuilt = memory.rebuild(
             progress=lambda done, total: out.progress(lambda: f"indexed through position {done:,} of {total:,}")
         )
+        behind = following.behind(memory)
+    if behind:
+        out.remark(f"vectors were dropped and follow behind ({behind}): firsthand follow")
     if out.as_json:
         out.json({"indexed": rebuilt.events, "damaged": list(rebuilt.damaged)})
     else:

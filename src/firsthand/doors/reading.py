@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from firsthand import Event, Memory, Moment, pointer
-from firsthand.doors import json_forms
+from firsthand.doors import following, json_forms
 from firsthand.doors.display import clock, count, cut, first_line, shown, size, table
 from firsthand.doors.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.doors.output import Output
@@ -233,6 +233,8 @@ def stats(chosen: argparse.Namespace, out: Output) -> int:
             f"{size(found.database_bytes)}, of it {size(found.content_bytes)} content; WAL {size(found.wal_bytes)}",
         ),
         ("index", "; ".join(f"{name}: {why}" for name, why in found.index_faults.items()) or "reaches the last event"),
+        *(("vectors", shown(line)) for line in following.lines(found.vectors, int(found.head.partition(":")[0]))),
+        *([("vectors", f"do not follow: {shown(found.vector_fault)}")] if found.vector_fault else []),
         ("head", found.head),
     ]
     for line in table(rows):

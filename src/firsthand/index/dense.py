@@ -25,7 +25,7 @@ ELSEWHERE_SECONDS = 0.2
 
 
 @value
-class SpaceState:
+class VectorSpace:
     """How far the vectors by one embedder reach.
 
     Attributes:
@@ -90,10 +90,13 @@ class Dense:
         return f"vectors do not follow: {self.fault}" if self.fault else ""
 
 
-def states(log: Log, namespace: str, dense: Dense | None) -> tuple[SpaceState, ...]:
-    """Tell the spaces of a namespace, oldest first."""
+def states(log: Log, namespace: str, dense: Dense | None) -> tuple[VectorSpace, ...]:
+    """Tell the spaces of a namespace, oldest first; that of the embedder at hand too when it is not begun yet."""
     current = None if dense is None else identity_of(dense.embedder)
-    return tuple(
-        SpaceState(one.identity, one.dimension, one.vectors, one.through, one.identity == current)
+    found = [
+        VectorSpace(one.identity, one.dimension, one.vectors, one.through, one.identity == current)
         for one in vectors.spaces(log.reader.db, log.reader.namespace_key(namespace))
-    )
+    ]
+    if dense is not None and not any(one.current for one in found):
+        found.append(VectorSpace(identity_of(dense.embedder), dense.embedder.dimension, 0, 0, True))
+    return tuple(found)

@@ -10,7 +10,7 @@ from firsthand.errors import InvalidArgument
 
 from .port import Embedder
 
-WORDS = "minilm, static, or endpoint:URL#model"
+WORDS = "minilm, static, endpoint:URL#model, or none"
 
 
 def named(word: str, key: str | None = None) -> Embedder:
