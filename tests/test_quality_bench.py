@@ -252,6 +252,7 @@ def test_thresholds_and_areas_are_those_counted_by_hand():
     assert measures.at_false_share(positive, negative, 0.0) == pytest.approx(1 / 3)
     assert measures.at_false_share(positive, negative, 0.25) == 1
     assert measures.best_threshold(positive, negative) == 0.4
+    assert [measures.false_share_at(positive, negative, share) for share in (0, 1 / 3, 2 / 3, 1)] == [0, 0, 0.25, 0.25]
 
 
 def test_reliability_sets_confidence_beside_truth():

@@ -73,6 +73,14 @@ def at_false_share(positive: Sequence[float], negative: Sequence[float], false_s
     return float((np.asarray(positive) > bound).mean())
 
 
+def false_share_at(positive: Sequence[float], negative: Sequence[float], found_share: float) -> float:
+    """Give the share of negatives that pass the threshold which ``found_share`` of the positives pass."""
+    found = round(found_share * len(positive))
+    if not found:
+        return 0.0
+    return float((np.asarray(negative) >= np.sort(positive)[::-1][found - 1]).mean())
+
+
 def best_threshold(positive: Sequence[float], negative: Sequence[float]) -> float:
     """Give the threshold with the most positives passed less negatives passed (Youden's J)."""
     candidates = np.unique(np.concatenate([positive, negative]))

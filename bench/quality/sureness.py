@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .measures import Row, at_false_share, estimate, separation
+from .measures import Row, at_false_share, estimate, false_share_at, separation
 from .values import Ranked, Talk
 
 COSINE = 0.35
@@ -46,10 +46,15 @@ def typed(ranked: Sequence[Ranked], found: Sequence[bool] | None = None) -> dict
     return out
 
 
-def curve(positive: Sequence[float], negative: Sequence[float]) -> dict[str, Any]:
-    """Say what share of the answerable is passed at each share of the unanswerable."""
+def curve(positive: Sequence[float], negative: Sequence[float], found: float) -> dict[str, Any]:
+    """Say what share of the answerable is passed at each share of the unanswerable.
+
+    Args:
+        found: the share of the answerable that our first configuration finds, to compare at.
+    """
     at = {f"{share:g}": at_false_share(positive, negative, share) for share in FALSE_SHARES}
-    return {"area": separation(positive, negative), "found at false-found": at}
+    equal = {"found": found, "false found": false_share_at(positive, negative, found)}
+    return {"area": separation(positive, negative), "found at false-found": at, "at our found share": equal}
 
 
 def at_threshold(threshold: float, positive: Row, negative: Row) -> dict[str, Any]:

@@ -183,6 +183,7 @@ def _sureness(asked: Sequence[Asked], ranked: Mapping[str, list[Ranked]], own: S
         return {}
     out: dict[str, Any] = {}
     yes = [number for number, (_, question) in enumerate(which) if question.evidence]
+    found = float(np.mean([ranked[own[0]][number].outcome == "found" for number in yes]))
     for method in (*own, baselines.DENSE, baselines.WORDS):
         rankings = ranked[method]
         best = np.array([one.best for one in rankings])
@@ -193,7 +194,7 @@ def _sureness(asked: Sequence[Asked], ranked: Mapping[str, list[Ranked]], own: S
             rows["reliability"] = sureness.reliability(best[yes], right)
         for kind in kinds:
             no = [k for k, (_, question) in enumerate(which) if not question.evidence and question.group == kind]
-            one = {"n": len(no), "curve": sureness.curve(best[yes], best[no])}
+            one = {"n": len(no), "curve": sureness.curve(best[yes], best[no], found)}
             if method in own:
                 one |= sureness.typed([rankings[k] for k in no])
             else:
