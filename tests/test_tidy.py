@@ -27,6 +27,7 @@ LEVELS = {
     "recall": 5,
     "intake": 6, "lifecycle": 6, "consolidate": 6, "health": 6, "anatomy": 6,
     "memory": 7, "session": 7, "keeper": 7, "stats": 7, "proof": 7, "places": 7, "live": 7, "pull": 7, "scopes": 7,
+    "noting": 7,
     "__init__": 8, "llm": 8,
     "doors": 9, "adapters": 9, "evals": 9, "testing": 9,
     "__main__": 10,
@@ -34,7 +35,7 @@ LEVELS = {
 ROOMS_OF_THEIR_OWN = {
     frozenset({"event", "moment", "pointer"}),  # one layer of values: a pointer is made of ids, an event has moments
     # one room, kept in short files
-    frozenset({"memory", "session", "keeper", "stats", "proof", "places", "live", "pull", "scopes"}),
+    frozenset({"memory", "session", "keeper", "stats", "proof", "places", "live", "pull", "scopes", "noting"}),
     frozenset({"hosts", "formats"}),  # a transcript holds a provider's messages
 }
 PURE = {

@@ -6,7 +6,7 @@ It decides nothing: it names the session, and hands what it is given to the memo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from firsthand import event, fence, moment
@@ -18,6 +18,7 @@ from firsthand.moment import Moment
 if TYPE_CHECKING:
     from firsthand.live.window import SessionWindow
     from firsthand.memory import Memory
+    from firsthand.pointer import Pointer
     from firsthand.pull import PullLimits
     from firsthand.scopes import Executor
     from firsthand.tokens import TokenCounter
@@ -58,9 +59,21 @@ class Session:
         """Append a system prompt."""
         return self.append(Kind.SYSTEM, text, **{"origin": "system", "trust": Trust.TRUSTED} | fields)
 
-    def note(self, text: Content, **fields: Any) -> Appended:
-        """Append a note."""
-        return self.append(Kind.NOTE, text, **self._by_agent() | fields)
+    def note(
+        self,
+        text: str,
+        *,
+        sources: Iterable[str | Pointer | Appended] = (),
+        situations: Sequence[str] | None = None,
+        sort: str = "note",
+        **fields: Any,
+    ) -> Appended:
+        """Append a note to this session; `Memory.note` says what the arguments are, and what was left out."""
+        from firsthand.noting import note
+
+        fields = self._by_agent() | fields
+        given: dict[str, Any] = {"sources": sources, "situations": situations, "sort": sort, "fields": fields}
+        return note(self._memory, text, session=self.name, **given).event
 
     def tool_call(
         self, tool: str, arguments: Mapping[str, Any], *, call_id: str | None = None, **fields: Any

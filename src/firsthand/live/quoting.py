@@ -1,9 +1,10 @@
 """Finds what quotes events that are to be erased: copies of their words that Firsthand itself made.
 
-Receipts (topic hints), task states, records of prompts (topic labels) and answers of
-recall and expand repeat words of the events they stand for. The invariant: after an
-erasure no event that Firsthand wrote still says what was erased, as far as it names
-its source; what a model or a user said again is theirs and stays.
+Receipts (topic hints), task states, records of prompts (topic labels), answers of
+recall and expand, and notes (the situations they were learned in) repeat words of the
+events they stand for. The invariant: after an erasure no event that Firsthand wrote
+still says what was erased, as far as it names its source; what a model or a user said
+again is theirs and stays. A note goes with any of its sources.
 
 It finds; who erases is the log.
 """
@@ -18,6 +19,7 @@ from firsthand.answer import Query
 from firsthand.compact.receipt import from_json
 from firsthand.errors import FormatError
 from firsthand.event import INJECTED, Event, Kind
+from firsthand.noting import rests_on
 
 if TYPE_CHECKING:
     from firsthand.memory import Memory
@@ -49,6 +51,13 @@ class _Search:
                     if not event.erased and event.id not in self._erased and self._quotes(event):
                         yield event.id
         yield from self._answers(min(self._positions, default=0))
+        yield from self._notes(min(self._positions, default=0))
+
+    def _notes(self, after: int) -> Iterator[str]:
+        """Find notes, in any session, that rest on one of the events or repeat its words in a situation."""
+        for event in self._readable(None, after, Kind.NOTE) if self._erased else ():
+            if not event.erased and event.id not in self._erased and rests_on(self._memory, event, self._erased):
+                yield event.id
 
     def _answers(self, after: int) -> Iterator[str]:
         """Find answers of recall and expand, in any session, that show one of the events."""
