@@ -156,7 +156,7 @@ def test_what_a_row_shows(kind, text, meta, expected):
 
 
 def test_phase():
-    """When debugging a failure serves more than a question; a task in two phases is served by what serves either."""
+    """When debugging a failure serves more than a question, when writing less; of two phases the better one counts."""
     failure = said(1, "boom", kind=Kind.TOOL_RESULT, meta={"is_error": True})
     question = said(2, "Where is the log file?")
     assert phase(failure, Task(phases=("debug",))) == 1.0

@@ -3,7 +3,7 @@
     score = base * premise * phase * (1 - superseded) * task_relevance
 
     premise         what the row says stands with what the task takes as given
-    phase           its kind serves what is done now: a failure when debugging, a decision when planning
+    phase           its kind serves what is done now: outputs and changes when debugging, decisions when planning
     superseded      a newer candidate of the same session or agent gives what is asked for another value
     task_relevance  the share of the task's words, weighed by rarity, that the row holds, beside the best candidate
 
@@ -48,12 +48,14 @@ _PHASES: Mapping[str, tuple[str, ...]] = {
     "verify": ("verif", "test", "check", "review", "validat", "measur", "confirm", "deploy", "releas"),
     "write": ("writ", "document", "draft", "report", "summar", "explain", "answer"),
 }
-_SERVES: Mapping[str, Mapping[str, float]] = {  # what is not named serves wholly
-    "explore": {"failure": 0.6, "change": 0.6},
-    "plan": {"failure": 0.6, "output": 0.5, "change": 0.5},
-    "implement": {"question": 0.7, "failure": 0.7},
-    "debug": {"question": 0.6, "statement": 0.7},
-    "verify": {"question": 0.6, "statement": 0.7},
+# What is not named serves wholly. While something is worked on, what was done and what came of it holds more of what
+# is needed next than talk about it; for a plan or a text it is the other way about (bench/ablation.py).
+_SERVES: Mapping[str, Mapping[str, float]] = {
+    "explore": {"statement": 0.5, "question": 0.4, "decision": 0.7},
+    "plan": {"output": 0.5, "change": 0.5, "failure": 0.6},
+    "implement": {"statement": 0.4, "question": 0.4},
+    "debug": {"statement": 0.5, "question": 0.4, "decision": 0.7},
+    "verify": {"statement": 0.5, "question": 0.4, "decision": 0.7},
     "write": {"change": 0.6, "output": 0.6, "failure": 0.5},
 }
 
@@ -66,9 +68,9 @@ class Strengths:
     """
 
     premise: float = 0.6
-    phase: float = 0.1
+    phase: float = 0.3
     superseded: float = 0.3
-    task_relevance: float = 0.3
+    task_relevance: float = 0.5
 
     def __post_init__(self) -> None:
         for name in fields(self):
