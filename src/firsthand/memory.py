@@ -161,7 +161,7 @@ class Memory:
 
     def note(
         self,
-        text: str,
+        text: str | bytes,
         *,
         sources: Iterable[str | Pointer | Appended] = (),
         situations: Sequence[str] | None = None,

@@ -65,7 +65,7 @@ class _Told:
 
 def note(
     memory: Memory,
-    text: str,
+    text: str | bytes,
     *,
     session: str,
     sources: Iterable[str | Pointer | Appended],
@@ -87,7 +87,7 @@ def note(
     if "id" not in fields:
         fields.setdefault("time", moment.now())
     given: dict[str, Any] = {"origin": "agent", "trust": Trust.AGENT} | fields
-    draft = Draft(Kind.NOTE, to_bytes(text), meta=meta, **given)
+    draft = Draft(Kind.NOTE, to_bytes(text) if isinstance(text, str) else text, meta=meta, **given)
     appended = memory.append([draft], session=session)[0]
     return Noted(appended, tuple(map(str, pointers)), told.texts, told.left_out)
 

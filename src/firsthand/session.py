@@ -61,7 +61,7 @@ class Session:
 
     def note(
         self,
-        text: str,
+        text: str | bytes,
         *,
         sources: Iterable[str | Pointer | Appended] = (),
         situations: Sequence[str] | None = None,

@@ -53,8 +53,8 @@ def parser() -> argparse.ArgumentParser:
     _everywhere(top, first=True)
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in (
-        _import, _append, _recall, _show, _sessions, _timeline, _window, _anatomy, _stats, _verify, _export, _restore,
-        _backup, _erase, _rebuild, _follow, _demo,
+        _import, _append, _note, _recall, _show, _sessions, _timeline, _window, _anatomy, _stats, _verify, _export,
+        _restore, _backup, _erase, _rebuild, _follow, _demo,
     ):  # fmt: skip
         add(commands)
     return top
@@ -186,6 +186,32 @@ def _append(commands: Any) -> None:
     one.add_argument(
         "--expect", type=_number(0), metavar="POSITION", help="refuse unless the session's last position is this one"
     )
+
+
+def _note(commands: Any) -> None:
+    one = _command(
+        commands, "note", "noting:note",
+        "Keep a note, rule or lesson with its sources; it is found by the situations it was learned in.",
+        """
+        firsthand note "check the lock table before a restart" --source fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY --rule
+        firsthand note "aspirate first" --rule --situation "swollen knee and fever"
+        firsthand note - --source fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY --lesson < lesson.md
+        """,
+    )  # fmt: skip
+    one.add_argument("text", metavar="TEXT", help="what was learned; - for standard input")
+    one.add_argument(
+        "--source", action="append", default=[], metavar="POINTER",
+        help="an event or span it rests on; erasing it erases the note too",
+    )  # fmt: skip
+    one.add_argument(
+        "--situation", action="append", default=[], metavar="TEXT",
+        help="find it by this; default: what the user said in the turns of its sources",
+    )  # fmt: skip
+    sort = one.add_mutually_exclusive_group()
+    sort.add_argument("--rule", dest="sort", action="store_const", const="rule", default="note", help="it is a rule")
+    sort.add_argument("--lesson", dest="sort", action="store_const", const="lesson", help="it is a lesson")
+    one.add_argument("--session", default="notes", metavar="NAME", help="where it is kept, default notes")
+    one.add_argument("--agent", default="", metavar="NAME", help="who learned it")
 
 
 def _recall(commands: Any) -> None:

@@ -76,7 +76,7 @@ class Trigger:
     def is_good(self) -> bool:
         """True when a place among the hits is kept for it."""
         told = len(self.shared)
-        return self.strength >= STRENGTH_MIN and (told >= SHARED_MIN or (told == 2 and self.asked <= 4))  # noqa: PLR2004
+        return self.strength >= STRENGTH_MIN and (told >= SHARED_MIN or (told == 2 and self.asked <= 4))
 
 
 @value
