@@ -11,7 +11,7 @@ class Nearest:
 
     Attributes:
         rows: index rows (`firsthand.index.passages.row_of`) with a cosine from -1 to 1, best first, each row once;
-            the cosine is that with the text as it differs from the middle of the space.
+            the cosine is that of both about the middle of all vectors.
         through: every searchable event up to this position has its vectors; 0 when there are none.
         fault: what is wrong and what to do; empty when all is well. ``rows`` may be there all the same.
     """

@@ -74,7 +74,7 @@ class Scan:
         """Give the nearest rows with their cosine, best first, and the watermark they belong to.
 
         Args:
-            query: of length 1; it is turned away from the middle of the space (`codes.away`).
+            query: of length 1; cosines are taken about the middle of the space (`codes.about`).
             low, high: only events from position ``low`` on and before ``high``.
 
         Raises:
@@ -85,14 +85,16 @@ class Scan:
             now = vectors.find(db, space.namespace, space.identity)
             if now is None or now.key != space.key:  # dropped this moment
                 return (), 0
-            if not query.any():  # the direction of zeros is none
+            middle = codes.middle_of(now.total, now.vectors)
+            if query.any():  # zeros are a question without a meaning, not one about the middle
+                query = codes.about(query[None, :], middle)[0]
+            if not query.any():
                 return (), now.through
-            query = codes.away(query, now.total, now.vectors)
             numbers, rows = self._candidates(db, now, query, rescored(now.vectors, limit), low, high)
             order = np.argsort(numbers)  # as they lie in the file
             numbers, rows = numbers[order], rows[order]
             through = now.through
-            cosines = codes.cosines(vectors.read_vectors(db, now, numbers.tolist()), query)
+            cosines = codes.cosines(vectors.read_vectors(db, now, numbers.tolist()), query, middle)
         best = np.lexsort((rows, -cosines))[:limit]
         return tuple(zip(rows[best].tolist(), cosines[best].tolist(), strict=True)), through
 

@@ -78,7 +78,7 @@ def _spread(sign: str) -> str:
     code = ord(sign)
     if sign in "\t\n\r":
         return " "
-    if code in {0, 0xFFFD} or unicodedata.category(sign) in {"Cc", "Cf", "Cn", "Co", "Cs"}:
+    if code in {0, 0xFFFD} or unicodedata.category(sign) in {"Cc", "Cf", "Co", "Cs"}:
         return ""
     if sign.isspace():
         return " "
