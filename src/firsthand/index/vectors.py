@@ -330,7 +330,10 @@ def _take_out(db: apsw.Connection, space: Space, positions: Collection[int]) -> 
 def outline(db: apsw.Connection, space: Space) -> list[tuple[int, int, int, int]]:
     """List the chunks of a space: number, version, least and greatest position."""
     sql = "SELECT chunk, version, first, last FROM vector_chunk WHERE space = ? ORDER BY chunk"
-    return _all(db, sql, (space.key,))
+    found = _all(db, sql, (space.key,))
+    if not all(isinstance(number, int) for row in found for number in row):
+        raise StoreDamaged(f"the list of chunks of the vectors by {space.identity} is damaged; {REPAIR}")
+    return found
 
 
 def read_chunk(db: apsw.Connection, space: Space, number: int) -> Chunk:
@@ -364,11 +367,14 @@ def read_vectors(db: apsw.Connection, space: Space, numbers: Sequence[int]) -> l
     found = dict(_all(db, sql, (apsw.carray(array("q", numbers)),))) if numbers else {}
     kept = [found.get(number, b"") for number in numbers]
     for number, data in zip(numbers, kept, strict=True):
-        if not intact(number, data, space.dimension):
+        if not isinstance(data, bytes) or not intact(number, data, space.dimension):
             what = "is not what was written" if data else "is missing"
             raise StoreDamaged(f"vector {number} of those by {space.identity} {what}; {REPAIR}")
     return kept
 
 
 def _all(db: apsw.Connection, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
-    return db.execute(sql, values).fetchall()
+    try:
+        return db.execute(sql, values).fetchall()
+    except UnicodeDecodeError as error:  # bytes that have become a text, and are none
+        raise StoreDamaged(f"what the store says of vectors is damaged ({error}); {REPAIR}") from error
