@@ -89,7 +89,7 @@ def _session(topic: str, first: Line, second: Line, chance: random.Random, *, to
 
 
 def _halves(number: int, of: int, chance: random.Random) -> tuple[str, str, Line, Line]:
-    name = f"{_FIRST[number % len(_FIRST)]} {_SECOND[number // len(_FIRST) % len(_SECOND)]}"
+    name = f"{_FIRST[number % len(_FIRST)]} {_SECOND[number // len(_FIRST)]}"
     short = name.split(" ", 1)[1]
     ways = [
         (f"First half of the {name}: {{0}}", f"{{0}} is the second half of the {short}."),
@@ -103,7 +103,7 @@ def _halves(number: int, of: int, chance: random.Random) -> tuple[str, str, Line
 
 def _causes(number: int, of: int, chance: random.Random) -> tuple[str, str, Line, Line]:
     service = _SERVICES[number % len(_SERVICES)]
-    short, long = _SYMPTOMS[number // 2 % len(_SYMPTOMS)]
+    short, long = _SYMPTOMS[number // len(_SERVICES)]
     setting, low = chance.choice(_SETTINGS), chance.randrange(2, 9)
     file = f"deploy/{chance.choice(_FIRST)}-{number}.yaml"
     ways = [
@@ -117,7 +117,7 @@ def _causes(number: int, of: int, chance: random.Random) -> tuple[str, str, Line
 
 def _replies(number: int, of: int, chance: random.Random) -> tuple[str, str, Line, Line]:
     thing = f"{_THINGS[number % len(_THINGS)]}"
-    purpose = _PURPOSES[number // 2 % len(_PURPOSES)]
+    purpose = _PURPOSES[number // len(_THINGS)]
     ways = [f"Which {thing} do we take for {purpose}?", f"What {thing} is it for {purpose}?"]
     value = f"{chance.choice(_VALUES)}, if nothing changed."
     return (

@@ -55,7 +55,8 @@ _SECRET = re.compile(
 )
 _FAILS = re.compile(
     r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|exceptions?|traceback|crash(?:es|ed|ing)?|timeouts?|times? out|timed out|"
-    r"broken|broke|refused|denied|panic|5\d\d|segfault|stopped working|does(?:n't| not) work)\b",
+    r"broken|broke|refused|denied|panic|5\d\d|segfault|slow|hangs?|hung|stuck|freezes|stopped working|"
+    r"does(?:n't| not) work)\b",
     re.IGNORECASE,
 )
 _CHANGES = re.compile(

@@ -68,9 +68,9 @@ class Strengths:
     """
 
     premise: float = 0.6
-    phase: float = 0.3
-    superseded: float = 0.3
-    task_relevance: float = 0.5
+    phase: float = 0.2
+    superseded: float = 0.1
+    task_relevance: float = 0.3
 
     def __post_init__(self) -> None:
         for name in fields(self):
