@@ -72,8 +72,8 @@ def fuse(lexical: Mapping[int, float], dense: Mapping[int, float], about: About)
 
     Args:
         lexical: rows to the base by their words, from 0 to 1; a row that is not there shares no word.
-        dense: rows to their cosine, from -1 to 1, those nearest to the query; a row that is not there
-            is at most as near as the last of them, and counts as that one.
+        dense: rows to their cosine, from -1 to 1: the whole list of those nearest to the query, rows outside
+            of a scope too; a row that is not there is at most as near as the last, and counts as that one.
 
     Returns:
         each row of either to its base.
