@@ -15,7 +15,7 @@ from firsthand.index import accelerator as accelerators
 from firsthand.index.accelerator import Accelerator
 from firsthand.index.text import TextIndex
 from firsthand.log.log import Log
-from firsthand.recall import search as searches
+from firsthand.recall import candidates
 from firsthand.recall.lexical import Lexical, stems
 from firsthand.recall.plan import Term
 from firsthand.recall.search import search
@@ -37,7 +37,7 @@ def texts(count: int, seed: int) -> list[bytes]:
 @pytest.fixture(autouse=True)
 def always(monkeypatch):
     """Ask the copy for few postings too: a test's store has no more."""
-    monkeypatch.setattr(searches, "ACCELERATED_POSTINGS_MIN", 0)
+    monkeypatch.setattr(candidates, "ACCELERATED_POSTINGS_MIN", 0)
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +176,7 @@ def test_discarding_leaves_no_word_behind(log, tmp_path):
 
 def test_a_query_of_few_postings_does_not_load_it(log, tmp_path, monkeypatch):
     """Rare terms are ranked by FTS5 alone: the copy is not opened."""
-    monkeypatch.setattr(searches, "ACCELERATED_POSTINGS_MIN", 100)
+    monkeypatch.setattr(candidates, "ACCELERATED_POSTINGS_MIN", 100)
     copy = copy_of(log, tmp_path / "copy")
     (tmp_path / "copy" / "header.json").unlink()
     search(log.reader, "default", Query("W2378156"), accelerator=copy)

@@ -8,6 +8,7 @@ import pytest
 
 from firsthand.recall.rank import (
     FOLDED_SHARE,
+    LENGTH_MIN,
     NAME_WEIGHT,
     WEIGHT_MIN,
     WEIGHTS,
@@ -31,14 +32,15 @@ def test_bm25_is_as_published():
 
 
 def test_rarer_more_often_and_shorter_score_higher():
-    """A rarer term, more of it, and a shorter row each raise the score."""
+    """A rarer term, more of it, and a shorter row each raise the score; short rows are all of one length."""
 
     def total(times, tokens):
         return sum(score(Match(times, tokens, (), ()), FREQUENCIES).values())
 
     assert total({"crow": 1}, 10) > total({"the": 1}, 10) > 0
     assert total({"crow": 2}, 10) > total({"crow": 1}, 10)
-    assert total({"crow": 1}, 5) > total({"crow": 1}, 20)
+    assert total({"crow": 1}, 60) > total({"crow": 1}, 200)
+    assert total({"crow": 1}, 5) == total({"crow": 1}, LENGTH_MIN)
 
 
 def test_strings_and_phrases_add_their_rarity():

@@ -1,27 +1,20 @@
-"""Reads the rows that the index names from the log, and sees what of a query stands in them.
+"""Reads the rows that the index names from the log, each event once for all attempts of a recall.
 
 What the index says is a candidate; what the bytes say is the answer. A damaged
-event is left out and named, and never hides the others.
+event is left out and named, and never hides the others. It knows no query.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 
 from firsthand.errors import StoreDamaged
-from firsthand.event import Event, to_text
+from firsthand.event import Event
 from firsthand.index import passages, words
 from firsthand.log.read import Reader
 from firsthand.value import value
 
-from .plan import Question
-from .rank import Match, Wanted, match
-
-LEAD_CHARACTERS = 64
-"""So much of the beginning of a content is read as its name."""
 _HEAD_BYTES = 4_096
-_DIGITS = re.compile(r"\d+")
 
 
 @value
@@ -35,31 +28,20 @@ class Row:
 
 
 class Evidence:
-    """Matches rows of one namespace against one question.
+    """Reads rows of one namespace.
+
+    Args:
+        stems: cuts a text as the index does.
 
     Attributes:
         damaged: sentences on the events that could not be read.
     """
 
-    def __init__(
-        self,
-        reader: Reader,
-        namespace: str,
-        question: Question,
-        wanted: Sequence[Wanted],
-        stems: Callable[[str], list[str]],
-    ) -> None:
-        self._reader, self._namespace = reader, namespace
-        self._wanted, self._stems = wanted, stems
-        asked = (*question.words, *question.stop_words)
-        self._terms = {term.key: 0 for term in asked}
-        self._pairs = any(term.key == words.token(term.word) for term in question.words)
-        self._leading = {term.key for term in (question.stop_words if question.only_stop_words else question.words)}
-        self._series, self._plain = _numbers(question)
-        self._strings = {term.key for term in question.strings}
-        self._contexts: dict[str, frozenset[str]] = {}
+    def __init__(self, reader: Reader, namespace: str, stems: Callable[[str], list[str]]) -> None:
+        self._reader, self._namespace, self.stems = reader, namespace, stems
         self._events: dict[int, Event] = {}
         self._readings: dict[int, Callable[[bytes], str]] = {}
+        self._tokens: dict[int, tuple[str, ...]] = {}
         self.damaged: list[str] = []
 
     def event(self, position: int) -> Event | None:
@@ -90,6 +72,7 @@ class Evidence:
     def drop(self) -> None:
         """Let the events go that were read so far."""
         self._events.clear()
+        self._tokens.clear()
 
     def rows_of(self, event: Event) -> Iterator[Row]:
         """Read all passages of an event that is searched."""
@@ -120,51 +103,15 @@ class Evidence:
         passage = passages.shape(window, number, last=last)
         return Row(event, number, passage.start, passage.data)
 
-    def match(self, row: Row) -> Match | None:
-        """See what of the question stands in a row; None when nothing that counts does."""
-        event = row.event
-        text = self._reading(row)(row.data)
-        head = words.header(event)
-        if self._terms:
-            indexed = words.words_of(text, head)
-            tokens = self._stems(indexed.text)
-            if self._pairs:
-                tokens += indexed.exact.split()
-        else:
-            tokens = []
-        plain = to_text(row.data) if text else ""
-        texts = (plain,) if text is plain or text == plain else (plain, text)
-        around = self._context(event)
-        found = match(self._terms, self._wanted, tokens, texts, head, around, self._named(row, plain, around))
-        counts = any(key in found.times for key in self._leading)
-        return found if counts or found.exact or found.folded or found.named else None
+    def tokens(self, row: Row) -> tuple[str, ...]:
+        """Give the stems of a row's text and of who said it, in their order."""
+        key = passages.row_of(row.event.position, row.number)
+        if key not in self._tokens:
+            text = self.reading(row)(row.data)
+            self._tokens[key] = tuple(self.stems(words.words_of(text, words.header(row.event)).text))
+        return self._tokens[key]
 
-    def _context(self, event: Event) -> frozenset[str]:
-        text = words.context(event)
-        if text not in self._contexts:
-            self._contexts[text] = frozenset(self._stems(text))
-        return self._contexts[text]
-
-    def _named(self, row: Row, text: str, around: frozenset[str]) -> tuple[str, ...]:
-        """Give the numbers and exact strings of the question that the event is called by.
-
-        A content begins with its name as often as not, so its first words count as one. A number
-        counts beside a word: in ``medqa 31`` it is a name, alone it may be any number.
-        """
-        if not (self._series or self._strings):
-            return ()
-        lead = text[:LEAD_CHARACTERS].partition("\n")[0] if row.number == 0 else ""
-        called = words.names(row.event)
-        found = around & self._strings
-        if self._strings:
-            found |= self._strings.intersection(words.of_text(called).exact.split())
-        for name in (called, lead):
-            stems = frozenset(self._stems(name + words.unpadded(name)))
-            if self._series & stems and (not self._plain or self._plain & stems):
-                found |= self._series & stems
-        return tuple(sorted(found))
-
-    def _reading(self, row: Row) -> Callable[[bytes], str]:
+    def reading(self, row: Row) -> Callable[[bytes], str]:
         """Say how a row is read: by the first bytes of its payload, wherever it stands in it."""
         event = row.event
         if event.artifact is None:
@@ -173,20 +120,3 @@ class Evidence:
             head = b"".join(self._reader.pieces(event, 0, min(_HEAD_BYTES, event.size_bytes)))
             self._readings[event.position] = words.reading(head, event.media, event.kind)
         return self._readings[event.position]
-
-
-def _numbers(question: Question) -> tuple[frozenset[str], frozenset[str]]:
-    """Give the numbers of a question that may be a place in a series, and its other words.
-
-    Those in a date, a version or an address are none: ``2.10`` of ``v2.10.3`` names nothing by itself.
-    """
-    parts = [spelled for spelled, _ in words.dates(question.text)]
-    parts += [term.word for term in question.strings if len(_DIGITS.findall(term.word)) > 1]
-    inside = {number.lstrip("0") for part in parts for number in _DIGITS.findall(part)}
-    series = frozenset(
-        term.key
-        for term in question.words
-        if (numbers := {number.lstrip("0") for number in _DIGITS.findall(term.word)}) and not numbers & inside
-    )
-    plain = frozenset(term.key for term in question.words if not any(map(str.isdigit, term.word)))
-    return series, plain

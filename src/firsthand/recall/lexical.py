@@ -10,7 +10,7 @@ It knows the tables of the index and of the log, and nothing of scores.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,8 +21,9 @@ from firsthand.index.passages import ROW_STEP, TRIGGER_ROWS, position_of
 from firsthand.index.text import NAME, TOKENIZER, VERSION, IndexSize, counted_of, size_of, version_of
 from firsthand.value import value
 
-from .plan import Question, Tokenize
+from .plan import Question, Term, Tokenize
 
+_COUNTS = "firsthand_counts"
 _STEPS = 2_000  # of SQLite's machine between two looks at the clock: a tenth of a millisecond
 _UNCOUNTED_ROWS = 50_000
 """From here on, without counted terms, stop words are taken to stand in every third row instead of being counted."""
@@ -39,6 +40,35 @@ class Reach:
 
     through: int
     fault: str
+
+
+@value
+class Counts:
+    """How often terms stand in one row, and how long it is.
+
+    Attributes:
+        tokens: in its text; with ``whole`` also those of its other column.
+        times: of each term, in the order asked for.
+    """
+
+    tokens: int
+    whole: int
+    times: tuple[int, ...]
+
+
+@value
+class Step:
+    """An event beside another one in its session.
+
+    Attributes:
+        of: position of the other one.
+        position: its own.
+        step: how many events behind the other one; below 0 before it.
+    """
+
+    of: int
+    position: int
+    step: int
 
 
 class Deadline:
@@ -170,6 +200,35 @@ class Lexical:
         """Give the rows that match, newest first; costs no ranking."""
         return sorted(self._rows(match, "f.rowid DESC", limit), key=position_of, reverse=True)
 
+    def counts(self, terms: Sequence[Term], positions: Collection[int]) -> dict[int, Counts]:
+        """Say how often terms stand in the first rows of events; those that hold none are left out.
+
+        The index gives it without the text being read: it goes through the terms' postings, unranked,
+        and calls back for the rows wanted.
+        """
+        if not terms or not positions:
+            return {}
+        sql = (
+            f"SELECT rowid, {_COUNTS}({self._table}) FROM {self._table} "  # noqa: S608 - numbers
+            f"WHERE {self._table} MATCH ? AND +rowid IN ({', '.join(map(str, sorted(positions)))})"
+        )
+        values = (" OR ".join(term.match for term in terms),)
+        rows: list[Any] = []
+        with self._deadline.over(self._db):
+            try:
+                rows = _all(self._db, sql, values)
+            except apsw.SQLError as error:
+                if _COUNTS not in str(error):
+                    raise
+                # SQLite keeps each function it is given for the life of a connection: only now it is known as new.
+                self._db.register_fts5_function(_COUNTS, _count)
+                rows = _all(self._db, sql, values)
+        found: dict[int, Counts] = {}
+        for row, counted in rows:
+            tokens, whole, *times = map(int, counted.split())
+            found[row] = Counts(tokens, whole, tuple(times))
+        return found
+
     def _rows(self, match: str, order: str, limit: int) -> list[int]:
         # Whole events come first, further passages after: their row numbers do not follow the position.
         where, best = self._where, order == "f.rank"
@@ -192,6 +251,61 @@ class Lexical:
         if len(arms) > 1 and best:
             found.sort(key=lambda row: row[1])
         return [row for row, _ in found[: limit * len(arms)]]
+
+
+def _count(api: apsw.FTS5ExtensionApi, /, *_: object) -> str:
+    """Write what the index knows of a row: its tokens, and how often each term asked for stands in it.
+
+    In the second column, of exact strings and context, a term counts once, and only where the text lacks it.
+    """
+    tokens = api.column_size(0)
+    numbers = [tokens, tokens + api.column_size(1)]
+    for phrase in range(api.phrase_count):
+        text, exact = api.phrase_locations(phrase)
+        numbers.append(len(text) or min(1, len(exact)))
+    return " ".join(map(str, numbers))
+
+
+def steps(db: apsw.Connection, positions: Collection[int], before: int, behind: int, head: int) -> list[Step]:
+    """Find the events around others in their sessions, up to the head.
+
+    Args:
+        before, behind: how many events on either side.
+    """
+    if not positions:
+        return []
+    rows: list[Any] = db.execute(
+        "SELECT e.position, n.position, n.sequence - e.sequence FROM event e CROSS JOIN event n "  # noqa: S608 - numbers
+        "ON n.session = e.session AND n.sequence BETWEEN e.sequence - ? AND e.sequence + ? "
+        f"WHERE e.position IN ({', '.join(map(str, sorted(positions)))}) "
+        "AND n.position <= ? AND n.position <> e.position",
+        (before, behind, head),
+    ).fetchall()
+    return [Step(*row) for row in rows]
+
+
+def agents_of(db: apsw.Connection, positions: Collection[int]) -> dict[int, str]:
+    """Say who spoke or acted in events; nobody for those left out."""
+    if not positions:
+        return {}
+    rows: list[Any] = db.execute(
+        "SELECT e.position, n.text FROM event e CROSS JOIN name n ON n.key = e.agent "  # noqa: S608 - numbers
+        f"WHERE e.position IN ({', '.join(map(str, sorted(positions)))})"
+    ).fetchall()
+    return dict(rows)
+
+
+def in_scope(db: apsw.Connection, namespace: int, scope: Scope, positions: Collection[int]) -> set[int]:
+    """Give those of some events that are in a scope."""
+    if scope.everything or not positions:
+        return set(positions)
+    limits = where(db, namespace, scope)
+    rows: list[Any] = db.execute(
+        f"SELECT e.position FROM event e WHERE e.position IN ({', '.join(map(str, sorted(positions)))}) "  # noqa: S608
+        f"AND e.position >= ? AND e.position < ? {limits.sql}",
+        (limits.low, limits.high, *limits.values),
+    ).fetchall()
+    return {position for (position,) in rows}
 
 
 @value

@@ -1,14 +1,18 @@
-"""Scores one candidate: BM25 over all terms of the query, and what stands in it word for word.
+"""Scores one candidate by what of the query stands in it, and brings that to a base from 0 to 1.
 
-The score is the sum of four parts, each shown in the hit:
+A row's own score is the sum of four parts:
 
-    words   BM25 (k1 1.2, b 0.75) over every term whose frequency is known
+    words   BM25 over every term whose frequency is known
     exact   exact strings of the query that stand in the content, by their rarity
     phrase  quoted phrases, or the whole query, that stand in the content
     name    numbers and exact strings of the query that stand in what the event is called
 
-The invariant: a score depends on the query, the content and the frequencies, and
-not on how the candidate was found. This module knows no storage.
+What its neighbours add is told by `neighbours`. The base is the whole score s against
+what the query's words weigh together, P, as s / (s + P): so it means the same in every
+store, and half of it is a row of mean length that holds each word once.
+
+The invariant: a score depends on the query, the log and the frequencies, and not on
+how the candidate was found. This module knows no storage.
 """
 
 from __future__ import annotations
@@ -19,7 +23,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 from firsthand.value import value
 
-K1, B = 1.2, 0.75
+K1, B = 1.2, 0.95
+LENGTH_MIN = 50
+"""Tokens; among shorter rows the length says nothing. With b near 1, and not the usual 0.75, what a person says
+in a line is not drowned by the page that answers it: .518 becomes .538 recall@10 on beam, locomo stays."""
+STOP_SHARE = 0.1
+"""What a stop word of the query counts beside its other words."""
 WEIGHTS = {"exact": 1.5, "phrase": 1.0}
 """Beside the words' own scores: a row with a string in one piece stands before one with its pieces apart."""
 NAME_WEIGHT = 3.0
@@ -122,20 +131,44 @@ def match(
     return Match(times, len(tokens), tuple(exact), tuple(folded), named)
 
 
-def score(found: Match, frequencies: Frequencies) -> dict[str, float]:
-    """Give the parts of a row's score."""
-    length = K1 * (1 - B + B * found.tokens / frequencies.tokens_mean)
-    by_words = 0.0
-    for key, times in found.times.items():
-        by_words += frequencies.idf(frequencies.df.get(key, 0)) * times * (K1 + 1) / (times + length)
+def by_words(times: Mapping[str, int], tokens: int, frequencies: Frequencies, light: Collection[str] = ()) -> float:
+    """Score a row by the words of a query it holds: BM25 (k1 1.2, b 0.95), rows under 50 tokens counted as of 50.
+
+    Args:
+        times: how often it holds each term.
+        tokens: in the row.
+        light: terms that weigh a tenth.
+    """
+    mean = max(LENGTH_MIN, frequencies.tokens_mean)
+    length = K1 * (1 - B + B * max(LENGTH_MIN, tokens) / mean)
+    total = 0.0
+    for key, count in times.items():
+        weight = frequencies.idf(frequencies.df.get(key, 0)) * (STOP_SHARE if key in light else 1.0)
+        total += weight * count * (K1 + 1) / (count + length)
+    return total
+
+
+def score(found: Match, frequencies: Frequencies, light: Collection[str] = ()) -> dict[str, float]:
+    """Give the parts of a row's own score."""
     by_name = NAME_WEIGHT * sum(frequencies.idf(frequencies.df.get(key, 0)) for key in found.named)
-    parts = {"words": by_words, "exact": 0.0, "phrase": 0.0, "name": by_name}
+    words = by_words(found.times, found.tokens, frequencies, light)
+    parts = {"words": words, "exact": 0.0, "phrase": 0.0, "name": by_name}
     for share, strings in ((1.0, found.exact), (FOLDED_SHARE, found.folded)):
         for one in strings:
             if one.part:
                 weight = sum(frequencies.idf(frequencies.df.get(key, 0)) for key in one.keys)
                 parts[one.part] += share * WEIGHTS[one.part] * max(WEIGHT_MIN, weight)
     return parts
+
+
+def whole(keys: Collection[str], frequencies: Frequencies) -> float:
+    """Give what the words of a query weigh together; those that no row holds count as in one."""
+    return max(WEIGHT_MIN, sum(frequencies.idf(frequencies.df.get(key, 0)) for key in keys))
+
+
+def base(total: float, weight: float) -> float:
+    """Bring a score to the range from 0 to 1, against what the query weighs."""
+    return total / (total + weight)
 
 
 def stands(string: str, text: str, *, opens: bool = False) -> bool:

@@ -14,6 +14,7 @@ from firsthand.value import value
 
 from .evidence import Evidence
 from .lexical import Deadline, where
+from .matching import Matcher
 from .rank import Match
 
 SCAN_EVENTS_MAX = 20_000
@@ -38,7 +39,14 @@ class Scanned:
 
 
 def scan(
-    reader: Reader, evidence: Evidence, namespace: int, scope: Scope, deadline: Deadline, after: int, head: int
+    reader: Reader,
+    evidence: Evidence,
+    matcher: Matcher,
+    namespace: int,
+    scope: Scope,
+    deadline: Deadline,
+    after: int,
+    head: int,
 ) -> Scanned:
     """Look at every event of a scope after a position, up to the limits."""
     matches: dict[tuple[int, int], Match] = {}
@@ -51,7 +59,7 @@ def scan(
             event = evidence.event(position)
             if event is not None and not event.erased:
                 for row in evidence.rows_of(event):
-                    found = evidence.match(row)
+                    found = matcher.match(row)
                     if found is not None:
                         matches[position, row.number] = found
                     if deadline():

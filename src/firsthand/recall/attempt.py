@@ -1,0 +1,479 @@
+"""One attempt of a recall: from words to candidates in their order, with what speaks for each.
+
+Candidates come from the index (rows with rare terms, ranked; rows with all terms; rows
+with exact strings and phrases) and, where an embedder is configured, from the vectors.
+Their neighbours raise them, the best are read from the log, in blocks, and are scored
+there on their bytes. What the index does not reach is searched in the log itself.
+
+The invariant: the order depends on the log, the query and the frequencies; an
+accelerator, its absence or its lag never change it, nor does how many are asked for:
+a further block comes behind those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+import apsw
+
+from firsthand.answer import Query, Scope
+from firsthand.event import Event, to_text
+from firsthand.index.passages import TRIGGER_ROWS, position_of, row_of
+from firsthand.log.read import Reader
+from firsthand.value import field, replace, value
+
+from .around import within
+from .candidates import Candidates, Ranker
+from .evidence import Evidence, Row
+from .factors import PARTS, STRENGTHS, Candidate, Strengths, factors, task_of
+from .fuse import LIMIT_ROWS, About, about, fuse
+from .lexical import Deadline, Lexical, Reach, agents_of, in_scope, reach, stems, tokenizer, where
+from .matching import Matcher
+from .near import Near
+from .neighbours import Neighbours
+from .plan import POSTINGS_INTERACTIVE, Plan, Question, Tokenize, ask, budget, plan
+from .rank import Frequencies, Match, base, score, whole
+from .reformulate import Weighed
+from .scan import Scanned, scan
+from .signals import SEEN_MAX, Seen, Signals, close_in, signals
+
+BLOCK_ROWS = 32
+"""Candidates are read and ranked this many at a time; a page never changes those before it."""
+PASSAGES_MAX = 8
+"""Most passages of one event that are read in a block: the best come first."""
+LATE_ROWS = 200
+"""Of what was found in the log itself, so many are ranked beside the first candidates, the best by their words."""
+SPEAKER_SHARE = 0.8
+"""What a row gains when the query names who said it, as a share of its score: .73 becomes .76 on locomo."""
+BEHIND_EVENTS_MAX = 256
+"""Vectors further behind than this are told of; the newest few are always found by their words alone."""
+TERMS_MAX, TEXT_CHARACTERS = 256, 1_200  # of a row, for its factors
+
+
+@value
+class Scored:
+    """A candidate in its place.
+
+    Attributes:
+        row: of the index.
+        base: from 0 to 1.
+        parts: the five factors of the score, by name, in the order of the formula.
+        found_by: what the base is made of, by name; of no common scale.
+        total: the score.
+        match: what of the question stands in the row.
+    """
+
+    row: int
+    base: float
+    parts: dict[str, float]
+    found_by: dict[str, float]
+    total: float
+    match: Match
+
+    @property
+    def position(self) -> int:
+        """Where its event stands in the store."""
+        return position_of(self.row)
+
+
+@value
+class Attempt:
+    """What came of one attempt.
+
+    Attributes:
+        how: what made its words: ``as asked``, ``key terms`` ...
+        text: its words.
+        ranked: best first.
+        signals: what it shows of its own worth.
+        cosines: of the nearest events in meaning, by position, best first; empty without vectors.
+        notes: what was bounded or behind.
+        fault: the stage that is broken, in a sentence; empty when all is well.
+    """
+
+    how: str
+    text: str
+    scope: Scope
+    question: Question
+    frequencies: Frequencies
+    ranked: tuple[Scored, ...]
+    signals: Signals
+    cosines: dict[int, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    truncated: bool = False
+    fault: str = ""
+
+
+class Search:
+    """The attempts of one recall; what one of them read is there for the next.
+
+    Args:
+        key: the namespace's number.
+        head: nothing behind this position is looked at.
+        near: finds rows by meaning; None for words alone.
+        strengths: how far each factor may lower a score.
+        neighbours: False leaves out what stands around a row.
+    """
+
+    def __init__(
+        self, reader: Reader, namespace: str, key: int, head: int, query: Query, *,
+        postings_max: int = POSTINGS_INTERACTIVE, accelerator: Ranker | None = None, near: Near | None = None,
+        strengths: Strengths = STRENGTHS, neighbours: bool = True,
+    ) -> None:  # fmt: skip
+        self.reader, self.namespace, self.key, self.head, self.query = reader, namespace, key, head, query
+        self.postings_max, self.accelerator, self.near = postings_max, accelerator, near
+        self.strengths, self.neighbours = strengths, neighbours
+        self.db = reader.db
+        self.deadline = Deadline(query.deadline_ms)
+        self.tokenize: Tokenize = tokenizer(self.db)
+        self.evidence = Evidence(reader, namespace, stems(self.db))
+        self.rows: dict[int, Row] = {}
+
+    def attempt(self, text: str, scope: Scope, how: str, *, without: Collection[int] = frozenset()) -> Attempt:
+        """Search once.
+
+        Args:
+            without: positions that are taken as not there.
+        """
+        return _Attempting(self, text, scope, how, frozenset(without)).run()
+
+    def event(self, position: int) -> Event | None:
+        """Give an event; None when it cannot be read."""
+        return self.evidence.event(position)
+
+    def row(self, number: int) -> Row | None:
+        """Give a row; None when it cannot be read."""
+        if number not in self.rows:
+            found = self.evidence.row(number)
+            if found is None:
+                return None
+            self.rows[number] = found
+        return self.rows[number]
+
+    def text(self, one: Scored) -> str:
+        """Give the words of a ranked row."""
+        row = self.row(one.row)
+        return self.evidence.reading(row)(row.data) if row is not None else ""
+
+    def weigh(self, text: str) -> Weighed:
+        """Cut a text into terms, and say in how many rows each stands; in none where the index cannot be asked."""
+        question = ask(text, self.tokenize)
+        if not reach(self.db, self.key, self.head).through:
+            return Weighed(question, {})
+        try:
+            return Weighed(question, Lexical(self.db, self.key, Scope(), self.deadline).frequencies(question))
+        except (apsw.SQLError, apsw.CorruptError):  # every attempt tells of it
+            return Weighed(question, {})
+
+    def judged(self, attempt: Attempt, question: Question, frequencies: Frequencies) -> Signals:
+        """Take the signals of an attempt's rows against another question than it asked."""
+        matcher = Matcher(self.evidence, question, self.tokenize)
+        seen: list[Seen] = []
+        best = sorted(attempt.ranked[:BLOCK_ROWS], key=lambda one: -one.base)
+        for one in best[:SEEN_MAX]:
+            row = self.row(one.row)
+            if row is not None:
+                found = matcher.match(row) or no_match(self.evidence.tokens(row))
+                seen.append(Seen(one.position, one.base, found, row.event.agent, row.event.session))
+        return self.signals(seen, best[0].row if best else None, question, frequencies, attempt.cosines)
+
+    def signals(
+        self, seen: Sequence[Seen], best: int | None, question: Question, frequencies: Frequencies,
+        cosines: dict[int, float],
+    ) -> Signals:  # fmt: skip
+        """Take the signals of ranked rows, the best of which is named."""
+        row = self.row(best) if best is not None else None
+        close = close_in(self.evidence.tokens(row), question, frequencies) if row is not None else 0.0
+        return signals(question, frequencies, seen, close=close, cosines=cosines or None)
+
+
+class _Attempting:
+    """One attempt, under way."""
+
+    def __init__(self, search: Search, text: str, scope: Scope, how: str, without: frozenset[int]) -> None:
+        self._search, self._text, self._scope, self._how, self._without = search, text, scope, how, without
+        self._question = ask(text, search.tokenize)
+        self._matcher = Matcher(search.evidence, self._question, search.tokenize)
+        self._notes: list[str] = []
+        self._fault = ""
+        self._truncated = False
+        self._cosines: dict[int, float] = {}
+        self._about = About(0.0, 0.0)
+
+    def run(self) -> Attempt:
+        search = self._search
+        try:
+            return self._run(reach(search.db, search.key, search.head))
+        except (apsw.SQLError, apsw.CorruptError) as error:
+            # Without the index the log is searched; if it is the log that cannot be read, that raises again.
+            self._notes.clear()
+            return self._run(Reach(0, f"the text index cannot be read ({error})"))
+
+    def _run(self, reached: Reach) -> Attempt:
+        search, question = self._search, self._question
+        # 1) what the index can say, and what it cannot: that is searched in the log
+        index, planned, frequencies = self._plan(reached)
+        tail = self._scan(reached)
+        self._frequencies = frequencies = frequencies if tail is None else _with_tail(frequencies, tail)
+        self._weight = whole(self._matcher.leading, frequencies)
+        self._neighbours = Neighbours(
+            search.db, index, search.evidence, self._matcher, frequencies, planned.ranked if planned else (),
+            through=reached.through, head=search.head, without=self._without,
+        )  # fmt: skip
+        # 2) read and ranked in blocks, each event once
+        candidates = None
+        if index is not None and planned is not None:
+            whole_store = search.accelerator if self._scope.everything else None
+            candidates = Candidates(index, planned, self._matcher.wanted, search.tokenize, whole_store)
+        ranked = self._rank(candidates, tail)
+        # 3) what that shows of its own worth, and what the task makes of it
+        seen = [
+            Seen(one.position, one.base, one.match, event.agent, event.session)
+            for one in ranked[:SEEN_MAX]
+            if (event := search.event(one.position)) is not None
+        ]
+        cosines: dict[int, float] = {}
+        for row, cosine in self._cosines.items():
+            cosines.setdefault(position_of(row), cosine)
+        shown = search.signals(seen, ranked[0].row if ranked else None, question, frequencies, cosines)
+        return Attempt(
+            self._how, self._text, self._scope, question, frequencies, tuple(self._conditioned(ranked)), shown,
+            cosines, tuple(dict.fromkeys(self._notes)), self._truncated or search.deadline.passed, self._fault,
+        )  # fmt: skip
+
+    # candidates ------------------------------------------------------------------------------------
+
+    def _plan(self, reached: Reach) -> tuple[Lexical | None, Plan | None, Frequencies]:
+        search = self._search
+        if not reached.through:
+            return None, None, Frequencies(0, 1.0, {})
+        index = Lexical(search.db, search.key, self._scope, search.deadline)
+        df = index.frequencies(self._question)
+        planned = plan(self._question, df, budget(index.size.rows, search.postings_max))
+        self._notes += planned.notes
+        self._truncated = self._truncated or bool(planned.common)
+        return index, planned, Frequencies(index.size.rows, index.size.tokens_mean, df)
+
+    def _scan(self, reached: Reach) -> Scanned | None:
+        """Search what the index does not reach, and everything for what is no word."""
+        search, question = self._search, self._question
+        wordless = not question.words and not question.stop_words and not question.strings
+        if not reached.fault and not wordless and reached.through >= search.head:
+            return None
+        after = 0 if wordless else reached.through
+        seen = scan(
+            search.reader, search.evidence, self._matcher, search.key, self._scope, search.deadline, after, search.head
+        )
+        if reached.fault:
+            self._fault = (
+                f"the text index reaches position {reached.through:,} of {search.head:,}: {reached.fault}. "
+                f"{seen.events:,} events were searched in the log itself; run 'firsthand rebuild'"
+            )
+            self._notes.append(self._fault)
+        elif wordless:
+            self._notes.append(f"the query holds no word; {seen.events:,} events were searched sign by sign")
+        if not seen.whole:
+            self._truncated = True
+            self._notes.append(f"positions {after + 1:,} to {seen.down_to:,} were not searched")
+        return seen
+
+    def _near(self) -> dict[int, float]:
+        """Ask the vectors; a row of a note's situation stands for the note."""
+        search = self._search
+        if search.near is None or search.deadline():
+            return {}
+        limits = where(search.db, search.key, self._scope)
+        nearest = search.near.near(self._text, LIMIT_ROWS, low=limits.low, high=min(limits.high, search.head + 1))
+        if nearest.fault:
+            self._fault = self._fault or nearest.fault
+            self._notes.append(nearest.fault)
+        elif search.head - nearest.through > BEHIND_EVENTS_MAX:
+            self._notes.append(
+                f"vectors reach position {nearest.through:,} of {search.head:,}; what is behind it was found by its "
+                "words alone; run 'firsthand follow'"
+            )
+        found: dict[int, float] = {}
+        for row, cosine in nearest.rows:
+            found.setdefault(position_of(row) if row >= TRIGGER_ROWS else row, cosine)
+        if not self._scope.everything:
+            search.evidence.load([position_of(row) for row in found])
+            found = {row: cosine for row, cosine in found.items() if self._in_scope(position_of(row))}
+        return {row: cosine for row, cosine in found.items() if position_of(row) not in self._without}
+
+    def _in_scope(self, position: int) -> bool:
+        event = self._search.event(position)
+        return event is not None and within(event, self._scope)
+
+    # ranking ---------------------------------------------------------------------------------------
+
+    def _rank(self, candidates: Candidates | None, tail: Scanned | None) -> list[Scored]:
+        """Score candidates block by block until enough are ranked; always whole blocks, so that pages join."""
+        query = self._search.query
+        needed = -(-(query.skip + query.hits_max + 1) // BLOCK_ROWS) * BLOCK_ROWS
+        late = self._late(tail)
+        pools = candidates.pools() if candidates is not None else iter(())
+        special = candidates.special() if candidates is not None else []
+        self._cosines = self._near()
+        ranked: list[Scored] = []
+        seen: set[int] = set()
+        first = True
+        while len(ranked) < needed and not self._search.deadline():
+            pool = next(pools, None)
+            found, late = late[:LATE_ROWS], late[LATE_ROWS:]
+            if pool is None and not found and not (first and (special or self._cosines)):
+                break
+            rows = [*special, *(pool or ()), *self._cosines] if first else pool or []
+            wanted = [row for row in dict.fromkeys(rows) if self._is_new(row, seen)]
+            for block in self._blocks(wanted, special if first else (), found, seen):
+                matched = [*found, *self._read(block)]
+                found = []
+                ranked += self._scored(matched, seen)
+                if len(ranked) >= needed or self._search.deadline():
+                    break
+            first = False
+        return ranked
+
+    def _is_new(self, row: int, seen: Collection[int]) -> bool:
+        position = position_of(row)
+        return position not in seen and position <= self._search.head and position not in self._without
+
+    def _late(self, tail: Scanned | None) -> list[tuple[int, Match]]:
+        """Give what was found in the log itself, the best by their words first."""
+        found = [
+            (row_of(*place), one) for place, one in (tail.matches if tail is not None else {}).items()
+            if place[0] not in self._without
+        ]  # fmt: skip
+        for row, one in found:
+            self._neighbours.told(row, one)
+        parts = {row: sum(score(one, self._frequencies, self._matcher.light).values()) for row, one in found}
+        return sorted(found, key=lambda one: (-parts[one[0]], -position_of(one[0])))
+
+    def _blocks(
+        self, rows: Sequence[int], special: Sequence[int], late: Sequence[tuple[int, Match]], seen: Collection[int]
+    ) -> Iterator[list[int]]:
+        """Put rows in the order in which they are worth reading, by what the index knows of them."""
+        self._neighbours.look([*rows, *(row for row, _ in late)])
+        if self._search.neighbours:
+            beside = self._neighbours.beside(rows)
+            kept = in_scope(self._search.db, self._search.key, self._scope, beside)
+            rows = list(dict.fromkeys([*rows, *(row for row in beside if row in kept and row not in seen)]))
+        agents = agents_of(self._search.db, {position_of(row) for row in rows})
+        bases: dict[int, float] = {}
+        lengths: dict[int, int] = {}
+        for row in rows:
+            own = self._neighbours.own(row)
+            support = self._neighbours.support(row, own.tokens) if self._search.neighbours else 0.0
+            speaker = SPEAKER_SHARE if self._matcher.names(agents.get(position_of(row), "")) else 0.0
+            bases[row] = base((own.score + support) * (1 + speaker), self._weight) if own.score else 0.0
+            lengths[row] = own.tokens
+        if self._cosines:
+            self._about = about(bases, lengths, self._frequencies.tokens_mean)
+            bases = fuse(bases, self._cosines, self._about)
+        ahead = dict.fromkeys(row for row in special if row in bases)
+        order = sorted((row for row in rows if row not in ahead), key=lambda row: (-bases[row], -position_of(row)))
+        yield [*ahead, *order[:BLOCK_ROWS]]
+        for at in range(BLOCK_ROWS, len(order), BLOCK_ROWS):
+            yield order[at : at + BLOCK_ROWS]
+
+    def _read(self, rows: Sequence[int]) -> Iterator[tuple[int, Match]]:
+        search = self._search
+        wanted: list[int] = []
+        passages: dict[int, int] = {}
+        for number in rows:
+            position = position_of(number)
+            passages[position] = passages.get(position, 0) + 1
+            if passages[position] <= PASSAGES_MAX:
+                wanted.append(number)
+        search.evidence.load([position_of(number) for number in wanted])
+        for number in wanted:
+            if search.deadline():
+                return
+            row = search.row(number)
+            if row is None:
+                continue
+            found = self._matcher.match(row)
+            if found is None and number in self._cosines:
+                found = no_match(search.evidence.tokens(row))
+            if found is not None:
+                yield number, found
+
+    def _scored(self, matched: Sequence[tuple[int, Match]], seen: set[int]) -> list[Scored]:
+        """Score the rows of a block, the best passage of each event."""
+        said = {row: self._found_by(row, found) for row, found in matched}
+        bases = {row: base(sum(found.values()), self._weight) for row, found in said.items()}
+        if self._cosines:
+            bases = fuse(bases, self._cosines, self._about)
+        best: dict[int, Scored] = {}
+        for row, found in matched:
+            one = self._neutral(row, bases[row], said[row], found)
+            known = best.get(one.position)
+            if one.position not in seen and one.base > 0.0 and (known is None or one.base > known.base):
+                best[one.position] = one
+        seen.update(best)
+        return sorted(best.values(), key=lambda one: (-one.base, -one.position))
+
+    def _neutral(self, row: int, base: float, said: dict[str, float], found: Match) -> Scored:
+        found_by = {name: each for name, each in said.items() if each}
+        if self._cosines.get(row, 0.0) > 0.0:
+            found_by["vector"] = self._cosines[row]
+        return Scored(row, base, dict(zip(PARTS, (base, 1.0, 1.0, 0.0, 1.0), strict=True)), found_by, base, found)
+
+    def _found_by(self, row: int, found: Match) -> dict[str, float]:
+        """Say what a row's score by words is made of."""
+        parts = score(found, self._frequencies, self._matcher.light)
+        own = sum(parts.values())
+        if not own:
+            return {}
+        if self._search.neighbours:
+            parts["neighbours"] = self._neighbours.support(row, found.tokens)
+        event = self._search.event(position_of(row))
+        if event is not None and self._matcher.names(event.agent):
+            parts["speaker"] = SPEAKER_SHARE * sum(parts.values())
+        return parts
+
+    # the task --------------------------------------------------------------------------------------
+
+    def _conditioned(self, ranked: Sequence[Scored]) -> Iterator[Scored]:
+        """Weigh the bases by what the task and the others make of them, within blocks, so that pages join."""
+        search = self._search
+        task = task_of(search.query.conditions, search.evidence.stems, [term.key for term in self._question.words])
+        asked = [term.word for term in self._question.words]
+        for at in range(0, len(ranked), BLOCK_ROWS):
+            block = ranked[at : at + BLOCK_ROWS]
+            if at and search.query.conditions is None:
+                yield from block
+                continue
+            judged = []
+            judging = factors([self._candidate(one) for one in block], task, asked, search.strengths)
+            for one, each in zip(block, judging, strict=True):
+                judged.append(replace(one, parts=each.parts(one.base), total=each.total(one.base)))
+            yield from sorted(judged, key=lambda one: (-one.total, -one.position))
+
+    def _candidate(self, one: Scored) -> Candidate:
+        row = self._search.row(one.row)
+        assert row is not None, "what was matched was read"
+        event = row.event
+        terms = tuple(dict.fromkeys(self._search.evidence.tokens(row)[:TERMS_MAX]))
+        text = to_text(row.data[: 4 * TEXT_CHARACTERS])[:TEXT_CHARACTERS]
+        return Candidate(
+            event.position, event.kind, event.session, event.agent, f"fh:{event.id}", terms, text, event.meta
+        )
+
+
+def no_match(tokens: Sequence[str]) -> Match:
+    """Make the match of a row that holds nothing of a question."""
+    return Match({}, len(tokens), (), ())
+
+
+def _with_tail(frequencies: Frequencies, tail: Scanned) -> Frequencies:
+    """Count what the scan saw to what the index knows."""
+    df = dict(frequencies.df)
+    tokens = 0
+    for found in tail.matches.values():
+        tokens += found.tokens
+        for key in found.times:
+            df[key] = df.get(key, 0) + 1
+    rows = frequencies.rows + tail.events
+    known = frequencies.tokens_mean * frequencies.rows + tokens
+    return replace(
+        frequencies, rows=rows, tokens_mean=max(1.0, known / max(1, frequencies.rows + len(tail.matches))), df=df
+    )

@@ -1,0 +1,137 @@
+"""Sees what of one question stands in a row.
+
+The invariant: what a match says is on the bytes of the row and the facts of its event,
+never on what the index says. It reads nothing itself: `evidence` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from firsthand.event import Event, to_text
+from firsthand.index import words
+
+from .evidence import Evidence, Row
+from .plan import Question, Tokenize, abbreviates
+from .rank import Match, Wanted, match
+
+LEAD_CHARACTERS = 64
+"""So much of the beginning of a content is read as its name."""
+SHOWN_CHARACTERS_MIN = 3
+"""A shorter word or number stands somewhere in every longer text: it shows nothing."""
+_CLAUSE = re.compile(r"[.:;,!?]\s|\n")
+"""What ends a name at the beginning of a content: the next clause may name another."""
+_DIGITS = re.compile(r"\d+")
+
+
+class Matcher:
+    """Matches rows against one question.
+
+    Attributes:
+        wanted: what is looked for word for word.
+        leading: keys of the terms that may find something by themselves.
+        light: keys of the stop words beside them.
+        pairs: the question holds signs of scripts without spaces.
+    """
+
+    def __init__(self, evidence: Evidence, question: Question, tokenize: Tokenize) -> None:
+        self._evidence = evidence
+        self.wanted = wanted(question, tokenize)
+        asked = (*question.words, *question.stop_words)
+        self._terms = {term.key: 0 for term in asked}
+        self.pairs = any(term.key == words.token(term.word) for term in question.words)
+        self.leading = frozenset(t.key for t in (question.stop_words if question.only_stop_words else question.words))
+        self.light = frozenset(term.key for term in question.stop_words) - self.leading
+        self._series, self._plain = _numbers(question)
+        self._strings = {term.key for term in question.strings}
+        self._contexts: dict[str, frozenset[str]] = {}
+        self._agents: dict[str, bool] = {}
+
+    def match(self, row: Row) -> Match | None:
+        """See what of the question stands in a row; None when nothing that counts does."""
+        event = row.event
+        text = self._evidence.reading(row)(row.data)
+        head = words.header(event)
+        tokens: Sequence[str] = self._evidence.tokens(row) if self._terms else ()
+        if self.pairs:
+            tokens = [*tokens, *words.words_of(text, head).exact.split()]
+        plain = to_text(row.data) if text else ""
+        texts = (plain,) if text is plain or text == plain else (plain, text)
+        around = self._context(event)
+        found = match(self._terms, self.wanted, tokens, texts, head, around, self._named(row, plain, around))
+        counts = any(key in found.times for key in self.leading)
+        return found if counts or found.exact or found.folded or found.named else None
+
+    def _context(self, event: Event) -> frozenset[str]:
+        text = words.context(event)
+        if text not in self._contexts:
+            self._contexts[text] = frozenset(self._evidence.stems(text))
+        return self._contexts[text]
+
+    def _named(self, row: Row, text: str, around: frozenset[str]) -> tuple[str, ...]:
+        """Give the numbers and exact strings of the question that the event is called by.
+
+        A content begins with its name as often as not, so its first words count as one. A number
+        counts beside a word: in ``medqa 31`` it is a name, alone it may be any number.
+        """
+        if not (self._series or self._strings):
+            return ()
+        lead = _CLAUSE.split(text[:LEAD_CHARACTERS], maxsplit=1)[0] if row.number == 0 else ""
+        called = words.names(row.event)
+        found = around & self._strings
+        for name in (called, lead):
+            if self._strings:
+                found |= self._strings.intersection(words.of_text(name).exact.split())
+            stems = frozenset(self._evidence.stems(name + words.unpadded(name)))
+            if self._series & stems and (not self._plain or self._plain & stems):
+                found |= self._series & stems
+        return tuple(sorted(found))
+
+    def names(self, agent: str) -> bool:
+        """Say whether the question names an agent, by any of its names."""
+        if agent not in self._agents:
+            self._agents[agent] = not self.leading.isdisjoint(self._evidence.stems(agent)) if agent else False
+        return self._agents[agent]
+
+
+def wanted(question: Question, tokenize: Tokenize) -> tuple[Wanted, ...]:
+    """List what is looked for word for word, the longest first."""
+    known = {term.key for term in (*question.words, *question.stop_words)}
+
+    def keys(string: str) -> tuple[str, ...]:
+        stemmed = dict.fromkeys(stem for _, _, stem in tokenize(string.encode("utf-8", "replace")))
+        return tuple(stem for stem in stemmed if stem in known)
+
+    found = [Wanted(phrase, keys(phrase), "phrase") for phrase in question.phrases]
+    found += [Wanted(term.word, (term.key,), "exact") for term in question.strings]
+    for term in question.words:
+        telling = any(map(str.isdigit, term.word)) or term.word[1:] != term.word[1:].lower()
+        if (
+            telling
+            and len(term.word) >= SHOWN_CHARACTERS_MIN
+            and not any(term.word in s.word for s in question.strings)
+        ):
+            hashed = abbreviates(term.word)
+            found.append(Wanted(term.word, (term.key,) if hashed else (), "exact" if hashed else "", opens=hashed))
+    if not found:
+        wordless = not question.words and not question.stop_words
+        found.append(Wanted(question.text.strip(), (), "exact" if wordless else ""))
+    return tuple(dict.fromkeys(found))
+
+
+def _numbers(question: Question) -> tuple[frozenset[str], frozenset[str]]:
+    """Give the numbers of a question that may be a place in a series, and its other words.
+
+    Those in a date, a version or an address are none: ``2.10`` of ``v2.10.3`` names nothing by itself.
+    """
+    parts = [spelled for spelled, _ in words.dates(question.text)]
+    parts += [term.word for term in question.strings if len(_DIGITS.findall(term.word)) > 1]
+    inside = {number.lstrip("0") for part in parts for number in _DIGITS.findall(part)}
+    series = frozenset(
+        term.key
+        for term in question.words
+        if (numbers := {number.lstrip("0") for number in _DIGITS.findall(term.word)}) and not numbers & inside
+    )
+    plain = frozenset(term.key for term in question.words if not any(map(str.isdigit, term.word)))
+    return series, plain

@@ -1,0 +1,180 @@
+"""Raises a row's score by what stands around it in its session.
+
+A turn is seldom understood alone: the question before it holds the words that its
+answer lacks, and the reply tells what a message was about. So a row gets a share of
+its neighbours' own scores:
+
+    half of the one before it, half of the one behind it, a fifth of the second before it;
+    two fifths more of the one before it when that is a short question.
+
+Each share is cut where the neighbour is much shorter than the row, since a line says
+little of what a page is about: by ((neighbour + 40) / (row + 40)) ** 0.75 in tokens.
+Measured by ``bench/quality``: without neighbours recall@10 on locomo is .68 instead of
+.76, and on beam .43 instead of .54; without the cut .48 there.
+
+The invariant: only rows that hold a word of the query themselves are raised, so nothing
+is found by its neighbours alone; a neighbour counts by its words, whatever the scope.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import apsw
+
+from firsthand.event import Event
+from firsthand.index.passages import position_of
+from firsthand.value import value
+
+from .evidence import Evidence
+from .lexical import Lexical, steps
+from .matching import Matcher
+from .plan import Term
+from .rank import Frequencies, Match, by_words
+
+SHARES: Mapping[int, float] = {-1: 0.5, 1: 0.5, -2: 0.2}
+"""Of a neighbour's score, by its place: -1 is the event before."""
+BESIDE = (-1, 0, 1)
+"""Whose places are candidates: a reply may hold only the commonest word of what it answers."""
+REPLY_SHARE = 0.4
+QUESTION_TOKENS_MAX = 40
+_QUESTION_MARKS = (b"?", "\uff1f".encode())
+_SPARE_TOKENS = 40
+_CUT = 0.75
+
+
+@value
+class Own:
+    """What a row scores by its words alone, and its length in tokens."""
+
+    score: float
+    tokens: int
+
+
+_NOTHING = Own(0.0, 0)
+
+
+def share(step: int, tokens: int, row_tokens: int, *, asks: bool) -> float:
+    """Say what share of a neighbour's score a row gets.
+
+    Args:
+        step: where the neighbour stands; -1 is before the row.
+        tokens: of the neighbour.
+        row_tokens: of the row.
+        asks: the neighbour is a short question.
+    """
+    whole = SHARES[step] + (REPLY_SHARE if asks and step == -1 else 0.0)
+    ratio = (tokens + _SPARE_TOKENS) / (row_tokens + _SPARE_TOKENS)
+    return whole * min(1.0, math.pow(ratio, _CUT))
+
+
+def asks(event: Event) -> bool:
+    """Say whether a message ends in a question."""
+    return (event.content or b"").rstrip(b" \t\r\n\"')*_").endswith(_QUESTION_MARKS)
+
+
+class Neighbours:
+    """The neighbours of the rows of one attempt.
+
+    Args:
+        index: None where the text index cannot be asked.
+        terms: those of the query that the index ranks; a neighbour counts by them.
+        through: what lies behind this position is read from the log.
+        head: nothing behind it is looked at.
+        without: positions that are taken as not there.
+    """
+
+    def __init__(
+        self, db: apsw.Connection, index: Lexical | None, evidence: Evidence, matcher: Matcher,
+        frequencies: Frequencies, terms: Sequence[Term], *, through: int, head: int, without: Collection[int],
+    ) -> None:  # fmt: skip
+        self._db, self._index, self._evidence, self._matcher = db, index, evidence, matcher
+        self._frequencies, self._terms = frequencies, terms
+        self._keys = frozenset(term.key for term in terms) if index is not None else matcher.leading
+        self._through, self._head, self._without = through, head, without
+        self._around: dict[int, dict[int, int]] = {}  # by position: the positions around it by step
+        self._own: dict[int, Own] = {}  # by row
+        self._looked: set[int] = set()  # positions whose surroundings are known two steps further
+
+    def told(self, row: int, found: Match) -> None:
+        """Take what was found in a row already."""
+        times = {key: count for key, count in found.times.items() if key in self._keys}
+        self._know(row, times, found.tokens)
+
+    def look(self, rows: Iterable[int]) -> None:
+        """Find the neighbours of rows and of the events beside them, all at once, and what each of them scores."""
+        rows = set(rows)
+        new = {position_of(row) for row in rows} - self._looked
+        self._looked |= new
+        for line in self._lines(new):
+            for at in BESIDE:
+                if at in line:
+                    around = {step: line[at + step] for step in SHARES if at + step in line}
+                    self._around[line[at]] = around
+                    rows.update((line[at], *around.values()))
+        rows -= self._own.keys()
+        indexed = {row for row in rows if position_of(row) <= self._through}
+        self._own |= dict.fromkeys(indexed, _NOTHING)
+        if self._index is not None:
+            for row, counted in self._index.counts(self._terms, indexed).items():
+                times = {term.key: count for term, count in zip(self._terms, counted.times, strict=True) if count}
+                self._know(row, times, counted.whole if self._matcher.pairs else counted.tokens)
+        late = sorted(rows - indexed)
+        before = {around[-1] for around in self._around.values() if -1 in around}
+        asking = [position for position in before & self._own.keys() if self._may_ask(position)]
+        self._evidence.load([*asking, *(position_of(row) for row in late)])
+        for number in late:
+            self._own[number] = _NOTHING
+            read = self._evidence.row(number)
+            found = self._matcher.match(read) if read is not None else None
+            if found is not None:
+                self.told(number, found)
+
+    def _lines(self, positions: Collection[int]) -> Iterable[dict[int, int]]:
+        """Give the events around each of some, by their place: 0 is the event itself."""
+        lines = {position: {0: position} for position in positions}
+        before, behind = min(SHARES) + min(BESIDE), max(SHARES) + max(BESIDE)
+        for one in steps(self._db, positions, -before, behind, self._head):
+            if one.position not in self._without:
+                lines[one.of][one.step] = one.position
+        return lines.values()
+
+    def beside(self, rows: Iterable[int]) -> list[int]:
+        """Give the first rows of the events beside some rows, as far as they hold a word of the query, after `look`."""
+        found = dict.fromkeys(
+            position
+            for row in rows
+            for step, position in self._around[position_of(row)].items()
+            if step in BESIDE and self._own[position].score
+        )
+        return list(found)
+
+    def _know(self, row: int, times: Mapping[str, int], tokens: int) -> None:
+        self._own[row] = Own(by_words(times, tokens, self._frequencies), tokens)
+
+    def own(self, row: int) -> Own:
+        """Give what a row scores by its words alone, after `look`."""
+        return self._own[row]
+
+    def support(self, row: int, tokens: int) -> float:
+        """Give what its neighbours add to a row's score, after `look`; of a large one its first passage counts.
+
+        Args:
+            tokens: of the row.
+        """
+        total = 0.0
+        for step, neighbour in self._around[position_of(row)].items():
+            own = self._own[neighbour]
+            if own.score:
+                asked = step == -1 and self._may_ask(neighbour) and self._asks(neighbour)
+                total += own.score * share(step, own.tokens, tokens, asks=asked)
+        return total
+
+    def _may_ask(self, position: int) -> bool:
+        own = self._own[position]
+        return own.score > 0.0 and own.tokens <= QUESTION_TOKENS_MAX
+
+    def _asks(self, position: int) -> bool:
+        event = self._evidence.event(position)
+        return event is not None and asks(event)
