@@ -2,12 +2,12 @@
 
 The first attempt is climbed from: wording after wording, in the order in which they
 are likeliest to help, until one attempt passes the gate, the attempts are used up, or
-the time is. The best attempt decides how sure the answer is; the hits of all are one
-ranking.
+the time is. The surest attempt decides how sure the answer is and leads the ranking; what
+the others found beside it follows.
 
-The invariant: no two attempts ask the same; never more than the query allows; what the
-first attempt ranked is in the merged ranking, and none of it with less. This module knows
-no store: attempts, texts and frequencies come from `Searching`.
+The invariant: no two attempts ask the same; never more than the query allows; what any
+attempt ranked is in the merged ranking, each event once. This module knows no store:
+attempts, texts and frequencies come from `Searching`.
 """
 
 from __future__ import annotations
@@ -38,17 +38,22 @@ REWRITE_CHARACTERS_MAX = 4_000
 
 RELIANCE = {
     AS_ASKED: 1.0,
-    reformulate.STRINGS: 1.0,
-    reformulate.TIME: 1.0,
-    reformulate.ANCHOR: 0.9,
-    reformulate.REWRITTEN: 0.9,
-    reformulate.PART: 0.8,
-    reformulate.RULES: 0.9,
-    reformulate.KEY_TERMS: 0.9,
-    reformulate.FEEDBACK: 0.9,
+    reformulate.STRINGS: 0.75,
+    reformulate.TIME: 1.1,
+    reformulate.ANCHOR: 0.75,
+    reformulate.REWRITTEN: 0.8,
+    reformulate.PART: 0.6,
+    reformulate.RULES: 0.75,
+    reformulate.KEY_TERMS: 0.65,
+    reformulate.FEEDBACK: 0.75,
 }
-"""How far the gate's word is taken for each kind: it has learned from questions as asked, and words that come
-from the hits, or are fewer, fit the hits better than the question does."""
+"""How far the gate's word is taken for each kind of attempt, as measured (docs/decisions/0016-ladder.md): hits that
+were found by fewer words, or by words taken from hits, fit the question better than they answer it; and the surest
+of several guesses is likelier to be surer than right."""
+PLACES = (7, 8, 9)
+"""Places, counted from 0, at which the best new hit of an attempt that asks for a part of the question stands at the
+latest: what one question of a message finds is never first for the whole message."""
+_PARTIAL = frozenset({reformulate.STRINGS, reformulate.PART})
 
 
 class Searching(Protocol):
@@ -166,7 +171,7 @@ class _Ladder:
 
     def add(self, attempt: Attempt) -> None:
         self._asked.add(_same(attempt.text, attempt.scope))
-        sure = self._confidence(attempt) * RELIANCE[attempt.how]
+        sure = min(1.0, self._confidence(attempt) * RELIANCE[attempt.how])
         self.tries.append(Try(attempt, sure))
         passed = bool(attempt.ranked) and sure >= self._query.threshold
         words = attempt.text + _narrower(attempt.scope, self._query.scope)
@@ -249,39 +254,39 @@ def _called(function: Callable[[str], Sequence[str]], text: str) -> list[str]:
 
 
 def merge(tries: Sequence[Try]) -> tuple[Scored, ...]:
-    """Make one ranking of several attempts.
+    """Make one ranking of several attempts: the surest one's order, then what the others found beside it.
 
-    A row found by several is likelier to answer than by one: the chances that each is wrong are
-    multiplied. Each further attempt counts by how sure it is beside the first, so that a hit of
-    the first keeps its base or gains.
+    Joining the scores or the ranks was measured and is worse: where the first attempt is right it is diluted by
+    others that are not. No hit counts more than those before it.
     """
-    first = tries[0]
-    merged = {one.position: one for one in first.attempt.ranked}
-    for other in tries[1:]:
-        scale = _scale(first, other)
-        for one in other.attempt.ranked:
-            gain = min(1.0, scale * one.base)
-            known = merged.get(one.position)
-            if known is None:
-                merged[one.position] = _with_base(one, gain, {other.attempt.how: gain})
-            else:
-                base = 1.0 - (1.0 - known.base) * (1.0 - gain)
-                merged[one.position] = _with_base(known, base, known.found_by | {other.attempt.how: gain})
-    return tuple(sorted(merged.values(), key=lambda one: (-one.total, -one.position)))
+    best = max(tries, key=lambda one: one.confidence)
+    others = [one for one in tries if one is not best]
+    order = list(best.attempt.ranked)
+    held = {one.position for one in order}
+    kept: list[Scored] = []
+    for other in others:
+        new = [_named(one, other.attempt.how) for one in other.attempt.ranked if one.position not in held]
+        held |= {one.position for one in new}
+        kept += new[:1] if other.attempt.how in _PARTIAL else ()
+        order += new
+    for place, one in zip(PLACES, kept, strict=False):
+        if order.index(one) > place:
+            order.remove(one)
+            order.insert(place, one)
+    return tuple(_falling(order))
 
 
-def _scale(first: Try, other: Try) -> float:
-    """Say what a base of another attempt is worth in bases of the first: best counts as best, by how sure they are."""
-    if not first.attempt.ranked or not other.attempt.ranked:
-        return 1.0
-    best, others = first.attempt.ranked[0].base, max(one.base for one in other.attempt.ranked)
-    if not best or not others:
-        return 1.0
-    surer = other.confidence / first.confidence if first.confidence else 1.0
-    return best / others * surer
+def _named(one: Scored, how: str) -> Scored:
+    """Say of a hit that other words than the question's have found it."""
+    return replace(one, found_by=one.found_by | {how: one.base})
 
 
-def _with_base(one: Scored, base: float, found_by: dict[str, float]) -> Scored:
-    parts = one.parts | {"base": base}
-    total = base * parts["premise"] * parts["phase"] * (1.0 - parts["superseded"]) * parts["task_relevance"]
-    return replace(one, base=base, parts=parts, found_by=found_by, total=total)
+def _falling(order: Sequence[Scored]) -> Iterator[Scored]:
+    """Bring scores down to those of the hits before them: those of several attempts are of no common scale."""
+    least = 1.0
+    for one in order:
+        if one.total > least:
+            base = one.base * least / one.total
+            one = replace(one, base=base, parts=one.parts | {"base": base}, total=least)  # noqa: PLW2901 - the same hit
+        least = one.total
+        yield one

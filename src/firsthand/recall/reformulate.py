@@ -56,11 +56,8 @@ _WORD = re.compile(r"[^\W_]{3,40}")
 _ASKING = (
     "who|whom|whose|what|when|where|which|why|how|did|do|does|is|are|was|were|can|could|has|have|had|should|will|would"
 )
-_PARTS = re.compile(
-    rf"[?!.;]+(?=\s|$)|(?:,\s*|\s)(?:and(?: also)?|or|but|then)\s(?=(?:{_ASKING})\b)"
-    r"|\b(?:versus|vs\.?|as opposed to|compared (?:to|with))\s|:\s|(?<=\w),?\sor\s",
-    re.IGNORECASE,
-)
+_PARTS = re.compile(rf"(?<=[?!.;])\s+|(?:,\s*|\s)(?:and(?: also)?|or|but|then)\s(?=(?:{_ASKING})\b)", re.IGNORECASE)
+_ASKS = re.compile(rf"(?:{_ASKING})\b|.*\?\Z", re.IGNORECASE | re.DOTALL)
 
 
 @value
@@ -137,7 +134,7 @@ def wordings(first: First, weigh: Weigh, rewrite: Callable[[str], Sequence[str]]
     yield from by_anchor(first, weigh)
     for text in rewrite(first.question.text) if rewrite is not None else ():
         yield Wording(REWRITTEN, text, first.scope)
-    yield from parts(first, weigh)
+    yield from parts(first)
     if first.triggers and (not first.scope.kinds or Kind.NOTE in first.scope.kinds):
         yield Wording(RULES, first.question.text, replace(first.scope, kinds=(Kind.NOTE,)))
     yield from key_terms(first)
@@ -186,12 +183,12 @@ def by_anchor(first: First, weigh: Weigh) -> Iterator[Wording]:
         yield Wording(ANCHOR, " ".join(text.split()), scope)
 
 
-def parts(first: First, weigh: Weigh) -> Iterator[Wording]:
-    """Ask the parts of a question one by one: its sentences, the questions that "and" joins, what it compares."""
-    pieces = [piece.strip() for piece in _PARTS.split(first.question.text[:PART_CHARACTERS_MAX])]
-    telling = [piece for piece in pieces if len(weigh(piece).question.words) >= PART_WORDS_MIN]
-    if len(telling) > 1:
-        for piece in telling[:PARTS_MAX]:
+def parts(first: First) -> Iterator[Wording]:
+    """Ask the questions in a message one by one: each without what else is said and asked."""
+    pieces = [piece.strip() for piece in _PARTS.split(first.question.text[:PART_CHARACTERS_MAX]) if _told(piece)]
+    asking = [piece for piece in pieces if _ASKS.match(piece) and len(_told(piece)) >= PART_WORDS_MIN]
+    if len(pieces) > 1:
+        for piece in asking[:PARTS_MAX]:
             yield Wording(PART, piece, first.scope)
 
 
@@ -234,6 +231,10 @@ def feedback(first: First, weigh: Weigh) -> Iterator[Wording]:
 
 
 # of one wording -------------------------------------------------------------------------------------
+
+
+def _told(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)} - STOP_WORDS
 
 
 def _within(time: Moment | None, span: Span) -> bool:
