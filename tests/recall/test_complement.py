@@ -156,6 +156,16 @@ def test_a_partner_stands_behind_its_hit(told):
     assert partners == [None, (0, RESULT), None, (4, RESULT), None, None]
 
 
+def test_a_partner_that_stands_before_its_hit_keeps_its_place(told):
+    """What was found better than its hit is not moved behind it."""
+    call, between, result = told((DID, "a", {"call_id": "1"}), (SAID, "x"), (GOT, "b", {"call_id": "1"}))
+    places = together([result, between, call], [], told.around)
+    assert [one.position for one in places] == [result.position, call.position, between.position]
+    asks, replies = told((SAID, "Which port is it?", {}, "ann"), (SAID, "8443", {}, "bob"), session="t")
+    places = together([replies, asks], [], told.around)
+    assert [(one.position, one.partner) for one in places] == [(replies.position, None), (asks.position, None)]
+
+
 def test_partners_are_few(told):
     """At most so many partners come, and only with the first hits; 0 leaves the order as it is."""
     events = told(*[(kind, "x", {"call_id": str(n)}) for n in range(8) for kind in (DID, GOT)])

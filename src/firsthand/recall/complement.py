@@ -136,15 +136,19 @@ def together(
 
 
 def _chosen(hits: Sequence[Event], around: Around, partners_max: int) -> list[Partner]:
-    """Choose the partners of an answer, the surest rules first, then the best hits; no event has two parts in it."""
+    """Choose the partners of an answer, the surest rules first, then the best hits; no event has two parts in it.
+
+    One that stands before its hit already is left there: it is found without help, and would lose its place.
+    """
     chosen: list[Partner] = []
     paired: set[int] = set()
     for rule in _RULES:
-        for event in hits[:HITS_MAX]:
+        for number, event in enumerate(hits[:HITS_MAX]):
             if len(chosen) >= partners_max:
                 return chosen
             partner = next(iter(rule(event, around, hits)), None) if event.position not in paired else None
-            if partner is not None and partner.event.position not in paired:
+            before = {one.position for one in hits[:number]}
+            if partner is not None and partner.event.position not in paired | before:
                 chosen.append(partner)
                 paired |= {event.position, partner.event.position}
     return chosen
