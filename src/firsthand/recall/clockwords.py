@@ -50,14 +50,14 @@ _SIGNS = {
 }  # fmt: skip
 _AROUND = "\"'`.,;:!?()[]{}<>*_\u201c\u201d\u2018\u2019\u2026"
 _ENDS = (".", ";", ":", "!", "?", ")", "]", "\u2026")
-_DAY = re.compile(r"(?:0?[1-9]|[12]\d|3[01])(st|nd|rd|th)?\Z", re.ASCII)
-_NUMBER = re.compile(r"\d{1,4}\Z", re.ASCII)
-_DATE = re.compile(
-    r"\d{4}-\d\d(?:-\d\d)?(?:[Tt]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?\Z"
-    r"|\d{4}/\d\d?/\d\d?\Z|\d\d?([/.])\d\d?\1(?:19|20)\d\d\Z",
-    re.ASCII,
+# Strings, which `re` compiles when they are first used: few processes ever climb so far.
+_DAY = r"(?:0?[1-9]|[12][0-9]|3[01])(st|nd|rd|th)?\Z"
+_NUMBER = r"[0-9]{1,4}\Z"
+_DATE = (
+    r"(?a:\d{4}-\d\d(?:-\d\d)?(?:[Tt]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?\Z"
+    r"|\d{4}/\d\d?/\d\d?\Z|\d\d?([/.])\d\d?\1(?:19|20)\d\d\Z)"
 )
-_CLOCK = re.compile(r"\d\d?:\d\d(?::\d\d)?\Z", re.ASCII)
+_CLOCK = r"(?a:\d\d?:\d\d(?::\d\d)?\Z)"
 
 
 @value
@@ -117,13 +117,13 @@ def _shape(word: str) -> str:
     """Give the sign of a word by the signs in it."""
     if not word[:1].isdigit():
         return NOTHING
-    if (day := _DAY.match(word)) is not None:
+    if (day := re.match(_DAY, word)) is not None:
         return "R" if day[1] else "D"
-    if _NUMBER.match(word):
+    if re.match(_NUMBER, word):
         return "Y" if word[:2] in {"19", "20"} and len(word) == 4 else "N"
-    if _DATE.match(word):
+    if re.match(_DATE, word):
         return "I"
-    return "H" if _CLOCK.match(word) else NOTHING
+    return "H" if re.match(_CLOCK, word) else NOTHING
 
 
 @cache

@@ -42,7 +42,7 @@ PARTS_MAX = 3
 PART_WORDS_MIN = 2
 PART_CHARACTERS_MAX = 4_000
 """Parts are looked for in so much of a question."""
-KEY_TERMS_MAX = 4
+KEY_TERMS_MIN, KEY_TERMS_MAX = 2, 4
 FEEDBACK_ROWS = 5
 FEEDBACK_CHARACTERS = 2_000  # of each row
 FEEDBACK_CANDIDATES = 64  # that are looked up
@@ -52,12 +52,13 @@ FEEDBACK_SHARE_MAX = 0.1
 ANCHOR_SHARE_MIN = 0.5
 """An event that is named as a time is one that holds at least this share of its words, by their rarity."""
 
-_WORD = re.compile(r"[^\W_]{3,40}")
+# Strings, which `re` compiles when they are first used: few processes ever ask again.
+_WORD = r"[^\W_]{3,40}"
 _ASKING = (
     "who|whom|whose|what|when|where|which|why|how|did|do|does|is|are|was|were|can|could|has|have|had|should|will|would"
 )
-_PARTS = re.compile(rf"(?<=[?!.;])\s+|(?:,\s*|\s)(?:and(?: also)?|or|but|then)\s(?=(?:{_ASKING})\b)", re.IGNORECASE)
-_ASKS = re.compile(rf"(?:{_ASKING})\b|.*\?\Z", re.IGNORECASE | re.DOTALL)
+_PARTS = rf"(?i:(?<=[?!.;])\s+|(?:,\s*|\s)(?:and(?: also)?|or|but|then)\s(?=(?:{_ASKING})\b))"
+_ASKS = rf"(?is:(?:{_ASKING})\b|.*\?\Z)"
 
 
 @value
@@ -148,7 +149,7 @@ def exact_strings(first: First) -> Iterator[Wording]:
     strings = [term.word for term in question.strings]
     strings += [f'"{phrase}"' for phrase in question.phrases if phrase != whole]
     said = " ".join(strings)
-    inside = {word.casefold() for word in _WORD.findall(said)}
+    inside = {word.casefold() for word in re.findall(_WORD, said)}
     beside = sum(term.word.casefold() not in inside for term in question.words)
     if strings and beside >= WORDS_BESIDE_MIN:
         yield Wording(STRINGS, said, first.scope)
@@ -159,7 +160,7 @@ def in_time(first: First) -> Iterator[Wording]:
 
     Of several readings the one is taken in which the first attempt's rows lie; without any, the likeliest.
     """
-    text = first.times.rest if _WORD.search(first.times.rest) else first.question.text
+    text = first.times.rest if re.search(_WORD, first.times.rest) else first.question.text
     for said in first.times.said[:TIMES_MAX]:
         support = [sum(row.base for row in first.rows if _within(row.time, span)) for span in said.spans]
         scope = _narrowed(first.scope, said.spans[support.index(max(support))])
@@ -179,14 +180,14 @@ def by_anchor(first: First, weigh: Weigh) -> Iterator[Wording]:
         return
     scope = _beside(first.scope, anchor, first.rows[held.index(max(held))])
     text = " ".join(first.question.text.split()).replace(anchor.words, " ", 1)
-    if scope is not None and _WORD.search(text):
+    if scope is not None and re.search(_WORD, text):
         yield Wording(ANCHOR, " ".join(text.split()), scope)
 
 
 def parts(first: First) -> Iterator[Wording]:
     """Ask the questions in a message one by one: each without what else is said and asked."""
-    pieces = [piece.strip() for piece in _PARTS.split(first.question.text[:PART_CHARACTERS_MAX]) if _told(piece)]
-    asking = [piece for piece in pieces if _ASKS.match(piece) and len(_told(piece)) >= PART_WORDS_MIN]
+    pieces = [piece.strip() for piece in re.split(_PARTS, first.question.text[:PART_CHARACTERS_MAX]) if _told(piece)]
+    asking = [piece for piece in pieces if re.match(_ASKS, piece) and len(_told(piece)) >= PART_WORDS_MIN]
     if len(pieces) > 1:
         for piece in asking[:PARTS_MAX]:
             yield Wording(PART, piece, first.scope)
@@ -197,7 +198,7 @@ def key_terms(first: First) -> Iterator[Wording]:
     df = first.frequencies.df
     present = [term for term in first.question.words if df.get(term.key)]
     rarest = sorted(present, key=lambda term: (df[term.key], term.key))[:KEY_TERMS_MAX]
-    if rarest and len(first.question.words) > len(rarest):
+    if len(rarest) >= KEY_TERMS_MIN and len(first.question.words) > len(rarest):
         kept = {term.key for term in rarest}
         text = " ".join(term.word for term in present if term.key in kept)
         yield Wording(KEY_TERMS, text, first.scope)
@@ -210,7 +211,7 @@ def feedback(first: First, weigh: Weigh) -> Iterator[Wording]:
     """
     scores: dict[str, float] = {}
     for row, text in zip(first.rows, first.texts, strict=False):
-        words = [word.casefold() for word in _WORD.findall(text[:FEEDBACK_CHARACTERS])]
+        words = [word.casefold() for word in re.findall(_WORD, text[:FEEDBACK_CHARACTERS])]
         for word in words:
             if word not in STOP_WORDS:
                 scores[word] = scores.get(word, 0.0) + row.base / len(words)
@@ -234,7 +235,7 @@ def feedback(first: First, weigh: Weigh) -> Iterator[Wording]:
 
 
 def _told(text: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(text)} - STOP_WORDS
+    return {word.casefold() for word in re.findall(_WORD, text)} - STOP_WORDS
 
 
 def _within(time: Moment | None, span: Span) -> bool:

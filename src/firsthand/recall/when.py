@@ -30,14 +30,15 @@ ANCHORS_MAX = 4
 ANCHOR_WORDS_MAX = 8
 
 _ENDS = " .,;:!?)"
+# Patterns over signs; `re` compiles each when it is first used, and keeps it: few processes ever climb so far.
 _CONTEXT_WORDS = 6  # in front of a period
-_COUNTED = re.compile(r"d?(A?[ND]|A?FO?|A)?([UP])(bT?|a)d?\Z")
-_SIDE = re.compile(r"(bT?|a)d?\Z")
-_OPENED = re.compile(r"(bT?|u|B|cO|s|a)d?\Z")
-_IN = re.compile(r"[ijf]d?\Z")
-_JOINED = re.compile(r"([nTu])d?\Z")
-_JOINED_BEFORE = re.compile(r"[wf]d?\Z")
-_ANCHOR = re.compile(r"[basu]")
+_COUNTED = r"d?(A?[ND]|A?FO?|A)?([UP])(bT?|a)d?\Z"
+_SIDE = r"(bT?|a)d?\Z"
+_OPENED = r"(bT?|u|B|cO|s|a)d?\Z"
+_IN = r"[ijf]d?\Z"
+_JOINED = r"([nTu])d?\Z"
+_JOINED_BEFORE = r"[wf]d?\Z"
+_ANCHOR = r"[basu]"
 _ANCHOR_ENDS = frozenset(
     (
         "did", "does", "do", "will", "would", "what", "who", "how", "why", "where", "which", "and", "but", "because",
@@ -138,14 +139,14 @@ def _in_context(words: Words, at: int, first: Period, second: Period | None) -> 
     before = words.signs[low : first.start]
     if second is not None:
         gap = words.signs[first.end : second.start]
-        side, joint, opening = _SIDE.match(gap), _JOINED.match(gap), _JOINED_BEFORE.search(before)
+        side, joint, opening = re.match(_SIDE, gap), re.match(_JOINED, gap), re.search(_JOINED_BEFORE, before)
         if first.weekday is not None and side is not None:
             return _InContext(first.start, second.end, _weekday_from(first.weekday, side[1], second.readings))
         if joint is not None and (opening is not None or joint[1] != "n"):
             start = low + opening.start() if opening is not None else first.start
             return _InContext(start, second.end, _between(first.readings, second.readings))
     for pattern, make in ((_COUNTED, _counted_from), (_OPENED, _opened), (_IN, _as_it_is)):
-        found = pattern.search(before)
+        found = re.search(pattern, before)
         if found is not None:
             spoken = words.words[low + found.start() : first.start]
             return _InContext(low + found.start(), first.end, make(found, spoken, first.readings))
@@ -224,7 +225,7 @@ def _anchors(words: Words, named: Sequence[Period]) -> Iterator[Anchor]:
     """Find what is named as a point in time by what happened then: the words up to the end of the phrase."""
     times = {number for period in named for number in range(period.start, period.end)}
     count = 0
-    for found in _ANCHOR.finditer(words.signs):
+    for found in re.finditer(_ANCHOR, words.signs):
         first = found.end()
         if words.signs[first : first + 1] == "T":
             first += 1
