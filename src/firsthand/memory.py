@@ -17,6 +17,7 @@ from firsthand import environment, event, fence, moment, pointer
 from firsthand.answer import Answer, Query, Scope
 from firsthand.errors import QueryError, StoreBusy
 from firsthand.event import Draft, Event, Kind
+from firsthand.index.learned import Learned
 from firsthand.index.text import TextIndex
 from firsthand.index.vectors import Vectors
 from firsthand.log.append import Appended
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from firsthand.log.rebuild import Rebuilt
     from firsthand.log.verify import Verification
     from firsthand.noting import Noted
+    from firsthand.recall.gate import Gate
     from firsthand.scopes import Below, Executor
     from firsthand.stats import Stats
     from firsthand.tokens import TokenCounter
@@ -102,7 +104,12 @@ class Memory:
         root = Path(path) if path is not None else environment.default_store()
         meaning = _embedder(embedder)
         log = Log(
-            root, read_only=read_only, create=create, timeout_ms=timeout_ms, indexes=(index,), followers=(Vectors(),)
+            root,
+            read_only=read_only,
+            create=create,
+            timeout_ms=timeout_ms,
+            indexes=(index,),
+            followers=(Vectors(), Learned()),
         )
         return cls(log, index, named, meaning)
 
@@ -219,7 +226,10 @@ class Memory:
             given: list[Any] = [sessions, agents, kinds]
             scope = Scope(given[0], given[1], given[2], _when(since), _when(until))
             query = Query(query, scope, hits_max=hits_max, budget_tokens_max=budget_tokens_max, skip=skip)
-        return search(self._log.reader, self.namespace, query, accelerator=self._accelerator())
+        return search(
+            self._log.reader, self.namespace, query,
+            accelerator=self._accelerator(), near=self._dense, gate=self._gate(),
+        )  # fmt: skip
 
     def fence(self, text: str, *, label: str = fence.LABEL) -> str:
         """Wrap recalled text for a context; an import into this store then knows it as its own, and leaves it out.
@@ -369,6 +379,7 @@ class Memory:
             progress=progress,
         )
         self._follow_words()
+        self._learn()
         return report
 
     def export(
@@ -450,14 +461,16 @@ class Memory:
         """
         rebuilt = self._log.rebuild(progress)
         self._follow_words()
+        self._learn()
         return rebuilt
 
     def follow(self, *, progress: Callable[[int, int], None] | None = None) -> None:
-        """Bring everything up to date that follows the log: counts of common terms, the accelerator, vectors.
+        """Bring everything up to date that follows the log: counts of common terms, the accelerator, vectors, the gate.
 
         The first two only speed recall; they are also brought up to date by imports and rebuilds, and
         the counts every some thousand appends. Vectors are made in the background too, while this
-        process has the store open.
+        process has the store open. The gate of recall is learned anew when the store has grown by half,
+        which takes some seconds.
 
         Args:
             progress: called with the position that the vectors reach, and the last one.
@@ -468,6 +481,24 @@ class Memory:
         self._follow_words()
         if self._dense is not None and not self.read_only:
             self._dense.follow(progress)
+        self._learn(vectors=True)
+
+    def _learn(self, *, vectors: bool = False) -> None:
+        """Learn the gate of recall if it is due; with an embedder only when its vectors were made before."""
+        if self.read_only or self._log.reader.index_faults() or (self._dense is not None and not vectors):
+            return
+        from firsthand.recall.calibrate import keep_learned
+
+        keep_learned(self._log, self.namespace, near=self._dense, embedder=self._identity())
+
+    def _gate(self) -> Gate:
+        from firsthand.recall.kept_gate import gate_of
+
+        reader = self._log.reader
+        return gate_of(reader.db, reader.namespace_key(self.namespace), self._identity())
+
+    def _identity(self) -> str:
+        return self._dense.embedder.identity if self._dense is not None else ""
 
     def _follow_words(self) -> None:
         """Bring the counts and the accelerator up to date, and have vectors follow in the background."""

@@ -40,6 +40,7 @@ class Gate:
         brier: its mean squared error on them.
         embedder: the identity of the vectors that took part; empty for none.
         version: of the signals.
+        note: what else is to be said of it; never kept.
     """
 
     bias: float
@@ -50,6 +51,7 @@ class Gate:
     brier: float = 0.0
     embedder: str = ""
     version: int = VERSION
+    note: str = ""
 
     def confidence(self, signals: Signals) -> float:
         """Give the chance that the attempt answers."""
@@ -70,10 +72,12 @@ class Gate:
             head: the store's last position now.
         """
         error = f"calibration error {self.error:.2f}".replace("0.", ".")
+        note = f"; {self.note}" if self.note else ""
         if not self.position:
-            return f"learned on {self.questions:,} questions of other stores, none of this one; {error} there"
+            return f"learned on {self.questions:,} questions of other stores, none of this one; {error} there{note}"
         old = f"; old, the store is at {head:,} now: run 'firsthand follow'" if self.is_old(head) else ""
-        return f"learned on {self.questions:,} questions made of this store at position {self.position:,}; {error}{old}"
+        made = f"learned on {self.questions:,} questions made of this store at position {self.position:,}"
+        return f"{made}; {error}{old}{note}"
 
     def to_json(self) -> str:
         """Write it as JSON."""

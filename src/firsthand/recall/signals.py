@@ -59,6 +59,7 @@ class Signals:
         known: share of the question that the store knows at all.
         rarity: how rare the question's words are on average: 1 for words that stand in one row each.
         held: share that the best row holds.
+        complete: it holds all of it.
         held_around: share that it holds together with ranked rows at most two events away.
         held_mean: share that the first ten hold, on average.
         said: share that one row of the named agent holds, the name aside; of anybody where none is named.
@@ -85,6 +86,7 @@ class Signals:
     known: float = 0.0
     rarity: float = 0.0
     held: float = 0.0
+    complete: float = 0.0
     held_around: float = 0.0
     held_mean: float = 0.0
     said: float = 0.0
@@ -198,6 +200,7 @@ def _of_words(weights: Mapping[str, float], frequencies: Frequencies, seen: Sequ
         "known": sum(one for key, one in weights.items() if frequencies.df.get(key)) / _sum(weights),
         "rarity": _sum(weights) / max(1, len(weights)) / (frequencies.idf(1) or 1.0),
         "held": _share(weights, best),
+        "complete": float(all(key in best.match.times for key in weights)),
         "held_around": _share(weights, *around),
         "held_mean": sum(_share(weights, row) for row in top) / len(top),
         "weight": weight / (weight + WEIGHT_HALF),
