@@ -41,14 +41,28 @@ def failing_embedder(name: str, gives: Callable[[list[str]], object], dimension:
 
 def exact(rows: Iterable[tuple[int, str]], query: str, dimension: int = DIMENSION) -> dict[int, float]:
     """Give the cosine of every row with a query, both about the mean of all rows, computed in full."""
+    return {row: cosine for row, (cosine, _) in exact_with_errors(rows, query, dimension).items()}
+
+
+def exact_with_errors(
+    rows: Iterable[tuple[int, str]], query: str, dimension: int = DIMENSION
+) -> dict[int, tuple[float, float]]:
+    """Give the cosine of every row as `exact` does, and by how much one of coded vectors may differ from it.
+
+    A component is rounded by half a 127th of the greatest one; what lies close to the mean has hardly a direction,
+    so the same error turns it further.
+    """
     kept = list(rows)
     if not kept:
         return {}
     table = unit(np.array([vector_of(text, dimension) for _, text in kept]))
     middle = table.mean(axis=0) if len(kept) > 1 else np.zeros(dimension)
-    (asked,) = unit(unit(vector_of(query, dimension)[None, :]) - middle)
-    cosines = unit(table - middle) @ asked
-    return {row: float(cosine) for (row, _), cosine in zip(kept, cosines, strict=True)}
+    asked = unit(vector_of(query, dimension)[None, :]) - middle
+    cosines = unit(table - middle) @ unit(asked)[0]
+    rounded = np.sqrt(dimension) * np.abs(table).max() / 254
+    from_middle = np.linalg.norm(table - middle, axis=1) + 1e-9
+    errors = 2 * rounded * (1 / from_middle + 1 / (np.linalg.norm(asked) + 1e-9))
+    return {row: (float(c), float(e)) for (row, _), c, e in zip(kept, cosines, errors, strict=True)}
 
 
 def unit(table: np.ndarray) -> np.ndarray:

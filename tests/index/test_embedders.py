@@ -103,6 +103,13 @@ def test_a_function_that_raises_is_unavailable():
     with pytest.raises(StoreClosed):
         embedded(callable_embedder("x", 4, closed), ["a"])
 
+    class Own:
+        identity, dimension = "own", 4
+        embed = query = broken
+
+    with pytest.raises(ModelUnavailable, match="embedder own raised TypeError"):
+        asked(accepted(Own()), "a")
+
 
 def test_a_question_may_have_a_function_of_its_own():
     """Where a model treats questions in another way, they go to the function for them."""

@@ -82,7 +82,7 @@ def test_vectors_come_back_by_their_rows(store):
     second = extended(store, rows[4_000:], through=40, seed=2)
     assert held(store) == dict(zip(rows, first.coded + second.coded, strict=True))
     space = vectors.find(store.reader.db, NAMESPACE, "one")
-    assert (space.through, space.vectors, space.version) == (40, len(rows), 2)
+    assert (space.through, space.vectors) == (40, len(rows))
     outline = vectors.outline(store.reader.db, space)
     assert [(number, first, last) for number, _, first, last in outline] == [(0, 1, 40), (1, 1, 40)]
     assert check(store.reader.db) == ([], [])
@@ -121,22 +121,39 @@ def test_a_space_is_dropped_in_steps(store, monkeypatch):
     extended(store, [row_of(n, 0) for n in range(1, 41)], through=40)
     extended(store, [row_of(1, 0)], through=40, identity="two")
     seen = []
-    while (space := vectors.find(store.reader.db, NAMESPACE, "one")) is not None:
-        seen.append((space.through, space.vectors, store.reader.db.execute("SELECT count(*) FROM vector_1").get))
+    while len(found := vectors.spaces(store.reader.db)) == 2:
+        left = store.reader.db.execute("SELECT count(*) FROM vector_1").get
+        seen.append((found[0].identity, found[0].through, found[0].vectors, left))
+        assert check(store.reader.db) == ([], [])
         write(store, lambda db: vectors.drop_some(db, 1))
-    assert seen == [(40, 40, 40), (0, 0, 25), (0, 0, 10)]
+    assert seen == [("one", 40, 40, 40), ("dropped 1", 0, 0, 25), ("dropped 1", 0, 0, 10)]
     assert len(held(store, "two")) == 1
+
+
+def test_an_embedder_that_returns_while_its_space_is_dropped_begins_anew(store, monkeypatch):
+    """What is half gone is nobody's: the same embedder makes a space of its own beside what is left."""
+    monkeypatch.setattr(vectors, "DROP_VECTORS", 15)
+    extended(store, [row_of(n, 0) for n in range(1, 41)], through=40)
+    write(store, lambda db: vectors.drop_some(db, 1))
+    assert vectors.find(store.reader.db, NAMESPACE, "one") is None
+    extended(store, [row_of(n, 0) for n in range(1, 11)], through=10)
+    assert sorted(held(store)) == list(range(1, 11))
+    assert check(store.reader.db) == ([], [])
 
 
 def test_a_rebuild_drops_every_space(store):
     """Rebuilding begins vectors anew: nothing of any space is left, in any table."""
     for identity in ("one", "two"):
         extended(store, [row_of(1, 0)], through=40, identity=identity)
+    old = vectors.find(store.reader.db, NAMESPACE, "one")
     store.rebuild()
     assert not vectors.there(store.reader.db)
     assert not store.reader.db.execute("SELECT count(*) FROM sqlite_schema WHERE name GLOB 'vector_*'").get
     extended(store, [row_of(2, 0)], through=40)
     assert list(held(store)) == [row_of(2, 0)]
+    (space,) = vectors.spaces(store.reader.db)
+    assert space.key == old.key
+    assert space.version != old.version  # what was remembered of the old one is not taken for the new one
 
 
 DAMAGES = {

@@ -96,6 +96,7 @@ def states(log: Log, namespace: str, dense: Dense | None) -> tuple[VectorSpace, 
     found = [
         VectorSpace(one.identity, one.dimension, one.vectors, one.through, one.identity == current)
         for one in vectors.spaces(log.reader.db, log.reader.namespace_key(namespace))
+        if not one.identity.startswith(vectors.DROPPED)
     ]
     if dense is not None and not any(one.current for one in found):
         found.append(VectorSpace(identity_of(dense.embedder), dense.embedder.dimension, 0, 0, True))

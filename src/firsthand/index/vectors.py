@@ -36,8 +36,11 @@ from .shape import CHUNK_VECTORS, EMPTY, HEAD_BYTES, bit_bytes, intact, sealed
 NAME = "vectors"
 DROP_VECTORS = 5_000
 """Vectors of a space no longer wanted that go in one transaction: others write in between."""
+DROPPED = "dropped "
+"""Stands before the key of a space that is being dropped, in the place of its embedder."""
 REPAIR = "'firsthand rebuild' drops all vectors, and 'firsthand follow' makes them anew"
 _ROW_BYTES = 8
+_VERSIONS = (1 << 60) - 1
 
 _TABLES = """
 -- One row a space: the vectors that one embedder made of one namespace.
@@ -48,7 +51,7 @@ CREATE TABLE IF NOT EXISTS vector_space (
   dimension INTEGER NOT NULL,
   through   INTEGER NOT NULL,    -- every searchable event up to here has its vectors
   vectors   INTEGER NOT NULL,    -- how many there are
-  version   INTEGER NOT NULL,    -- counts every change
+  version   INTEGER NOT NULL,    -- counts every change, from a random number on
   total     BLOB NOT NULL,       -- sum of them, a float64 a dimension: where the middle of the space lies
   UNIQUE (namespace, identity)
 );
@@ -82,7 +85,8 @@ class Space:
     Attributes:
         through: the watermark, a position.
         vectors: how many it holds.
-        version: counts every change of it.
+        version: counts every change of it, from a random number on: one that is dropped and made again under
+            the same key shares no version with the one before, so that nobody's memory of it passes for it.
         total: the sum of its vectors, 8 bytes a dimension.
     """
 
@@ -183,8 +187,8 @@ def make(db: apsw.Connection, namespace: int, identity: str, dimension: int) -> 
     db.execute(_TABLES).fetchall()
     db.execute(
         "INSERT INTO vector_space (namespace, identity, dimension, through, vectors, version, total) "
-        "VALUES (?, ?, ?, 0, 0, 0, zeroblob(?))",
-        (namespace, identity, dimension, 8 * dimension),
+        "VALUES (?, ?, ?, 0, 0, random() >> 2 & ?, zeroblob(?))",
+        (namespace, identity, dimension, _VERSIONS, 8 * dimension),
     )
     made = find(db, namespace, identity)
     assert made is not None
@@ -202,13 +206,13 @@ def drop(db: apsw.Connection, key: int) -> None:
 def drop_some(db: apsw.Connection, key: int) -> None:
     """Drop the next vectors of a space, itself with the last of them; inside a write transaction.
 
-    It counts as empty from the first step on, so nobody reads what is half gone.
+    From the first step on it is empty and no embedder's: nobody reads or goes on with what is half gone.
     """
     db.execute("DELETE FROM vector_chunk WHERE space = ?", (key,))
     db.execute(
-        "UPDATE vector_space SET through = 0, vectors = 0, version = version + 1, total = zeroblob(8 * dimension) "
-        "WHERE key = ?",
-        (key,),
+        "UPDATE vector_space SET identity = ?, through = 0, vectors = 0, version = version + 1, "
+        "total = zeroblob(8 * dimension) WHERE key = ?",
+        (f"{DROPPED}{key}", key),
     )
     table = f"vector_{int(key)}"
     db.execute(

@@ -71,23 +71,12 @@ class _Called:
         return f"callable_embedder({self.identity.removeprefix('callable:')!r}, {self.dimension})"
 
     def embed(self, texts: Sequence[str]) -> Any:
-        return self._asked(self._function, list(texts))
+        return self._function(list(texts))
 
     def query(self, text: str) -> Any:
         if self._query is not None:
-            return self._asked(self._query, text)
-        (vector,) = self._asked(self._function, [text])
-        return vector
-
-    def _asked(self, function: Callable[[Any], Any], given: Any) -> Any:
-        try:
-            return function(given)
-        except FirsthandError:
-            raise
-        except Exception as error:
-            raise ModelUnavailable(
-                f"the function behind embedder {self.identity} raised {type(error).__name__}: {str(error)[:300]}"
-            ) from error
+            return self._query(text)
+        return checked(self, self._function([text]), 1)[0]
 
 
 def callable_embedder(
@@ -134,14 +123,34 @@ def accepted(embedder: Any) -> Embedder:
 
 
 def embedded(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float64]:
-    """Have texts embedded, and check what comes: one row a text."""
-    return checked(embedder, embedder.embed(texts), len(texts))
+    """Have texts embedded, and check what comes: one row a text.
+
+    Raises:
+        ModelError: no vectors came; whatever the embedder raised is its cause.
+    """
+    return checked(embedder, _given(embedder, embedder.embed, texts), len(texts))
 
 
 def asked(embedder: Embedder, text: str) -> NDArray[np.float64]:
-    """Have a question embedded, and check what comes: one vector."""
-    found: NDArray[np.float64] = checked(embedder, [embedder.query(text)], 1)[0]
+    """Have a question embedded, and check what comes: one vector.
+
+    Raises:
+        ModelError: none came; whatever the embedder raised is its cause.
+    """
+    found: NDArray[np.float64] = checked(embedder, [_given(embedder, embedder.query, text)], 1)[0]
     return found
+
+
+def _given(embedder: Embedder, verb: Callable[[Any], Any], given: Any) -> Any:
+    """Ask an embedder; what others' code raises becomes ours in this one place."""
+    try:
+        return verb(given)
+    except FirsthandError:
+        raise
+    except Exception as error:
+        raise ModelUnavailable(
+            f"embedder {embedder.identity} raised {type(error).__name__}: {str(error)[:300]}"
+        ) from error
 
 
 def checked(embedder: Embedder, vectors: Any, count: int) -> NDArray[np.float64]:
