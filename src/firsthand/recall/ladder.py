@@ -278,7 +278,7 @@ def merge(tries: Sequence[Try]) -> tuple[Scored, ...]:
 
 def _named(one: Scored, how: str) -> Scored:
     """Say of a hit that other words than the question's have found it."""
-    return replace(one, found_by=one.found_by | {how: one.base})
+    return one if how == AS_ASKED else replace(one, found_by=one.found_by | {how: one.base})
 
 
 def _falling(order: Sequence[Scored]) -> Iterator[Scored]:
