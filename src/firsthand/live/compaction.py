@@ -179,8 +179,9 @@ def _reflect(fold: Fold, memory: Memory, leaves: Sequence[Departure]) -> Reflect
 
 def _is_recalled(memory: Memory, session: str, question: Question) -> bool:
     query = Query(
-        question.string, Scope(sessions=(session,)), hits_max=QUESTION_HITS_MAX, deadline_ms=QUESTION_DEADLINE_MS
-    )
+        question.string, Scope(sessions=(session,)), hits_max=QUESTION_HITS_MAX, deadline_ms=QUESTION_DEADLINE_MS,
+        attempts_max=1, mmr_lambda=1.0,
+    )  # fmt: skip
     return any(hit.pointer == f"fh:{question.id}" or question.string in hit.exact for hit in memory.recall(query))
 
 
