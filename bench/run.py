@@ -24,7 +24,9 @@ from setting import Setting
 from table import Row, as_markdown, as_text, as_values, from_values
 from timing import say
 
-FIGURES = ("append", "writers", "import", "recall", "start", "disk", "artifact", "compact", "tokens", "window")
+FIGURES = (
+    "append", "writers", "import", "recall", "start", "disk", "artifact", "compact", "tokens", "window", "vectors",
+)  # fmt: skip
 HERE = Path(__file__).parent
 
 
