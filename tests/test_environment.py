@@ -11,7 +11,9 @@ from firsthand import environment
 
 @pytest.fixture(autouse=True)
 def _bare(monkeypatch, tmp_path):
-    for name in ("FIRSTHAND_STORE", "FIRSTHAND_NAMESPACE", "NO_COLOR"):
+    for name in (
+        "FIRSTHAND_STORE", "FIRSTHAND_NAMESPACE", "FIRSTHAND_EMBEDDER", "FIRSTHAND_EMBEDDER_KEY", "NO_COLOR",
+    ):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("TERM", "xterm")
@@ -33,6 +35,17 @@ def test_the_namespace(monkeypatch):
     assert environment.default_namespace() == "default"
     monkeypatch.setenv("FIRSTHAND_NAMESPACE", "mine")
     assert environment.default_namespace() == "mine"
+
+
+def test_the_embedder(monkeypatch):
+    """The embedder and its key are those named; none is named where nothing, or nothing but emptiness, is set."""
+    assert (environment.default_embedder(), environment.embedder_key()) == (None, None)
+    monkeypatch.setenv("FIRSTHAND_EMBEDDER", "")
+    monkeypatch.setenv("FIRSTHAND_EMBEDDER_KEY", "")
+    assert (environment.default_embedder(), environment.embedder_key()) == (None, None)
+    monkeypatch.setenv("FIRSTHAND_EMBEDDER", "minilm")
+    monkeypatch.setenv("FIRSTHAND_EMBEDDER_KEY", "k3y")
+    assert (environment.default_embedder(), environment.embedder_key()) == ("minilm", "k3y")
 
 
 def test_plain_output(monkeypatch):
