@@ -34,22 +34,23 @@ def log(tmp_path):
 
 
 def test_the_nearest_come_first(log):
-    """Both ways, within the session, up to the number asked for and the head."""
+    """Both ways, within the session, up to the distance asked for and the head, of one kind where it is named."""
     middle = log.reader.event_at("n", 3)
     around = SessionAround(log.reader, "n", Scope(), 5)
     assert [one.position for one in around.before(middle, 9)] == [2, 1]
     assert [one.position for one in around.before(middle, 1)] == [2]
     assert [one.position for one in around.behind(middle, 9)] == [4, 5]
-    assert around.behind(middle, 9) is around.behind(middle, 9)
+    assert [one.position for one in around.behind(middle, 9, Kind.TOOL_RESULT)] == []
+    assert [one.position for one in around.behind(middle, 9, Kind.USER_MESSAGE)] == [4]
 
 
 def test_what_is_not_searched_is_not_given(log):
-    """Erased events and answers of recall are left out, and do not take the room of others."""
+    """Erased events and answers of recall are left out."""
     (own,) = log.append([Draft(Kind.TOOL_RESULT, b"x", meta={INJECTED: True})], namespace="n", session="deploy")
     (last,) = log.append([Draft(Kind.TOOL_RESULT, b"y")], namespace="n", session="deploy")
     log.erase("n", [log.reader.event_at("n", 6).id], "")
     around = SessionAround(log.reader, "n", Scope(), 99)
-    assert [one.position for one in around.before(log.reader.event_at("n", last.position), 2)] == [5, 4]
+    assert [one.position for one in around.before(log.reader.event_at("n", last.position), 4)] == [5, 4]
     assert own.position not in {one.position for one in around.behind(log.reader.event_at("n", 1), 99)}
 
 

@@ -172,7 +172,7 @@ def test_partners_are_few(told):
     calls = list(events[::2])
     places = together(calls, [], told.around)
     assert sum(one.partner is not None for one in places) == PARTNERS_MAX
-    plain = [SAID] * (HITS_MAX)
+    plain = [SAID] * HITS_MAX
     said = list(told(*[(kind, "y") for kind in plain], session="t"))
     places = together([*said, *calls], [], told.around)
     assert [one.partner for one in places] == [None] * len(places)

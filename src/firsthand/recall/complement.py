@@ -24,7 +24,7 @@ from firsthand.index.words import exact_strings
 from firsthand.task import signs
 from firsthand.value import value
 
-HITS_MAX = 5
+HITS_MAX = 3
 PARTNERS_MAX = 3
 AROUND_EVENTS = 24
 """How far before and behind a hit its partner is looked for, in events of its session."""
@@ -79,12 +79,12 @@ _COMMON = frozenset(["e.g", "i.e", "OK", "HTTP", "API", "URL", "JSON", "ERROR", 
 class Around(Protocol):
     """What lies around an event in its session: searchable events, never those that were erased."""
 
-    def before(self, event: Event, number: int) -> Sequence[Event]:
-        """Give up to so many events before one, the nearest first."""
+    def before(self, event: Event, distance: int, kind: Kind | None = None) -> Iterator[Event]:
+        """Yield events before one, the nearest first, up to so many places of its session away."""
         ...
 
-    def behind(self, event: Event, number: int) -> Sequence[Event]:
-        """Give up to so many events behind one, the nearest first."""
+    def behind(self, event: Event, distance: int, kind: Kind | None = None) -> Iterator[Event]:
+        """Yield events behind one, the nearest first, up to so many places of its session away."""
         ...
 
 
@@ -171,13 +171,13 @@ def _call(event: Event, around: Around, _others: Sequence[Event]) -> Iterator[Pa
     if not isinstance(wanted, str) or not wanted:
         return
     if event.kind is Kind.TOOL_RESULT:
-        near, kind, why = around.before(event, AROUND_EVENTS), Kind.TOOL_CALL, CALL
+        near, why = around.before(event, AROUND_EVENTS, Kind.TOOL_CALL), CALL
     elif event.kind is Kind.TOOL_CALL:
-        near, kind, why = around.behind(event, AROUND_EVENTS), Kind.TOOL_RESULT, RESULT
+        near, why = around.behind(event, AROUND_EVENTS, Kind.TOOL_RESULT), RESULT
     else:
         return
     for other in near:
-        if other.kind is kind and other.meta.get("call_id") == wanted:
+        if other.meta.get("call_id") == wanted:
             yield Partner(other, event.position, why)
             return
 

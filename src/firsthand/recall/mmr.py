@@ -18,7 +18,9 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-POOL_MAX = 32
+TERMS_MAX = 96
+"""Of a row, its first: more of them tell little more of what it is like."""
+POOL_MAX = 20
 """Further hits keep their places: they are behind those that a page shows."""
 WEIGHT_MAX = 4
 """Of a term: one for those in every row of the pool, one more each time that half as many hold it."""
@@ -29,7 +31,7 @@ def order(totals: Sequence[float], terms: Sequence[Collection[str]], mmr_lambda:
 
     Args:
         totals: scores, best first, from 0 to 1.
-        terms: of each hit's row.
+        terms: of each hit's row, in an order of their own.
         mmr_lambda: 1 leaves the order as it is; less puts repetitions further down.
         count: how many are chosen; those behind them keep their order.
     """
@@ -66,6 +68,7 @@ def _weighed(rows: Sequence[Collection[str]]) -> tuple[list[int], list[int]]:
     So what two rows share is one ``&`` and a count of bits, fifty times faster than to go through
     their terms. A term of one row alone is shared with none: it needs no bits.
     """
+    rows = [tuple(row)[:TERMS_MAX] for row in rows]
     sets = [frozenset(row) for row in rows]
     weights = rarity(sets)
     shared = Counter(term for row in sets for term in row)
