@@ -12,10 +12,11 @@ from firsthand.moment import Moment
 
 
 def event(content: bytes | None, kind: Kind = Kind.TOOL_RESULT, media: str = "text/plain", **fields) -> Event:
-    values = {"agent": "", "meta": {}, "artifact": None} | fields
+    values = {"agent": "", "meta": {}, "artifact": None, "session": "s", "time": None} | fields
     return Event(
-        1, "0" * 26, "default", "s", 0, 0, 1, kind, values["agent"], "tool:bash", Trust.UNTRUSTED, None, Moment(0),
-        media, values["meta"], b"", content, values["artifact"], erased=False, commitment=b"", chain=b"",
+        1, "0" * 26, "default", values["session"], 0, 0, 1, kind, values["agent"], "tool:bash", Trust.UNTRUSTED,
+        values["time"], Moment(0), media, values["meta"], b"", content, values["artifact"], erased=False,
+        commitment=b"", chain=b"",
     )  # fmt: skip
 
 
@@ -136,3 +137,62 @@ def test_an_artifact_has_a_header_like_any_event():
     """The header does not depend on where the payload is kept."""
     kept = event(None, agent="Ann", artifact=Artifact(b"0" * 32, 9, b""))
     assert words.header(kept) == words.header(event(b"", agent="Ann")) == "Ann"
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("proving-medqa-031", "31"), ("file_007.txt and case 07", "7 7"), ("0031 of 0031", "31"),
+        ("lectio 0100", "100"),
+        ("2026-03-05 09:05 03/05/2026", ""), ("10.0.03.17 v1.02", ""), ("0x0012ab 007abc", ""), ("0 00 100 a0", ""),
+    ],
+)  # fmt: skip
+def test_leading_zeros_are_left_off_numbers_alone(text, numbers):
+    """A number with leading zeros is indexed without them too; dates, addresses and hashes are left as they are."""
+    found = words.of_text(text).text
+    assert found.removeprefix(text).split() == list(dict.fromkeys(numbers.split()))
+    assert words.words_of(text).text == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("on 8 May 2023", [("8 May 2023", "2023-05-08")]),
+        ("May 8, 2023 and the 3rd of sept. 2021",
+         [("May 8, 2023", "2023-05-08"), ("3rd of sept. 2021", "2021-09-03")]),
+        ("in December 2022?", [("December 2022", "2022-12")]),
+        ("12 May 2023 and May 12 2023", [("12 May 2023", "2023-05-12")]),
+        ("may I come at 2", []),
+        ("May 20234", []),
+        ("dismay 2023", []),
+    ],
+)  # fmt: skip
+def test_days_and_months_of_a_query_are_read(text, found):
+    """A day or month with its year, in words, is read once as ISO 8601; the modal verb and other words are none."""
+    assert words.dates(text) == found
+
+
+def test_an_event_is_indexed_by_its_session_and_its_day():
+    """Context holds the last name of the session, names as exact strings, and day and month by the event's clock."""
+    named = event(b"x", session="claude/home/proving-medqa-031", time=Moment(0, -60))
+    assert words.context(named).split() == [
+        "proving-medqa-031", "31", words.token("claude/home/proving-medqa-031"), words.token("proving-medqa-031"),
+        words.token("1969-12-31"), words.token("1969-12"),
+    ]  # fmt: skip
+    assert words.of_event(named) == words.Words("x", words.context(named))
+    unique = "claude:550e8400-e29b-41d4-a716-446655440000"
+    assert words.context(event(b"x", session=unique)).split() == ["claude:", words.token(unique)]
+    assert words.context(event(b"x", time=Moment(-62_135_596_800_000_000, -60))) == "s "
+
+
+def test_the_names_of_an_event_are_its_session_and_its_file():
+    """What an event goes by are the session's name and those that meta gives; other facts are no names."""
+    assert words.names(event(b"x", meta={"file": "a.md", "tool": "bash", "title": ["no text"]})) == "s a.md"
+
+
+def test_situations_are_those_of_a_note_alone():
+    """Only a note has situations, as far as they are text, and within the limits."""
+    meta = {"situations": ["one", 2, "x" * 3_000, *["more"] * 20]}
+    found = words.situations(event(b"x", kind=Kind.NOTE, meta=meta))
+    assert [len(one) for one in found] == [3, 2_000, *[4] * 14]
+    assert words.situations(event(b"x", meta=meta)) == words.situations(event(b"x", kind=Kind.NOTE)) == ()

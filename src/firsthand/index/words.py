@@ -59,18 +59,14 @@ _NO_SPACES = (
 )  # Thai, Lao, Myanmar, Khmer, Kana, Han, and Hangul, whose particles cling to the word
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": " ", "f": " "}
+_USUAL = (*((f"\\{letter}", sign) for letter, sign in _ESCAPED.items()), ('\\"', '"'), ("\\/", "/"))
 _SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _PADDED = re.compile(r"0(?<![0-9]0)(?<![0-9][-:./]0)0*([1-9][0-9]{0,8})(?![-:./]?[0-9])(?![A-Za-z])")
-"""A number with leading zeros that is no part of a date, a time or an address; it begins with a plain sign for speed."""
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+"""A number with leading zeros that is no part of a date, a time or an address; a plain sign first, for speed."""
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905 - twelve quoted words
-_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
-_YEAR = r"([12][0-9]{3})(?![0-9])"
-_DATED = re.compile(
-    rf"\b(?:([0-3]?[0-9])(?:st|nd|rd|th)?\ (?:of\ )?)?{_MONTH}(?:\ ([0-3]?[0-9])(?:st|nd|rd|th)?(?![0-9]))?,?\ {_YEAR}",
-    re.IGNORECASE,
-)
 _DAY_MICROSECONDS = 86_400_000_000
+_DIGIT_OF_YEAR = frozenset("12")
+UUID_HYPHENS = 4
 _EPOCH_DAY = 719_163  # of 1970-01-01, as `date` counts
 _OPAQUE_MEDIA = ("image/", "audio/", "video/", "font/")
 
@@ -216,7 +212,8 @@ def _of_session(name: str) -> str:
     Every event of a session pays for them, so folders and hosts before the last name are left to the whole.
     """
     last = name.rstrip("/").rpartition("/")[2]
-    plain, _ = _plain(_UUID.sub(" ", last), "")  # a UUID is found whole; its pieces say nothing
+    # A UUID is found whole; its pieces say nothing.
+    plain, _ = _plain(_uuid().sub(" ", last) if last.count("-") >= UUID_HYPHENS else last, "")
     strings = [token(one.casefold()) for one in dict.fromkeys((name, last)) if not one.isalnum()]
     return " ".join([plain.replace("\n", " "), *strings])
 
@@ -240,7 +237,7 @@ def names(event: Event) -> str:
 def dates(text: str) -> list[tuple[str, str]]:
     """Find the days and months that a query spells out: as spelled, and as ISO 8601; each once, in order."""
     found: dict[str, str] = {}
-    for match in _DATED.finditer(text) if _has_year(text) else ():
+    for match in _dated().finditer(text) if _DIGIT_OF_YEAR.intersection(text) else ():
         before, name, after, year = match.groups()
         month = f"{year}-{_MONTHS.index(name.lower()) + 1:02}"
         day = before or after
@@ -248,8 +245,19 @@ def dates(text: str) -> list[tuple[str, str]]:
     return [(spelled, iso) for iso, spelled in found.items()]
 
 
-def _has_year(text: str) -> bool:
-    return any(sign in text for sign in "12")
+@cache  # compiled when a text needs it, as `_no_spaces` is
+def _dated() -> re.Pattern[str]:
+    month = rf"({'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
+    day = r"([0-3]?[0-9])(?:st|nd|rd|th)?"
+    return re.compile(
+        rf"\b(?:{day} (?:of )?)?{month}(?: {day}(?![0-9]))?,? ([12][0-9]{{3}})(?![0-9])",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _uuid() -> re.Pattern[str]:
+    return re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def situations(event: Event) -> tuple[str, ...]:
@@ -304,8 +312,18 @@ def _is_text(head: bytes, media: str) -> bool:
 
 def unescape(text: str) -> str:
     """Read the escapes of JSON strings; what is no escape stays as it is."""
-    text = _ESCAPE.sub(_unescape_one, text)
+    # An escaped backslash begins no other escape: between them the usual ones can be replaced in one go each.
+    text = "\\".join([_unescape_between(part) for part in text.split("\\\\")])
     return _SURROGATES.sub(_join_pair, text)
+
+
+def _unescape_between(text: str) -> str:
+    if "\\" in text:
+        for escape, sign in _USUAL:
+            text = text.replace(escape, sign)
+        if "\\" in text:
+            text = _ESCAPE.sub(_unescape_one, text)
+    return text
 
 
 def _unescape_one(match: re.Match[str]) -> str:

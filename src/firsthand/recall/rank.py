@@ -150,7 +150,8 @@ def by_words(times: Mapping[str, int], tokens: int, frequencies: Frequencies, li
 
 def score(found: Match, frequencies: Frequencies, light: Collection[str] = ()) -> dict[str, float]:
     """Give the parts of a row's own score."""
-    by_name = NAME_WEIGHT * sum(frequencies.idf(frequencies.df.get(key, 0)) for key in found.named)
+    # In a series everybody mentions the others: a name tells however often it is mentioned.
+    by_name = NAME_WEIGHT * sum(max(WEIGHT_MIN, frequencies.idf(frequencies.df.get(key, 0))) for key in found.named)
     words = by_words(found.times, found.tokens, frequencies, light)
     parts = {"words": words, "exact": 0.0, "phrase": 0.0, "name": by_name}
     for share, strings in ((1.0, found.exact), (FOLDED_SHARE, found.folded)):
