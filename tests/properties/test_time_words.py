@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firsthand.moment import Moment
-from firsthand.recall.when import ANCHORS_MAX, READINGS_MAX, SAID_MAX, read
+from firsthand.recall.periods import YEARS_BACK
+from firsthand.recall.when import ANCHORS_MAX, SAID_MAX, read
 
 PIECES = (
     "last", "this", "two", "a", "few", "weeks", "month", "ago", "before", "after", "since", "until", "between", "and",
@@ -27,7 +28,7 @@ def test_every_text_at_every_moment_has_spans_in_order(text, now):
     assert len(found.said) <= SAID_MAX
     assert len(found.anchors) <= ANCHORS_MAX
     for said in found.said:
-        assert 1 <= len(said.spans) <= READINGS_MAX
+        assert 1 <= len(said.spans) <= YEARS_BACK
         assert len(set(said.spans)) == len(said.spans)
         for span in said.spans:
             assert span.since is not None or span.until is not None

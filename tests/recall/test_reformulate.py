@@ -13,6 +13,7 @@ from firsthand.recall.lexical import tokenizer
 from firsthand.recall.plan import ask
 from firsthand.recall.rank import Frequencies
 from firsthand.recall.reformulate import First, Seen, Weighed, Wording, wordings
+from firsthand.recall.stop_words import STOP_WORDS
 from firsthand.recall.when import read
 
 NOW = parse("2023-05-17T12:00:00Z")
@@ -95,7 +96,7 @@ def test_an_event_named_as_a_time_bounds_the_search(first):
     told = Seen(40, 0.3, at("2023-02-02T00:00:00Z"), frozenset({"databas", "migrat"}))
     other = Seen(50, 0.9, at("2023-01-01T00:00:00Z"), frozenset({"tabl"}))
 
-    def bound(row: Seen) -> list[Wording]:
+    def bound(row: Seen, text: str = text) -> list[Wording]:
         asked = first(text, rows=[other, row])
         return list(reformulate.by_anchor(asked, lambda t: Weighed(ask_of(t, asked), {})))
 
@@ -107,6 +108,9 @@ def test_an_event_named_as_a_time_bounds_the_search(first):
     unknown = Seen(40, 0.3, None, frozenset({"databas", "migrat"}))
     assert bound(unknown) == [Wording("named time", "which table was dropped ?", Scope(before_position=41))]
     assert bound(Seen(40, 0.3, None, frozenset({"tabl"}))) == []
+    after = text.replace("before", "after")
+    assert [one.scope for one in bound(told, after)] == [Scope(since=at("2023-02-02T00:00:00Z"))]
+    assert [one.scope for one in bound(unknown, after)] == [Scope(after_position=39)]
 
 
 def test_the_questions_of_a_message_are_asked_one_by_one(first):
@@ -137,6 +141,8 @@ def test_words_of_the_best_rows_are_added(first, weigh):
     lone = lambda text: Weighed(weigh(text).question, dict.fromkeys(weigh(text).df, 1))  # noqa: E731
     assert list(reformulate.feedback(asked, lone)) == []
     assert list(reformulate.feedback(first("invoice"), weigh)) == []
+    drowned = first("invoice", rows=rows[:1], texts=[f"{' '.join(sorted(STOP_WORDS) * 2)} portal"])
+    assert [one.text for one in reformulate.feedback(drowned, weigh)] == ["invoice portal"]
 
 
 def test_the_rule_question_is_asked_of_notes_where_there_are_situations(first, weigh):

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from firsthand.moment import Moment, parse
-from firsthand.recall import when
+from firsthand.recall import periods, when
 from firsthand.recall.when import Anchor, Said, Span, read
 
 NOW = parse("2023-05-17T15:30:00+02:00")  # a Wednesday
@@ -159,10 +159,10 @@ def test_an_event_that_is_named_as_a_time_is_an_anchor():
 
 
 def test_numbers_of_times_and_anchors_are_bounded():
-    """A text of dates gives at most SAID_MAX times, one of anchors ANCHORS_MAX, each of READINGS_MAX spans."""
+    """A text of dates gives at most SAID_MAX times, one of anchors ANCHORS_MAX, and a day without its year five."""
     found = read("on 8 May or " * 50 + "before the storm, " * 50, NOW)
     assert (len(found.said), len(found.anchors)) == (when.SAID_MAX, when.ANCHORS_MAX)
-    assert max(len(said.spans) for said in found.said) <= when.READINGS_MAX
+    assert {len(said.spans) for said in found.said} == {periods.YEARS_BACK}
 
 
 def test_days_begin_in_the_clock_of_the_one_who_asks():

@@ -25,7 +25,6 @@ from .periods import DAY, TICK, Clock, Period, Reading, periods
 CHARACTERS_MAX = 8_000
 """Time words further on in a text are not looked for."""
 SAID_MAX = 8
-READINGS_MAX = 6
 ANCHORS_MAX = 4
 ANCHOR_WORDS_MAX = 8
 
@@ -115,7 +114,7 @@ def read(text: str, now: Moment) -> Times:
         following = named[number + 1] if number + 1 < len(named) else None
         found = _in_context(words, at, named[number], following)
         number += 2 if following is not None and found.end == following.end else 1
-        spans = tuple(dict.fromkeys(_spans(found.readings, clock)))[:READINGS_MAX]
+        spans = tuple(dict.fromkeys(_spans(found.readings, clock)))
         if spans:
             said.append(Said(words.said(found.start, found.end).strip(_ENDS), spans))
             rest.append(words.said(at, found.start))
