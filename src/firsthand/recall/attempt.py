@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Sequence
 import apsw
 
 from firsthand.answer import Query, Scope
-from firsthand.event import Event, to_text
+from firsthand.event import Event, Kind, to_text
 from firsthand.index.passages import TRIGGER_ROWS, position_of, row_of
 from firsthand.log.read import Reader
 from firsthand.value import field, replace, value
@@ -30,12 +30,13 @@ from .fuse import LIMIT_ROWS, About, about, fuse
 from .lexical import Deadline, Lexical, Reach, agents_of, in_scope, reach, stems, tokenizer, where
 from .matching import Matcher
 from .near import Near
-from .neighbours import Neighbours
+from .neighbours import NO_SUPPORT, Neighbours, Support
 from .plan import POSTINGS_INTERACTIVE, Plan, Question, Tokenize, ask, budget, plan
 from .rank import Frequencies, Match, base, score, whole
 from .reformulate import Weighed
 from .scan import Scanned, scan
 from .signals import SEEN_MAX, Seen, Signals, close_in, signals
+from .triggers import FEEDBACK_ROWS, Trigger, Triggers, good
 
 BLOCK_ROWS = 32
 """Candidates are read and ranked this many at a time; a page never changes those before it."""
@@ -85,6 +86,7 @@ class Attempt:
         text: its words.
         ranked: best first.
         signals: what it shows of its own worth.
+        triggers: notes that were learned in a situation like the one asked of, best first: each is kept a place.
         cosines: of the nearest events in meaning, by position, best first; empty without vectors.
         notes: what was bounded or behind.
         fault: the stage that is broken, in a sentence; empty when all is well.
@@ -97,6 +99,7 @@ class Attempt:
     frequencies: Frequencies
     ranked: tuple[Scored, ...]
     signals: Signals
+    triggers: tuple[Trigger, ...] = ()
     cosines: dict[int, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     truncated: bool = False
@@ -127,6 +130,7 @@ class Search:
         self.tokenize: Tokenize = tokenizer(self.db)
         self.evidence = Evidence(reader, namespace, stems(self.db))
         self.rows: dict[int, Row] = {}
+        self._notes: Triggers | None = None
 
     def attempt(self, text: str, scope: Scope, how: str, *, without: Collection[int] = frozenset()) -> Attempt:
         """Search once.
@@ -135,6 +139,16 @@ class Search:
             without: positions that are taken as not there.
         """
         return _Attempting(self, text, scope, how, frozenset(without)).run()
+
+    def notes(self, through: int) -> Triggers:
+        """Give the notes that have situations, looked for once.
+
+        Args:
+            through: the position that the text index reaches.
+        """
+        if self._notes is None or self._notes.through != through:
+            self._notes = Triggers(self.db, self.key, self.evidence, through, self.head)
+        return self._notes
 
     def event(self, position: int) -> Event | None:
         """Give an event; None when it cannot be read."""
@@ -152,7 +166,7 @@ class Search:
     def text(self, one: Scored) -> str:
         """Give the words of a ranked row."""
         row = self.row(one.row)
-        return self.evidence.reading(row)(row.data) if row is not None else ""
+        return self.evidence.text(row) if row is not None else ""
 
     def weigh(self, text: str) -> Weighed:
         """Cut a text into terms, and say in how many rows each stands; in none where the index cannot be asked."""
@@ -224,7 +238,7 @@ class _Attempting:
         if index is not None and planned is not None:
             whole_store = search.accelerator if self._scope.everything else None
             candidates = Candidates(index, planned, self._matcher.wanted, search.tokenize, whole_store)
-        ranked = self._rank(candidates, tail)
+        ranked, triggers = self._with_notes(self._rank(candidates, tail), reached.through)
         # 3) what that shows of its own worth, and what the task makes of it
         seen = [
             Seen(one.position, one.base, one.match, event.agent, event.session)
@@ -237,7 +251,8 @@ class _Attempting:
         shown = search.signals(seen, ranked[0].row if ranked else None, question, frequencies, cosines)
         return Attempt(
             self._how, self._text, self._scope, question, frequencies, tuple(self._conditioned(ranked)), shown,
-            cosines, tuple(dict.fromkeys(self._notes)), self._truncated or search.deadline.passed, self._fault,
+            triggers, cosines, tuple(dict.fromkeys(self._notes)), self._truncated or search.deadline.passed,
+            self._fault,
         )  # fmt: skip
 
     # candidates ------------------------------------------------------------------------------------
@@ -312,6 +327,7 @@ class _Attempting:
         late = self._late(tail)
         pools = candidates.pools() if candidates is not None else iter(())
         special = candidates.special() if candidates is not None else []
+        together = candidates.together if candidates is not None else []
         self._cosines = self._near()
         ranked: list[Scored] = []
         seen: set[int] = set()
@@ -319,9 +335,9 @@ class _Attempting:
         while len(ranked) < needed and not self._search.deadline():
             pool = next(pools, None)
             found, late = late[:LATE_ROWS], late[LATE_ROWS:]
-            if pool is None and not found and not (first and (special or self._cosines)):
+            if pool is None and not found and not (first and (special or together or self._cosines)):
                 break
-            rows = [*special, *(pool or ()), *self._cosines] if first else pool or []
+            rows = [*special, *together, *(pool or ()), *self._cosines] if first else pool or []
             wanted = [row for row in dict.fromkeys(rows) if self._is_new(row, seen)]
             for block in self._blocks(wanted, special if first else (), found, seen):
                 matched = [*found, *self._read(block)]
@@ -356,15 +372,7 @@ class _Attempting:
             beside = self._neighbours.beside(rows)
             kept = in_scope(self._search.db, self._search.key, self._scope, beside)
             rows = list(dict.fromkeys([*rows, *(row for row in beside if row in kept and row not in seen)]))
-        agents = agents_of(self._search.db, {position_of(row) for row in rows})
-        bases: dict[int, float] = {}
-        lengths: dict[int, int] = {}
-        for row in rows:
-            own = self._neighbours.own(row)
-            support = self._neighbours.support(row, own.tokens) if self._search.neighbours else 0.0
-            speaker = SPEAKER_SHARE if self._matcher.names(agents.get(position_of(row), "")) else 0.0
-            bases[row] = base((own.score + support) * (1 + speaker), self._weight) if own.score else 0.0
-            lengths[row] = own.tokens
+        bases, lengths = self._estimated(rows, special)
         if self._cosines:
             self._about = about(bases, lengths, self._frequencies.tokens_mean)
             bases = fuse(bases, self._cosines, self._about)
@@ -373,6 +381,31 @@ class _Attempting:
         yield [*ahead, *order[:BLOCK_ROWS]]
         for at in range(BLOCK_ROWS, len(order), BLOCK_ROWS):
             yield order[at : at + BLOCK_ROWS]
+
+    def _estimated(self, rows: Sequence[int], special: Collection[int]) -> tuple[dict[int, float], dict[int, int]]:
+        """Give the base of rows by what the index knows of them, and their lengths.
+
+        Whether a row is a reply is only looked at where it decides which rows are read first.
+        """
+        names, neighbours = self._matcher.names, self._neighbours
+        agents = agents_of(self._search.db, {position_of(row) for row in rows})
+        scores: dict[int, float] = {}
+        replies: dict[int, float] = {}
+        lengths: dict[int, int] = {}
+        for row in rows:
+            own = neighbours.own(row)
+            support = neighbours.support(row, own.tokens) if self._search.neighbours and own.score else NO_SUPPORT
+            speaker = 1 + SPEAKER_SHARE if names(agents.get(position_of(row), "")) else 1.0
+            scores[row], replies[row] = (own.score + support.total) * speaker, support.reply * speaker
+            lengths[row] = own.tokens
+        least = sorted((scores[row] for row in rows if row not in special), reverse=True)[:BLOCK_ROWS]
+        least_read = least[-1] if len(least) == BLOCK_ROWS else 0.0
+        unsure = [row for row in rows if replies[row] and scores[row] < least_read <= scores[row] + replies[row]]
+        neighbours.ask(unsure)
+        for row in unsure:
+            if neighbours.asked(row):
+                scores[row] += replies[row]
+        return {row: base(score, self._weight) for row, score in scores.items()}, lengths
 
     def _read(self, rows: Sequence[int]) -> Iterator[tuple[int, Match]]:
         search = self._search
@@ -398,7 +431,11 @@ class _Attempting:
 
     def _scored(self, matched: Sequence[tuple[int, Match]], seen: set[int]) -> list[Scored]:
         """Score the rows of a block, the best passage of each event."""
-        said = {row: self._found_by(row, found) for row, found in matched}
+        supports = dict.fromkeys((row for row, _ in matched), NO_SUPPORT)
+        if self._search.neighbours:
+            supports = {row: self._neighbours.support(row, found.tokens) for row, found in matched}
+            self._neighbours.ask(row for row, support in supports.items() if support.reply)
+        said = {row: self._found_by(row, found, supports[row]) for row, found in matched}
         bases = {row: base(sum(found.values()), self._weight) for row, found in said.items()}
         if self._cosines:
             bases = fuse(bases, self._cosines, self._about)
@@ -417,18 +454,54 @@ class _Attempting:
             found_by["vector"] = self._cosines[row]
         return Scored(row, base, dict(zip(PARTS, (base, 1.0, 1.0, 0.0, 1.0), strict=True)), found_by, base, found)
 
-    def _found_by(self, row: int, found: Match) -> dict[str, float]:
+    def _found_by(self, row: int, found: Match, support: Support) -> dict[str, float]:
         """Say what a row's score by words is made of."""
         parts = score(found, self._frequencies, self._matcher.light)
         own = sum(parts.values())
         if not own:
             return {}
-        if self._search.neighbours:
-            parts["neighbours"] = self._neighbours.support(row, found.tokens)
+        parts["neighbours"] = support.total
+        if support.reply and self._neighbours.asked(row):
+            parts["neighbours"] += support.reply
         event = self._search.event(position_of(row))
         if event is not None and self._matcher.names(event.agent):
             parts["speaker"] = SPEAKER_SHARE * sum(parts.values())
         return parts
+
+    # notes -----------------------------------------------------------------------------------------
+
+    def _with_notes(self, ranked: list[Scored], through: int) -> tuple[list[Scored], tuple[Trigger, ...]]:
+        """Add the notes that were learned in situations like the one asked of, by how much of it they tell.
+
+        They join the first block, which is the same for every page.
+        """
+        search = self._search
+        notes = search.notes(through)
+        if not notes.any:
+            return ranked, ()
+        best = [search.text(one) for one in ranked[:FEEDBACK_ROWS]]
+        found = notes.find(
+            self._question, self._frequencies, self._scope, search.deadline, best=best, without=self._without
+        )
+        kept = good(found)
+        chosen = found if self._scope.kinds == (Kind.NOTE,) else kept  # asked for notes alone, all of them answer
+        known = {one.position: one for one in ranked}
+        told = [self._told(each, known.get(each.position)) for each in chosen]
+        added = {one.position: one for one in told if one is not None}
+        first = [one for one in ranked[:BLOCK_ROWS] if one.position not in added]
+        rest = [one for one in ranked[BLOCK_ROWS:] if one.position not in added]
+        joined = sorted([*first, *added.values()], key=lambda one: (-one.base, -one.position))
+        return [*joined, *rest], tuple(each for each in kept if each.position in added)
+
+    def _told(self, trigger: Trigger, known: Scored | None) -> Scored | None:
+        """Give a note the base that its trigger is worth, where its words alone are worth less."""
+        row = self._search.row(row_of(trigger.position, 0))
+        if row is None:
+            return None
+        one = known or self._neutral(row_of(trigger.position, 0), 0.0, {}, no_match(self._search.evidence.tokens(row)))
+        found_by = {**one.found_by, "trigger": trigger.strength}
+        base = max(one.base, trigger.strength)
+        return replace(one, base=base, parts=one.parts | {"base": base}, found_by=found_by, total=base)
 
     # the task --------------------------------------------------------------------------------------
 

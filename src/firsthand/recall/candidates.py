@@ -7,6 +7,7 @@ text: which rows of a pool are read first is for `attempt` to say.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Protocol
 
 from firsthand.index import words
@@ -15,8 +16,8 @@ from .lexical import Lexical
 from .plan import Plan, Term, Tokenize
 from .rank import Wanted
 
-POOL_ROWS = 100
-"""Rows whose neighbours are looked at before any is read. Twice as many find no more on locomo and beam."""
+POOL_ROWS = 64
+"""Rows whose neighbours are looked at before any is read. More of them find no more on locomo and beam."""
 SPECIAL_ROWS = 16
 """Most rows of each other kind of candidate."""
 ACCELERATED_POSTINGS_MIN = 3_000
@@ -41,21 +42,31 @@ class Candidates:
         self._tokenize, self._accelerator = tokenize, accelerator
 
     def special(self) -> list[int]:
-        """Give the rows that hold an exact string or a phrase, and those that hold all words; these are read first."""
+        """Give the rows that hold an exact string or a phrase; these are read first."""
         planned, index = self._planned, self._index
         rows: list[int] = []
         for term in (*planned.strings, *planned.prefixes):
             rows += index.newest(term.match, SPECIAL_ROWS)
+        absent = {term.word for term in planned.absent_strings}
         for one in self._wanted:
-            if one.keys and (one.part == "phrase" or one.string in {term.word for term in planned.absent_strings}):
+            # A row with the whole question in it holds all its words: where there is none, no phrase is looked for.
+            if one.keys and (one.string in absent or (one.part == "phrase" and (self.together or self._apart(one)))):
                 rows += index.newest(self._phrase(one.string), SPECIAL_ROWS)
-        together = (*planned.ranked, *planned.common)
-        if len(together) > 1:
-            match = " AND ".join(term.match for term in together)
-            # Ranking reads every posting of every term for its frequency alone: only a cheap lot is ranked.
-            ask_index = index.newest if planned.common else index.ranked
-            rows += ask_index(match, SPECIAL_ROWS if planned.ranked else 2 * SPECIAL_ROWS)
         return list(dict.fromkeys(rows))
+
+    @cached_property
+    def together(self) -> list[int]:
+        """Give the newest rows that hold all words.
+
+        They are not ranked: that would read every posting of every term, and what holds all of them ranks high anyway.
+        """
+        asked = (*self._planned.ranked, *self._planned.common)
+        return self._index.newest(" AND ".join(term.match for term in asked), SPECIAL_ROWS) if len(asked) > 1 else []
+
+    def _apart(self, one: Wanted) -> bool:
+        """Say whether a phrase lacks one of the words that are asked for together."""
+        asked = (*self._planned.ranked, *self._planned.common)
+        return len(asked) < 2 or any(term.key not in one.keys for term in asked)
 
     def pools(self) -> Iterator[list[int]]:
         """Go through the rows that the index ranks, the best first, then through rows with common terms only."""

@@ -41,6 +41,7 @@ class Evidence:
         self._reader, self._namespace, self.stems = reader, namespace, stems
         self._events: dict[int, Event] = {}
         self._readings: dict[int, Callable[[bytes], str]] = {}
+        self._texts: dict[int, str] = {}
         self._tokens: dict[int, tuple[str, ...]] = {}
         self.damaged: list[str] = []
 
@@ -72,6 +73,7 @@ class Evidence:
     def drop(self) -> None:
         """Let the events go that were read so far."""
         self._events.clear()
+        self._texts.clear()
         self._tokens.clear()
 
     def rows_of(self, event: Event) -> Iterator[Row]:
@@ -103,20 +105,28 @@ class Evidence:
         passage = passages.shape(window, number, last=last)
         return Row(event, number, passage.start, passage.data)
 
+    def text(self, row: Row) -> str:
+        """Give a row as text, its escapes read; empty for what is no text."""
+        key = passages.row_of(row.event.position, row.number)
+        if key not in self._texts:
+            self._texts[key] = self._reading(row)(row.data)
+        return self._texts[key]
+
     def tokens(self, row: Row) -> tuple[str, ...]:
         """Give the stems of a row's text and of who said it, in their order."""
         key = passages.row_of(row.event.position, row.number)
         if key not in self._tokens:
-            text = self.reading(row)(row.data)
-            self._tokens[key] = tuple(self.stems(words.words_of(text, words.header(row.event)).text))
+            self._tokens[key] = tuple(self.stems(words.words_of(self.text(row), words.header(row.event)).text))
         return self._tokens[key]
 
-    def reading(self, row: Row) -> Callable[[bytes], str]:
+    def _reading(self, row: Row) -> Callable[[bytes], str]:
         """Say how a row is read: by the first bytes of its payload, wherever it stands in it."""
         event = row.event
         if event.artifact is None:
             return words.reading(row.data, event.media, event.kind)
         if event.position not in self._readings:
-            head = b"".join(self._reader.pieces(event, 0, min(_HEAD_BYTES, event.size_bytes)))
+            head = row.data[:_HEAD_BYTES]
+            if row.number:
+                head = b"".join(self._reader.pieces(event, 0, min(_HEAD_BYTES, event.size_bytes)))
             self._readings[event.position] = words.reading(head, event.media, event.kind)
         return self._readings[event.position]

@@ -51,7 +51,7 @@ class Matcher:
     def match(self, row: Row) -> Match | None:
         """See what of the question stands in a row; None when nothing that counts does."""
         event = row.event
-        text = self._evidence.reading(row)(row.data)
+        text = self._evidence.text(row)
         head = words.header(event)
         tokens: Sequence[str] = self._evidence.tokens(row) if self._terms else ()
         if self.pairs:
@@ -77,16 +77,21 @@ class Matcher:
         """
         if not (self._series or self._strings):
             return ()
-        lead = _CLAUSE.split(text[:LEAD_CHARACTERS], maxsplit=1)[0] if row.number == 0 else ""
         called = words.names(row.event)
+        own = frozenset(self._evidence.stems(called + words.unpadded(called)))
         found = around & self._strings
-        for name in (called, lead):
-            if self._strings:
-                found |= self._strings.intersection(words.of_text(name).exact.split())
-            stems = frozenset(self._evidence.stems(name + words.unpadded(name)))
-            if self._series & stems and (not self._plain or self._plain & stems):
-                found |= self._series & stems
+        found |= self._name_in(called, own)
+        # An event that goes by another number of the series is not called by what it mentions first.
+        if row.number == 0 and not (self._plain & own and any(map(str.isdigit, called))):
+            lead = _CLAUSE.split(text[:LEAD_CHARACTERS], maxsplit=1)[0]
+            found |= self._name_in(lead, frozenset(self._evidence.stems(lead + words.unpadded(lead))))
         return tuple(sorted(found))
+
+    def _name_in(self, name: str, stems: frozenset[str]) -> frozenset[str]:
+        """Give the exact strings of the question that stand in a name, and its numbers if a word of it does too."""
+        strings = self._strings.intersection(words.of_text(name).exact.split()) if self._strings else frozenset[str]()
+        numbers = self._series & stems
+        return frozenset(strings | numbers if not self._plain or self._plain & stems else strings)
 
     def names(self, agent: str) -> bool:
         """Say whether the question names an agent, by any of its names."""

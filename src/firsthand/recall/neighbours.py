@@ -52,21 +52,26 @@ class Own:
     tokens: int
 
 
+@value
+class Support:
+    """What its neighbours add to a row's score.
+
+    Attributes:
+        total: without looking whether the message before it asks.
+        reply: what is to be added if that one does; it is short enough to.
+    """
+
+    total: float
+    reply: float
+
+
+NO_SUPPORT = Support(0.0, 0.0)
 _NOTHING = Own(0.0, 0)
 
 
-def share(step: int, tokens: int, row_tokens: int, *, asks: bool) -> float:
-    """Say what share of a neighbour's score a row gets.
-
-    Args:
-        step: where the neighbour stands; -1 is before the row.
-        tokens: of the neighbour.
-        row_tokens: of the row.
-        asks: the neighbour is a short question.
-    """
-    whole = SHARES[step] + (REPLY_SHARE if asks and step == -1 else 0.0)
-    ratio = (tokens + _SPARE_TOKENS) / (row_tokens + _SPARE_TOKENS)
-    return whole * min(1.0, math.pow(ratio, _CUT))
+def cut(tokens: int, row_tokens: int) -> float:
+    """Say how much of a neighbour's score counts for a row, by their lengths in tokens."""
+    return min(1.0, math.pow((tokens + _SPARE_TOKENS) / (row_tokens + _SPARE_TOKENS), _CUT))
 
 
 def asks(event: Event) -> bool:
@@ -121,9 +126,7 @@ class Neighbours:
                 times = {term.key: count for term, count in zip(self._terms, counted.times, strict=True) if count}
                 self._know(row, times, counted.whole if self._matcher.pairs else counted.tokens)
         late = sorted(rows - indexed)
-        before = {around[-1] for around in self._around.values() if -1 in around}
-        asking = [position for position in before & self._own.keys() if self._may_ask(position)]
-        self._evidence.load([*asking, *(position_of(row) for row in late)])
+        self._evidence.load([position_of(row) for row in late])
         for number in late:
             self._own[number] = _NOTHING
             read = self._evidence.row(number)
@@ -157,24 +160,29 @@ class Neighbours:
         """Give what a row scores by its words alone, after `look`."""
         return self._own[row]
 
-    def support(self, row: int, tokens: int) -> float:
+    def support(self, row: int, tokens: int) -> Support:
         """Give what its neighbours add to a row's score, after `look`; of a large one its first passage counts.
 
         Args:
             tokens: of the row.
         """
-        total = 0.0
+        total = reply = 0.0
         for step, neighbour in self._around[position_of(row)].items():
             own = self._own[neighbour]
             if own.score:
-                asked = step == -1 and self._may_ask(neighbour) and self._asks(neighbour)
-                total += own.score * share(step, own.tokens, tokens, asks=asked)
-        return total
+                part = own.score * cut(own.tokens, tokens)
+                total += SHARES[step] * part
+                if step == -1 and own.tokens <= QUESTION_TOKENS_MAX:
+                    reply = REPLY_SHARE * part
+        return Support(total, reply)
 
-    def _may_ask(self, position: int) -> bool:
-        own = self._own[position]
-        return own.score > 0.0 and own.tokens <= QUESTION_TOKENS_MAX
+    def ask(self, rows: Iterable[int]) -> None:
+        """Read the messages before some rows, all at once, to see whether they ask."""
+        before = (self._around[position_of(row)].get(-1) for row in rows)
+        self._evidence.load([position for position in before if position is not None])
 
-    def _asks(self, position: int) -> bool:
-        event = self._evidence.event(position)
+    def asked(self, row: int) -> bool:
+        """Say whether the message before a row asks, after `ask`."""
+        before = self._around[position_of(row)].get(-1)
+        event = self._evidence.event(before) if before is not None else None
         return event is not None and asks(event)

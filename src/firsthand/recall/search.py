@@ -32,6 +32,7 @@ from .gate import DEFAULT, Gate
 from .ladder import Climbed
 from .near import Near
 from .plan import POSTINGS_INTERACTIVE
+from .triggers import reserve
 
 AS_ASKED = "as asked"
 
@@ -108,7 +109,7 @@ class _Answering:
         first = search.attempt(query.text, query.scope, AS_ASKED)
         climbed = ladder.climb(
             first, search, self._confidence(first), query, first_ms=(time.monotonic() - begun) * 1000,
-            now=query.now or now(), rewrite=self._rewrite,
+            now=query.now or now(), triggers=bool(first.triggers), rewrite=self._rewrite,
         )  # fmt: skip
         # 2) one order of all
         ranked = self._ordered(climbed)
@@ -146,7 +147,11 @@ class _Answering:
         terms = [self._terms(one) for one in ranked[: mmr.POOL_MAX]]
         terms += [()] * (len(ranked) - len(terms))
         totals = [one.total for one in ranked]
-        return [ranked[at] for at in mmr.order(totals, terms, self._query.mmr_lambda, mmr.POOL_MAX)]
+        order = [ranked[at] for at in mmr.order(totals, terms, self._query.mmr_lambda, mmr.POOL_MAX)]
+        # A rule is said in other words than a case of it: a place is kept for what its situations tell.
+        kept = reserve([one.position for one in order], [each.position for each in first.triggers])
+        known = {one.position: one for one in order}
+        return [known[position] for position in kept]
 
     def _terms(self, one: Scored) -> tuple[str, ...]:
         row = self._search.row(one.row)

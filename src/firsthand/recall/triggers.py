@@ -95,11 +95,9 @@ class Triggers:
         head: the last position that is looked at.
     """
 
-    def __init__(
-        self, db: apsw.Connection, namespace: int, evidence: Evidence, stems: Stems, through: int, head: int
-    ) -> None:
-        self._db, self._namespace, self._evidence, self._stems = db, namespace, evidence, stems
-        self._through, self._head = through, head
+    def __init__(self, db: apsw.Connection, namespace: int, evidence: Evidence, through: int, head: int) -> None:
+        self._db, self._namespace, self._evidence, self._stems = db, namespace, evidence, evidence.stems
+        self.through, self._head = through, head
         self._waiting = self._read_waiting()
         mask = ROW_STEP - 1
         self._indexed = (
@@ -170,7 +168,7 @@ class Triggers:
         spelled = {term.key: term.word for term in (*terms, *absent[:TERMS_MAX])}
         df = dict(frequencies.df)
         weights = dict.fromkeys(spelled, 1.0)
-        if best and self._through:
+        if best and self.through:
             told, counts = self._feedback(best, deadline)
             df |= counts
             most = max(told.values(), default=1.0)
@@ -240,7 +238,7 @@ class Triggers:
         rows: list[Any] = self._db.execute(
             "SELECT position FROM event WHERE namespace = ? AND position > ? AND position <= ? AND kind = ? "
             "AND salt IS NOT NULL ORDER BY position DESC LIMIT ?",
-            (self._namespace, self._through, self._head, int(Kind.NOTE), WAITING_MAX),
+            (self._namespace, self.through, self._head, int(Kind.NOTE), WAITING_MAX),
         ).fetchall()
         positions = [position for (position,) in rows]
         self._evidence.load(positions)
