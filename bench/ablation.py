@@ -41,7 +41,6 @@ LAMBDAS = (0.5, 0.6, 0.8, 1.0)
 GENERAL: dict[str, dict[str, Any]] = {
     WHOLE: {},
     "no superseded": {"strengths": replace(STRENGTHS, superseded=0.0)},
-    "superseded at full strength": {"strengths": replace(STRENGTHS, superseded=1.0)},
     "no companions": {"partners_max": 0},
     "no neighbours": {"neighbours": False},
     **{f"lambda {one:g}": {"mmr_lambda": one} for one in LAMBDAS},
@@ -58,7 +57,10 @@ OF_TASKS: dict[str, dict[str, Any]] = {
     "premise at full strength": {"strengths": replace(STRENGTHS, premise=1.0)},
     "no factors": {"strengths": NO_STRENGTHS},
 }
-OF_UPDATES = {name: GENERAL[name] for name in (WHOLE, "no superseded", "superseded at full strength")}
+OF_UPDATES: dict[str, dict[str, Any]] = {
+    **{name: GENERAL[name] for name in (WHOLE, "no superseded")},
+    "superseded at full strength": {"strengths": replace(STRENGTHS, superseded=1.0)},
+}
 OF_PAIRS = {name: GENERAL[name] for name in (WHOLE, "no companions")}
 ABOUT = (
     "Written by `python bench/ablation.py --data DATA` from `ablation.json`. Each row switches one part off, or "

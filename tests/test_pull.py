@@ -65,7 +65,7 @@ def test_a_recall_looks_in_every_session_and_marks_its_own(memory, talk, pull):
     """Hits of the whole namespace come, each with its pointer; those of the asking session are marked."""
     result = ask(pull, RECALL, query="QUX-77Z")
     text = inside(memory, result)
-    assert text.startswith("found: 3 hits\n")
+    assert re.match(r"found: 3 hits, confidence 0\.\d\d\n", text)
     assert {*result.pointers} == {talk["asked"], talk["done"], talk["other"]}
     assert text.count("session deploy") == 0  # no session named: it is this one
     assert text.count("session rules  turn 1  trusted") == 1
@@ -483,7 +483,7 @@ def test_the_answer_of_a_door_is_the_same_text(memory, talk):
     text = memory.fenced(memory.recall("QUX-77Z"))
     taken = fence.unwrap(text, memory._log.reader.fence_key())
     assert taken.only
-    assert text.split("\n")[1] == "found: 3 hits"
+    assert text.split("\n")[1].startswith("found: 3 hits, confidence 0.")
     out = io.BytesIO()
     memory.export(out)
     assert b"<<firsthand" not in out.getvalue()

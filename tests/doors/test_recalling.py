@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shlex
 
 import pytest
@@ -19,7 +20,7 @@ def test_a_hit_shows_where_it_stands(shell):
     assert said.lines[0] == f"1  {pointer}  2026-01-31 12:00:00+01:00  user_message by ann"
     assert said.lines[1].startswith("   session house  turn 1  18 B  score ")
     assert said.lines[2:4] == ["   | the needle is here", ""]
-    assert said.lines[4].startswith("found: 1 hit (")
+    assert said.lines[4].startswith("found: 1 hit, confidence 0.")
     assert said.error == f"read one: firsthand show {pointer}\n"
 
 
@@ -94,7 +95,7 @@ def test_a_fenced_answer_is_never_stored_again(shell):
     said = shell("recall", "needle", "--fenced")
     assert (said.code, said.error) == (0, "")
     assert said.lines[0].startswith("<<firsthand ")
-    assert said.lines[1] == "found: 1 hit"
+    assert re.fullmatch(r"found: 1 hit, confidence 0\.\d\d", said.lines[1])
     assert said.lines[2].startswith(
         f"{pointer}  2026-01-31 00:00:00Z  tool_result by tool:bash  session house  turn 0  untrusted  score "
     )
