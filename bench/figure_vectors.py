@@ -80,7 +80,7 @@ def _search(setting: Setting, count: int, limit: float) -> list[Row]:
         texts = [str(number) for number in range(WARM_UP, WARM_UP + QUERIES)]
         for text in texts:
             search.near(text, 1)  # a question's vector is remembered, so what follows is the search alone
-        seconds = interleave({"ours": lambda text: search.near(text, LIMIT), "exact": exact}, texts)
+        seconds = interleave({"ours": lambda text: search.near(text, LIMIT), "exact": exact}, texts, block=20)
         shares = {}
         for best in (10, LIMIT):
             same = [len({row for row, _ in search.near(t, LIMIT).rows[:best]} & set(exact(t)[:best])) for t in texts]
