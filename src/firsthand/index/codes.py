@@ -122,8 +122,14 @@ def about(vectors: Floats, middle: Floats) -> Floats:
     to .60 for all-MiniLM alone, from .489 to .53 for wordllama, and the cosines of all models have the same spread.
     """
     seen = vectors - middle
-    length = np.sqrt(np.einsum("ij,ij->i", seen, seen))[:, None]
-    found: Floats = np.where(length > NEAR_MIDDLE, seen / np.where(length > NEAR_MIDDLE, length, 1), 0)
+    found: Floats = seen * _shares_of_length(seen)[:, None]
+    return found
+
+
+def _shares_of_length(vectors: Floats) -> Floats:
+    """Give 1 over the length of each vector; 0 for what is as good as nothing."""
+    length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    found: Floats = np.where(length > NEAR_MIDDLE, 1 / np.where(length > NEAR_MIDDLE, length, 1), 0).astype(np.float32)
     return found
 
 
@@ -134,9 +140,10 @@ def cosines(sealed: Sequence[bytes], query: Floats, middle: Floats) -> Floats:
         query: its direction about the middle.
     """
     rows = _unpacked([one[4:] for one in sealed], len(query))
-    kept = rows["small"] * rows["scale"][:, None]
+    seen = rows["small"] * rows["scale"][:, None]
+    seen -= middle
     # Not as a matrix product: the threads that one brings cost ten times the sum itself while others work.
-    found: Floats = np.einsum("ij,j->i", about(kept, middle), query)
+    found: Floats = np.einsum("ij,j->i", seen, query) * _shares_of_length(seen)
     return np.clip(found, -1, 1)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from struct import pack
+from struct import Struct
 from zlib import crc32
 
 CHUNK_VECTORS = 4_096
@@ -11,6 +11,8 @@ EMPTY = 0
 HEAD_BYTES = 8
 """Before a kept vector's bytes: a checksum and the scale."""
 DIMENSION_MAX = 8_192
+_CHECKSUM = Struct("<I")
+_WORD = (1 << 32) - 1
 
 
 def bit_bytes(dimension: int) -> int:
@@ -20,9 +22,12 @@ def bit_bytes(dimension: int) -> int:
 
 def sealed(number: int, coded: bytes) -> bytes:
     """Put a checksum before a coded vector; it covers its place too."""
-    return pack("<I", crc32(coded, number & 0xFFFFFFFF)) + coded
+    return _CHECKSUM.pack(crc32(coded, number & _WORD)) + coded
 
 
 def intact(number: int, data: bytes, dimension: int) -> bool:
     """Say whether a kept vector is what was written, in its place."""
-    return len(data) == HEAD_BYTES + dimension and data[:4] == sealed(number, data[4:])[:4]
+    if len(data) != HEAD_BYTES + dimension:
+        return False
+    (checksum,) = _CHECKSUM.unpack_from(data)
+    return bool(checksum == crc32(data[_CHECKSUM.size :], number & _WORD))
