@@ -11,7 +11,7 @@ from firsthand.event import Draft, Kind
 from firsthand.index import learned
 from firsthand.recall import kept_gate
 from firsthand.recall.attempt import Scored
-from firsthand.recall.calibrate import EVENTS_MIN, Tried, learn, sample, truth_of
+from firsthand.recall.calibrate import EVENTS_MIN, Tried, calibrate, learn, sample, truth_of
 from firsthand.recall.gate import DEFAULT, Gate
 from firsthand.recall.made import SHARES, Made, Told, class_of, make, telling
 from firsthand.recall.rank import Match
@@ -202,3 +202,19 @@ def test_a_left_out_event_that_others_repeat_is_not_counted():
         return Tried((Scored(9, 0.5, {}, {}, 0.5, match),), Signals(), keys)
 
     assert (truth_of(made, tried("red boat")), truth_of(made, tried("boat"))) == (None, False)
+
+
+def test_a_broken_stage_teaches_nothing():
+    """Signals that a fault has touched give no gate; the same without the fault do."""
+
+    def ask(fault: str):
+        chance = random.Random(2)
+        return lambda _text, _without: Tried(
+            (Scored(9, 0.5, {}, {}, 0.5, Match({}, 5, (), ())),), Signals(held=chance.random(), whole=1.0), {}, fault
+        )
+
+    runs = runs_of(150)
+    assert calibrate(ask("vectors: the embedder failed"), runs, "seed", position=150) is None
+    gate = calibrate(ask(""), runs, "seed", position=150)
+    assert gate is not None
+    assert gate.position == 150

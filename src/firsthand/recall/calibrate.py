@@ -57,11 +57,13 @@ class Tried:
         ranked: its rows, best first.
         signals: of it.
         keys: of the question's words, by the word as it was asked.
+        fault: the stage that was broken; empty when all was well.
     """
 
     ranked: Sequence[Scored]
     signals: Signals
     keys: Mapping[str, str]
+    fault: str = ""
 
 
 Ask = Callable[[str, frozenset[int]], Tried]
@@ -110,7 +112,7 @@ def asking(search: Callable[[], Search]) -> Ask:
             made[:] = [search()]
         attempt = made[0].attempt(text, Scope(), "as asked", without=without)
         keys = {term.word.casefold(): term.key for term in attempt.question.words}
-        return Tried(attempt.ranked, attempt.signals, keys)
+        return Tried(attempt.ranked, attempt.signals, keys, attempt.fault)
 
     return ask
 
@@ -161,7 +163,7 @@ def calibrate(
     questions_max: int = QUESTIONS_MAX,
     seconds_max: float = SECONDS_MAX,
 ) -> Gate | None:
-    """Learn a gate; None when the store gives too few questions for one.
+    """Learn a gate; None when the store gives too few questions for one, or a stage of recall is broken.
 
     Args:
         position: the store's head.
@@ -177,6 +179,8 @@ def calibrate(
         if time.thread_time() > until:
             break
         tried = ask(made.text, made.without)
+        if tried.fault:  # what is learned of a broken stage is wrong when it is mended; recall itself tells of it
+            return None
         truth = truth_of(made, tried)
         if truth is not None:
             rows.append(row_of(tried.signals))
