@@ -45,7 +45,7 @@ RELIANCE = {
     reformulate.PART: 0.6,
     reformulate.RULES: 0.75,
     reformulate.KEY_TERMS: 0.65,
-    reformulate.FEEDBACK: 0.75,
+    reformulate.FEEDBACK: 0.65,
 }
 """How far the gate's word is taken for each kind of attempt, as measured (docs/decisions/0016-ladder.md): hits that
 were found by fewer words, or by words taken from hits, fit the question better than they answer it; and the surest
