@@ -25,7 +25,7 @@ from firsthand.value import field, replace, value
 from .around import within
 from .candidates import Candidates, Ranker
 from .evidence import Evidence, Row
-from .factors import PARTS, STRENGTHS, Candidate, Strengths, factors, task_of
+from .factors import CANDIDATES_MAX, PARTS, STRENGTHS, Candidate, Strengths, factors, task_of
 from .fuse import LIMIT_ROWS, About, about, fuse
 from .lexical import Deadline, Lexical, Reach, agents_of, in_scope, reach, stems, tokenizer, where
 from .matching import Matcher
@@ -38,6 +38,7 @@ from .scan import Scanned, scan
 from .signals import SEEN_MAX, Seen, Signals, close_in, signals
 from .triggers import FEEDBACK_ROWS, Trigger, Triggers, good
 
+AS_ASKED = "as asked"
 BLOCK_ROWS = 32
 """Candidates are read and ranked this many at a time; a page never changes those before it."""
 PASSAGES_MAX = 8
@@ -210,8 +211,9 @@ class _Attempting:
         self._notes: list[str] = []
         self._fault = ""
         self._truncated = False
-        self._cosines: dict[int, float] = {}
-        self._about = About(0.0, 0.0)
+        self._cosines: dict[int, float] = {}  # of rows that may be candidates
+        self._nearest: dict[int, float] = {}  # of all that the vectors gave: the last tells of those not in it
+        self._about: About | None = None
 
     def run(self) -> Attempt:
         search = self._search
@@ -309,6 +311,7 @@ class _Attempting:
         found: dict[int, float] = {}
         for row, cosine in nearest.rows:
             found.setdefault(position_of(row) if row >= TRIGGER_ROWS else row, cosine)
+        self._nearest = dict(found)
         if not self._scope.everything:
             search.evidence.load([position_of(row) for row in found])
             found = {row: cosine for row, cosine in found.items() if self._in_scope(position_of(row))}
@@ -374,8 +377,8 @@ class _Attempting:
             rows = list(dict.fromkeys([*rows, *(row for row in beside if row in kept and row not in seen)]))
         bases, lengths = self._estimated(rows, special)
         if self._cosines:
-            self._about = about(bases, lengths, self._frequencies.tokens_mean)
-            bases = fuse(bases, self._cosines, self._about)
+            self._about = self._about or about(bases, lengths, self._frequencies.tokens_mean)
+            bases = self._fused(bases)
         ahead = dict.fromkeys(row for row in special if row in bases)
         order = sorted((row for row in rows if row not in ahead), key=lambda row: (-bases[row], -position_of(row)))
         yield [*ahead, *order[:BLOCK_ROWS]]
@@ -394,7 +397,8 @@ class _Attempting:
         lengths: dict[int, int] = {}
         for row in rows:
             own = neighbours.own(row)
-            support = neighbours.support(row, own.tokens) if self._search.neighbours and own.score else NO_SUPPORT
+            raised = self._search.neighbours and (own.score > 0.0 or row in self._cosines)
+            support = neighbours.support(row, own.tokens) if raised else NO_SUPPORT
             speaker = 1 + SPEAKER_SHARE if names(agents.get(position_of(row), "")) else 1.0
             scores[row], replies[row] = (own.score + support.total) * speaker, support.reply * speaker
             lengths[row] = own.tokens
@@ -438,7 +442,7 @@ class _Attempting:
         said = {row: self._found_by(row, found, supports[row]) for row, found in matched}
         bases = {row: base(sum(found.values()), self._weight) for row, found in said.items()}
         if self._cosines:
-            bases = fuse(bases, self._cosines, self._about)
+            bases = self._fused(bases)
         best: dict[int, Scored] = {}
         for row, found in matched:
             one = self._neutral(row, bases[row], said[row], found)
@@ -447,6 +451,11 @@ class _Attempting:
                 best[one.position] = one
         seen.update(best)
         return sorted(best.values(), key=lambda one: (-one.base, -one.position))
+
+    def _fused(self, bases: dict[int, float]) -> dict[int, float]:
+        """Join what words and vectors say of rows."""
+        fused = fuse(bases, self._nearest, self._about or About(0.0, self._frequencies.tokens_mean))
+        return {row: fused[row] for row in bases}
 
     def _neutral(self, row: int, base: float, said: dict[str, float], found: Match) -> Scored:
         found_by = {name: each for name, each in said.items() if each}
@@ -457,8 +466,7 @@ class _Attempting:
     def _found_by(self, row: int, found: Match, support: Support) -> dict[str, float]:
         """Say what a row's score by words is made of."""
         parts = score(found, self._frequencies, self._matcher.light)
-        own = sum(parts.values())
-        if not own:
+        if not sum(parts.values()) and row not in self._cosines:
             return {}
         parts["neighbours"] = support.total
         if support.reply and self._neighbours.asked(row):
@@ -475,7 +483,9 @@ class _Attempting:
 
         They join the first block, which is the same for every page.
         """
-        search = self._search
+        search, notes_alone = self._search, self._scope.kinds == (Kind.NOTE,)
+        if self._how != AS_ASKED and not notes_alone:  # in fewer words or others, a case is no longer the one it was
+            return ranked, ()
         notes = search.notes(through)
         if not notes.any:
             return ranked, ()
@@ -484,7 +494,7 @@ class _Attempting:
             self._question, self._frequencies, self._scope, search.deadline, best=best, without=self._without
         )
         kept = good(found)
-        chosen = found if self._scope.kinds == (Kind.NOTE,) else kept  # asked for notes alone, all of them answer
+        chosen = found if notes_alone else kept
         known = {one.position: one for one in ranked}
         told = [self._told(each, known.get(each.position)) for each in chosen]
         added = {one.position: one for one in told if one is not None}
@@ -512,14 +522,14 @@ class _Attempting:
         asked = [term.word for term in self._question.words]
         for at in range(0, len(ranked), BLOCK_ROWS):
             block = ranked[at : at + BLOCK_ROWS]
-            if at and search.query.conditions is None:
-                yield from block
-                continue
-            judged = []
-            judging = factors([self._candidate(one) for one in block], task, asked, search.strengths)
-            for one, each in zip(block, judging, strict=True):
-                judged.append(replace(one, parts=each.parts(one.base), total=each.total(one.base)))
-            yield from sorted(judged, key=lambda one: (-one.total, -one.position))
+            # Without a task only the best are compared with each other.
+            count = BLOCK_ROWS if search.query.conditions is not None else CANDIDATES_MAX if at == 0 else 0
+            judging = factors([self._candidate(one) for one in block[:count]], task, asked, search.strengths)
+            judged = [
+                replace(one, parts=each.parts(one.base), total=each.total(one.base))
+                for one, each in zip(block, judging, strict=False)
+            ]
+            yield from sorted([*judged, *block[count:]], key=lambda one: (-one.total, -one.position))
 
     def _candidate(self, one: Scored) -> Candidate:
         row = self._search.row(one.row)

@@ -23,7 +23,7 @@ from firsthand.value import replace, value
 
 from . import complement, hits, ladder, mmr
 from .around import SessionAround
-from .attempt import BLOCK_ROWS, Attempt, Scored, Search, no_match
+from .attempt import AS_ASKED, BLOCK_ROWS, Attempt, Scored, Search, no_match
 from .candidates import Ranker
 from .complement import PARTNERS_MAX, Place
 from .evidence import Row
@@ -33,8 +33,6 @@ from .ladder import Climbed
 from .near import Near
 from .plan import POSTINGS_INTERACTIVE
 from .triggers import reserve
-
-AS_ASKED = "as asked"
 
 Rewrite = Callable[[str], Sequence[str]]
 """Gives a question in other words."""

@@ -31,7 +31,7 @@ from .lexical import Deadline, Lexical, where
 from .plan import Question, Term
 from .rank import Frequencies
 
-NOTES_MAX = 24
+NOTES_MAX = 16
 """Notes that are read and scored, of those that share the heaviest words."""
 WAITING_MAX = 2_000
 """Notes that are read because the index does not reach them, the newest first."""
@@ -40,7 +40,7 @@ ROWS_MAX = 20_000
 """Situations looked at for one term."""
 FEEDBACK_ROWS = 10
 FEEDBACK_CHARACTERS_MAX = 2_000
-FEEDBACK_LOOKUPS_MAX = 80
+FEEDBACK_LOOKUPS_MAX = 40
 FEEDBACK_TERMS = 20
 FEEDBACK_SHARE = 0.5
 STRENGTH_MIN = 0.05
