@@ -77,7 +77,7 @@ class VectorSearch:
             db = self._connection()
             space = vectors.find(db, self._namespace(), identity_of(self._embedder))
             if space is None:
-                return Nearest((), 0, self._behind())
+                return Nearest((), 0, self._behind() or self._others(db))
             through = space.through
             if not space.vectors:
                 return Nearest((), through, self._behind())
@@ -91,6 +91,16 @@ class VectorSearch:
             return Nearest((), through, str(error))
         except apsw.Error as error:
             return Nearest((), through, f"the vectors cannot be read ({error}); {vectors.REPAIR}")
+
+    def _others(self, db: apsw.Connection) -> str:
+        """Say whose vectors are here when there are none of this embedder; empty when there are none at all."""
+        others = [space.identity for space in vectors.spaces(db, self._namespace()) if space.vectors]
+        if not others:
+            return ""
+        return (
+            f"those here are of {others[0]}, none of {identity_of(self._embedder)} yet; run 'firsthand follow' with "
+            "the embedder that is to be used from now on"
+        )
 
     # the query -------------------------------------------------------------------------------------
 
