@@ -300,13 +300,13 @@ class _Attempting:
             return {}
         limits = where(search.db, search.key, self._scope)
         nearest = search.near.near(self._text, LIMIT_ROWS, low=limits.low, high=min(limits.high, search.head + 1))
-        if nearest.fault:
-            self._fault = self._fault or nearest.fault
-            self._notes.append(nearest.fault)
+        if fault := nearest.fault or ("" if nearest.through else "none are made yet; run 'firsthand follow'"):
+            self._notes.append(f"vectors: {fault}")
+            self._fault = self._fault or self._notes[-1]
         elif search.head - nearest.through > BEHIND_EVENTS_MAX:
             self._notes.append(
-                f"vectors reach position {nearest.through:,} of {search.head:,}; what is behind it was found by its "
-                "words alone; run 'firsthand follow'"
+                f"vectors: they reach position {nearest.through:,} of {search.head:,}; what is behind it was found by "
+                "its words alone; run 'firsthand follow'"
             )
         found: dict[int, float] = {}
         for row, cosine in nearest.rows:
