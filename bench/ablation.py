@@ -37,7 +37,7 @@ from quality.values import Talk
 HITS = 10
 HERE = Path(__file__).parent
 WHOLE = "as it is"
-LAMBDAS = (0.5, 0.6, 0.8, 1.0)
+LAMBDAS = (0.5, 0.6, 0.7, 1.0)
 GENERAL: dict[str, dict[str, Any]] = {
     WHOLE: {},
     "no superseded": {"strengths": replace(STRENGTHS, superseded=0.0)},
@@ -54,8 +54,9 @@ OF_TASKS: dict[str, dict[str, Any]] = {
     },
     "task relevance at full strength": {"strengths": replace(STRENGTHS, task_relevance=1.0)},
     "phase at full strength": {"strengths": replace(STRENGTHS, phase=1.0)},
-    "premise at full strength": {"strengths": replace(STRENGTHS, premise=1.0)},
     "no factors": {"strengths": NO_STRENGTHS},
+    "lambda 0.7": {"mmr_lambda": 0.7},
+    "lambda 1": {"mmr_lambda": 1.0},
 }
 OF_UPDATES: dict[str, dict[str, Any]] = {
     **{name: GENERAL[name] for name in (WHOLE, "no superseded")},

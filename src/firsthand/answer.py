@@ -140,7 +140,7 @@ class Query:
     now: Moment | None = None
     attempts_max: int = 3
     cost: float = 3.0
-    mmr_lambda: float = 0.7
+    mmr_lambda: float = 0.8
 
     def __post_init__(self) -> None:
         _check_text(self.text)

@@ -248,8 +248,8 @@ def _recall(commands: Any) -> None:
         help="a false memory costs as much as X second looks, default 3: found is from X / (1 + X) confidence on",
     )  # fmt: skip
     one.add_argument(
-        "--lambda", dest="mmr_lambda", type=_decimal(0.5, 1), default=0.7, metavar="X",
-        help="1 ranks by score alone, less puts repetitions further down; default 0.7",
+        "--lambda", dest="mmr_lambda", type=_decimal(0.5, 1), default=0.8, metavar="X",
+        help="1 ranks by score alone, less puts repetitions further down; default 0.8",
     )  # fmt: skip
     how = one.add_mutually_exclusive_group()
     how.add_argument("-v", "--explain", action="store_true", help="show what each score is made of, and every attempt")
