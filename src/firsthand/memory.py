@@ -206,15 +206,18 @@ class Memory:
         hits_max: int = 10,
         budget_tokens_max: int = 4_000,
         skip: int = 0,
+        rewrite: Callable[[str], Sequence[str]] | None = None,
     ) -> Answer:
         """Find events by their words and exact strings; an empty answer says why it is empty.
 
         Args:
-            query: any text, or a whole `Query` (the other arguments are then not looked at).
+            query: any text, or a whole `Query` (of the other arguments only ``rewrite`` is then looked at).
             kinds: members of `Kind`, or their words.
             since, until: event time, inclusive: a `Moment`, ISO 8601 text or an epoch number.
             budget_tokens_max: of all previews together.
             skip: hits to pass over, to read on.
+            rewrite: gives a question in other words, for when the first answer is not sure; when it fails, a note
+                says so.
 
         Raises:
             QueryError: a number is out of range, a time cannot be read, or a name is no name.
@@ -228,7 +231,7 @@ class Memory:
             query = Query(query, scope, hits_max=hits_max, budget_tokens_max=budget_tokens_max, skip=skip)
         return search(
             self._log.reader, self.namespace, query,
-            accelerator=self._accelerator(), near=self._dense, gate=self._gate(),
+            accelerator=self._accelerator(), near=self._dense, gate=self._gate(), rewrite=rewrite,
         )  # fmt: skip
 
     def fence(self, text: str, *, label: str = fence.LABEL) -> str:

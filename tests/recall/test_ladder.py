@@ -9,6 +9,7 @@ from firsthand.errors import ModelError
 from firsthand.event import Draft, Kind
 from firsthand.index.text import TextIndex
 from firsthand.log.log import Log
+from firsthand.memory import Memory
 from firsthand.moment import Moment, parse
 from firsthand.recall import ladder
 from firsthand.recall.attempt import Attempt, Scored, Search
@@ -228,3 +229,14 @@ def test_now_is_what_time_words_are_counted_from(log):
         answer = search(log.reader, "default", Query("what did Ann paint last month?", now=now, cost=1_000.0))
         spans += [hop.query for hop in answer.hops if hop.how == "time words"]
     assert [span[span.index("(") + 1 :][:7] for span in spans] == ["2023-04", "2022-04"]
+
+
+def test_a_memory_is_given_a_rewrite(tmp_path):
+    """A question whose words stand nowhere is answered by those that the caller's function gives."""
+    with Memory.open(tmp_path / "store") as memory:
+        memory.append([Draft(Kind.USER_MESSAGE, b"cold start initialization of the fleet")], session="s")
+        asked = []
+        answer = memory.recall("bootstrap automation", rewrite=lambda text: asked.append(text) or ["cold start fleet"])
+    assert asked == ["bootstrap automation"]
+    assert [hop.how for hop in answer.hops] == ["as asked", "rewritten"]
+    assert [hit.preview for hit in answer] == ["cold start initialization of the fleet"]

@@ -287,7 +287,7 @@ def _day_if_there(year: int, month: int, day: int) -> Iterator[Reading]:
     """Give a day, or nothing for 29 February of most years."""
     try:
         there = date(year, month, day)
-    except ValueError:
+    except ValueError:  # no such day in that month
         return
     yield from _hours(there, "")
 
