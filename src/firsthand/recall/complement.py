@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import Protocol
 
 from firsthand.event import Event, Kind
 from firsthand.index.words import exact_strings
-from firsthand.task import signs
 from firsthand.value import value
 
 HITS_MAX = 3
@@ -41,38 +41,33 @@ HALF = "the other half"
 CAUSE, EFFECT = "the change before it", "what failed after it"
 REPLY, QUESTION = "the reply to it", "the question before it"
 
-_HALF = re.compile(
+_compiled = cache(re.compile)  # when a rule needs it: a fresh process pays for each
+_HALF = (
     r"\b(?P<ordinal>first|second|1st|2nd|other|left|right|upper|lower|front|back) (?:half|part|piece|share|portion)\b"
-    r"|\b(?:half|part|piece|share|portion) (?P<number>[12]|one|two|a|b)(?: ?(?:of|/) ?(?:2|two))?\b",
-    re.IGNORECASE,
+    r"|\b(?:half|part|piece|share|portion) (?P<number>[12]|one|two|a|b)(?: ?(?:of|/) ?(?:2|two))?\b"
 )
+_PARTS = ("half", "part", "piece", "share", "portion")
 _SIDES = {
     "first": 1, "1st": 1, "left": 1, "upper": 1, "front": 1, "1": 1, "one": 1, "a": 1,
     "second": 2, "2nd": 2, "right": 2, "lower": 2, "back": 2, "2": 2, "two": 2, "b": 2, "other": 0,
 }  # fmt: skip
-_SECRET = re.compile(
-    r"\b(?:key|secret|token|password|passphrase|code|seed|combination|hash|certificate|credential)s?\b", re.IGNORECASE
-)
-_FAILS = re.compile(
+_KEYS = r"\b(?:key|secret|token|password|passphrase|code|seed|combination|hash|certificate|credential)s?\b"
+_FAILS = (
     r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|exceptions?|traceback|crash(?:es|ed|ing)?|timeouts?|times? out|timed out|"
     r"broken|broke|refused|denied|panic|5\d\d|segfault|slow|hangs?|hung|stuck|freezes|stopped working|"
-    r"does(?:n't| not) work)\b",
-    re.IGNORECASE,
+    r"does(?:n't| not) work)\b"
 )
-_CHANGES = re.compile(
+_CHANGES = (
     r"\b(?:chang(?:ed|ing)|set|edit(?:ed|ing)|updat(?:ed|ing)|renam(?:ed|ing)|replac(?:ed|ing)|remov(?:ed|ing)|"
     r"lower(?:ed|ing)|rais(?:ed|ing)|switch(?:ed|ing)|bump(?:ed|ing)|upgrad(?:ed|ing)|rotat(?:ed|ing)|disabl(?:ed|ing)|"
-    r"enabl(?:ed|ing)|deploy(?:ed|ing)|merg(?:ed|ing)|migrat(?:ed|ing)|delet(?:ed|ing)|moved)\b",
-    re.IGNORECASE,
+    r"enabl(?:ed|ing)|deploy(?:ed|ing)|merg(?:ed|ing)|migrat(?:ed|ing)|delet(?:ed|ing)|moved)\b"
 )
-_EDITS = re.compile(r"edit|write|patch|replace|insert|create|update|apply|rename|delete|move", re.IGNORECASE)
-_COMMANDS = re.compile(
+_EDITS = r"edit|write|patch|replace|insert|create|update|apply|rename|delete|move"
+_COMMANDS = (
     r"\b(?:sed -i|tee |git (?:commit|revert|merge|apply|checkout)|mv |cp |rm |patch |export \w+=|kubectl (?:apply|set|"
-    r"edit|rollout)|helm upgrade|terraform apply|systemctl (?:restart|edit)|(?:pip|npm) install)|>>? ?\S",
+    r"edit|rollout)|helm upgrade|terraform apply|systemctl (?:restart|edit)|(?:pip|npm) install)|>>? ?\S"
 )
-_NAME = re.compile(
-    r"[A-Za-z_][\w-]*(?:[./][\w-]+)+|[A-Za-z]+_\w+|[a-z]+[A-Z]\w+|[A-Z]{2,}[A-Z0-9_]*\d*|[a-z]+-[a-z][\w-]*"
-)
+_NAME = r"[A-Za-z_][\w-]*(?:[./][\w-]+)+|[A-Za-z]+_\w+|[a-z]+[A-Z]\w+|[A-Z]{2,}[A-Z0-9_]*\d*|[a-z]+-[a-z][\w-]*"
 _COMMON = frozenset(["e.g", "i.e", "OK", "HTTP", "API", "URL", "JSON", "ERROR", "FAILED", "None", "NULL"])
 
 
@@ -199,7 +194,7 @@ def _half(event: Event, around: Around, others: Sequence[Event]) -> Iterator[Par
     """One half of a key: the event that holds the other half, of the same name."""
     text = _text(event)
     side = _side(text)
-    if side is None or _SECRET.search(text) is None:
+    if side is None or _compiled(_KEYS, re.IGNORECASE).search(text) is None:
         return
     words = _words(text)
     best: tuple[bool, float, int, Event] | None = None
@@ -208,7 +203,7 @@ def _half(event: Event, around: Around, others: Sequence[Event]) -> Iterator[Par
             continue
         said = _text(other)
         its = _side(said)
-        if its is None or (its == side != 0) or _SECRET.search(said) is None:
+        if its is None or (its == side != 0) or _compiled(_KEYS, re.IGNORECASE).search(said) is None:
             continue
         theirs = _words(said)
         likeness = len(words & theirs) / max(1, min(len(words), len(theirs)))
@@ -259,7 +254,7 @@ _RULES: tuple[_Rule, ...] = (_call, _reply_to, _half, _cause, _question)
 def names(text: str) -> frozenset[str]:
     """Give the things that a text names: paths, files, settings and identifiers, by their last part too."""
     found: dict[str, None] = {}
-    for one in (*exact_strings(text), *_NAME.findall(text)):
+    for one in (*exact_strings(text), *_compiled(_NAME).findall(text)):
         if one in _COMMON or one.replace(".", "").isdigit():
             continue
         whole = one.casefold().strip("./-_")
@@ -273,15 +268,19 @@ def names(text: str) -> frozenset[str]:
 
 def _is_failure(event: Event) -> bool:
     if event.kind is Kind.TOOL_RESULT:
+        from firsthand.task import signs  # noqa: PLC0415 - ten milliseconds that few recalls need
+
         return signs.failure(event.meta, event.text[:TEXT_CHARACTERS], "") is not None
-    return _is_short(event) and _FAILS.search(event.text) is not None
+    return _is_short(event) and _compiled(_FAILS, re.IGNORECASE).search(event.text) is not None
 
 
 def _is_change(event: Event) -> bool:
     if event.kind is Kind.TOOL_CALL:
         tool = event.meta.get("tool")
-        return _EDITS.search(tool if isinstance(tool, str) else "") is not None or bool(_COMMANDS.search(_text(event)))
-    return _is_short(event) and _CHANGES.search(event.text) is not None
+        return _compiled(_EDITS, re.IGNORECASE).search(tool if isinstance(tool, str) else "") is not None or bool(
+            _compiled(_COMMANDS).search(_text(event))
+        )
+    return _is_short(event) and _compiled(_CHANGES, re.IGNORECASE).search(event.text) is not None
 
 
 def _is_short(event: Event) -> bool:
@@ -296,13 +295,18 @@ def _asks(event: Event) -> bool:
 
 def _side(text: str) -> int | None:
     """Say which half a text holds: 1, 2, 0 for "the other"; None for none, or both."""
-    sides = {_SIDES[(match["ordinal"] or match["number"]).lower()] for match in _HALF.finditer(text)}
+    if not any(word in text.lower() for word in _PARTS):
+        return None
+    sides = {
+        _SIDES[(match["ordinal"] or match["number"]).lower()]
+        for match in _compiled(_HALF, re.IGNORECASE).finditer(text)
+    }
     return sides.pop() if len(sides) == 1 else None
 
 
 def _words(text: str) -> frozenset[str]:
     """Give the words of a text that may name its key: not those of halves and keys in general."""
-    plain = _HALF.sub(" ", _SECRET.sub(" ", text)).casefold()
+    plain = _compiled(_HALF, re.IGNORECASE).sub(" ", _compiled(_KEYS, re.IGNORECASE).sub(" ", text)).casefold()
     return frozenset(re.findall(r"[^\W\d_][\w-]{3,}", plain)) - _FILLING
 
 

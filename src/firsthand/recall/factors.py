@@ -23,7 +23,6 @@ from typing import Any
 
 from firsthand.answer import Conditions
 from firsthand.event import Kind
-from firsthand.task import constraints, sentences, signs
 from firsthand.value import field, fields, value
 
 from .mmr import rarity
@@ -227,6 +226,8 @@ def phase(one: Candidate, task: Task) -> float:
 
 def kind_shown(one: Candidate) -> str:
     """Say what a row shows: a failure, an output, a change, a rule, a decision, a question, a statement, or other."""
+    from firsthand.task import constraints, sentences, signs  # noqa: PLC0415 - only a task with a phase pays for them
+
     match one.kind:
         case Kind.TOOL_RESULT:
             return "failure" if signs.failure(one.meta, one.text, "") is not None else "output"

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from functools import cache
 
 from firsthand.value import value
 
@@ -30,23 +31,21 @@ _CHANGES = (
     r"(?:changed|updated|moved|switched|set|raised|lowered|increased|reduced|decreased|improved|dropped|extended|renamed"
     r"|rescheduled|postponed|grown|risen)(?: from [^.,;\n]{1,40}?)? to"
 )
-_SETTING = re.compile(
+_compiled = cache(re.compile)  # when a text is read: a fresh process pays for each
+_SETTING = (
     r"(?m)^[ \t>*+|-]*(?:export )?[\"']?([a-z_][\w.-]{0,59}(?: [\w.-]{1,30}){0,2})[\"']?[ \t]*[=:][ \t]*"
     r"[\"']?([^\s\"'#;,{}()\[\]]{1,80})|\"([a-z_][\w.-]{0,59})\" ?: ?\"?([^\s\"#;,{}()\[\]]{1,80})"
 )
 _NOW = r"(?:now|currently) "
-_SAYS = re.compile(
+_SAYS = (
     rf" (?P<before>{_NOW})?(?:(?:(?:(?:is|are|was|were|has|have|had)(?: been)?|got) )?(?P<change>{_CHANGES})"
     rf"|is|are|was|were|equals) (?P<behind>{_NOW})?"
 )
-_ARTICLE = re.compile(r"(?:a|an|the|at|about|around) ")
-_VALUE = re.compile(r"[\"'`]?[^\s,;:!?()\[\]{}=][^,;!?\n()\[\]{}]{0,60}")
-_CLAUSE = re.compile(r"[,;:()\n.!?]+\s|\b(?:that|which|and|but|so|then|because|when|where|while|if|as|says?)\b")
-_CHANGED = re.compile(
-    r"\b(?:now|new|updated?|currently|actually|instead|correction|changed|adjusted|moved|switched|rescheduled)\b",
-    re.IGNORECASE,
-)
-_TELLING = re.compile(r"[0-9A-Z\"'`/_@]|\w[.-]\w")
+_ARTICLE = r"(?:a|an|the|at|about|around) "
+_VALUE = r"[\"'`]?[^\s,;:!?()\[\]{}=][^,;!?\n()\[\]{}]{0,60}"
+_CLAUSE = r"[,;:()\n.!?]+\s|\b(?:that|which|and|but|so|then|because|when|where|while|if|as|says?)\b"
+_CHANGED = r"\b(?:now|new|updated?|currently|actually|instead|correction|changed|adjusted|moved|switched|rescheduled)\b"
+_TELLING = r"[0-9A-Z\"'`/_@]|\w[.-]\w"
 _PRONOUNS = frozenset(["it", "this", "that", "what", "there", "here", "he", "she", "they", "we", "you", "i", "who"])
 _OPENS = frozenset(["the", "our", "my", "its", "his", "her", "their", "your", "this", "a", "an"])
 _JOINS = frozenset(["of", "for", "in", "on", "at"])
@@ -102,7 +101,7 @@ def stem(word: str) -> str:
 
 
 def _settings(small: str, text: str, wanted: frozenset[str]) -> Iterator[Slot]:
-    for match in _SETTING.finditer(small):
+    for match in _compiled(_SETTING).finditer(small):
         at = 1 if match[1] else 3
         name = names(match[at])
         given = _even(text[match.start(at + 1) : match.end(at + 1)]) if name & wanted else ""
@@ -111,19 +110,19 @@ def _settings(small: str, text: str, wanted: frozenset[str]) -> Iterator[Slot]:
 
 
 def _sayings(small: str, text: str, wanted: frozenset[str]) -> Iterator[Slot]:
-    for match in _SAYS.finditer(small):
+    for match in _compiled(_SAYS).finditer(small):
         before = small[max(0, match.start() - NAME_CHARACTERS_MAX) : match.start()]
         if not any(word in before for word in wanted):
             continue
-        clause = _CLAUSE.split(before)[-1]
+        clause = _compiled(_CLAUSE).split(before)[-1]
         name = _name(clause)
         if not name & wanted:
             continue
-        article = _ARTICLE.match(small, match.end())
-        value = _VALUE.match(text, article.end() if article is not None else match.end())
+        article = _compiled(_ARTICLE).match(small, match.end())
+        value = _compiled(_VALUE).match(text, article.end() if article is not None else match.end())
         given = _even(value[0]) if value is not None else ""
         if given:
-            changed = match["before"] or match["behind"] or match["change"] or _CHANGED.search(clause)
+            changed = match["before"] or match["behind"] or match["change"] or _compiled(_CHANGED).search(clause)
             yield Slot(name, given, changed=bool(changed))
 
 
@@ -149,4 +148,4 @@ def _even(given: str) -> str:
         if word[-1] in ".!?" and len(word) > 1:
             break
     said = " ".join(words).rstrip(".!?")
-    return said.strip("\"'`").lower() if _TELLING.search(said) else ""
+    return said.strip("\"'`").lower() if _compiled(_TELLING).search(said) else ""
