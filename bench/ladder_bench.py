@@ -96,7 +96,7 @@ def _tries(memory: Memory, store: Store, talk: Talk, question: Question) -> Iter
     first = search.attempt(query.text, Scope(), ladder.AS_ASKED)
 
     def judged(attempt: Attempt) -> float:
-        same = attempt is first
+        same = attempt is first or attempt.how in ladder.ON_THEIR_OWN
         return DEFAULT.confidence(
             attempt.signals if same else search.judged(attempt, first.question, first.frequencies)
         )

@@ -109,7 +109,7 @@ def test_no_attempt_outlasts_the_time_of_the_ladder(log):
 
 def test_a_rewrite_is_asked_too(log):
     """Each text that the caller's own function gives is an attempt; what the function takes does not count."""
-    clock = iter([0.0, 0.0, 500.0, *[500.1] * 20])
+    clock = iter([0.0, 0.0, 0.0, 0.0, 500.0, *[500.1] * 20])
     found = climbed(
         log,
         Query("Who moved the database? Who painted the harbour?", attempts_max=4),
@@ -117,9 +117,9 @@ def test_a_rewrite_is_asked_too(log):
         clock=lambda: next(clock),
     )
     assert [hop.query for hop in found.hops][1:] == [
-        "invoice upload", "Who moved the database?", "Who painted the harbour?",
+        "Who moved the database?", "Who painted the harbour?", "invoice upload",
     ]  # fmt: skip
-    assert hows(found) == ["as asked", "rewritten", "part", "part"]
+    assert hows(found) == ["as asked", "part", "part", "rewritten"]
 
 
 @pytest.mark.parametrize("wrong", ["text", None, 7, [1], {"a": 1}])
@@ -213,6 +213,24 @@ def test_of_equally_sure_attempts_the_earliest_leads(made):
     """A tie of confidence leaves the question as asked in front."""
     merged = merge([Try(made("as asked", {1: 0.1}), 0.4), Try(made("key terms", {2: 0.9}), 0.4)])
     assert [one.position for one in merged] == [1, 2]
+
+
+def test_no_part_of_a_message_leads_it(made):
+    """Where several questions are asked, the attempt that asked all of them leads, however sure another is."""
+    first, part = Try(made("as asked", {1: 0.1}), 0.2), Try(made("part", {2: 0.9}), 0.6)
+    assert ladder.leader([first, part]) is first
+    assert ladder.leader([first, Try(made("time words", {2: 0.9}), 0.6)]).attempt.how == "time words"
+
+
+def test_the_one_question_of_a_message_is_judged_by_itself(log):
+    """What is said beside a question makes its answer no less sure."""
+    text = "I was ill and slept all the long week and nobody called or wrote. Who moved the database to Lyon?"
+    answer = search(log.reader, "default", Query(text, now=NOW))
+    alone = search(log.reader, "default", Query("Who moved the database to Lyon?", now=NOW))
+    assert [hop.how for hop in answer.hops][:2] == ["as asked", "the question in it"]
+    assert answer.hops[1].confidence == pytest.approx(alone.hops[0].confidence)
+    assert answer.hops[1].confidence > answer.hops[0].confidence
+    assert answer.hits[0].preview == TEXTS[1][1]
 
 
 def test_nothing_found_is_nothing(made):

@@ -114,13 +114,26 @@ def test_an_event_named_as_a_time_bounds_the_search(first):
 
 
 def test_the_questions_of_a_message_are_asked_one_by_one(first):
-    """Of what is said and asked, the questions alone; a single question has no parts."""
+    """Of what is said and asked, the questions alone; a lone question, and a message that asks nothing, have none."""
+    one = first("The build is slow today. Who owns the cache server?")
+    assert list(reformulate.parts(one)) == [Wording("the question in it", "Who owns the cache server?", Scope())]
     two = first("The build is slow today. Who owns the cache server and when was the disk replaced?")
-    assert [one.text for one in reformulate.parts(two)] == ["Who owns the cache server", "when was the disk replaced?"]
+    assert list(reformulate.parts(two)) == [
+        Wording("part", "Who owns the cache server", Scope()),
+        Wording("part", "when was the disk replaced?", Scope()),
+    ]
     assert list(reformulate.parts(first("Who owns the cache and the disk?"))) == []
     assert list(reformulate.parts(first("It is slow. It is old."))) == []
     many = first(" ".join(f"What is thing number{n} called?" for n in range(9)))
     assert len(list(reformulate.parts(many))) == reformulate.PARTS_MAX
+
+
+def test_a_message_with_one_question_asks_that(first):
+    """What is said of time beside the question bounds nothing."""
+    said = "I was ill yesterday and stayed at home. What did Ann paint in March 2023?"
+    assert reformulate.asked(said) == "What did Ann paint in March 2023?"
+    assert reformulate.asked("Who is it? Where is she?") == "Who is it? Where is she?"
+    assert reformulate.asked("What did Ann paint?") == "What did Ann paint?"
 
 
 def test_key_terms_are_the_rarest_that_the_store_has(first):
@@ -168,7 +181,14 @@ def test_wordings_come_in_a_fixed_order_and_are_made_when_asked_for(first, weigh
     found = wordings(asked, weigh, lambda question: called.append(question) or ["other words"])
     assert next(found).how == "exact strings"
     assert called == []
-    assert [one.how for one in found] == ["time words", "rewritten", "part", "rules", "key terms", "terms of its hits"]
+    assert [one.how for one in found] == [
+        "the question in it",
+        "time words",
+        "rewritten",
+        "rules",
+        "key terms",
+        "terms of its hits",
+    ]
     assert called == [text]
 
 

@@ -42,6 +42,7 @@ RELIANCE = {
     reformulate.TIME: 1.1,
     reformulate.ANCHOR: 0.75,
     reformulate.REWRITTEN: 0.8,
+    reformulate.QUESTION: 1.0,
     reformulate.PART: 0.6,
     reformulate.RULES: 0.75,
     reformulate.KEY_TERMS: 0.65,
@@ -54,6 +55,8 @@ PLACES = (7, 8, 9)
 """Places, counted from 0, at which the best new hit of an attempt that asks for a part of the question stands at the
 latest: what one question of a message finds is never first for the whole message."""
 _PARTIAL = frozenset({reformulate.STRINGS, reformulate.PART})
+ON_THEIR_OWN = frozenset({reformulate.QUESTION})
+"""Attempts that are judged by their own words: what is said beside a question is not asked."""
 
 
 class Searching(Protocol):
@@ -95,7 +98,7 @@ class Climbed:
     Attributes:
         hops: the attempts as the answer shows them, in order.
         tries: the same, as they can be merged.
-        best: the surest; of equals the earliest.
+        best: the one that leads the ranking: see `leader`.
         notes: why the ladder ended early, and what failed.
     """
 
@@ -120,7 +123,8 @@ def climb(
     """Ask again until an attempt passes the gate, or may no more.
 
     Args:
-        confidence: that an attempt answers the question as it was asked, by the gate.
+        confidence: that an attempt answers the question as it was asked, by the gate; `ON_THEIR_OWN` are judged by
+            their own words.
         first_ms: what the first attempt took; the whole ladder takes at most `TIMES_FIRST_MAX` times that.
         now: what time words are counted from.
         triggers: the store holds rules that are found by situations.
@@ -143,7 +147,7 @@ def climb(
             if ladder.done:
                 break
         ladder.notes += rewriting.notes if rewriting is not None else ()
-    return Climbed(tuple(ladder.hops), tuple(ladder.tries), ladder.best, tuple(ladder.notes))
+    return Climbed(tuple(ladder.hops), tuple(ladder.tries), leader(ladder.tries), tuple(ladder.notes))
 
 
 class _Ladder:
@@ -155,10 +159,6 @@ class _Ladder:
         self.tries: list[Try] = []
         self.hops: list[Hop] = []
         self.notes: list[str] = []
-
-    @property
-    def best(self) -> Try:
-        return max(self.tries, key=lambda one: one.confidence)
 
     @property
     def done(self) -> bool:
@@ -210,7 +210,8 @@ def _seen(first: Attempt, search: Searching, query: Query, now: Moment, *, trigg
         event = search.event(one.position)
         rows.append(Seen(one.position, one.base, event.time if event is not None else None, frozenset(one.match.times)))
     texts = tuple(search.text(one) for one in first.ranked[:FEEDBACK_ROWS])
-    return First(first.question, first.frequencies, query.scope, tuple(rows), texts, read(query.text, now), triggers)
+    times = read(reformulate.asked(query.text), now)
+    return First(first.question, first.frequencies, query.scope, tuple(rows), texts, times, triggers)
 
 
 class _Rewriting:
@@ -253,13 +254,20 @@ def _called(function: Callable[[str], Sequence[str]], text: str) -> list[str]:
 # one ranking ----------------------------------------------------------------------------------------
 
 
+def leader(tries: Sequence[Try]) -> Try:
+    """Give the surest attempt, of equals the earliest; for a message of several questions the one that asked all."""
+    if any(one.attempt.how == reformulate.PART for one in tries):
+        return tries[0]
+    return max(tries, key=lambda one: one.confidence)
+
+
 def merge(tries: Sequence[Try]) -> tuple[Scored, ...]:
     """Make one ranking of several attempts: the surest one's order, then what the others found beside it.
 
     Joining the scores or the ranks was measured and is worse: where the first attempt is right it is diluted by
     others that are not. No hit counts more than those before it.
     """
-    best = max(tries, key=lambda one: one.confidence)
+    best = leader(tries)
     others = [one for one in tries if one is not best]
     order = list(best.attempt.ranked)
     held = {one.position for one in order}

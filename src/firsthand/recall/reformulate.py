@@ -27,6 +27,7 @@ AS_ASKED = "as asked"
 STRINGS = "exact strings"
 TIME = "time words"
 ANCHOR = "named time"
+QUESTION = "the question in it"
 PART = "part"
 RULES = "rules"
 KEY_TERMS = "key terms"
@@ -85,7 +86,7 @@ class First:
     Attributes:
         rows: the best of those ranked, best first.
         texts: of the first of them, as far as they are read for other words.
-        times: what the question says of time.
+        times: what the question in the message says of time.
         triggers: True when the store holds rules that are found by situations.
     """
 
@@ -131,11 +132,11 @@ def wordings(first: First, weigh: Weigh, rewrite: Callable[[str], Sequence[str]]
         rewrite: gives the question in other words; it is called once, when its turn comes.
     """
     yield from exact_strings(first)
+    yield from parts(first)
     yield from in_time(first)
     yield from by_anchor(first, weigh)
     for text in rewrite(first.question.text) if rewrite is not None else ():
         yield Wording(REWRITTEN, text, first.scope)
-    yield from parts(first)
     if first.triggers and (not first.scope.kinds or Kind.NOTE in first.scope.kinds):
         yield Wording(RULES, first.question.text, replace(first.scope, kinds=(Kind.NOTE,)))
     yield from key_terms(first)
@@ -160,7 +161,7 @@ def in_time(first: First) -> Iterator[Wording]:
 
     Of several readings the one is taken in which the first attempt's rows lie; without any, the likeliest.
     """
-    text = first.times.rest if re.search(_WORD, first.times.rest) else first.question.text
+    text = first.times.rest if re.search(_WORD, first.times.rest) else asked(first.question.text)
     for said in first.times.said[:TIMES_MAX]:
         support = [sum(row.base for row in first.rows if _within(row.time, span)) for span in said.spans]
         scope = _narrowed(first.scope, said.spans[support.index(max(support))])
@@ -179,18 +180,29 @@ def by_anchor(first: First, weigh: Weigh) -> Iterator[Wording]:
     if not held or max(held) <= ANCHOR_SHARE_MIN * sum(weights.values()):
         return
     scope = _beside(first.scope, anchor, first.rows[held.index(max(held))])
-    text = " ".join(first.question.text.split()).replace(anchor.words, " ", 1)
+    text = " ".join(asked(first.question.text).split()).replace(anchor.words, " ", 1)
     if scope is not None and re.search(_WORD, text):
         yield Wording(ANCHOR, " ".join(text.split()), scope)
 
 
 def parts(first: First) -> Iterator[Wording]:
     """Ask the questions in a message one by one: each without what else is said and asked."""
-    pieces = [piece.strip() for piece in re.split(_PARTS, first.question.text[:PART_CHARACTERS_MAX]) if _told(piece)]
+    asking = questions(first.question.text)
+    for piece in asking[:PARTS_MAX]:
+        yield Wording(QUESTION if len(asking) == 1 else PART, piece, first.scope)
+
+
+def questions(text: str) -> list[str]:
+    """Find the questions in a message; none where it is nothing but one question, or asks nothing."""
+    pieces = [piece.strip() for piece in re.split(_PARTS, text[:PART_CHARACTERS_MAX]) if _told(piece)]
     asking = [piece for piece in pieces if re.match(_ASKS, piece) and len(_told(piece)) >= PART_WORDS_MIN]
-    if len(pieces) > 1:
-        for piece in asking[:PARTS_MAX]:
-            yield Wording(PART, piece, first.scope)
+    return asking if len(pieces) > 1 else []
+
+
+def asked(text: str) -> str:
+    """Give the one question in a message; the message where it has none, or several."""
+    found = questions(text)
+    return found[0] if len(found) == 1 else text
 
 
 def key_terms(first: First) -> Iterator[Wording]:

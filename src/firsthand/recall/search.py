@@ -122,7 +122,7 @@ class _Answering:
         """Judge every attempt by the question as it was asked: fewer words are held by more."""
 
         def confidence(attempt: Attempt) -> float:
-            if attempt is first:
+            if attempt is first or attempt.how in ladder.ON_THEIR_OWN:
                 return self._gate.confidence(attempt.signals)
             return self._gate.confidence(self._search.judged(attempt, first.question, first.frequencies))
 
