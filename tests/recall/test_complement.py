@@ -92,6 +92,28 @@ def test_two_halves_of_a_key(told):
     assert why(again, told.around)[1] == HALF
 
 
+def test_the_same_half_again_is_no_partner(told):
+    """Two events with the first half have no second; of one that holds both nothing is missing."""
+    one, again = told((SAID, "first half of the vault key: 7f"), (SAID, "the first half of the vault key is 7f"))
+    assert why(one, told.around) is None
+    assert why(again, told.around) is None
+    both, _ = told(
+        (SAID, "first half of the vault key 7f, second half 99"),
+        (SAID, "second half of the vault key: 99"),
+        session="t",
+    )
+    assert why(both, told.around) is None
+
+
+def test_of_two_changes_the_nearer_one(told):
+    """Where two changes name as much of what a failure names, the last one before it is its partner."""
+    _, _, fails = told(
+        (REPLIED, "I changed a number in payments.yaml"), (REPLIED, "I removed a line in payments.yaml"),
+        (SAID, "payments.yaml: error"),
+    )  # fmt: skip
+    assert why(fails, told.around) == (-1, CAUSE)
+
+
 def test_a_half_far_away_is_found_among_the_hits(told):
     """The other half may stand in another session, if the recall found it."""
     (one,) = told((SAID, "part 1 of 2 of the backup passphrase: correct horse"))

@@ -46,6 +46,19 @@ def test_only_those_that_are_chosen_move():
     assert order([0.9, 0.89, 0.88, 0.87, 0.86], rows, 0.5, 2) == [0, 3, 1, 2, 4]
 
 
+def test_the_nearest_of_those_before_counts():
+    """What repeats the first stays a repetition, though it is less like the second."""
+    rows = [["a", "b"], ["b", "c", "d"], ["a", "b"], ["e", "f"]]
+    assert order([0.9, 0.85, 0.84, 0.6], rows, 0.5, 4) == [0, 1, 3, 2]
+
+
+def test_what_is_behind_the_pool_stays():
+    """Rows beyond the limit of the pool keep their order behind it."""
+    rows = [["same"]] * (POOL_MAX + 5)
+    totals = [1.0 - number / 100 for number in range(len(rows))]
+    assert order(totals, rows, 0.5, POOL_MAX) == list(range(len(rows)))
+
+
 def test_equal_scores_keep_their_order():
     """Where nothing speaks for either, the one that came first comes first."""
     assert order([0.5] * 4, [["a"], ["b"], ["c"], ["d"]], 0.5, 4) == [0, 1, 2, 3]

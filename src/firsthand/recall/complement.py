@@ -289,7 +289,7 @@ def _is_short(event: Event) -> bool:
 
 
 def _asks(event: Event) -> bool:
-    text = event.text[: QUESTION_CHARACTERS_MAX + 1].strip()
+    text = event.text.strip()
     return len(text) <= QUESTION_CHARACTERS_MAX and text[-1:] in {"?", "\uff1f"}
 
 
