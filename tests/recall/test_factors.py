@@ -191,6 +191,15 @@ def test_superseded_needs_one_voice():
     assert superseded(both, ["port"]) == [NEWER_CHANGED, 0.0]
 
 
+def test_the_arguments_of_a_call_are_no_facts():
+    """A later call with another path supersedes no earlier one."""
+    texts = ['{"path": "a.py"}', '{"path": "b.py"}']
+    calls = [said(at, text, kind=Kind.TOOL_CALL) for at, text in enumerate(texts)]
+    results = [said(at, text, kind=Kind.TOOL_RESULT) for at, text in enumerate(texts)]
+    assert superseded(calls, ["path"]) == [0.0, 0.0]
+    assert superseded(results, ["path"]) == [NEWER_SETTING, 0.0]
+
+
 def test_what_is_said_again_stands():
     """A value that the last word on it gives again is not superseded by what was said between."""
     texts = ["the port is 80", "the port is now 81", "the port is 80 again"]

@@ -261,7 +261,8 @@ def superseded(candidates: Sequence[Candidate], asked: Collection[str]) -> list[
         for pointer in one.meta[SUPERSEDES]
         if pointer != one.pointer
     }
-    said = [slots(one.text, asked) if asked else () for one in candidates]
+    # What a call is given is no fact: the next call's path does not take the place of this one's.
+    said = [slots(one.text, asked) if asked and one.kind is not Kind.TOOL_CALL else () for one in candidates]
     holders: dict[frozenset[str], list[int]] = {}
     for number, found in enumerate(said):
         for name in {slot.name for slot in found}:
