@@ -317,6 +317,9 @@ class _Attempting:
             found = {row: cosine for row, cosine in found.items() if self._in_scope(position_of(row))}
         return {row: cosine for row, cosine in found.items() if position_of(row) not in self._without}
 
+    def _is_near(self, row: int) -> bool:
+        return self._cosines.get(row, 0.0) > 0.0
+
     def _in_scope(self, position: int) -> bool:
         event = self._search.event(position)
         return event is not None and within(event, self._scope)
@@ -397,7 +400,7 @@ class _Attempting:
         lengths: dict[int, int] = {}
         for row in rows:
             own = neighbours.own(row)
-            raised = self._search.neighbours and (own.score > 0.0 or row in self._cosines)
+            raised = self._search.neighbours and (own.score > 0.0 or self._is_near(row))
             support = neighbours.support(row, own.tokens) if raised else NO_SUPPORT
             speaker = 1 + SPEAKER_SHARE if names(agents.get(position_of(row), "")) else 1.0
             scores[row], replies[row] = (own.score + support.total) * speaker, support.reply * speaker
@@ -459,14 +462,14 @@ class _Attempting:
 
     def _neutral(self, row: int, base: float, said: dict[str, float], found: Match) -> Scored:
         found_by = {name: each for name, each in said.items() if each}
-        if self._cosines.get(row, 0.0) > 0.0:
+        if self._is_near(row):
             found_by["vector"] = self._cosines[row]
         return Scored(row, base, dict(zip(PARTS, (base, 1.0, 1.0, 0.0, 1.0), strict=True)), found_by, base, found)
 
     def _found_by(self, row: int, found: Match, support: Support) -> dict[str, float]:
         """Say what a row's score by words is made of."""
         parts = score(found, self._frequencies, self._matcher.light)
-        if not sum(parts.values()) and row not in self._cosines:
+        if not sum(parts.values()) and not self._is_near(row):
             return {}
         parts["neighbours"] = support.total
         if support.reply and self._neighbours.asked(row):
