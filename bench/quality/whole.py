@@ -70,7 +70,7 @@ def measure(name: str, talks: Sequence[Talk], setting: Setting) -> dict[str, Any
         "events": sum(len(one.talk.said) for one in asked),
         "quality": _quality(asked, ranked, list(about)),
         "sureness": _sureness(asked, ranked, list(about)),
-        "proposition 1": {one: _proposition(asked, made) for one, made in attempts.items()},
+        "proposition 1": {one: _proposition(asked, made) for one, made in attempts.items() if made},
         "ours": about,
     })  # fmt: skip
 
@@ -119,6 +119,7 @@ def _about(told: Sequence[ours.Told]) -> dict[str, Any]:
     return {
         "threshold": told[0].threshold,
         "gates": sorted({part.gate for part in told if part.gate}),
+        "answers with vectors": sum(part.near for part in told) / len(seconds),
         "recall p50 ms": 1e3 * percentile(seconds, 0.5),
         "recall p95 ms": 1e3 * percentile(seconds, 0.95),
     }
