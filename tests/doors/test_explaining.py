@@ -11,7 +11,7 @@ from firsthand.value import replace
 
 PARTS = {"base": 0.8, "premise": 1.0, "phase": 0.9, "superseded": 0.25, "task_relevance": 1.0}
 HIT = Hit(
-    "fh:a", 0.54, PARTS, "p", 0, ("a.db",), 1, Kind.NOTE, "s", 0, "", "", Trust.AGENT, None, 1,
+    "fh:a", 0.54, PARTS, "p", 0, ("a",), 1, Kind.NOTE, "s", 0, "", "", Trust.AGENT, None, 1,
     found_by={"words": 7.2, "vector": 0.4},
 )  # fmt: skip
 OTHER = replace(HIT, pointer="fh:b", score=0.0, parts=PARTS | {"base": 0.0}, exact=(), found_by={}, companion_of="fh:a")
@@ -39,8 +39,13 @@ def test_an_answer_is_explained(explained):
     )  # fmt: skip
     assert explained(answer) == [
         "#  score  = base  x premise  x phase  x (1 - superseded)  x task relevance  found by",
-        "3   0.54    0.80       1.00     0.90                0.75              1.00  words 7.20, vector 0.40; exact: a.db",
+        "3   0.54    0.80       1.00     0.90                0.75              1.00  words 7.20, vector 0.40; exact: a",
         "4   0.00    0.00       1.00     0.90                0.75              1.00  belongs with 3",
+        "",
+        (
+            "in order of score, but for this: what repeats a better hit goes down (lambda 0.8); the surest attempt "
+            "comes first; what belongs with a hit comes behind it; a rule that fits has a place kept"
+        ),
         "",
         "attempt    confidence   hits  words",
         "as asked   0.31            1  where is a.db",
@@ -67,6 +72,6 @@ def test_stored_text_cannot_forge_a_line(explained):
     lines = explained(
         Answer(Query("x"), Outcome.FOUND, (forged,), hops=(Hop("as asked", "a\x1b[2J\nb", (), 0.0, False),))
     )
-    assert len(lines) == 6
+    assert len(lines) == 8
     assert lines[1].endswith("belongs with fh:z; exact: x\\n1   0.99")
     assert "\x1b" not in "".join(lines)

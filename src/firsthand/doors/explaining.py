@@ -4,6 +4,8 @@
     1   0.62    0.62       1.00     1.00                1.00              1.00  words 7.21, exact 3.10
     2   0.14    0.14       1.00     1.00                1.00              1.00  words 0.71, belongs with 1
 
+    in order of score, but for this: what repeats a better hit goes down (lambda 0.8); ...
+
     attempt    confidence   hits  words
     as asked   0.31            4  why did the deploy fail
     key terms  0.81 passed     6  deploy fail
@@ -33,6 +35,8 @@ def explain(answer: Answer, numbers: Mapping[str, int], out: Output) -> None:
     if answer.hits:
         rows = [_HEADINGS, *(_row(hit, numbers) for hit in answer.hits)]
         _print(rows, frozenset(range(len(_HEADINGS) - 1)), out)
+        out.line(f"in order of score, but for this: {_order(answer)}")
+        out.line()
     if answer.hops:
         hops = [("attempt", "confidence", "hits", "words"), *(_hop(hop) for hop in answer.hops)]
         _print(hops, frozenset({2}), out)
@@ -50,6 +54,16 @@ def _print(rows: list[tuple[str, ...]], right: frozenset[int], out: Output) -> N
     for number, line in enumerate(table(rows, right=right)):
         out.line(out.style(line, "faint") if number == 0 else line)
     out.line()
+
+
+def _order(answer: Answer) -> str:
+    """Say what moves a hit from its place."""
+    moved = ["what belongs with a hit comes behind it", "a rule that fits has a place kept"]
+    if len(answer.hops) > 1:
+        moved.insert(0, "the surest attempt comes first")
+    if answer.query.mmr_lambda < 1.0:
+        moved.insert(0, f"what repeats a better hit goes down (lambda {answer.query.mmr_lambda:g})")
+    return "; ".join(moved)
 
 
 def _row(hit: Hit, numbers: Mapping[str, int]) -> tuple[str, ...]:
