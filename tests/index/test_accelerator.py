@@ -259,3 +259,19 @@ def test_a_damaged_event_stops_no_advance(tmp_path):
     assert json.loads((tmp_path / "copy" / "header.json").read_text())["position"] == 6
     assert copy.ranked([Term("word5", "word5", '"word5"')], 5) == [6]
     damaged.close()
+
+
+def test_situations_of_notes_are_no_rows_of_the_copy(tmp_path):
+    """Where notes have situations the copy holds passages alone, and answers are the same with it and without."""
+    log = Log(tmp_path / "store", indexes=(TextIndex(),))
+    meta = {"situations": ["word0 word1 in a situation", "word2 in another"]}
+    drafts = [Draft(Kind.NOTE, text, meta=meta) for text in texts(200, 5)]
+    log.append(drafts, namespace="default", session="notes")
+    copy = copy_of(log, tmp_path / "copy")
+    assert json.loads((tmp_path / "copy" / "header.json").read_text())["rows"] == 200
+    for query in ("word0 word1", "word2", "situation"):
+        with_copy = search(log.reader, "default", Query(query), accelerator=copy)
+        assert with_copy.hits == search(log.reader, "default", Query(query)).hits
+        assert with_copy.hits
+    assert copy.fault == ""
+    log.close()
