@@ -366,3 +366,14 @@ def test_the_answer_does_not_depend_on_the_budget_when_all_fits(log):
     wide = search(log.reader, "default", Query("crow heron"), postings_max=10_000)
     narrow = search(log.reader, "default", Query("crow heron"), postings_max=100)
     assert wide.hits == narrow.hits
+
+
+def test_a_damaged_artifact_hides_no_other_event_from_a_search_of_the_log(log):
+    """A query of signs alone reads the log itself: it names a payload that is damaged and finds the others."""
+    put(log, "before \u21d2 \u21d2", "x \u21d2 \u21d2\n" * 40_000, "behind \u21d2 \u21d2")
+    (file,) = (log.root / "artifacts").rglob("*.zst")
+    file.chmod(0o600)
+    file.write_bytes(file.read_bytes()[:-20])
+    answer = ask(log, "\u21d2 \u21d2")
+    assert positions(answer) == [3, 1]
+    assert [note for note in answer.notes if "an artifact is damaged and was left out" in note] != []

@@ -77,14 +77,17 @@ class Evidence:
         self._tokens.clear()
 
     def rows_of(self, event: Event) -> Iterator[Row]:
-        """Read all passages of an event that is searched."""
+        """Read all passages of an event that is searched; of a damaged artifact those before the damage."""
         if not event.is_searchable:
             return
         if event.artifact is None:
             yield Row(event, 0, 0, event.content or b"")
             return
-        for passage in passages.cut(self._reader.pieces(event)):
-            yield Row(event, passage.number, passage.start, passage.data)
+        try:
+            for passage in passages.cut(self._reader.pieces(event)):
+                yield Row(event, passage.number, passage.start, passage.data)
+        except StoreDamaged as error:
+            self.damaged.append(f"an artifact is damaged and was left out from there on: {error}")
 
     def row(self, row: int) -> Row | None:
         """Read the passage that an index row stands for; None when it cannot be had."""
