@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from firsthand.errors import StoreDamaged
 from firsthand.event import Draft, Kind
 from firsthand.index import learned
 from firsthand.index.learned import Learned, Lesson
@@ -68,3 +69,15 @@ def test_a_rebuild_drops_everything(log):
     keep(log, 2, "gate", LESSON)
     log.rebuild(None)
     assert (learned.read(log.reader.db, 1, "gate"), learned.read(log.reader.db, 2, "gate")) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["version = CAST(x'ff31' AS TEXT)", "json = CAST(x'7bff' AS TEXT)", "json = x'7b7d'", "position = 'x'"],
+)
+def test_what_is_not_what_was_written_is_refused(log, damage):
+    """Bytes that are no text any more, or another type, are `StoreDamaged`, with what to do."""
+    keep(log, 1, "gate", LESSON)
+    log.exclusively(lambda db: db.execute(f"UPDATE learned SET {damage}"))
+    with pytest.raises(StoreDamaged, match="'firsthand rebuild' drops it"):
+        learned.read(log.reader.db, 1, "gate")

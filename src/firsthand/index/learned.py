@@ -17,11 +17,13 @@ from typing import Any
 
 import apsw
 
+from firsthand.errors import StoreDamaged
 from firsthand.log.port import Entry
 from firsthand.value import value
 
 NAME = "learned"
 JSON_CHARACTERS_MAX = 100_000
+REPAIR = "'firsthand rebuild' drops it, and it is learned anew"
 
 _TABLE = """
 -- One row for each thing that was learned of a namespace.
@@ -79,12 +81,22 @@ def write(db: apsw.Connection, namespace: int, name: str, lesson: Lesson) -> Non
 
 
 def read(db: apsw.Connection, namespace: int, name: str) -> Lesson | None:
-    """Read what was learned; None when it was not, or was dropped."""
-    if not _is_there(db):
-        return None
+    """Read what was learned; None when it was not, or was dropped.
+
+    Raises:
+        StoreDamaged: it cannot be read, or is not what was written.
+    """
     sql = "SELECT position, version, json FROM learned WHERE namespace = ? AND name = ?"
-    rows: list[Any] = db.execute(sql, (namespace, name)).fetchall()
-    return Lesson(*rows[0]) if rows else None
+    try:
+        rows: list[Any] = db.execute(sql, (namespace, name)).fetchall() if _is_there(db) else []
+    except (apsw.SQLError, apsw.CorruptError, UnicodeDecodeError) as error:  # the last: bytes that are no text any more
+        raise StoreDamaged(f"what was learned of this store cannot be read ({error}); {REPAIR}") from error
+    if not rows:
+        return None
+    lesson = Lesson(*rows[0])
+    if not (isinstance(lesson.position, int) and isinstance(lesson.version, str) and isinstance(lesson.json, str)):
+        raise StoreDamaged(f"what was learned of this store is not what was written; {REPAIR}")
+    return lesson
 
 
 def _is_there(db: apsw.Connection) -> bool:

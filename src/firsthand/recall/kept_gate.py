@@ -27,10 +27,10 @@ def gate_of(db: apsw.Connection, namespace_key: int, embedder: str) -> Gate:
     Args:
         embedder: the identity of the vectors in use; empty for none.
     """
-    lesson = learned.read(db, namespace_key, NAME)
-    if lesson is None or not lesson.version.startswith(f"{VERSION}:"):
-        return DEFAULT
     try:
+        lesson = learned.read(db, namespace_key, NAME)
+        if lesson is None or not lesson.version.startswith(f"{VERSION}:"):
+            return DEFAULT
         gate = from_json(lesson.json)
     except StoreDamaged as error:
         return replace(DEFAULT, note=str(error))
