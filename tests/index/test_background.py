@@ -100,3 +100,17 @@ def test_stopping_waits_for_the_step_and_does_no_other():
     time.sleep(0.05)
     assert done == [1]
     assert all(thread.name != "firsthand-vectors" for thread in threading.enumerate())
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_thread_that_ends_by_an_error_of_its_own_says_so():
+    """What no one foresaw ends the thread, and is told from then on instead of nothing."""
+
+    def step() -> Step:
+        raise RuntimeError("the moon is full")
+
+    one = Background(step)
+    one.wake()
+    wait_for(lambda: one.fault)
+    assert one.fault == "their thread ended (RuntimeError: the moon is full); open the store anew"
+    one.stop()

@@ -8,7 +8,7 @@ import io
 import pytest
 
 from embedders import failing_embedder, vector_of, with_vectors, words_embedder
-from firsthand.errors import ModelError
+from firsthand.errors import ModelError, StoreFailed, StoreReadOnly
 from firsthand.event import Draft, Kind
 from firsthand.index import follower as following
 from firsthand.index import vectors
@@ -186,3 +186,19 @@ def test_batches_grow_while_they_are_quick_and_shrink_when_slow(log):
     for _ in range(20):
         follower._pace(follower._texts_max, 0.01)
     assert follower._texts_max == following.TEXTS_MAX
+
+
+def test_a_store_that_cannot_be_read_is_an_error_of_ours(log):
+    """What SQLite or the operating system refuses is a `StoreError`, which the thread that follows tells of."""
+    append(log, "a text")
+    follower = VectorFollower(log, "default", words_embedder())
+    to_the_end(follower)
+    log.exclusively(lambda db: db.execute("ALTER TABLE vector_space RENAME COLUMN total TO amount"))
+    with pytest.raises(StoreFailed, match="no such column: total"):
+        follower.step()
+    log.exclusively(lambda db: db.execute("ALTER TABLE vector_space RENAME COLUMN amount TO total"))
+    (lock,) = (log.root / "cache").glob("vectors-*.lock")
+    lock.unlink()
+    lock.mkdir()
+    with pytest.raises((StoreFailed, StoreReadOnly), match=r"open .*vectors-1\.lock: Is a directory"):
+        follower.step()

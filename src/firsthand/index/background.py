@@ -84,6 +84,9 @@ class Background:
                 self._stopped.wait(pause)
                 pause = min(PAUSE_SECONDS_MAX, pause * 2)
                 self._woken.set()
+            except BaseException as error:
+                self.fault = f"their thread ended ({type(error).__name__}: {error}); open the store anew"
+                raise
             else:
                 self.fault, pause = "", PAUSE_SECONDS
 

@@ -20,11 +20,14 @@ import time
 from array import array
 from collections.abc import Callable, Iterator
 from enum import Enum
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 import apsw
 
 from firsthand.errors import ModelError, ModelUnavailable, StoreDamaged
+from firsthand.log.database import translating
+from firsthand.log.disk import translated
 from firsthand.log.log import Log
 from firsthand.value import value
 
@@ -84,7 +87,7 @@ class VectorFollower:
             ModelError: the embedder failed; nothing was written.
             StoreError: the store cannot be read or written.
         """
-        with self._mine() as mine:
+        with translating(self._log.root), self._mine() as mine:
             if not mine:
                 return Step.ELSEWHERE
             begun = time.monotonic()
@@ -102,8 +105,7 @@ class VectorFollower:
     def _mine(self) -> Iterator[bool]:
         """Hold the lock that says which process is at it, unless another has it."""
         lock = self._log.root / "cache" / f"vectors-{self._namespace()}.lock"
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        with lock.open("ab") as file:
+        with _opened(lock) as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -112,9 +114,8 @@ class VectorFollower:
             try:
                 yield True
             finally:
-                fcntl.flock(
-                    file, fcntl.LOCK_UN
-                )  # a child forked in the meantime holds the same lock: closing is not enough
+                # A child forked in the meantime holds the same lock: closing is not enough.
+                fcntl.flock(file, fcntl.LOCK_UN)
 
     def _pace(self, texts: int, seconds: float) -> None:
         if seconds < QUICK_SECONDS and texts >= self._texts_max:
@@ -189,6 +190,14 @@ class VectorFollower:
 
         self._log.exclusively(drop)
         return True
+
+
+def _opened(lock: Path) -> BinaryIO:
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        return lock.open("ab")
+    except OSError as error:
+        raise translated(error, f"open {lock}") from error
 
 
 def _extend(db: apsw.Connection, space: vectors.Space, batch: _Batch, coded: Codes | None) -> None:
