@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from firsthand.recall.rank import (
     FOLDED_SHARE,
@@ -18,6 +20,7 @@ from firsthand.recall.rank import (
     match,
     score,
     stands,
+    whole,
 )
 
 FREQUENCIES = Frequencies(rows=100, tokens_mean=10.0, df={"crow": 1, "the": 90})
@@ -92,3 +95,12 @@ def test_an_own_name_outweighs_a_mention():
 def test_a_string_stands_only_as_a_whole(string, text, expected):
     """A number does not stand in a longer number; signs of scripts without spaces stand anywhere."""
     assert stands(string, text) is expected
+
+
+@given(st.dictionaries(st.text("abcdef", min_size=1, max_size=3), st.integers(1, 100), min_size=2), st.randoms())
+def test_what_a_query_weighs_does_not_depend_on_the_order_of_its_words(df, chance):
+    """A set goes through its words in another order in every process; the weight is the same to the last bit."""
+    frequencies = Frequencies(100, 10.0, df)
+    keys = list(df)
+    chance.shuffle(keys)
+    assert whole(keys, frequencies) == whole(list(df), frequencies)

@@ -163,8 +163,8 @@ def score(found: Match, frequencies: Frequencies, light: Collection[str] = ()) -
 
 
 def whole(keys: Collection[str], frequencies: Frequencies) -> float:
-    """Give what the words of a query weigh together; those that no row holds count as in one."""
-    return max(WEIGHT_MIN, sum(frequencies.idf(frequencies.df.get(key, 0)) for key in keys))
+    """Give what the words of a query weigh together, in any order; those that no row holds count as in one."""
+    return max(WEIGHT_MIN, math.fsum(frequencies.idf(frequencies.df.get(key, 0)) for key in keys))
 
 
 def base(total: float, weight: float) -> float:

@@ -175,7 +175,7 @@ def by_anchor(first: First, weigh: Weigh) -> Iterator[Wording]:
         return
     anchor = first.times.anchors[0]
     keys = {term.key for term in weigh(anchor.event).question.words}
-    weights = {key: first.frequencies.idf(first.frequencies.df.get(key, 0)) for key in keys}
+    weights = {key: first.frequencies.idf(first.frequencies.df.get(key, 0)) for key in sorted(keys)}
     held = [sum(weight for key, weight in weights.items() if key in row.keys) for row in first.rows]
     if not held or max(held) <= ANCHOR_SHARE_MIN * sum(weights.values()):
         return
