@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from firsthand import Kind, Memory, Outcome
+from firsthand import Kind, Memory, Outcome, Query, Scope
+from firsthand.recall.attempt import AS_ASKED, Search
 from firsthand.recall.triggers import PLACES, SHARED_MIN, STRENGTH_MIN, Trigger, good, reserve
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
@@ -163,3 +164,17 @@ def test_places_are_kept_at_the_latest():
     assert reserve([1, 10, 2, 11, 3], [1, 2, 3]) == [1, 10, 2, 11, 3]
     assert reserve([10, 11], []) == [10, 11]
     assert reserve([10, 1], [1]) == [10, 1]
+
+
+def test_a_rule_that_is_taken_as_not_there_is_not_found(memory):
+    """An attempt without a note's position has no trigger for it; the others stay."""
+    notes = [memory.note("ASPIRATE", situations=[CASE], sort="rule"), memory.note("WAIT", situations=[CASE])]
+    chatter(memory, 8)
+    reader = memory._log.reader
+    head, _ = reader.head()
+    search = Search(reader, "default", reader.namespace_key("default"), head, Query(OTHER))
+    told = [
+        [one.position for one in search.attempt(OTHER, Scope(), AS_ASKED, without=without).triggers]
+        for without in ((), {notes[1].event.position})
+    ]
+    assert told == [[notes[1].event.position, notes[0].event.position], [notes[0].event.position]]

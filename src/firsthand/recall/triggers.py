@@ -27,7 +27,7 @@ from firsthand.index.passages import ROW_STEP, TRIGGER_ROWS, position_of
 from firsthand.value import value
 
 from .evidence import Evidence
-from .lexical import Deadline, Lexical, where
+from .lexical import Deadline, Lexical, in_scope
 from .plan import Question, Term
 from .rank import Frequencies
 
@@ -148,7 +148,7 @@ class Triggers:
             for position in held - set(without):
                 sums[position] = sums.get(position, 0.0) + weight[key]
         chosen = sorted(sums, key=lambda position: (-sums[position], -position))
-        allowed = self._in_scope(chosen, scope)
+        allowed = in_scope(self._db, self._namespace, scope, chosen)
         chosen = [position for position in chosen if position in allowed][:NOTES_MAX]
         tokens = self._tokens(chosen)
         mean = sum(map(len, tokens.values())) / max(1, len(tokens))
@@ -208,18 +208,6 @@ class Triggers:
                 ).fetchall()
                 held |= {position_of(row) for (row,) in rows}
         return {position for position in held if position <= self._head}
-
-    def _in_scope(self, positions: Sequence[int], scope: Scope) -> set[int]:
-        if scope.everything or not positions:
-            return set(positions)
-        limits = where(self._db, self._namespace, scope)
-        marks = ", ".join("?" * len(positions))
-        rows: list[Any] = self._db.execute(
-            f"SELECT e.position FROM event e WHERE e.position IN ({marks}) AND e.namespace = ? "  # noqa: S608 - marks
-            f"AND e.position >= ? AND e.position < ? {limits.sql}",
-            (*positions, self._namespace, limits.low, limits.high, *limits.values),
-        ).fetchall()
-        return {position for (position,) in rows}
 
     def _tokens(self, positions: Sequence[int]) -> dict[int, list[str]]:
         self._evidence.load(positions)
