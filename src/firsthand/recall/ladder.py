@@ -42,7 +42,7 @@ RELIANCE = {
     reformulate.TIME: 1.1,
     reformulate.ANCHOR: 0.75,
     reformulate.REWRITTEN: 0.8,
-    reformulate.QUESTION: 1.0,
+    reformulate.QUESTION: 1.1,
     reformulate.PART: 0.6,
     reformulate.RULES: 0.75,
     reformulate.KEY_TERMS: 0.65,
@@ -51,7 +51,7 @@ RELIANCE = {
 """How far the gate's word is taken for each kind of attempt, as measured (docs/decisions/0016-ladder.md): hits that
 were found by fewer words, or by words taken from hits, fit the question better than they answer it; and the surest
 of several guesses is likelier to be surer than right."""
-PLACES = (7, 8, 9)
+PLACES = (8, 9)
 """Places, counted from 0, at which the best new hit of an attempt that asks for a part of the question stands at the
 latest: what one question of a message finds is never first for the whole message."""
 _PARTIAL = frozenset({reformulate.STRINGS, reformulate.PART})
