@@ -24,7 +24,6 @@ from firsthand.recall.complement import (
     REPLY,
     RESULT,
     names,
-    partner_of,
     together,
 )
 
@@ -52,7 +51,8 @@ def told(tmp_path):
 
 
 def why(event, around, others=()):
-    found = partner_of(event, around, others)
+    places = together([event, *(one for one in others if one != event)], [], around)
+    found = places[1].partner if len(places) > 1 else None
     return None if found is None else (found.event.position - event.position, found.why)
 
 
@@ -214,3 +214,25 @@ def test_names():
     assert names("see app/views.py:12 and POOL_SIZE of maxSize, 3.14 apples") == {
         "app/views.py:12", "app/views.py", "views.py", "pool_size", "maxsize",
     }  # fmt: skip
+
+
+def test_no_event_has_two_parts(told):
+    """What is the partner of one hit is neither another's partner nor brings one of its own."""
+    asks, call, result = told(
+        (SAID, "Which port is it?", {"message_id": "1"}, "ann"),
+        (DID, "ss -l", {"call_id": "1", "in_reply_to": "1"}),
+        (GOT, "8443", {"call_id": "1"}),
+    )
+    places = together([asks, result, call], [], told.around)
+    partners = [(one.position, one.partner and one.partner.why) for one in places]
+    assert partners == [(asks.position, None), (result.position, None), (call.position, CALL)]
+
+
+def test_what_changed_and_failed_at_once_has_no_cause(told):
+    """A message that tells of a change and of a failure explains itself; one that tells of neither has none."""
+    _, both, _ = told(
+        (REPLIED, "I changed pool_size in payments.yaml"),
+        (REPLIED, "I changed payments.yaml and it failed"),
+        (SAID, "payments.yaml: error"),
+    )
+    assert why(both, told.around) is None

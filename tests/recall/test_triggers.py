@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from firsthand import Kind, Memory, Outcome, Query, Scope
-from firsthand.recall.attempt import AS_ASKED, Search
+from firsthand.recall.attempt import Search
+from firsthand.recall.reformulate import AS_ASKED
 from firsthand.recall.triggers import PLACES, SHARED_MIN, STRENGTH_MIN, Trigger, good, reserve
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))

@@ -31,6 +31,7 @@ from .kept_gate import NAME, is_due, lesson_of
 from .logistic import Weighed, brier, calibration_error, fit, left_out
 from .made import TEXT_CHARACTERS_MAX, Made, Told, make
 from .near import Near
+from .reformulate import AS_ASKED
 from .signals import NAMES, TOP, Signals
 
 EVENTS_MIN = 100
@@ -110,7 +111,7 @@ def asking(search: Callable[[], Search]) -> Ask:
     def ask(text: str, without: frozenset[int]) -> Tried:
         if next(count) % SHARED_QUESTIONS == 0:
             made[:] = [search()]
-        attempt = made[0].attempt(text, Scope(), "as asked", without=without)
+        attempt = made[0].attempt(text, Scope(), AS_ASKED, without=without)
         keys = {term.word.casefold(): term.key for term in attempt.question.words}
         return Tried(attempt.ranked, attempt.signals, keys, attempt.fault)
 

@@ -149,15 +149,6 @@ def _chosen(hits: Sequence[Event], around: Around, partners_max: int) -> list[Pa
     return chosen
 
 
-def partner_of(event: Event, around: Around, others: Sequence[Event] = ()) -> Partner | None:
-    """Find what belongs most strongly with an event; None when nothing does.
-
-    Args:
-        others: further hits of the same recall, among which its other half may be.
-    """
-    return next((partner for rule in _RULES for partner in rule(event, around, others)), None)
-
-
 # rules, the surest first -----------------------------------------------------------------------------
 
 
