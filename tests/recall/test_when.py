@@ -75,6 +75,7 @@ def test_what_is_counted_from_the_moment_of_asking(text, expected):
         ("8 May 2022", [day("2022-05-08")]),
         ("on 8th of May, 2022?", [day("2022-05-08")]),
         ("May 8, 2022", [day("2022-05-08")]),
+        ("the second of April 2022", [day("2022-04-02")]),
         ("in May 2022", [day("2022-05-01", "2022-05-31")]),
         ("mid-May 2022", ["2022-05-11T08:00..2022-05-21T15:59"]),
         ("at the end of May 2022", ["2022-05-21T16:00..2022-05-31T23:59"]),
@@ -138,7 +139,8 @@ def test_a_text_is_given_back_without_its_time_words():
     "text",
     [
         "may I march on", "version 2023.4", "page 2024", "31 February 2023", "2023-13-45", "99999 years ago",
-        "9999 years ago", "the third rule", "a minute", "second week of nothing", "", "13/45/2023", "the hour of need",
+        "9999 years ago", "the third rule", "a minute", "second week of nothing",
+        "next Friday", "next May", "next week", "", "13/45/2023", "the hour of need",
     ],
 )  # fmt: skip
 def test_what_is_no_time_is_left_alone(text):

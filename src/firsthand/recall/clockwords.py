@@ -46,6 +46,7 @@ _SIGNS = {
     "E": ("beginning", "start", "middle", "end"), "d": ("the",), "O": ("of",), "b": ("before", "prior"),
     "a": ("after", "following"), "s": ("since",), "u": ("until", "till"), "B": ("by",), "w": ("between",),
     "f": ("from",), "T": ("to", "through", "-", "\u2013", "\u2014"), "n": ("and",), "c": ("as",), "i": ("in",),
+    "k": ("next", "coming", "upcoming"),
     "j": ("on", "during", "around", "for", "at", "within", "over"),
 }  # fmt: skip
 _AROUND = "\"'`.,;:!?()[]{}<>*_\u201c\u201d\u2018\u2019\u2026"

@@ -28,7 +28,7 @@ from .reformulate import AS_ASKED, FEEDBACK_ROWS, First, Seen, Weighed, Wording
 from .when import read
 
 TIMES_FIRST_MAX = 5.0
-"""The whole ladder takes at most so many times what its first attempt took."""
+"""The whole ladder takes at most so many times what its first attempt took, in processor time."""
 FLOOR_MS = 40.0
 """... and may always take this long: a first attempt of a millisecond is no measure."""
 ROWS_SEEN_MAX = 50
@@ -118,18 +118,19 @@ def climb(
     now: Moment,
     triggers: bool = False,
     rewrite: Callable[[str], Sequence[str]] | None = None,
-    clock: Callable[[], float] = time.monotonic,
+    clock: Callable[[], float] = time.thread_time,
 ) -> Climbed:
     """Ask again until an attempt passes the gate, or may no more.
 
     Args:
         confidence: that an attempt answers the question as it was asked, by the gate; `ON_THEIR_OWN` are judged by
             their own words.
-        first_ms: what the first attempt took; the whole ladder takes at most `TIMES_FIRST_MAX` times that.
+        first_ms: what the first attempt took by the same clock; the whole ladder takes at most `TIMES_FIRST_MAX`
+            times that.
         now: what time words are counted from.
         triggers: the store holds rules that are found by situations.
         rewrite: gives a question in other words; what it takes does not count, and when it fails a note says so.
-        clock: seconds that only grow.
+        clock: seconds of work: a machine that is busy with other things ends no ladder.
     """
     ladder = _Ladder(search, confidence, query)
     ladder.add(first)

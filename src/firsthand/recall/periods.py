@@ -29,7 +29,7 @@ _YEAR = "(?:O?Y)?"
 _COUNT = "(?:A?[ND]|A?FO?|A)"
 _NAMES = {
     "iso": "IH?",
-    "day_month": f"[DR]O?M{_YEAR}",
+    "day_month": f"(?:[DR]O?|rO)M{_YEAR}",
     "month_day": f"M[DR]{_YEAR}",
     "share": f"d?[eE]O?d?M{_YEAR}",
     "nth": f"d?[lrR][UW][Oi]d?M{_YEAR}",
@@ -49,6 +49,9 @@ _NAMES = {
 }
 _NEEDS_BEFORE = {"month": "ijfsOBubaTwn", "year": "ijfsOBubaTwn", "on_day": "jsuBba"}
 """What must stand in front: "may" is a verb, 2024 a number, "the 3rd" a rank."""
+
+_TO_COME = "k"
+"""After "next" stands a time to come: events are told afterwards, so it bounds none."""
 
 
 @value
@@ -100,6 +103,8 @@ def periods(words: Words, clock: Clock) -> Iterator[Period]:
     for found in _names().finditer(words.signs):
         name = str(found.lastgroup)
         start, end = found.span()
+        if words.signs[start - 1 : start] == _TO_COME:
+            continue
         bare = name == "year" or (name == "month" and "Y" not in found[0]) or found[0] == "dR"
         if bare:
             before = words.signs[start - 1 : start]

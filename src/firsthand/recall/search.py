@@ -23,7 +23,7 @@ from firsthand.value import replace, value
 
 from . import complement, hits, ladder, mmr
 from .around import SessionAround
-from .attempt import AS_ASKED, BLOCK_ROWS, Attempt, Scored, Search, no_match
+from .attempt import BLOCK_ROWS, Attempt, Scored, Search, no_match
 from .candidates import Ranker
 from .complement import PARTNERS_MAX, Place
 from .evidence import Row
@@ -32,6 +32,7 @@ from .gate import DEFAULT, Gate
 from .ladder import Climbed
 from .near import Near
 from .plan import POSTINGS_INTERACTIVE
+from .reformulate import AS_ASKED
 from .triggers import reserve
 
 Rewrite = Callable[[str], Sequence[str]]
@@ -103,10 +104,10 @@ class _Answering:
     def answer(self) -> Answer:
         search, query = self._search, self._query
         # 1) as asked, and in other words while the gate does not pass it
-        begun = time.monotonic()
+        begun = time.thread_time()
         first = search.attempt(query.text, query.scope, AS_ASKED)
         climbed = ladder.climb(
-            first, search, self._confidence(first), query, first_ms=(time.monotonic() - begun) * 1000,
+            first, search, self._confidence(first), query, first_ms=(time.thread_time() - begun) * 1000,
             now=query.now or now(), triggers=bool(first.triggers), rewrite=self._rewrite,
         )  # fmt: skip
         # 2) one order of all
