@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from itertools import pairwise
 
 import pytest
 
@@ -61,6 +62,23 @@ def test_a_fault_is_kept_until_it_works_again():
     wait_for(lambda: len(seen) == 3 and not one.fault)
     assert seen == ["", "no battery", "still none"]
     one.stop()
+
+
+def test_the_pause_after_a_fault_doubles(monkeypatch):
+    """What goes on failing is tried ever more seldom."""
+    monkeypatch.setattr(background, "PAUSE_SECONDS", 0.05)
+    times: list[float] = []
+
+    def step() -> Step:
+        times.append(time.monotonic())
+        raise ModelUnavailable("no battery")
+
+    one = Background(step)
+    one.wake()
+    wait_for(lambda: len(times) == 4)
+    one.stop()
+    gaps = [later - earlier for earlier, later in pairwise(times)]
+    assert all(gap >= least for gap, least in zip(gaps, (0.05, 0.1, 0.2), strict=True)), gaps
 
 
 def test_a_closed_store_ends_it():

@@ -54,6 +54,15 @@ def test_what_is_not_searched_is_not_given(log):
     assert own.position not in {one.position for one in around.behind(log.reader.event_at("n", 1), 99)}
 
 
+def test_damaged_events_hide_nothing_behind_them(log):
+    """However many lie side by side, each is left out and named once, and what is further away is given."""
+    for position in (3, 4, 5):
+        log.exclusively(lambda db, at=position: db.execute("UPDATE event SET body = x'00' WHERE position = ?", (at,)))
+    around = SessionAround(log.reader, "n", Scope(), 99)
+    assert [one.position for one in around.before(log.reader.event_at("n", 6), 9)] == [2, 1]
+    assert len(around.damaged) == len(set(around.damaged)) == 3
+
+
 SCOPES = [
     Scope(), Scope(("deploy",)), Scope(("de*",)), Scope(("dep*", "x")), Scope(agents=("ann",)), Scope(agents=("",)),
     Scope(kinds=(Kind.TOOL_CALL, Kind.NOTE)), Scope(since=parse("2026-01-02")), Scope(until=parse("2026-01-02")),

@@ -106,6 +106,19 @@ def test_a_sample_reads_runs_from_all_over_a_namespace(memory):
     assert max(positions) > 144
 
 
+def test_a_sample_leaves_out_what_is_not_searched(tmp_path):
+    """No question is made of an erased event, nor of what only repeats others."""
+    with Memory.open(tmp_path / "store", embedder="none") as memory:
+        session = memory.session("s")
+        events = [session.user(f"message {number}") for number in range(10)]
+        memory.erase([events[4].pointer])
+        receipt = session.append(Kind.RECEIPT, "message 3 left")
+        head, _ = memory._log.reader.head()
+        told = [one.position for run in sample(memory._log.reader, "default", head, "seed") for one in run]
+        assert told == [*(one.position for one in events if one != events[4]), 11]  # the erasure is an event too
+        assert head == receipt.position == 12
+
+
 def test_a_gate_is_learned_on_the_store_itself(memory):
     """A store of events enough learns a gate of its own, says so in every answer, and keeps it for other handles."""
     assert memory.recall("harbour").gate == DEFAULT.sentence(160)

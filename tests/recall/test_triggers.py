@@ -146,17 +146,18 @@ def trigger(position: int, strength: float, shared: int, asked: int = 9) -> Trig
 
 
 def test_a_place_is_kept_for_what_tells_enough():
-    """Strength and shared words decide; of few words, two that are half of them are enough; at most three."""
+    """Strength and shared words decide; two that are half of few words are enough, or all of them; at most three."""
     told = [
         trigger(1, STRENGTH_MIN, SHARED_MIN),
         trigger(2, STRENGTH_MIN / 2, 9),
         trigger(3, 0.9, SHARED_MIN - 1),
         trigger(4, 0.9, 2, asked=4),
-        trigger(5, 0.9, 1, asked=1),
+        trigger(5, 0.9, 1, asked=2),
+        trigger(8, 0.9, 1, asked=1),
         trigger(6, 0.5, 4),
         trigger(7, 0.5, 4),
     ]
-    assert [one.position for one in good(told)] == [1, 4, 6]
+    assert [one.position for one in good(told)] == [1, 4, 8]
 
 
 def test_places_are_kept_at_the_latest():
@@ -167,15 +168,31 @@ def test_places_are_kept_at_the_latest():
     assert reserve([10, 1], [1]) == [10, 1]
 
 
+def attempted(memory: Memory, text: str, without=()):
+    """Ask once, as a recall does first."""
+    reader = memory._log.reader
+    head, _ = reader.head()
+    search = Search(reader, "default", reader.namespace_key("default"), head, Query(text))
+    return search.attempt(text, Scope(), AS_ASKED, without=without)
+
+
 def test_a_rule_that_is_taken_as_not_there_is_not_found(memory):
     """An attempt without a note's position has no trigger for it; the others stay."""
     notes = [memory.note("ASPIRATE", situations=[CASE], sort="rule"), memory.note("WAIT", situations=[CASE])]
     chatter(memory, 8)
-    reader = memory._log.reader
-    head, _ = reader.head()
-    search = Search(reader, "default", reader.namespace_key("default"), head, Query(OTHER))
-    told = [
-        [one.position for one in search.attempt(OTHER, Scope(), AS_ASKED, without=without).triggers]
-        for without in ((), {notes[1].event.position})
-    ]
-    assert told == [[notes[1].event.position, notes[0].event.position], [notes[0].event.position]]
+    first, second = (note.event.position for note in notes)
+    told = [[one.position for one in attempted(memory, OTHER, gone).triggers] for gone in ((), {second})]
+    assert told == [[second, first], [first]]
+
+
+def test_the_words_of_the_best_events_are_asked_too(memory):
+    """Of two notes that tell as much of the question, the one that shares more with the events found comes first."""
+    older = memory.note("ASPIRATE", situations=["a man with a swollen warm knee, gout in the family"])
+    newer = memory.note("WAIT", situations=["a man with a swollen warm knee, holiday in the family"])
+    for number in range(6):
+        memory.session(f"case-{number}").user(f"{OTHER}: gout, said doctor {number}")
+    for number in range(40):
+        memory.session("diary").user(f"a quiet day on ward {number}, the ferry to the island was late")
+    found = attempted(memory, OTHER)
+    assert [one.position for one in found.triggers] == [older.event.position, newer.event.position]
+    assert found.triggers[0].strength == found.triggers[1].strength
