@@ -157,12 +157,17 @@ def test_an_attempt_judged_by_its_own_question_shows_the_same(log):
 
 def test_an_attempt_ranks_alike_for_every_page(log):
     """However many are asked for, the first ones are the same: a longer page goes on where a shorter one ended."""
-    put(log, *[f"heron {n} {'gate ' * (n % 7)}{'crow ' * (n % 5)}" for n in range(300)])
-    texts = ("heron gate", "crow", "gate crow heron")
-    for text in texts:
-        short, long = (searching(log, Query(text, hits_max=n)).attempt(text, Scope(), "x").ranked for n in (1, 150))
-        assert len(short) == BLOCK_ROWS < len(long)
-        assert long[: len(short)] == short
+    put(log, *[f"heron {n} {'gate ' * (n % 7)}{'crow ' * (n % 5)}a/b{n % 9}" for n in range(300)])
+    tasked = Conditions(goal="find the crow of a/b3 and a/b4 at the gate")
+    for text in ("heron gate", "crow", "gate crow a/b5", '"gate gate" heron'):
+        for conditions in (None, tasked):
+            short, middle, long = (
+                searching(log, Query(text, hits_max=n, conditions=conditions)).attempt(text, Scope(), "x").ranked
+                for n in (1, 60, 150)
+            )
+            assert BLOCK_ROWS <= len(short) < len(middle) < len(long)
+            assert long[: len(middle)] == middle
+            assert middle[: len(short)] == short
 
 
 def test_whole_answers_page_alike(log):

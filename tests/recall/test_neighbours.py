@@ -75,6 +75,7 @@ def test_the_reply_to_a_short_question_gets_more(log, mark):
     more = found[asked + 1].found_by["neighbours"] - found[told + 1].found_by["neighbours"]
     # The reply to the question has the other heron behind it, the last row has nothing; and the first gate before it.
     gate = found[asked + 1].found_by["words"]
+    assert REPLY_SHARE > 0
     assert more == pytest.approx((REPLY_SHARE + SHARES[1]) * heron - SHARES[-2] * gate, rel=1e-3)
 
 

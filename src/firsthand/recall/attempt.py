@@ -18,14 +18,14 @@ import apsw
 
 from firsthand.answer import Query, Scope
 from firsthand.event import Event, Kind, to_text
-from firsthand.index.passages import TRIGGER_ROWS, position_of, row_of
+from firsthand.index.passages import position_of, row_of
 from firsthand.log.read import Reader
 from firsthand.value import field, replace, value
 
 from .around import within
 from .candidates import Candidates, Ranker
 from .evidence import Evidence, Row
-from .factors import CANDIDATES_MAX, PARTS, STRENGTHS, Candidate, Strengths, factors, task_of
+from .factors import CANDIDATES_MAX, NEUTRAL, STRENGTHS, Candidate, Strengths, factors, task_of
 from .fuse import LIMIT_ROWS, About, about, fuse
 from .lexical import Deadline, Lexical, Reach, agents_of, in_scope, reach, stems, tokenizer, where
 from .matching import Matcher
@@ -33,12 +33,11 @@ from .near import Near
 from .neighbours import NO_SUPPORT, Neighbours, Support
 from .plan import POSTINGS_INTERACTIVE, Plan, Question, Tokenize, ask, budget, plan
 from .rank import Frequencies, Match, base, score, whole
-from .reformulate import Weighed
+from .reformulate import AS_ASKED, Weighed
 from .scan import Scanned, scan
 from .signals import SEEN_MAX, Seen, Signals, close_in, signals
 from .triggers import FEEDBACK_ROWS, Trigger, Triggers, good
 
-AS_ASKED = "as asked"
 BLOCK_ROWS = 32
 """Candidates are read and ranked this many at a time; a page never changes those before it."""
 PASSAGES_MAX = 8
@@ -240,7 +239,8 @@ class _Attempting:
         if index is not None and planned is not None:
             whole_store = search.accelerator if self._scope.everything else None
             candidates = Candidates(index, planned, self._matcher.wanted, search.tokenize, whole_store)
-        ranked, triggers = self._with_notes(self._rank(candidates, tail), reached.through)
+        blocks, triggers = self._with_notes(self._rank(candidates, tail), reached.through)
+        ranked = [one for block in blocks for one in block]
         # 3) what that shows of its own worth, and what the task makes of it
         seen = [
             Seen(one.position, one.base, one.match, event.agent, event.session)
@@ -252,7 +252,7 @@ class _Attempting:
             cosines.setdefault(position_of(row), cosine)
         shown = search.signals(seen, ranked[0].row if ranked else None, question, frequencies, cosines)
         return Attempt(
-            self._how, self._text, self._scope, question, frequencies, tuple(self._conditioned(ranked)), shown,
+            self._how, self._text, self._scope, question, frequencies, tuple(self._conditioned(blocks)), shown,
             triggers, cosines, tuple(dict.fromkeys(self._notes)), self._truncated or search.deadline.passed,
             self._fault,
         )  # fmt: skip
@@ -294,7 +294,7 @@ class _Attempting:
         return seen
 
     def _near(self) -> dict[int, float]:
-        """Ask the vectors; a row of a note's situation stands for the note."""
+        """Ask the vectors."""
         search = self._search
         if search.near is None or search.deadline():
             return {}
@@ -308,10 +308,7 @@ class _Attempting:
                 f"vectors: they reach position {nearest.through:,} of {search.head:,}; what is behind it was found by "
                 "its words alone; run 'firsthand follow'"
             )
-        found: dict[int, float] = {}
-        for row, cosine in nearest.rows:
-            found.setdefault(position_of(row) if row >= TRIGGER_ROWS else row, cosine)
-        self._nearest = dict(found)
+        found = self._nearest = dict(nearest.rows)
         if not self._scope.everything:
             search.evidence.load([position_of(row) for row in found])
             found = {row: cosine for row, cosine in found.items() if self._in_scope(position_of(row))}
@@ -326,19 +323,18 @@ class _Attempting:
 
     # ranking ---------------------------------------------------------------------------------------
 
-    def _rank(self, candidates: Candidates | None, tail: Scanned | None) -> list[Scored]:
+    def _rank(self, candidates: Candidates | None, tail: Scanned | None) -> list[list[Scored]]:
         """Score candidates block by block until enough are ranked; always whole blocks, so that pages join."""
-        query = self._search.query
-        needed = -(-(query.skip + query.hits_max + 1) // BLOCK_ROWS) * BLOCK_ROWS
+        needed = self._search.query.skip + self._search.query.hits_max + 1
         late = self._late(tail)
         pools = candidates.pools() if candidates is not None else iter(())
         special = candidates.special() if candidates is not None else []
         together = candidates.together if candidates is not None else []
         self._cosines = self._near()
-        ranked: list[Scored] = []
+        blocks: list[list[Scored]] = []
         seen: set[int] = set()
         first = True
-        while len(ranked) < needed and not self._search.deadline():
+        while len(seen) < needed and not self._search.deadline():
             pool = next(pools, None)
             found, late = late[:LATE_ROWS], late[LATE_ROWS:]
             if pool is None and not found and not (first and (special or together or self._cosines)):
@@ -348,11 +344,11 @@ class _Attempting:
             for block in self._blocks(wanted, special if first else (), found, seen):
                 matched = [*found, *self._read(block)]
                 found = []
-                ranked += self._scored(matched, seen)
-                if len(ranked) >= needed or self._search.deadline():
+                blocks.append(self._scored(matched, seen))
+                if len(seen) >= needed or self._search.deadline():
                     break
             first = False
-        return ranked
+        return blocks
 
     def _is_new(self, row: int, seen: Collection[int]) -> bool:
         position = position_of(row)
@@ -464,7 +460,7 @@ class _Attempting:
         found_by = {name: each for name, each in said.items() if each}
         if self._is_near(row):
             found_by["vector"] = self._cosines[row]
-        return Scored(row, base, dict(zip(PARTS, (base, 1.0, 1.0, 0.0, 1.0), strict=True)), found_by, base, found)
+        return Scored(row, base, NEUTRAL.parts(base), found_by, base, found)
 
     def _found_by(self, row: int, found: Match, support: Support) -> dict[str, float]:
         """Say what a row's score by words is made of."""
@@ -481,30 +477,30 @@ class _Attempting:
 
     # notes -----------------------------------------------------------------------------------------
 
-    def _with_notes(self, ranked: list[Scored], through: int) -> tuple[list[Scored], tuple[Trigger, ...]]:
+    def _with_notes(self, blocks: list[list[Scored]], through: int) -> tuple[list[list[Scored]], tuple[Trigger, ...]]:
         """Add the notes that were learned in situations like the one asked of, by how much of it they tell.
 
         They join the first block, which is the same for every page.
         """
         search, notes_alone = self._search, self._scope.kinds == (Kind.NOTE,)
         if self._how != AS_ASKED and not notes_alone:  # in fewer words or others, a case is no longer the one it was
-            return ranked, ()
+            return blocks, ()
         notes = search.notes(through)
         if not notes.any:
-            return ranked, ()
-        best = [search.text(one) for one in ranked[:FEEDBACK_ROWS]]
+            return blocks, ()
+        first = blocks[0] if blocks else []
+        best = [search.text(one) for one in first[:FEEDBACK_ROWS]]
         found = notes.find(
             self._question, self._frequencies, self._scope, search.deadline, best=best, without=self._without
         )
         kept = good(found)
         chosen = found if notes_alone else kept
-        known = {one.position: one for one in ranked}
+        known = {one.position: one for block in blocks for one in block}
         told = [self._told(each, known.get(each.position)) for each in chosen]
         added = {one.position: one for one in told if one is not None}
-        first = [one for one in ranked[:BLOCK_ROWS] if one.position not in added]
-        rest = [one for one in ranked[BLOCK_ROWS:] if one.position not in added]
-        joined = sorted([*first, *added.values()], key=lambda one: (-one.base, -one.position))
-        return [*joined, *rest], tuple(each for each in kept if each.position in added)
+        rest = [[one for one in block if one.position not in added] for block in blocks]
+        joined = sorted([*(rest[0] if rest else ()), *added.values()], key=lambda one: (-one.base, -one.position))
+        return [joined, *rest[1:]], tuple(each for each in kept if each.position in added)
 
     def _told(self, trigger: Trigger, known: Scored | None) -> Scored | None:
         """Give a note the base that its trigger is worth, where its words alone are worth less."""
@@ -518,15 +514,14 @@ class _Attempting:
 
     # the task --------------------------------------------------------------------------------------
 
-    def _conditioned(self, ranked: Sequence[Scored]) -> Iterator[Scored]:
+    def _conditioned(self, blocks: Sequence[Sequence[Scored]]) -> Iterator[Scored]:
         """Weigh the bases by what the task and the others make of them, within blocks, so that pages join."""
         search = self._search
         task = task_of(search.query.conditions, search.evidence.stems, [term.key for term in self._question.words])
         asked = [term.word for term in self._question.words]
-        for at in range(0, len(ranked), BLOCK_ROWS):
-            block = ranked[at : at + BLOCK_ROWS]
+        for number, block in enumerate(blocks):
             # Without a task only the best are compared with each other.
-            count = BLOCK_ROWS if search.query.conditions is not None else CANDIDATES_MAX if at == 0 else 0
+            count = len(block) if search.query.conditions is not None else CANDIDATES_MAX if number == 0 else 0
             judging = factors([self._candidate(one) for one in block[:count]], task, asked, search.strengths)
             judged = [
                 replace(one, parts=each.parts(one.base), total=each.total(one.base))

@@ -27,7 +27,7 @@ from .attempt import BLOCK_ROWS, Attempt, Scored, Search, no_match
 from .candidates import Ranker
 from .complement import PARTNERS_MAX, Place
 from .evidence import Row
-from .factors import STRENGTHS, Strengths
+from .factors import NEUTRAL, STRENGTHS, Strengths
 from .gate import DEFAULT, Gate
 from .ladder import Climbed
 from .near import Near
@@ -224,5 +224,4 @@ class _Answering:
 
 def _companion(row: Row, why: str, tokens: Sequence[str], companion_of: str) -> hits.Shown:
     """Show an event that was found by its partner alone: it has no score of its own."""
-    parts = {"base": 0.0, "premise": 1.0, "phase": 1.0, "superseded": 0.0, "task_relevance": 1.0}
-    return hits.Shown(row, no_match(tokens), 0.0, parts, {why: 1.0}, companion_of)
+    return hits.Shown(row, no_match(tokens), 0.0, NEUTRAL.parts(0.0), {why: 1.0}, companion_of)
