@@ -46,7 +46,7 @@ FEEDBACK_SHARE = 0.5
 STRENGTH_MIN = 0.05
 """The least strength of a trigger that a place is kept for; see docs/decisions/0017-triggers.md."""
 SHARED_MIN = 3
-"""Words of the question it must tell, or at least two that are half of them: one word is no situation."""
+"""Words of the question it must tell, or two that are half of them, or all: one word of many is no situation."""
 PLACES = (1, 2, 5)
 """Where the k-th good trigger stands at the latest, counted from 0: the best other hit stays first."""
 
@@ -76,7 +76,9 @@ class Trigger:
     def is_good(self) -> bool:
         """True when a place among the hits is kept for it."""
         told = len(self.shared)
-        return self.strength >= STRENGTH_MIN and (told >= SHARED_MIN or (told == 2 and self.asked <= 4))
+        return self.strength >= STRENGTH_MIN and (
+            told >= SHARED_MIN or told == self.asked or (told == 2 and self.asked <= 4)
+        )
 
 
 @value
