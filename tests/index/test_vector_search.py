@@ -87,7 +87,9 @@ def test_a_large_space_is_searched_nearly_exactly(log):
     assert hit >= 0.95 * 100
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, 50), (100, 200), (290, 1 << 40), (7, 8), (400, 900), (20, 10)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 50), (0, 2), (100, 200), (290, 1 << 40), (300, 1 << 40), (7, 8), (400, 900), (20, 10)]
+)
 def test_bounds_keep_to_positions(log, low, high):
     """Only events from the lower position on and before the upper one are found, as if there were no others."""
     embedder = words_embedder()
