@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from firsthand.index.dense import Dense, VectorSpace, states
+from firsthand.index.text import NAME
 from firsthand.log.log import Log
+from firsthand.log.read import Reader
 from firsthand.log.schema import DATABASE_FILE
+from firsthand.recall.lexical import reach
 
 from .value import value
 
@@ -55,6 +58,14 @@ def measure(log: Log, namespace: str, dense: Dense | None = None) -> Stats:
         str(log.root), namespace, sum(kinds.values()), int(str(sessions)), erased, kinds, head, content,
         (log.root / DATABASE_FILE).stat().st_size, wal.stat().st_size if wal.exists() else 0,
         len(files), sum(path.stat().st_size for path in files),
-        {name: f"{fault}, beyond position {position}" for name, (position, fault) in reader.index_faults().items()},
+        _faults(reader, key, head),
         f"{head}:{digest.hex()}", states(log, namespace, dense), dense.fault if dense is not None else "",
     )  # fmt: skip
+
+
+def _faults(reader: Reader, key: int, head: int) -> dict[str, str]:
+    """Name the indexes that do not follow; one of another version is not asked, however far it reaches."""
+    faults = {name: f"{fault}, beyond position {position}" for name, (position, fault) in reader.index_faults().items()}
+    if not faults and (fault := reach(reader.db, key, head).fault):
+        faults[NAME] = f"{fault}; run 'firsthand rebuild'"
+    return faults

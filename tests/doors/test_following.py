@@ -6,7 +6,8 @@ import importlib.util
 
 import pytest
 
-from firsthand.doors.exits import DONE, REFUSED
+from firsthand import Memory
+from firsthand.doors.exits import DAMAGED, DONE, REFUSED
 from firsthand.index.embed import static
 
 WORDLLAMA = pytest.mark.skipif(importlib.util.find_spec("wordllama") is None, reason=static.INSTALL)
@@ -18,8 +19,23 @@ def test_follow_without_an_embedder(shell):
     done = shell("follow")
     assert (done.code, done.lines[0].partition(" (")[0]) == (DONE, "up to date through position " + head(shell))
     assert "FIRSTHAND_EMBEDDER=minilm" in done.error
-    assert shell("follow", "--json").json == {"head": int(head(shell)), "vectors": []}
+    assert shell("follow", "--json").json == {"head": int(head(shell)), "vectors": [], "index_faults": {}}
     assert "vectors" not in shell("stats").text
+
+
+def test_an_index_of_another_version_is_said(shell):
+    """An index that recall does not ask is told by follow and by stats, with the command that mends it."""
+    shell.append("one")
+    with Memory.open(shell.store) as memory:
+        memory.follow()
+        memory._log.exclusively(lambda db: db.execute("UPDATE text_index SET version = '0.9'"))
+    done = shell("follow")
+    assert done.code == DAMAGED
+    assert "text index  does not follow: the text index is of version 0.9" in done.text
+    assert "firsthand rebuild" in done.error
+    assert "firsthand rebuild" in shell("stats").text
+    assert shell("rebuild").code == DONE
+    assert shell("follow").code == DONE
 
 
 def head(shell) -> str:

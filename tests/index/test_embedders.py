@@ -74,6 +74,7 @@ def server():
     [
         (lambda texts: [[float("nan")] * DIMENSION for _ in texts], "NaN or infinity in 2 of 2"),
         (lambda texts: [[float("inf")] * DIMENSION for _ in texts], "NaN or infinity in 2 of 2"),
+        (lambda texts: [[1e308] * DIMENSION for _ in texts], "NaN or infinity in 2 of 2"),
         (lambda texts: [[0.5] * (DIMENSION - 1) for _ in texts], "gave 47"),
         (lambda texts: [[0.5] * DIMENSION], "was given 2 texts and gave an array of shape (1, 48)"),
         (lambda texts: [[0.5] * DIMENSION, [0.5]], "no table of numbers"),
@@ -87,6 +88,14 @@ def test_what_is_no_vector_is_refused(gives, says):
         embedded(callable_embedder("bad", DIMENSION, gives), ["one", "two"])
     assert says in str(refused.value)
     assert "bad" in str(refused.value)
+
+
+def test_a_batch_of_zeros_is_refused():
+    """Sixteen vectors without a length are a fault of the model; fewer may be texts that it knows no word of."""
+    blank = callable_embedder("blank", DIMENSION, lambda texts: [[0.0] * DIMENSION for _ in texts])
+    assert embedded(blank, ["?"] * 15).shape == (15, DIMENSION)
+    with pytest.raises(ModelError, match="16 vectors of zeros"):
+        embedded(blank, ["?"] * 16)
 
 
 def test_a_function_that_raises_is_unavailable():

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from firsthand import Memory, VectorSpace
 from firsthand.doors.display import count, shown
-from firsthand.doors.exits import DONE
+from firsthand.doors.exits import DAMAGED, DONE
 from firsthand.doors.output import Output
 from firsthand.doors.stores import to_write
 from firsthand.value import asdict
@@ -22,9 +22,15 @@ def follow(chosen: argparse.Namespace, out: Output) -> int:
             progress=lambda done, total: out.progress(lambda: f"embedded through position {done:,} of {total:,}")
         )
         head, spaces = int(memory.head().partition(":")[0]), memory.vectors()
+        faults = memory.stats().index_faults
     if out.as_json:
-        out.json({"head": head, "vectors": [asdict(one) for one in spaces]})
-        return DONE
+        out.json({"head": head, "vectors": [asdict(one) for one in spaces], "index_faults": faults})
+        return DAMAGED if faults else DONE
+    for name, fault in faults.items():
+        out.line(f"{name} index  does not follow: {shown(fault)}")
+    if faults:
+        out.remark("recall answers from the log meanwhile; mend the index first: firsthand rebuild")
+        return DAMAGED
     for line in lines(spaces, head):
         out.line(f"vectors  {shown(line)}")
     out.line(f"up to date through position {head:,} ({time.monotonic() - started:.1f} s)")

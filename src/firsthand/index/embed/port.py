@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 IDENTITY_CHARACTERS_MAX = 300
+NUMBER_MAX = 1e18
+"""Of a vector's numbers: its length must still be a number of 32 bits."""
+BLANK_MIN = 16
+"""So many texts in one batch have some word that a model knows."""
 NUMPY_MISSING = "vectors need numpy; run: pip install 'firsthand[vectors]'"
 
 
@@ -173,7 +177,9 @@ def checked(embedder: Embedder, vectors: Any, count: int) -> NDArray[np.float64]
         raise ModelError(f"{who} was given {count:,} texts and gave an array of shape {table.shape}")
     if not 1 <= table.shape[1] <= DIMENSION_MAX or embedder.dimension not in {0, table.shape[1]}:
         raise ModelError(f"{who} says it has {embedder.dimension or 'some'} dimensions and gave {table.shape[1]:,}")
-    if not np.isfinite(table).all():
-        wrong = int((~np.isfinite(table)).any(axis=1).sum())
+    wrong = int((~(np.abs(table) <= NUMBER_MAX)).any(axis=1).sum())
+    if wrong:
         raise ModelError(f"{who} gave NaN or infinity in {wrong:,} of {count:,} vectors")
+    if count >= BLANK_MIN and not table.any():
+        raise ModelError(f"{who} gave {count:,} vectors of zeros alone; what they stand for could never be found")
     return table
