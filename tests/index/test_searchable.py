@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand import Kind, Memory, Outcome
+from firsthand import Kind, Memory, Outcome, Query
+from firsthand.index.passages import row_of
+from firsthand.recall.attempt import Search
 
 
 @pytest.mark.parametrize("kind", [Kind.RECEIPT, Kind.ANATOMY])
@@ -33,3 +35,18 @@ def test_what_firsthand_put_into_a_context_is_not_found(tmp_path):
         assert memory.recall("quokka").outcome is Outcome.ABSENT
         assert memory.expand(kept) == b"only the quokka knows"
         assert memory.verify(deep=True).ok
+
+
+def test_what_is_not_found_is_neither_indexed_nor_read(tmp_path):
+    """Of a receipt the index has no word, a search of the log skips it, and no attempt reads its row."""
+    with Memory.open(tmp_path / "store") as memory:
+        session = memory.session("s")
+        source = session.user("zirconium \u21d2 \u21d2")
+        copy = session.append(Kind.RECEIPT, "zirconium \u21d2 \u21d2")
+        assert [hit.pointer for hit in memory.recall("\u21d2 \u21d2")] == [source.pointer]
+        memory.rebuild()
+        reader = memory._log.reader
+        assert reader.db.execute("SELECT rowid FROM text_1 WHERE text_1 MATCH 'zirconium'").fetchall() == [(1,)]
+        search = Search(reader, "default", 1, 2, Query("zirconium"))
+        assert search.row(row_of(source.position, 0)) is not None
+        assert search.row(row_of(copy.position, 0)) is None
