@@ -272,6 +272,6 @@ def test_situations_of_notes_are_no_rows_of_the_copy(tmp_path):
     for query in ("word0 word1", "word2", "situation"):
         with_copy = search(log.reader, "default", Query(query), accelerator=copy)
         assert with_copy.hits == search(log.reader, "default", Query(query)).hits
-        assert bool(with_copy.hits) is (query != "situation")  # one word that all of them tell is no situation
+        assert with_copy.hits
     assert copy.fault == ""
     log.close()
