@@ -56,16 +56,16 @@ class Candidates:
 
     @cached_property
     def together(self) -> list[int]:
-        """Give the newest rows that hold all words.
+        """Give the newest rows that hold all words; of those beyond the budget only where there are no others.
 
         They are not ranked: that would read every posting of every term, and what holds all of them ranks high anyway.
         """
-        asked = (*self._planned.ranked, *self._planned.common)
+        asked = self._planned.ranked or self._planned.common
         return self._index.newest(" AND ".join(term.match for term in asked), SPECIAL_ROWS) if len(asked) > 1 else []
 
     def _apart(self, one: Wanted) -> bool:
         """Say whether a phrase lacks one of the words that are asked for together."""
-        asked = (*self._planned.ranked, *self._planned.common)
+        asked = self._planned.ranked or self._planned.common
         return len(asked) < 2 or any(term.key not in one.keys for term in asked)
 
     def pools(self) -> Iterator[list[int]]:
