@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from pathlib import Path
 
@@ -84,3 +85,14 @@ def test_a_month_finds_what_happened_in_it(memory):
     first = [str(hit.time)[:7] for hit in memory.recall("May 2023").hits[:1]]
     assert first == ["2023-05"]
     assert memory.recall("may").outcome is Outcome.ABSENT
+
+
+@pytest.mark.parametrize("query", ["word5 item7", "item42 word9"])
+def test_a_commoner_number_in_a_name_does_not_beat_a_rarer_one(memory, query):
+    """A row called by one number of the question that lacks a rarer one stands behind the row with that."""
+    chance = random.Random(1)
+    session = memory.session("s")
+    for number in range(300):
+        session.user(" ".join(f"word{chance.randrange(300)}" for _ in range(12)) + f" item{number}")
+    item = next(word for word in query.split() if word.startswith("item"))
+    assert item in memory.recall(query).hits[0].preview.split()

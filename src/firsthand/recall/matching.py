@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from firsthand.event import Event, to_text
 from firsthand.index import words
+from firsthand.value import replace
 
 from .evidence import Evidence, Row
 from .plan import Question, Tokenize, abbreviates
@@ -59,7 +60,11 @@ class Matcher:
         plain = to_text(row.data) if text else ""
         texts = (plain,) if text is plain or text == plain else (plain, text)
         around = self._context(event)
-        found = match(self._terms, self.wanted, tokens, texts, head, around, self._named(row, plain, around))
+        named = self._named(row, plain, around)
+        found = match(self._terms, self.wanted, tokens, texts, head, around, named)
+        if named:
+            held = {key.lstrip("0") for key in (*found.times, *named)}
+            found = replace(found, lacking=tuple(sorted(key for key in self._series if key.lstrip("0") not in held)))
         counts = any(key in found.times for key in self.leading)
         return found if counts or found.exact or found.folded or found.named else None
 

@@ -87,6 +87,7 @@ class Match:
         exact: the wanted strings that stand there character for character.
         folded: those that stand there with other capitals or spaces, or in what meta says.
         named: keys of the query's numbers and exact strings that stand in what the event is called.
+        lacking: keys of the query's numbers that the row does not hold, under any spelling.
     """
 
     times: Mapping[str, int]
@@ -94,6 +95,7 @@ class Match:
     exact: tuple[Wanted, ...]
     folded: tuple[Wanted, ...]
     named: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
 
 def match(
@@ -151,7 +153,7 @@ def by_words(times: Mapping[str, int], tokens: int, frequencies: Frequencies, li
 def score(found: Match, frequencies: Frequencies, light: Collection[str] = ()) -> dict[str, float]:
     """Give the parts of a row's own score."""
     # In a series everybody mentions the others: a name tells however often it is mentioned.
-    by_name = NAME_WEIGHT * sum(max(WEIGHT_MIN, frequencies.idf(frequencies.df.get(key, 0))) for key in found.named)
+    by_name = NAME_WEIGHT * _by_name(found, frequencies)
     words = by_words(found.times, found.tokens, frequencies, light)
     parts = {"words": words, "exact": 0.0, "phrase": 0.0, "name": by_name}
     for share, strings in ((1.0, found.exact), (FOLDED_SHARE, found.folded)):
@@ -160,6 +162,15 @@ def score(found: Match, frequencies: Frequencies, light: Collection[str] = ()) -
                 weight = sum(frequencies.idf(frequencies.df.get(key, 0)) for key in one.keys)
                 parts[one.part] += share * WEIGHTS[one.part] * max(WEIGHT_MIN, weight)
     return parts
+
+
+def _by_name(found: Match, frequencies: Frequencies) -> float:
+    """Weigh what an event is called by, less what it lacks of the query's other numbers."""
+
+    def weight(keys: Collection[str]) -> float:
+        return sum(max(WEIGHT_MIN, frequencies.idf(frequencies.df.get(key, 0))) for key in keys)
+
+    return max(0.0, weight(found.named) - weight(found.lacking))
 
 
 def whole(keys: Collection[str], frequencies: Frequencies) -> float:
