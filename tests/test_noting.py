@@ -7,6 +7,7 @@ import io
 import pytest
 
 from firsthand import Draft, Erased, InvalidArgument, Kind, MalformedPointer, Memory, Unresolvable
+from firsthand.event import INJECTED
 from firsthand.index.passages import TRIGGER_FIRST, TRIGGER_ROWS, row_of
 from firsthand.index.words import SITUATION_CHARACTERS_MAX, SITUATIONS_MAX
 from firsthand.noting import SOURCES_MAX, SPAN_EVENTS_MAX
@@ -100,6 +101,19 @@ def test_an_erasure_takes_the_note_with_it(memory, gone):
     erasure = memory.erase([events[gone]])
     assert erasure.erased == tuple(sorted([events[gone].id, noted.event.id]))
     assert situation_rows(memory, "zirconium") == [row_of(other.event.position, TRIGGER_FIRST)]
+
+
+def test_an_erasure_takes_what_rests_on_a_note_that_goes(memory):
+    """Erasing an event erases the notes on it, the notes on those, and the answers of recall that show one of them."""
+    told = memory.session("s").user("zirconium fails")
+    first = memory.note("ONE", sources=[told])
+    second = memory.note("TWO", sources=[first.event])
+    shows = Draft(Kind.TOOL_RESULT, f"hit {second.pointer}".encode(), meta={INJECTED: True})
+    answer, other = memory.append([shows, Draft(Kind.TOOL_RESULT, b"none", meta={INJECTED: True})], session="t")
+    stays = memory.note("THREE", sources=[other])
+    gone = memory.erase([told]).erased
+    assert gone == tuple(sorted([told.id, first.event.id, second.event.id, answer.id]))
+    assert memory.expand(stays.pointer) == b"THREE"
 
 
 def test_an_erased_note_leaves_no_word_of_its_situations(memory):

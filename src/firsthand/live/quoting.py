@@ -4,14 +4,14 @@ Receipts (topic hints), task states, records of prompts (topic labels), answers 
 recall and expand, and notes (the situations they were learned in) repeat words of the
 events they stand for. The invariant: after an erasure no event that Firsthand wrote
 still says what was erased, as far as it names its source; what a model or a user said
-again is theirs and stays. A note goes with any of its sources.
+again is theirs and stays. A note goes with any of its sources, and what rests on it goes too.
 
 It finds; who erases is the log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from firsthand.anatomy.record import from_event
@@ -50,21 +50,25 @@ class _Search:
                 for event in self._readable(session, position, kind):
                     if not event.erased and event.id not in self._erased and self._quotes(event):
                         yield event.id
-        yield from self._answers(min(self._positions, default=0))
-        yield from self._notes(min(self._positions, default=0))
+        after = min(self._positions, default=0)
+        notes = self._notes(after)
+        yield from notes
+        yield from self._answers(after, {*self._erased, *notes})
 
-    def _notes(self, after: int) -> Iterator[str]:
-        """Find notes, in any session, that rest on one of the events or repeat its words in a situation."""
-        for event in self._readable(None, after, Kind.NOTE) if self._erased else ():
-            if not event.erased and event.id not in self._erased and rests_on(self._memory, event, self._erased):
-                yield event.id
+    def _notes(self, after: int) -> list[str]:
+        """Find notes, in any session, that rest on one of the events, or on such a note, or repeat an event's words."""
+        gone = dict(self._erased)
+        for event in self._readable(None, after, Kind.NOTE) if gone else ():  # a note comes after its sources
+            if not event.erased and event.id not in gone and rests_on(self._memory, event, gone):
+                gone[event.id] = event
+        return [name for name in gone if name not in self._erased]
 
-    def _answers(self, after: int) -> Iterator[str]:
-        """Find answers of recall and expand, in any session, that show one of the events."""
-        for event in self._readable(None, after, Kind.TOOL_RESULT) if self._erased else ():
+    def _answers(self, after: int, shown: Collection[str]) -> Iterator[str]:
+        """Find answers of recall and expand, in any session, that show one of the events or notes that go."""
+        for event in self._readable(None, after, Kind.TOOL_RESULT) if shown else ():
             if event.meta.get(INJECTED) is True and not event.erased and event.id not in self._erased:
                 text = self._memory.expand(f"fh:{event.id}").decode("utf-8", "replace")
-                if any(name in text for name in self._erased):
+                if any(name in text for name in shown):
                     yield event.id
 
     def _readable(self, session: str | None, after: int, kind: Kind) -> Iterator[Event]:
