@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand.recall.mmr import POOL_MAX, WEIGHT_MAX, order, rarity
+from firsthand.recall.mmr import POOL_MAX, TERMS_MAX, WEIGHT_MAX, order, rarity
 
 ROWS = st.lists(st.lists(st.sampled_from("abcdefghij"), max_size=6, unique=True), max_size=40)
 
@@ -77,3 +77,15 @@ def test_likeness_counts_rare_terms_more():
     others = [["x", str(number)] for number in range(6)]
     rows = [["x", "rare"], ["rare"], ["x"], *others]
     assert order([0.9, 0.8, 0.8] + [0.1] * 6, rows, 0.5, 3)[1:3] == [2, 1]
+
+
+def test_only_the_beginning_of_a_row_is_compared():
+    """Rows that begin alike are alike, whatever their further terms; so a long row costs no more than another."""
+    same = [f"t{number}" for number in range(TERMS_MAX)]
+    rows = [same, [*same, *"abcdefgh" * 40], ["x", "y"]]
+    assert (
+        order([0.9, 0.88, 0.8], rows, 0.5, 3) == order([0.9, 0.88, 0.8], [same, same, ["x", "y"]], 0.5, 3) == [0, 2, 1]
+    )
+    told_late = [[*same, "a", "b"], [*same[::-1], "a", "b"], [*(f"u{number}" for number in range(TERMS_MAX)), "a", "b"]]
+    bare = [row[:TERMS_MAX] for row in told_late]
+    assert order([0.9, 0.6, 0.5], told_late, 0.5, 3) == order([0.9, 0.6, 0.5], bare, 0.5, 3)

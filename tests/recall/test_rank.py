@@ -104,3 +104,10 @@ def test_what_a_query_weighs_does_not_depend_on_the_order_of_its_words(df, chanc
     keys = list(df)
     chance.shuffle(keys)
     assert whole(keys, frequencies) == whole(list(df), frequencies)
+
+
+def test_a_stop_word_counts_a_tenth():
+    """What stands beside the words of a query as a stop word weighs a tenth of what it would as one of them."""
+    found = Match({"the": 2}, 60, (), ())
+    plain, light = score(found, FREQUENCIES)["words"], score(found, FREQUENCIES, {"the"})["words"]
+    assert light == pytest.approx(plain / 10)
