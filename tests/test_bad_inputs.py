@@ -351,7 +351,7 @@ def test_a_long_query_and_a_pattern_are_answered_in_time(memory):
     memory.session("s").user("aaaaaaaaaaaaaaaaaaaaaaaaaa! crow")
     began = time.monotonic()
     for query in ("(a+)+$ " * 5_000, "(" * 3_000, "crow " * 12_000, "x" * 99_999, "%" * 60_000):
-        assert memory.recall(Query(query, deadline_ms=500)).outcome in {Outcome.FOUND, Outcome.ABSENT}
+        assert memory.recall(Query(query, deadline_ms=500)).outcome in {Outcome.FOUND, Outcome.WEAK, Outcome.ABSENT}
     assert time.monotonic() - began < 10
 
 

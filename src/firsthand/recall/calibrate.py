@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import apsw
 
 from firsthand.answer import Query, Scope
+from firsthand.errors import StoreDamaged
 from firsthand.event import Event
 from firsthand.index import learned
 from firsthand.log.log import Log
@@ -127,7 +128,12 @@ def sample(reader: Reader, namespace: str, head: int, seed: str) -> list[list[To
     last = 0
     while after < head and len(runs) < RUNS_MAX:
         begin = max(last, int(after + chance.random() * (step - RUN_EVENTS)))
-        read = list(reader.events(namespace, after=begin, limit=RUN_EVENTS, damaged=_left_to_verify))
+        try:
+            read = list(reader.events(namespace, after=begin, limit=RUN_EVENTS, damaged=_left_to_verify))
+        except StoreDamaged:  # not one row of the page can be told from the others: `verify` names it
+            last = begin + RUN_EVENTS
+            after = max(after + step, last)
+            continue
         if not read:
             break
         last = read[-1].position
