@@ -377,3 +377,17 @@ def test_a_damaged_artifact_hides_no_other_event_from_a_search_of_the_log(log):
     answer = ask(log, "\u21d2 \u21d2")
     assert positions(answer) == [3, 1]
     assert [note for note in answer.notes if "an artifact is damaged and was left out" in note] != []
+
+
+@pytest.mark.parametrize(("mmr_lambda", "attempts_max"), [(1.0, 1), (0.5, 1), (0.8, 3)])
+def test_pages_of_large_payloads_join(log, mmr_lambda, attempts_max):
+    """Where many rows are of one event a page is read from few events, and still in the order of the whole."""
+    birds = "heron swan wren robin finch gull".split()  # noqa: SIM905
+    for number in range(24):
+        said = " ".join(birds[(number * at) % 6] for at in (1, 2, 3))
+        put(log, f"crow {said} number {number % 5} said so\n" * 1_500)
+    fields = {"mmr_lambda": mmr_lambda, "attempts_max": attempts_max, "cost": 900.0, "deadline_ms": 20_000}
+    whole = positions(ask(log, "crow heron", hits_max=24, budget_tokens_max=4_000, **fields))
+    pages = [positions(ask(log, "crow heron", hits_max=6, skip=skip, **fields)) for skip in range(0, 24, 6)]
+    assert [position for page in pages for position in page] == whole
+    assert len(set(whole)) == 24

@@ -324,8 +324,12 @@ class _Attempting:
     # ranking ---------------------------------------------------------------------------------------
 
     def _rank(self, candidates: Candidates | None, tail: Scanned | None) -> list[list[Scored]]:
-        """Score candidates block by block until enough are ranked; always whole blocks, so that pages join."""
-        needed = self._search.query.skip + self._search.query.hits_max + 1
+        """Score candidates block by block until enough are ranked.
+
+        Always whole blocks, and never fewer rows than are joined with other attempts or compared with each
+        other afterwards: so a page is the same however many are asked for.
+        """
+        needed = max(BLOCK_ROWS, self._search.query.skip + self._search.query.hits_max + 1)
         late = self._late(tail)
         pools = candidates.pools() if candidates is not None else iter(())
         special = candidates.special() if candidates is not None else []
