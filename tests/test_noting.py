@@ -89,6 +89,26 @@ def test_a_source_must_be_there(memory):
     assert memory.head() == head
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"sources": "fh:" + "0" * 26}, "sources is a list of pointers; got 'fh:000"),
+        ({"sources": None}, "sources is a list of pointers; got None"),
+        ({"situations": 5}, "situations is a list of texts; got 5"),
+        ({"situations": [None]}, "situations is a list of texts; got [None]"),
+        ({"meta": None}, "meta is a mapping without sort, sources, situations and situations_of"),
+        ({"meta": {"situations": ["x"]}}, "come from the other arguments; got {'situations': ['x']}"),
+    ],
+)
+def test_an_argument_that_is_something_else_is_refused(memory, given, said):
+    """An argument of another type, or meta that stands for one of the others, says what is wanted; nothing is kept."""
+    head = memory.head()
+    with pytest.raises(InvalidArgument) as refused:
+        memory.note("x", **given)
+    assert said in str(refused.value)
+    assert memory.head() == head
+
+
 @pytest.mark.parametrize("gone", ["source", "user", "inside"])
 def test_an_erasure_takes_the_note_with_it(memory, gone):
     """Erasing a source, the user's words that a situation repeats, or an event inside a source span erases the note."""

@@ -186,7 +186,8 @@ class Memory:
 
         Raises:
             MalformedPointer, Unresolvable: a source is no pointer, or is not in this namespace; `Erased` when erased.
-            InvalidArgument: there is no such sort, there are too many sources, or a situation is no text.
+            InvalidArgument: there is no such sort, there are too many sources, a situation is no text, or another
+                argument is not what it should be.
         """
         from firsthand.noting import note
 

@@ -76,12 +76,20 @@ def note(
     """Append a note with its sources and situations; see `Memory.note`."""
     if sort not in SORTS:
         raise InvalidArgument(f"the sort of a note is one of {', '.join(SORTS)}; got {sort!r}")
+    if isinstance(sources, (str, bytes)) or not isinstance(sources, Iterable):
+        raise InvalidArgument(f"sources is a list of pointers; got {sources!r:.60}")
+    more = fields.pop("meta", {})
+    if not isinstance(more, Mapping) or {SOURCES, REPEATS, SORT, SITUATIONS} & set(more):
+        raise InvalidArgument(
+            f"meta is a mapping without {SORT}, {SOURCES}, {SITUATIONS} and {REPEATS}, which come from the other "
+            f"arguments; got {more!r:.60}"
+        )
     pointers = list(dict.fromkeys(map(_pointer, sources)))
     if len(pointers) > SOURCES_MAX:
         raise InvalidArgument(f"a note has at most {SOURCES_MAX} sources; got {len(pointers):,}. Name spans instead.")
     events = [_whole(memory, one) for one in pointers]
     told = _from_turns(memory, pointers, events) if situations is None else _given(situations)
-    meta: dict[str, Any] = {**fields.pop("meta", {}), SORT: sort}
+    meta: dict[str, Any] = {**more, SORT: sort}
     meta |= {SOURCES: [str(one) for one in pointers]} if pointers else {}
     meta |= {SITUATIONS: list(told.texts), REPEATS: list(told.repeats)} if told.texts else {}
     if "id" not in fields:
@@ -133,7 +141,9 @@ def _whole(memory: Memory, address: Pointer) -> tuple[Event, ...]:
 
 
 def _given(situations: Sequence[str]) -> _Told:
-    if isinstance(situations, str) or any(not isinstance(one, str) for one in situations):
+    if isinstance(situations, (str, bytes)) or not isinstance(situations, Sequence):
+        raise InvalidArgument(f"situations is a list of texts; got {situations!r:.60}")
+    if any(not isinstance(one, str) for one in situations):
         raise InvalidArgument(f"situations is a list of texts; got {situations!r:.60}")
     return _cut([(one, "") for one in situations if one.strip()], [])
 
