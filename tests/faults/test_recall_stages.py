@@ -129,6 +129,36 @@ def test_damaged_vectors_are_not_believed(store):
     assert answer.hits[0].preview == ANSWER
 
 
+def test_vectors_whose_spaces_were_lost_are_made_anew(store):
+    """Without the table of spaces the vectors are nobody's: following makes them anew, and recall is whole again."""
+    break_store(store, "DROP TABLE vector_space")
+    with Memory.open(store, embedder=letters_named()) as memory:
+        memory.follow()
+        assert memory.vectors()[0].vectors == len(TEXTS)
+        answer = memory.recall(ASKED)
+        assert answer.outcome is not Outcome.DEGRADED
+        assert answer.hits[0].preview == ANSWER
+        assert memory.verify().problems == ()
+
+
+def test_a_fault_of_the_background_is_forgotten_once_following_went_well(store):
+    """What the thread could not do is told until somebody has done it."""
+    broken = [True]
+
+    def sometimes(texts):
+        return dead(texts) if broken[0] else letters(texts)
+
+    with Memory.open(store, embedder=letters_named(sometimes, "sometimes")) as memory:
+        with pytest.raises(ModelUnavailable):
+            memory.follow()
+        memory._dense._background.fault = "the endpoint does not answer"
+        assert memory.recall(ASKED).outcome is Outcome.DEGRADED
+        broken[0] = False
+        memory.follow()
+        memory._dense._search._failed = (0.0, "")  # the pause after a failed question is over
+        assert memory.recall(ASKED).outcome is not Outcome.DEGRADED
+
+
 def test_what_was_broken_is_mended_by_what_the_note_says(store):
     """After rebuild and follow the same question is answered as before."""
     break_store(store, "DROP TABLE text_1")

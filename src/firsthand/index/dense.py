@@ -76,6 +76,7 @@ class Dense:
                 time.sleep(ELSEWHERE_SECONDS)
             if progress is not None:
                 progress(follower.through, self._log.reader.head()[0])
+        self._background.fault = ""  # it went well since
 
     def stop(self) -> None:
         """End the thread."""

@@ -192,6 +192,9 @@ def make(db: apsw.Connection, namespace: int, identity: str, dimension: int) -> 
     )
     made = find(db, namespace, identity)
     assert made is not None
+    # Where the table of spaces was lost, what it told of is still there, and belongs to nobody.
+    db.execute(f"DROP TABLE IF EXISTS vector_{made.key}")
+    db.execute("DELETE FROM vector_chunk WHERE space = ?", (made.key,))
     db.execute(_VECTORS.format(key=made.key))
     return made
 
