@@ -19,7 +19,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from firsthand import moment, pointer
-from firsthand.answer import Answer, Conditions, Outcome, Query, Scope
+from firsthand.answer import Answer, Conditions, Hit, Outcome, Query, Scope
 from firsthand.compact.receipt import from_json
 from firsthand.errors import (
     Erased,
@@ -251,8 +251,8 @@ class Pull:
         return Scope((first.session,), (), kinds, since, until, None, *positions)
 
     def _without_own(self, answer: Answer, visible: frozenset[str]) -> Answer:
-        """Leave out calls of these tools, which repeat the question, and keep as many hits as are shown."""
-        hits = [hit for hit in answer.hits if not (hit.kind is Kind.TOOL_CALL and self._is_own_call(hit.pointer))]
+        """Leave out what repeats the question, and keep as many hits as are shown."""
+        hits = [hit for hit in answer.hits if not self._asks(hit)]
         fresh = [hit for hit in hits if hit.pointer.removeprefix("fh:") not in visible]
         kept = tuple(hit for hit in hits if hit not in fresh[self.limits.hits :])
         more = answer.more or len(kept) < len(hits)
@@ -262,8 +262,11 @@ class Pull:
         outcome = answer.outcome if more or answer.outcome is Outcome.DEGRADED else Outcome.ABSENT
         return replace(answer, hits=(), outcome=outcome, notes=(*answer.notes, note))
 
-    def _is_own_call(self, address: str) -> bool:
-        return self._memory.event(address).meta.get("tool") in _OWN_CALLS
+    def _asks(self, hit: Hit) -> bool:
+        """Say whether a hit is a call of these tools, or the user's message that is being answered."""
+        if hit.kind is Kind.USER_MESSAGE:
+            return hit.session == self._session and hit.turn == self._turn
+        return hit.kind is Kind.TOOL_CALL and self._memory.event(hit.pointer).meta.get("tool") in _OWN_CALLS
 
     def _expand(self, address: Pointer, visible: frozenset[str]) -> Callable[[int], Written]:
         if address.last is not None:
