@@ -125,6 +125,12 @@ def test_a_models_own_questions_are_no_answers(memory, talk, pull):
     assert ask(pull, RECALL, query="quartz").pointers == (f"fh:{told.id}",)
 
 
+def test_the_message_that_is_being_answered_is_no_answer(memory, talk, pull):
+    """What the user asked in this turn is left out of what the model recalls; an earlier question is not."""
+    assert talk["asked"] in ask(pull, RECALL, query="QUX-77Z", turn=2).pointers
+    assert talk["asked"] not in ask(pull, RECALL, query="QUX-77Z", turn=1).pointers
+
+
 def test_a_full_answer_cuts_no_preview(memory):
     """Many long hits are shown in passages around what matched, within the tokens of one answer."""
     session = memory.session("deploy")
