@@ -130,7 +130,7 @@ def test_a_writer_that_died_is_noticed(log, tmp_path):
 
 def test_a_torn_header_or_lost_files_cost_speed_only(log, tmp_path):
     """Whatever is deleted or torn in its folder, answers stay and the next advance mends it."""
-    want = search(log.reader, "default", Query("word1 word200"))
+    want = search(log.reader, "default", Query("word1"))
     for damage in ("header", "index", "segment"):
         folder = tmp_path / damage
         copy_of(log, folder)
@@ -142,7 +142,7 @@ def test_a_torn_header_or_lost_files_cost_speed_only(log, tmp_path):
             for file in folder.glob("index/*.store"):
                 file.unlink()
         copy = Accelerator(folder, log.reader, 1, stems(log.reader.db))
-        assert search(log.reader, "default", Query("word1 word200"), accelerator=copy) == want
+        assert search(log.reader, "default", Query("word1"), accelerator=copy) == want
         assert copy.fault
 
 

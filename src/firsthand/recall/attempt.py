@@ -27,7 +27,7 @@ from .candidates import Candidates, Ranker
 from .evidence import Evidence, Row
 from .factors import CANDIDATES_MAX, NEUTRAL, STRENGTHS, Candidate, Strengths, factors, task_of
 from .fuse import LIMIT_ROWS, About, about, fuse
-from .lexical import Deadline, Lexical, Reach, agents_of, in_scope, reach, stems, tokenizer, where
+from .lexical import Deadline, Lexical, Reach, agents_of, reach, stems, tokenizer, where
 from .matching import Matcher
 from .near import Near
 from .neighbours import NO_SUPPORT, Neighbours, Support
@@ -238,7 +238,7 @@ class _Attempting:
         candidates = None
         if index is not None and planned is not None:
             whole_store = search.accelerator if self._scope.everything else None
-            candidates = Candidates(index, planned, self._matcher.wanted, search.tokenize, whole_store)
+            candidates = Candidates(index, planned, self._matcher.wanted, search.tokenize, whole_store, frequencies.idf)
         blocks, triggers = self._with_notes(self._rank(candidates, tail), reached.through)
         ranked = [one for block in blocks for one in block]
         # 3) what that shows of its own worth, and what the task makes of it
@@ -345,7 +345,7 @@ class _Attempting:
                 break
             rows = [*special, *together, *(pool or ()), *self._cosines] if first else pool or []
             wanted = [row for row in dict.fromkeys(rows) if self._is_new(row, seen)]
-            for block in self._blocks(wanted, special if first else (), found, seen):
+            for block in self._blocks(wanted, special if first else (), found):
                 matched = [*found, *self._read(block)]
                 found = []
                 blocks.append(self._scored(matched, seen))
@@ -370,14 +370,10 @@ class _Attempting:
         return sorted(found, key=lambda one: (-parts[one[0]], -position_of(one[0])))
 
     def _blocks(
-        self, rows: Sequence[int], special: Sequence[int], late: Sequence[tuple[int, Match]], seen: Collection[int]
+        self, rows: Sequence[int], special: Sequence[int], late: Sequence[tuple[int, Match]]
     ) -> Iterator[list[int]]:
         """Put rows in the order in which they are worth reading, by what the index knows of them."""
         self._neighbours.look([*rows, *(row for row, _ in late)])
-        if self._search.neighbours:
-            beside = self._neighbours.beside(rows)
-            kept = in_scope(self._search.db, self._search.key, self._scope, beside)
-            rows = list(dict.fromkeys([*rows, *(row for row in beside if row in kept and row not in seen)]))
         bases, lengths = self._estimated(rows, special)
         if self._cosines:
             self._about = self._about or about(bases, lengths, self._frequencies.tokens_mean)

@@ -6,13 +6,15 @@ text: which rows of a pool are read first is for `attempt` to say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import heapq
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Protocol
 
 from firsthand.index import words
 
 from .lexical import Lexical
+from .neighbours import SHARES
 from .plan import Plan, Term, Tokenize
 from .rank import Wanted
 
@@ -36,9 +38,10 @@ class Candidates:
     """The candidates of one plan."""
 
     def __init__(
-        self, index: Lexical, planned: Plan, wanted: Sequence[Wanted], tokenize: Tokenize, accelerator: Ranker | None
-    ) -> None:
-        self._index, self._planned, self._wanted = index, planned, wanted
+        self, index: Lexical, planned: Plan, wanted: Sequence[Wanted], tokenize: Tokenize, accelerator: Ranker | None,
+        idf: Callable[[int], float],
+    ) -> None:  # fmt: skip
+        self._idf, self._index, self._planned, self._wanted = idf, index, planned, wanted
         self._tokenize, self._accelerator = tokenize, accelerator
 
     def special(self) -> list[int]:
@@ -49,8 +52,13 @@ class Candidates:
             rows += index.newest(term.match, SPECIAL_ROWS)
         absent = {term.word for term in planned.absent_strings}
         for one in self._wanted:
-            # A row with the whole question in it holds all its words: where there is none, no phrase is looked for.
-            if one.keys and (one.string in absent or (one.part == "phrase" and (self.together or self._apart(one)))):
+            if not one.keys or not (one.string in absent or one.part == "phrase"):
+                continue
+            if one.string not in absent and not self._apart(one) and len(self.together) < SPECIAL_ROWS:
+                rows += (
+                    self.together
+                )  # all that hold its words: to look for the phrase would cost more than to read them
+            else:
                 rows += index.newest(self._phrase(one.string), SPECIAL_ROWS)
         return list(dict.fromkeys(rows))
 
@@ -69,7 +77,9 @@ class Candidates:
         return len(asked) < 2 or any(term.key not in one.keys for term in asked)
 
     def pools(self) -> Iterator[list[int]]:
-        """Go through the rows that the index ranks, the best first, then through rows with common terms only."""
+        """Go through the rows that hold words, the best first, then through rows with common terms only."""
+        if len(self._planned.ranked) > 1:
+            yield self._by_words_held()
         asked = taken = 0
         while self._planned.ranked:
             asked = asked * 4 or POOL_ROWS
@@ -81,6 +91,25 @@ class Candidates:
             taken = asked
         for term in self._planned.common:
             yield self._index.newest(term.match, 2 * SPECIAL_ROWS)
+
+    def _by_words_held(self) -> list[int]:
+        """Give the rows that hold the rarest words, with what the events beside them hold.
+
+        To fetch which rows hold a term costs less than to rank them, and shows at once what stands around each: the
+        same recall as from FTS5's own best rows, for half of their time. Events are taken as beside each other by
+        position, which is where they were said when sessions do not run at the same time.
+        """
+        held: dict[int, float] = {}
+        for term in self._planned.ranked:
+            weight = self._idf(self._planned.terms[term.key])
+            for row in self._index.holders(term.match):
+                held[row] = held.get(row, 0.0) + weight
+        get, before, second, behind = held.get, SHARES[-1], SHARES[-2], SHARES[1]
+        worth = {
+            row: own + before * get(row - 1, 0.0) + behind * get(row + 1, 0.0) + second * get(row - 2, 0.0)
+            for row, own in held.items()
+        }
+        return heapq.nlargest(POOL_ROWS, worth, key=lambda row: (worth[row], row))
 
     def _best(self, limit: int) -> list[int]:
         planned = self._planned

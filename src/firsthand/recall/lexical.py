@@ -196,6 +196,10 @@ class Lexical:
         """Give the rows that match, best first by FTS5's own BM25."""
         return self._rows(match, "f.rank", limit)
 
+    def holders(self, match: str) -> list[int]:
+        """Give all rows that match, in no order that says anything."""
+        return self._rows(match, "", -1)
+
     def newest(self, match: str, limit: int) -> list[int]:
         """Give the rows that match, newest first; costs no ranking."""
         return sorted(self._rows(match, "f.rowid DESC", limit), key=position_of, reverse=True)
@@ -242,7 +246,8 @@ class Lexical:
         join = f"CROSS JOIN event e ON e.position = (f.rowid & {ROW_STEP - 1}) " if where.sql else ""
         sql = (
             f"SELECT f.rowid, {'f.rank' if best else '0.0'} FROM {self._table} f {join}"  # noqa: S608 - marks
-            f"WHERE {self._table} MATCH ? AND f.rowid >= ? AND f.rowid < ? {where.sql} ORDER BY {order} LIMIT ?"
+            f"WHERE {self._table} MATCH ? AND f.rowid >= ? AND f.rowid < ? {where.sql} "
+            f"{f'ORDER BY {order}' if order else ''} LIMIT ?"
         )
         found: list[tuple[int, float]] = []
         for low, high in arms:
@@ -250,7 +255,7 @@ class Lexical:
                 found += _all(self._db, sql, (match, low, high, *where.values, limit))
         if len(arms) > 1 and best:
             found.sort(key=lambda row: row[1])
-        return [row for row, _ in found[: limit * len(arms)]]
+        return [row for row, _ in (found[: limit * len(arms)] if limit >= 0 else found)]
 
 
 def _count(api: apsw.FTS5ExtensionApi, /, *_: object) -> str:

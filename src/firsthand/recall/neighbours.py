@@ -35,8 +35,6 @@ from .rank import Frequencies, Match, by_words
 
 SHARES: Mapping[int, float] = {-1: 0.5, 1: 0.5, -2: 0.2}
 """Of a neighbour's score, by its place: -1 is the event before."""
-BESIDE = (-1, 0, 1)
-"""Whose places are candidates: a reply may hold only the commonest word of what it answers."""
 REPLY_SHARE = 0.4
 QUESTION_TOKENS_MAX = 40
 _QUESTION_MARKS = (b"?", "\uff1f".encode())
@@ -100,7 +98,6 @@ class Neighbours:
         self._through, self._head, self._without = through, head, without
         self._around: dict[int, dict[int, int]] = {}  # by position: the positions around it by step
         self._own: dict[int, Own] = {}  # by row
-        self._looked: set[int] = set()  # positions whose surroundings are known two steps further
 
     def told(self, row: int, found: Match) -> None:
         """Take what was found in a row already."""
@@ -108,16 +105,14 @@ class Neighbours:
         self._know(row, times, found.tokens)
 
     def look(self, rows: Iterable[int]) -> None:
-        """Find the neighbours of rows and of the events beside them, all at once, and what each of them scores."""
+        """Find the neighbours of rows, all at once, and what each of them scores."""
         rows = set(rows)
-        new = {position_of(row) for row in rows} - self._looked
-        self._looked |= new
-        for line in self._lines(new):
-            for at in BESIDE:
-                if at in line:
-                    around = {step: line[at + step] for step in SHARES if at + step in line}
-                    self._around[line[at]] = around
-                    rows.update((line[at], *around.values()))
+        new = {position_of(row) for row in rows} - self._around.keys()
+        self._around |= {position: {} for position in new}
+        for one in steps(self._db, new, -min(SHARES), max(SHARES), self._head):
+            if one.position not in self._without:
+                self._around[one.of][one.step] = one.position
+                rows.add(one.position)
         rows -= self._own.keys()
         indexed = {row for row in rows if position_of(row) <= self._through}
         self._own |= dict.fromkeys(indexed, _NOTHING)
@@ -133,25 +128,6 @@ class Neighbours:
             found = self._matcher.match(read) if read is not None else None
             if found is not None:
                 self.told(number, found)
-
-    def _lines(self, positions: Collection[int]) -> Iterable[dict[int, int]]:
-        """Give the events around each of some, by their place: 0 is the event itself."""
-        lines = {position: {0: position} for position in positions}
-        before, behind = min(SHARES) + min(BESIDE), max(SHARES) + max(BESIDE)
-        for one in steps(self._db, positions, -before, behind, self._head):
-            if one.position not in self._without:
-                lines[one.of][one.step] = one.position
-        return lines.values()
-
-    def beside(self, rows: Iterable[int]) -> list[int]:
-        """Give the first rows of the events beside some rows, as far as they hold a word of the query, after `look`."""
-        found = dict.fromkeys(
-            position
-            for row in rows
-            for step, position in self._around[position_of(row)].items()
-            if step in BESIDE and self._own[position].score
-        )
-        return list(found)
 
     def _know(self, row: int, times: Mapping[str, int], tokens: int) -> None:
         self._own[row] = Own(by_words(times, tokens, self._frequencies), tokens)
