@@ -198,7 +198,16 @@ class Lexical:
 
     def holders(self, match: str) -> list[int]:
         """Give all rows that match, in no order that says anything."""
-        return self._rows(match, "", -1)
+        where = self._where
+        join = f"CROSS JOIN event e ON e.position = (f.rowid & {ROW_STEP - 1}) " if where.sql else ""
+        sql = (
+            f"SELECT f.rowid FROM {self._table} f {join}"  # noqa: S608 - marks
+            f"WHERE {self._table} MATCH ? AND f.rowid < {TRIGGER_ROWS} {where.sql}"
+        )
+        found: list[tuple[int]] = []
+        with self._deadline.over(self._db):
+            found = _all(self._db, sql, (match, *where.values))
+        return [row for (row,) in found]
 
     def newest(self, match: str, limit: int) -> list[int]:
         """Give the rows that match, newest first; costs no ranking."""
@@ -246,8 +255,7 @@ class Lexical:
         join = f"CROSS JOIN event e ON e.position = (f.rowid & {ROW_STEP - 1}) " if where.sql else ""
         sql = (
             f"SELECT f.rowid, {'f.rank' if best else '0.0'} FROM {self._table} f {join}"  # noqa: S608 - marks
-            f"WHERE {self._table} MATCH ? AND f.rowid >= ? AND f.rowid < ? {where.sql} "
-            f"{f'ORDER BY {order}' if order else ''} LIMIT ?"
+            f"WHERE {self._table} MATCH ? AND f.rowid >= ? AND f.rowid < ? {where.sql} ORDER BY {order} LIMIT ?"
         )
         found: list[tuple[int, float]] = []
         for low, high in arms:
@@ -255,7 +263,7 @@ class Lexical:
                 found += _all(self._db, sql, (match, low, high, *where.values, limit))
         if len(arms) > 1 and best:
             found.sort(key=lambda row: row[1])
-        return [row for row, _ in (found[: limit * len(arms)] if limit >= 0 else found)]
+        return [row for row, _ in found[: limit * len(arms)]]
 
 
 def _count(api: apsw.FTS5ExtensionApi, /, *_: object) -> str:
