@@ -47,7 +47,7 @@ LATE_ROWS = 200
 SPEAKER_SHARE = 0.8
 """What a row gains when the query names who said it, as a share of its score: .73 becomes .76 on locomo."""
 BEHIND_EVENTS_MAX = 256
-"""Vectors further behind than this are told of; the newest few are always found by their words alone."""
+"""Vectors further behind than this are a stage that is behind; the newest few are found by their words alone."""
 TERMS_MAX, TEXT_CHARACTERS = 256, 1_200  # of a row, for its factors
 
 
@@ -300,14 +300,15 @@ class _Attempting:
             return {}
         limits = where(search.db, search.key, self._scope)
         nearest = search.near.near(self._text, LIMIT_ROWS, low=limits.low, high=min(limits.high, search.head + 1))
-        if fault := nearest.fault or ("" if nearest.through else "none are made yet; run 'firsthand follow'"):
+        fault = nearest.fault
+        if not fault and search.head - nearest.through > BEHIND_EVENTS_MAX:
+            fault = (
+                f"they reach position {nearest.through:,} of {search.head:,}; what is behind it was found by its words "
+                "alone; run 'firsthand follow'"
+            )
+        if fault:
             self._notes.append(f"vectors: {fault}")
             self._fault = self._fault or self._notes[-1]
-        elif search.head - nearest.through > BEHIND_EVENTS_MAX:
-            self._notes.append(
-                f"vectors: they reach position {nearest.through:,} of {search.head:,}; what is behind it was found by "
-                "its words alone; run 'firsthand follow'"
-            )
         found = self._nearest = dict(nearest.rows)
         if not self._scope.everything:
             search.evidence.load([position_of(row) for row in found])
