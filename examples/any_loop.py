@@ -73,7 +73,10 @@ def run(model: Model, store: str) -> str:
                 request = window.request(messages, tools=tools)  # 2
                 reply = model.complete(**request.body, max_tokens=64, stop=["\n"])  # 3
                 messages.append(reply.message)  # 4
-                messages += window.answer(reply.message)  # 5
+                recalled = window.answer(reply.message)  # 5
+                messages += recalled
+                for line in passages(recalled):
+                    print(f"  recalled {line}")  # beside what so small a model makes of it
                 messages += own_results(reply.message)
                 if not reply.tool_calls:
                     break
@@ -85,6 +88,11 @@ def run(model: Model, store: str) -> str:
         for marker in window.state.markers:
             print(f"  {marker.text}")
     return said
+
+
+def passages(answers: list[dict[str, Any]]) -> list[str]:
+    """Give the first line of what each hit of a recall shows."""
+    return [line[2:] for one in answers for line in str(one["content"]).splitlines() if line.startswith("| ")][:1]
 
 
 def own_results(message: dict[str, Any]) -> list[dict[str, Any]]:
