@@ -69,20 +69,21 @@ def run(model: Model, store: str) -> str:
             if text == QUESTION:
                 window.compact()  # by itself it would wait for 90 % of the budget; before a new task is a good time too
             messages.append({"role": "user", "content": text})
+            shown: list[str] = []
             for _ in range(STEPS_MAX):
                 request = window.request(messages, tools=tools)  # 2
                 reply = model.complete(**request.body, max_tokens=64, stop=["\n"])  # 3
                 messages.append(reply.message)  # 4
                 recalled = window.answer(reply.message)  # 5
                 messages += recalled
-                for line in passages(recalled):
-                    print(f"  recalled {line}")  # beside what so small a model makes of it
+                shown += passages(recalled)
                 messages += own_results(reply.message)
                 if not reply.tool_calls:
                     break
             said = reply.text
             calls = [f"{call['function']['name']}({call['function']['arguments']})" for call in calls_behind(messages)]
-            print(f"> {text}\n  {', '.join(calls) or 'no call'}\n  {said}")
+            lines = [", ".join(calls) or "no call", *(f"recalled: {one}" for one in shown), said]
+            print("\n  ".join([f"> {text}", *lines]))  # what was recalled, and what so small a model makes of it
         print(f"\n{tokens(json.dumps(messages)):,} tokens in the list, {request.tokens:,} sent, "
               f"{window.state.cycle} compactions:")  # fmt: skip
         for marker in window.state.markers:

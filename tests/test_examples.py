@@ -67,7 +67,7 @@ def test_a_loop_with_any_client_gets_back_what_left(tmp_path):
     printed = run("any_loop.py", "--recorded", folder=tmp_path)
     reading, _, rest = printed.partition("> Which worker lost its disk?")
     assert [f'read_page({{"page": {page}}})' in reading for page in range(1, 5)] == [True] * 4
-    assert "w-4471 lost its disk" in next(line for line in rest.splitlines() if line.startswith("  recalled "))
+    assert "w-4471 lost its disk" in next(line for line in rest.splitlines() if line.startswith("  recalled: "))
     assert any(line.startswith("  recall(") for line in rest.splitlines())
     assert "1 compactions:\n  [Turns 1-" in rest
 
