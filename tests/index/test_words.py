@@ -196,3 +196,16 @@ def test_situations_are_those_of_a_note_alone():
     found = words.situations(event(b"x", kind=Kind.NOTE, meta=meta))
     assert [len(one) for one in found] == [3, 2_000, *[4] * 14]
     assert words.situations(event(b"x", meta=meta)) == words.situations(event(b"x", kind=Kind.NOTE)) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("medqa-031 lectio0032 x007", "\n31 32 7"),
+        ("877d6a7f0dd7484cd6646114ede37c01", ""),
+        ("a1b01 2024-05-01 10.0.03.4", ""),
+    ],
+)
+def test_the_end_of_a_hash_is_no_number(text, found):
+    """A number loses its zeros where a word or nothing stands before it, and not inside a run of both sorts."""
+    assert words.unpadded(text) == found

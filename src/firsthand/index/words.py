@@ -129,8 +129,17 @@ def _plain(text: str, head: str) -> tuple[str, list[str]]:
 
 def unpadded(text: str) -> str:
     """Give the numbers of a text that have leading zeros once more without them, to be put behind it."""
-    found = _PADDED.findall(text) if "0" in text else ()
+    if "0" not in text:
+        return ""
+    found = [number[1] for number in _PADDED.finditer(text) if _is_numbered(text, number.start())]
     return "\n" + " ".join(dict.fromkeys(found)) if found else ""
+
+
+def _is_numbered(text: str, at: int) -> bool:
+    """Say whether nothing but a word stands before a number, as in ``lectio0032``; the end of a hash is no number."""
+    while at and text[at - 1].isalpha():
+        at -= 1
+    return not at or not text[at - 1].isalnum()
 
 
 def _pieces(text: str) -> dict[str, None]:
