@@ -1,54 +1,19 @@
-"""A server that speaks OpenAI's embeddings, made of the standard library, on the loopback address."""
+"""A server that speaks OpenAI's embeddings."""
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from json_server import JsonServer
 
-class EmbeddingServer:
-    """Gives the vectors of a function, unless `plan` has something else for the next requests.
 
-    Attributes:
-        seen: headers and body of every request.
-        plan: for the next requests, one each: status and body; or a function that is given the handler.
-    """
+class EmbeddingServer(JsonServer):
+    """Gives the vectors of a function, the last one first: a client has to look at their numbers."""
 
     def __init__(self, vector_of: Callable[[str], Any]) -> None:
-        self.seen: list[tuple[dict[str, str], dict[str, Any]]] = []
-        self.plan: list[tuple[int, bytes] | Callable[[BaseHTTPRequestHandler], None]] = []
-        served = self
+        def answer(body: dict[str, Any]) -> dict[str, Any]:
+            data = [{"index": n, "embedding": [float(x) for x in vector_of(t)]} for n, t in enumerate(body["input"])]
+            return {"data": data[::-1]}
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                served.seen.append((dict(self.headers), {"path": self.path, **body}))
-                data = [
-                    {"index": n, "embedding": [float(x) for x in vector_of(t)]} for n, t in enumerate(body["input"])
-                ]
-                planned = served.plan.pop(0) if served.plan else (200, json.dumps({"data": data[::-1]}).encode())
-                if callable(planned):
-                    planned(self)
-                    return
-                status, answer = planned
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
-
-            def log_message(self, *_: object) -> None:
-                """Say nothing."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(answer)

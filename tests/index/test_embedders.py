@@ -171,13 +171,13 @@ def test_a_busy_endpoint_is_asked_again(server, monkeypatch):
     """A server that is busy is asked a bounded number of times; one that refuses is asked once."""
     monkeypatch.setattr(endpoint, "PAUSE_SECONDS", 0.001)
     embedder = Endpoint(server.url, "small")
-    server.plan = [(503, b"busy"), (429, b"slow down")]
+    server.plan = [(503, {}, b"busy"), (429, {}, b"slow down")]
     assert np.allclose(embedder.embed(["a"]), [vector_of("a")])
-    server.plan = [(500, b"")] * 10
+    server.plan = [(500, {}, b"")] * 10
     with pytest.raises(ModelUnavailable, match="answered 500"):
         embedder.embed(["a"])
     assert len(server.plan) == 10 - endpoint.ATTEMPTS_MAX
-    server.plan = [(401, b"who?")]
+    server.plan = [(401, {}, b"who?")]
     with pytest.raises(ModelRefused, match="FIRSTHAND_EMBEDDER_KEY"):
         embedder.embed(["a"])
 
@@ -189,7 +189,7 @@ def test_an_endpoint_that_redirects_is_refused_and_sees_no_key_elsewhere(server)
         Endpoint(server.url, "small", "s3cret").embed(["a"])
     assert len(server.seen) == 1
     assert "s3cret" not in str(refused.value)
-    server.plan = [(400, b"you sent s3cret")]
+    server.plan = [(400, {}, b"you sent s3cret")]
     with pytest.raises(ModelRefused, match=r"you sent \(key\)"):
         Endpoint(server.url, "small", "s3cret").embed(["a"])
 
@@ -206,7 +206,7 @@ def _redirect(handler, url: str) -> None:
 )
 def test_an_answer_without_vectors_is_said(server, answer):
     """What comes with 200 and is no list of vectors is a `ModelError`, whatever it is."""
-    server.plan = [(200, answer)]
+    server.plan = [(200, {}, answer)]
     with pytest.raises(ModelError, match="no 1 vectors"):
         Endpoint(server.url, "small").embed(["a"])
 
