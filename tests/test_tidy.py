@@ -25,9 +25,9 @@ LEVELS = {
     "formats": 3, "hosts": 3, "log": 3, "compact": 3, "pack": 3, "notes": 3,
     "index": 4,
     "recall": 5,
-    "intake": 6, "lifecycle": 6, "consolidate": 6, "health": 6, "anatomy": 6,
+    "intake": 6, "consolidate": 6, "anatomy": 6,
     "memory": 7, "session": 7, "keeper": 7, "stats": 7, "proof": 7, "places": 7, "live": 7, "pull": 7, "scopes": 7,
-    "noting": 7,
+    "noting": 7, "lifecycle": 7, "health": 7,
     "__init__": 8, "llm": 8,
     "doors": 9, "adapters": 9, "evals": 9, "testing": 9,
     "__main__": 10,
@@ -35,7 +35,22 @@ LEVELS = {
 ROOMS_OF_THEIR_OWN = {
     frozenset({"event", "moment", "pointer"}),  # one layer of values: a pointer is made of ids, an event has moments
     # one room, kept in short files
-    frozenset({"memory", "session", "keeper", "stats", "proof", "places", "live", "pull", "scopes", "noting"}),
+    frozenset(
+        {
+            "memory",
+            "session",
+            "keeper",
+            "stats",
+            "proof",
+            "places",
+            "live",
+            "pull",
+            "scopes",
+            "noting",
+            "lifecycle",
+            "health",
+        }
+    ),
     frozenset({"hosts", "formats"}),  # a transcript holds a provider's messages
 }
 PURE = {

@@ -58,6 +58,7 @@ class Kind(IntEnum):
     SESSION = 17  # what a host says about the session itself: model, folder, settings
     OTHER = 18  # kept verbatim, not understood
     ANATOMY = 19  # what one prompt was made of, recorded before it was sent
+    INJECTION = 20  # which events were put before an agent unasked, and why; pointers, not their words
 
     @property
     def word(self) -> str:
@@ -65,7 +66,7 @@ class Kind(IntEnum):
         return self.name.lower()
 
 
-UNSEARCHABLE = frozenset({Kind.RECEIPT, Kind.ANATOMY})
+UNSEARCHABLE = frozenset({Kind.RECEIPT, Kind.ANATOMY, Kind.INJECTION})
 """Kinds that repeat what other events say: recall would find the copy instead of the source."""
 INJECTED = "injected"
 """The fact in an event's meta which says that Firsthand itself put its words there (DESIGN 2.9)."""

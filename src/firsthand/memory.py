@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from firsthand.index.dense import Dense, VectorSpace
     from firsthand.index.embed.port import Embedder
     from firsthand.intake.importer import ImportReport, Progress
+    from firsthand.lifecycle.agent import Agent
     from firsthand.log.backup import Backup
     from firsthand.log.erase import Erasure
     from firsthand.log.export import Exported
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
 FOLLOW_EVENTS = 5_000
 NOTES_SESSION = "notes"
 ACCELERATE_EVENTS_MIN = 50_000
-
 
 When = Moment | str | float | None
 
@@ -144,6 +144,12 @@ class Memory:
             agent: whose words the session's agent messages and tool calls are.
         """
         return Session(self, name or event.IdMaker()().lower(), agent)
+
+    def agent(self, name: str) -> Agent:
+        """Give an agent: its sessions, its files, and what it is told from them unasked."""
+        from firsthand.lifecycle.agent import Agent
+
+        return Agent(self, name)
 
     def append(
         self, drafts: Sequence[Draft], *, session: str, expected_position: int | None = None

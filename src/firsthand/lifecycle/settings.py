@@ -1,0 +1,112 @@
+"""What is switched on, for whom: by user, by project, by session.
+
+Three files, the later over the earlier: ``settings.json`` in the store's folder,
+``.firsthand.json`` in the project's, ``hooks/sessions/<session>.json`` in the
+store's. A file that cannot be read changes nothing and is named in ``faults``: a
+switch must not fail a hook, nor silently be another one than was written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from firsthand.value import fields, replace, value
+
+PROJECT_FILE = ".firsthand.json"
+USER_FILE = "settings.json"
+BYTES_MAX = 65_536
+
+
+@value
+class Settings:
+    """The switches and sizes of what happens unasked.
+
+    Attributes:
+        agent: its name; empty takes the project's (`agent_of`).
+        record: keep what happens in a session at all.
+        preamble, cues, recall, actions, episodes: each of the mechanisms.
+        tool_output: put a preview with a pointer in the place of a large tool result (Claude Code).
+        across: recall from the sessions of other agents in the namespace too.
+        hits_max: of implicit recall.
+        cost: of a wrong reminder, beside a missed one; the threshold is cost / (1 + cost).
+        preamble_tokens_max, cues_tokens_max: sizes.
+        faults: what could not be read, a sentence each.
+    """
+
+    agent: str = ""
+    record: bool = True
+    preamble: bool = True
+    cues: bool = True
+    recall: bool = True
+    actions: bool = True
+    episodes: bool = True
+    tool_output: bool = False
+    across: bool = False
+    hits_max: int = 3
+    cost: float = 3.0
+    preamble_tokens_max: int = 1_500
+    cues_tokens_max: int = 80
+    faults: tuple[str, ...] = ()
+
+
+def load(store: Path, cwd: str = "", session: str = "") -> Settings:
+    """Read the settings that hold for a session in a folder."""
+    found = Settings()
+    places = [store / USER_FILE]
+    if cwd:
+        places.append(project_of(Path(cwd)) / PROJECT_FILE)
+    if session:
+        places.append(session_file(store, session))
+    for place in places:
+        found = _over(found, place)
+    return found
+
+
+def session_file(store: Path, session: str) -> Path:
+    """Give the file with the switches of one session."""
+    return store / "hooks" / "sessions" / f"{quote(session, safe='')[:200]}.json"
+
+
+def project_of(cwd: Path) -> Path:
+    """Give the project's folder: the nearest one above that is under version control, else the folder itself."""
+    for one in (cwd, *cwd.parents):
+        if (one / ".git").exists():
+            return one
+    return cwd
+
+
+def agent_of(cwd: str) -> str:
+    """Name the agent of a folder: the project's name, and six signs that tell it from others of that name."""
+    folder = project_of(Path(cwd)) if cwd else Path("unknown")
+    return f"{folder.name or 'root'}-{hashlib.blake2s(str(folder).encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
+
+
+def _over(below: Settings, place: Path) -> Settings:
+    """Lay the settings of a file over others; what it cannot say is named."""
+    try:
+        with place.open("rb") as file:
+            told = json.loads(file.read(BYTES_MAX))
+    except FileNotFoundError:
+        return below
+    except (OSError, ValueError, RecursionError) as error:
+        return replace(below, faults=(*below.faults, f"{place} cannot be read: {error}. It changes nothing."))
+    if not isinstance(told, dict):
+        return replace(below, faults=(*below.faults, f"{place} holds no JSON object. It changes nothing."))
+    changes: dict[str, Any] = {}
+    faults = []
+    kinds = {one: type(getattr(Settings(), one)) for one in fields(Settings) if one != "faults"}
+    for name, given in told.items():
+        wanted = kinds.get(name)
+        if wanted is None:
+            faults.append(f"{place} names {name!r}, which is no setting: {', '.join(kinds)}")
+        elif not isinstance(given, (int, float) if wanted is float else wanted) or (
+            wanted is not bool and isinstance(given, bool)
+        ):
+            faults.append(f"{place}: expected {name} as {wanted.__name__}; got {given!r:.60}")
+        else:
+            changes[name] = given
+    return replace(below, **changes, faults=(*below.faults, *faults))
