@@ -19,6 +19,8 @@ CONTEXT_CHARACTERS_MAX = 9_000
 """Of all that one hook injects: below the 10,000 at which Claude Code and Cursor cut or drop it."""
 CONTEXT_TOKENS_MAX = 2_400
 """Below the 2,500 at which Codex writes it to a file instead."""
+CONTEXT_BYTES_MAX = 9_600
+"""The same in Codex's own measure, a token for every four bytes."""
 
 
 class HookEvent(StrEnum):
@@ -80,6 +82,14 @@ class HookCall:
     again: bool = False
     fault: str = ""
 
+    @property
+    def log_session(self) -> str:
+        """The session's name in the log, the one that an import of its transcript gives it; empty if unknown."""
+        if not self.session:
+            return ""
+        subagent = f"/agent-{self.agent_id}" if self.agent_id else ""
+        return f"{self.host}:{self.session}{subagent}"
+
 
 @value
 class HookReply:
@@ -107,6 +117,10 @@ class HookHost(Protocol):
     @property
     def name(self) -> str:
         """The host's name, as `HookCall.host` has it."""
+        ...
+
+    def reads_context(self, event: HookEvent) -> bool:
+        """Say whether the host takes `HookReply.context` to its model at such an event."""
         ...
 
     def parse(self, payload: bytes) -> HookCall:

@@ -1,0 +1,109 @@
+"""Hooks of Claude Code, and what Cursor makes of them.
+
+Contract: Claude Code 2.1.329. Context is read at six events; at Stop and
+SubagentStop it would make the turn go on and cost a call of the model, so nothing
+is said there. ``updatedToolOutput`` takes the place of a tool's output, in the
+shape of the output itself: `replaced` puts the text where the output's own largest
+text stood.
+
+Cursor runs the hooks of Claude Code's settings too. Its payloads name a
+``cursor_version`` or a ``generation_id``; such a call is read as Cursor's own
+module reads it, host and key included, and answered in Claude Code's shape, which
+is what Cursor expects from these settings.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from firsthand.hosts.hook import HookCall, HookEvent, HookReply
+from firsthand.hosts.hook_shaped import EVENTS, Shaped, is_utf8
+
+SMALL_TEXT_CHARACTERS = 1_000
+"""A text of a tool's output that stays beside the one that is replaced."""
+LEFT_OUT = "[left out by firsthand; the pointer leads to the whole output]"
+_TEXT_FIELDS = frozenset({"stdout", "stderr", "content", "text", "result", "output"})
+_DEPTH_MAX = 8
+_OF_CURSOR = ("cursor_version", "generation_id")
+
+
+class ClaudeCode(Shaped):
+    """Claude Code."""
+
+    def call_of(self, told: Mapping[str, Any]) -> HookCall:
+        """Make the call of a payload's fields; Cursor's are read as Cursor's."""
+        if any(name in told for name in _OF_CURSOR):
+            from firsthand.hosts.hook_cursor import HOST as CURSOR  # noqa: PLC0415 - seldom, and a hook starts often
+
+            return CURSOR.call_of(told)
+        return super().call_of(told)
+
+    def specific(self, call: HookCall, reply: HookReply) -> dict[str, Any]:
+        """Give context, and a tool's new output after a tool call."""
+        members = super().specific(call, reply)
+        if call.event is HookEvent.AFTER_TOOL and reply.tool_output and call.host == self.name:
+            new = replaced(call.tool_output, reply.tool_output)
+            if new is not None:
+                members["updatedToolOutput"] = new
+        return members
+
+
+def replaced(output: str, stub: str) -> Any:
+    """Put a short text where a tool's large output stood, in the output's own shape.
+
+    A tool that answers with text gets the text. In one that answers with an object or
+    a list, the largest text under a field that holds text (``stdout``, ``stderr``,
+    ``content``, ``text``, ``result``, ``output``) becomes the new one, other large ones
+    a line that says so, and all else stays: sizes, names, images.
+
+    Returns:
+        None when that would not make it smaller; then the output is to stay as it is.
+    """
+    if not is_utf8(stub) or len(stub) >= len(output):
+        return None
+    try:
+        shape = json.loads(output)
+    except (ValueError, RecursionError):  # it is text
+        return stub
+    if not isinstance(shape, (dict, list)):
+        return stub
+    texts = sorted(_texts(shape, 0), key=lambda one: -len(one[0][one[1]]))
+    if not texts or len(texts[0][0][texts[0][1]]) <= len(stub):
+        return None
+    for number, (holder, place) in enumerate(texts):
+        if number == 0:
+            holder[place] = stub
+        elif len(holder[place]) > SMALL_TEXT_CHARACTERS:
+            holder[place] = LEFT_OUT
+    written = json.dumps(shape, ensure_ascii=False)
+    return shape if is_utf8(written) and len(written) < len(output) else None
+
+
+def _texts(shape: Any, depth: int) -> list[tuple[Any, Any]]:
+    """List where the texts of an output stand, each as what holds it and its place there."""
+    if depth > _DEPTH_MAX:
+        return []
+    if isinstance(shape, list):
+        return [found for one in shape for found in _texts(one, depth + 1)]
+    if not isinstance(shape, dict):
+        return []
+    own = [(shape, name) for name, one in shape.items() if name in _TEXT_FIELDS and isinstance(one, str)]
+    return own + [found for one in shape.values() for found in _texts(one, depth + 1)]
+
+
+HOST = ClaudeCode(
+    "claude-code",
+    context=frozenset(
+        {
+            HookEvent.SESSION_START,
+            HookEvent.PROMPT,
+            HookEvent.BEFORE_TOOL,
+            HookEvent.AFTER_TOOL,
+            HookEvent.TOOL_FAILED,
+            HookEvent.SUBAGENT_START,
+        }
+    ),
+    told=frozenset(EVENTS.values()) - {HookEvent.SESSION_END},
+)

@@ -1,0 +1,21 @@
+"""Hooks of the agents in VS Code.
+
+Claude-shaped, with ``sessionId`` and ``hookEventName`` in camelCase. Context is
+read at four events; a prompt takes none, only a message for the user. It has eight
+events, and no end of a session.
+"""
+
+from __future__ import annotations
+
+from firsthand.hosts.hook import HookEvent
+from firsthand.hosts.hook_shaped import EVENTS, Shaped
+
+_MISSING = {HookEvent.TOOL_FAILED, HookEvent.AFTER_COMPACT, HookEvent.SESSION_END}
+_EVENTS = {name: event for name, event in EVENTS.items() if event not in _MISSING}
+
+HOST = Shaped(
+    "vscode",
+    _EVENTS,
+    context=frozenset({HookEvent.SESSION_START, HookEvent.BEFORE_TOOL, HookEvent.AFTER_TOOL, HookEvent.SUBAGENT_START}),
+    told=frozenset(_EVENTS.values()),
+)
