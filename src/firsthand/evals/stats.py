@@ -1,0 +1,193 @@
+"""Statistics of experiments: intervals by resampling whole clusters, intervals of rates, and what to say of zeros.
+
+The unit is the cluster (a case, a problem, a stream), never the item: repetitions of
+one case are alike, and counting them as many would make every interval too narrow.
+The invariant: equal values and an equal seed give equal figures, in whatever order the
+clusters come; every figure carries its n.
+
+It knows no experiment. Intervals are of 95 % and stand each for itself: they are not
+widened for the number of comparisons that a table makes.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Hashable, Mapping, Sequence
+
+from firsthand.errors import InvalidArgument
+from firsthand.value import value
+
+RESAMPLES = 5_000
+SEED = 20_260_315
+LEVEL = 0.95
+_Z = 1.959963984540054  # of a two-sided 95 %
+
+Clusters = Mapping[Hashable, Sequence[float]]
+
+
+@value
+class Rate:
+    """A share of items, with Wilson's interval.
+
+    Attributes:
+        hits, n: how many of how many.
+        low, high: the interval, both 0 to 1; the whole range when n is 0.
+    """
+
+    hits: int
+    n: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float | None:
+        """Hits by n; None when there was nothing to count."""
+        return self.hits / self.n if self.n else None
+
+    def __str__(self) -> str:
+        if self.share is None:
+            return "none asked (n = 0)"
+        if self.hits == 0:
+            return f"0 of {self.n} (at most {none_seen(self.n):.3f})"
+        return f"{self.share:.3f} [{self.low:.3f}, {self.high:.3f}] ({self.hits} of {self.n})"
+
+
+@value
+class Mean:
+    """A mean over items, with an interval from resampling clusters.
+
+    Attributes:
+        mean, low, high: in the unit of the values.
+        clusters, n: how many clusters, how many items in all.
+    """
+
+    mean: float
+    low: float
+    high: float
+    clusters: int
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}] ({self.clusters} cases, {self.n} items)"
+
+
+@value
+class Difference:
+    """A mean difference of pairs, one item with and one without, resampled by cluster.
+
+    Attributes:
+        mean, low, high: with minus without.
+        clusters, n: how many clusters, how many pairs in all.
+    """
+
+    mean: float
+    low: float
+    high: float
+    clusters: int
+    n: int
+
+    @property
+    def verdict(self) -> str:
+        """Say in words whether there is a difference."""
+        if self.low > 0:
+            return "better"
+        if self.high < 0:
+            return "worse"
+        if self.mean == 0 and self.low == self.high:
+            return "no difference"
+        return "no difference detectable"
+
+    def __str__(self) -> str:
+        told = f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+        return f"{told} {self.verdict} ({self.clusters} cases, {self.n} pairs)"
+
+
+def rate(hits: int, n: int) -> Rate:
+    """Give a share with Wilson's score interval.
+
+    Raises:
+        InvalidArgument: hits are no number from 0 to n.
+    """
+    if not 0 <= hits <= n:
+        raise InvalidArgument(f"hits are a whole number from 0 to n = {n}; got {hits}")
+    if n == 0:
+        return Rate(0, 0, 0.0, 1.0)
+    share, square = hits / n, _Z * _Z
+    centre = (share + square / (2 * n)) / (1 + square / n)
+    half = _Z * math.sqrt(share * (1 - share) / n + square / (4 * n * n)) / (1 + square / n)
+    # at the ends the bound is the share itself; rounding must not put it beside
+    return Rate(hits, n, 0.0 if hits == 0 else max(0.0, centre - half), 1.0 if hits == n else min(1.0, centre + half))
+
+
+def none_seen(n: int) -> float:
+    """Give the most that a share can be, at 95 %, of which n items showed none: the rule of three, 3 / n.
+
+    Raises:
+        InvalidArgument: n is under 1.
+    """
+    if n < 1:
+        raise InvalidArgument(f"of no items nothing can be said; expected n from 1, got {n}")
+    return min(1.0, 3 / n)
+
+
+def mean(clusters: Clusters, *, resamples: int = RESAMPLES, seed: int = SEED) -> Mean:
+    """Give the mean of all items, with the percentile interval of resampled clusters.
+
+    Raises:
+        InvalidArgument: there is no cluster, or one without items.
+    """
+    found = _bootstrap(_ordered(clusters), resamples, seed)
+    return Mean(found.mean, found.low, found.high, found.clusters, found.n)
+
+
+def difference(with_it: Clusters, without: Clusters, *, resamples: int = RESAMPLES, seed: int = SEED) -> Difference:
+    """Give the mean difference of paired items, with the percentile interval of resampled clusters.
+
+    Both name the same clusters, and the items of a cluster stand in the same order.
+
+    Raises:
+        InvalidArgument: the clusters or their sizes differ, or there is none.
+    """
+    if set(with_it) != set(without):
+        only = sorted(map(str, set(with_it) ^ set(without)))
+        raise InvalidArgument(f"pairs want the same clusters on both sides; only one side has {', '.join(only[:5])}")
+    paired: dict[Hashable, list[float]] = {}
+    for name, items in with_it.items():
+        if len(items) != len(without[name]):
+            raise InvalidArgument(f"cluster {name!r} has {len(items)} items on one side, {len(without[name])} beside")
+        paired[name] = [one - other for one, other in zip(items, without[name], strict=True)]
+    return _bootstrap(_ordered(paired), resamples, seed)
+
+
+def _ordered(clusters: Clusters) -> list[tuple[float, int]]:
+    """Give the sum and size of each cluster, in an order that does not depend on how they came."""
+    if not clusters:
+        raise InvalidArgument("a mean wants at least one cluster; got none")
+    empty = [name for name, items in clusters.items() if not len(items)]
+    if empty:
+        raise InvalidArgument(f"a cluster has at least one item; {empty[0]!r} has none")
+    return sorted((math.fsum(items), len(items)) for items in clusters.values())
+
+
+def _bootstrap(parts: Sequence[tuple[float, int]], resamples: int, seed: int) -> Difference:
+    if resamples < 1:
+        raise InvalidArgument(f"resamples are a whole number from 1; got {resamples}")
+    chance = random.Random(seed)  # noqa: S311 - repeatable on purpose
+    n = sum(size for _, size in parts)
+    found = []
+    for _ in range(resamples):
+        drawn = chance.choices(parts, k=len(parts))
+        found.append(math.fsum(total for total, _ in drawn) / sum(size for _, size in drawn))
+    found.sort()
+    tail = (1 - LEVEL) / 2
+    whole = math.fsum(total for total, _ in parts) / n
+    return Difference(whole, _quantile(found, tail), _quantile(found, 1 - tail), len(parts), n)
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Give a quantile of ordered numbers, between two of them by a straight line."""
+    place = share * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
