@@ -13,6 +13,7 @@ from firsthand import environment
 def _bare(monkeypatch, tmp_path):
     for name in (
         "FIRSTHAND_STORE", "FIRSTHAND_NAMESPACE", "FIRSTHAND_EMBEDDER", "FIRSTHAND_EMBEDDER_KEY", "NO_COLOR",
+        "XDG_RUNTIME_DIR", "FIRSTHAND_LOOPBACK", "FIRSTHAND_DAEMON",
     ):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -56,3 +57,29 @@ def test_plain_output(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("NO_COLOR", "1")
     assert environment.plain_output()
+
+
+def test_a_hook_s_store(monkeypatch, tmp_path):
+    """A hook's store is the one on its command line, else the variable's, else the usual one: absolute, as a text."""
+    assert environment.hook_store() == f"{tmp_path}/.firsthand"
+    monkeypatch.setenv("FIRSTHAND_STORE", "~/elsewhere")
+    assert environment.hook_store() == f"{tmp_path}/elsewhere"
+    monkeypatch.chdir(tmp_path)
+    assert environment.hook_store("here") == f"{tmp_path}/here"
+
+
+def test_the_runtime_folder(monkeypatch, tmp_path):
+    """Sockets lie in the user's runtime folder where the system has one, else in the store's usual place."""
+    assert environment.runtime_folder() == f"{tmp_path}/.firsthand/run"
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "no/absolute/path")
+    assert environment.runtime_folder() == f"{tmp_path}/.firsthand/run"
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/7")
+    assert environment.runtime_folder() == "/run/user/7/firsthand"
+
+
+def test_the_daemon_s_switches(monkeypatch):
+    """A daemon is wanted unless it is switched off, and spoken to over a Unix socket unless told otherwise."""
+    assert (environment.daemon_wanted(), environment.loopback()) == (True, False)
+    monkeypatch.setenv("FIRSTHAND_DAEMON", "off")
+    monkeypatch.setenv("FIRSTHAND_LOOPBACK", "1")
+    assert (environment.daemon_wanted(), environment.loopback()) == (False, True)

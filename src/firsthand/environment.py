@@ -1,15 +1,24 @@
-"""The one place where environment variables are read."""
+"""The one place where environment variables are read.
+
+A hook's process loads this file alone, without the package: it imports `os` and,
+where a path is asked for as one, `pathlib` (11 ms) when that is asked for.
+"""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
+
+TYPE_CHECKING = False  # known to type checkers by its name; importing `typing` would cost a hook's process 3 ms
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HOST_VARIABLES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "GEMINI_CLI_HOME")
 
 
 def default_store() -> Path:
     """Give the store that is used when none is named: ``$FIRSTHAND_STORE``, else ``~/.firsthand``."""
+    from pathlib import Path
+
     named = os.environ.get("FIRSTHAND_STORE", "")
     return Path(named).expanduser() if named else home() / ".firsthand"
 
@@ -31,11 +40,41 @@ def embedder_key() -> str | None:
 
 def home() -> Path:
     """Give the user's home folder."""
+    from pathlib import Path
+
     return Path("~").expanduser()
+
+
+def hook_store(named: str = "") -> str:
+    """Give the store of a hook as a text, absolute; empty when none is named and the user has no home."""
+    path = os.path.expanduser(named or os.environ.get("FIRSTHAND_STORE", "") or "~/.firsthand")
+    return "" if path.startswith("~") else os.path.abspath(path)
+
+
+def runtime_folder() -> str:
+    """Give the folder of the daemon's socket and the hooks' log; empty when the user has no home.
+
+    ``$XDG_RUNTIME_DIR/firsthand``, else ``~/.firsthand/run``.
+    """
+    given = os.environ.get("XDG_RUNTIME_DIR", "")
+    path = os.path.join(given, "firsthand") if os.path.isabs(given) else os.path.expanduser("~/.firsthand/run")
+    return "" if path.startswith("~") else path
+
+
+def loopback() -> bool:
+    """Say whether the daemon is to be spoken to over loopback, as where Unix sockets are forbidden."""
+    return os.environ.get("FIRSTHAND_LOOPBACK", "") == "1"
+
+
+def daemon_wanted() -> bool:
+    """Say whether hooks may ask and start a daemon; not with ``FIRSTHAND_DAEMON=off``."""
+    return os.environ.get("FIRSTHAND_DAEMON", "") != "off"
 
 
 def host_folders() -> dict[str, Path]:
     """Give the folders that hosts' own variables name, by variable; those that are not set are left out."""
+    from pathlib import Path
+
     named = {variable: os.environ.get(variable, "") for variable in HOST_VARIABLES}
     return {variable: Path(folder).expanduser() for variable, folder in named.items() if folder}
 

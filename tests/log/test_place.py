@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand import Memory, StoreFailed
+from firsthand import Memory, NotAStore, StoreFailed
 from firsthand.log import place
 
 LINE = "36 35 98:0 / {point} rw,noatime master:1 - {kind} source rw\n"
@@ -52,3 +52,17 @@ def test_no_store_is_written_on_a_network_file_system(tmp_path, mounts, kind):
     assert not (tmp_path / "fresh").exists()
     with Memory.open(tmp_path / "store", read_only=True) as memory:
         assert [one.text for one in memory.events()] == ["x"]
+
+
+def test_what_hooks_leave_first_is_no_other_program(tmp_path):
+    """A store is made in a folder where settings, a runtime folder or payloads of hooks lie already; beside others not."""
+    store = tmp_path / "store"
+    for name in ("run", "hooks"):
+        (store / name).mkdir(parents=True)
+    (store / "settings.json").write_text("{}")
+    with Memory.open(store) as memory:
+        assert memory.session("s").note("x").position == 1
+        assert memory.verify().ok
+    (tmp_path / "other" / "mail").mkdir(parents=True)
+    with pytest.raises(NotAStore, match="holds files but no Firsthand store"):
+        Memory.open(tmp_path / "other")

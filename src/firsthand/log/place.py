@@ -9,6 +9,8 @@ from pathlib import Path
 from firsthand.errors import NotAStore, StoreFailed, StoreReadOnly
 
 NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "fuse.rclone"})
+# A lock and a queue are what a creation that was cut short leaves; the others may be there before the first event.
+OURS = frozenset({"lock", "queue", "run", "hooks", "settings.json"})
 _MOUNTS = Path("/proc/self/mountinfo")
 
 
@@ -28,8 +30,7 @@ def check(root: Path, *, exists: bool, create: bool) -> None:
         return
     if not create:
         raise NotAStore(f"there is no store in {root}; make one with 'firsthand import' or Memory.open({str(root)!r}).")
-    # A lock and a queue are what a creation that was cut short leaves.
-    if root.exists() and {entry.name for entry in root.iterdir()} - {"lock", "queue"}:
+    if root.exists() and {entry.name for entry in root.iterdir()} - OURS:
         raise NotAStore(f"{root} holds files but no Firsthand store; choose a new or empty folder.")
 
 
