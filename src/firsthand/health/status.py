@@ -1,0 +1,183 @@
+"""What is kept of each look at a memory: one line for whoever starts a session, and a history for trends.
+
+``<store>/health/status.json`` holds the last look, ``history.jsonl`` a line a look. The
+invariant: `line` costs one small file and some file times (under a millisecond), for a
+hook reads it at each session start; a status that is old, or cannot be read, says so
+instead of passing for good news.
+
+It does not know how the look was taken.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from firsthand.lifecycle import small_files
+
+if TYPE_CHECKING:
+    from firsthand.health.finding import Rate, Report
+
+STATUS_OLD_S = 7 * 86_400
+"""After so long a status says nothing about today."""
+HOOKS_SILENT_S = 86_400
+"""So long after the last hook an event was written: the hooks do not come any more (the paper's took five days)."""
+LINE_CHARACTERS_MAX = 400
+HISTORY_BYTES_MAX = 1 << 19
+HISTORY_SHOWN_MAX = 1_000
+_DOCTOR = "firsthand doctor"
+
+
+def line(store: Path, *, now_s: float | None = None) -> str:
+    """Say in one line what is wrong with a store's memory, as last looked at; empty when nothing is.
+
+    Args:
+        now_s: of the clock, in seconds since 1970; None reads it.
+
+    Raises:
+        StoreError: the folder cannot be read.
+    """
+    now_s = time.time() if now_s is None else now_s
+    data = small_files.read(_status(store))
+    if data is None:
+        return _hooks_silent(store)
+    told = _told(data)
+    if told is None:
+        return f"memory cannot say how it is: {_status(store)} is not what was written ({_DOCTOR})"
+    age_s = now_s - told["time_s"]
+    if told["line"]:
+        return f"{told['line']} (as of {_age(age_s)} ago)"
+    silent = _hooks_silent(store)
+    if silent or age_s <= STATUS_OLD_S:
+        return silent
+    return f"memory was last looked at {_age(age_s)} ago ({_DOCTOR})"
+
+
+def keep(store: Path, report: Report) -> None:
+    """Keep a look: the line of it, and its figures at the end of the history.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    told = {
+        "time_s": report.time.microseconds / 1e6, "severity": str(report.severity),
+        "line": report.line[:LINE_CHARACTERS_MAX],
+        "findings": [[str(one.stage), str(one.severity), str(one)[:LINE_CHARACTERS_MAX]] for one in report.findings],
+    }  # fmt: skip
+    small_files.write(_status(store), json.dumps(told).encode())
+    path = _history(store)
+    row = json.dumps(_row(report)).encode()
+    small_files.add_line(path, row, bytes_max=HISTORY_BYTES_MAX, over=lambda: _halve(path))
+
+
+def history(store: Path) -> tuple[dict[str, Any], ...]:
+    """Give the looks that are kept, oldest first, at most a thousand; a line torn by a crash is passed over.
+
+    Raises:
+        StoreError: the file cannot be read.
+    """
+    found = []
+    for one in (small_files.read(_history(store)) or b"").splitlines()[-HISTORY_SHOWN_MAX:]:
+        try:
+            row = json.loads(one)
+        except (ValueError, RecursionError):  # torn by a crash
+            continue
+        if isinstance(row, dict) and isinstance(row.get("time"), str):
+            found.append(row)
+    return tuple(found)
+
+
+def looked_at_s(store: Path) -> float | None:
+    """Say when the last look was, in seconds since 1970; None when there was none, or it cannot be read."""
+    data = small_files.read(_status(store))
+    told = None if data is None else _told(data)
+    return None if told is None else float(told["time_s"])
+
+
+def is_good(store: Path) -> bool:
+    """Say whether the last look found nothing broken or degraded."""
+    data = small_files.read(_status(store))
+    told = None if data is None else _told(data)
+    return told is not None and not told["line"]
+
+
+def _told(data: bytes) -> dict[str, Any] | None:
+    """Read a status; None when it is none."""
+    try:
+        told = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    fits = isinstance(told, dict) and isinstance(told.get("line"), str) and isinstance(told.get("time_s"), (int, float))
+    return told if fits else None
+
+
+def _row(report: Report) -> dict[str, Any]:
+    """Write a look as the history has it."""
+    return {
+        "time": str(report.time), "severity": str(report.severity), "namespace": report.namespace,
+        "stages": sorted({str(one.stage) for one in report.findings if one.severity != "note"}),
+        "silent": _pair(report.silent), "figures": report.figures,
+        "agents": {
+            one.agent: {
+                "PC": _pair(one.coverage), "SRR": _pair(one.recall), "ATR": _pair(one.ambient),
+                "effective": _pair(one.effective), "contradiction": _pair(one.contradiction),
+            }
+            for one in report.agents
+        },
+    }  # fmt: skip
+
+
+def _pair(rate: Rate) -> list[int]:
+    return [rate.hits, rate.of]
+
+
+def _hooks_silent(store: Path) -> str:
+    """Say so when events were written long after the last hook fired; empty when hooks fire, or never did."""
+    fired = _newest(store / "hooks" / "fired")
+    written = max((_time(store / name) for name in ("firsthand.db", "firsthand.db-wal")), default=0.0)
+    if not fired or written - fired < HOOKS_SILENT_S:
+        return ""
+    return f"no hook has fired for {_age(written - fired)} while events were written: hooks: {_DOCTOR}"
+
+
+def _newest(folder: Path) -> float:
+    """Give the newest time of a folder's files, in seconds since 1970; 0 without any."""
+    try:
+        with os.scandir(folder) as listing:
+            return max((one.stat().st_mtime for one in listing), default=0.0)
+    except FileNotFoundError:
+        return 0.0
+
+
+def _time(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def _age(seconds: float) -> str:
+    """Say how long something is in its largest unit."""
+    for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            number = int(seconds // size)
+            return f"{number} {word}{'' if number == 1 else 's'}"
+    return "a moment"
+
+
+def _halve(path: Path) -> None:
+    """Keep the newer half of the history."""
+    lines = (small_files.read(path) or b"").splitlines()
+    with small_files.ours(f"shorten {path}"), path.open("wb") as file:
+        file.write(b"".join(one + b"\n" for one in lines[len(lines) // 2 :]))
+
+
+def _status(store: Path) -> Path:
+    return store / "health" / "status.json"
+
+
+def _history(store: Path) -> Path:
+    return store / "health" / "history.jsonl"
