@@ -70,6 +70,8 @@ UNSEARCHABLE = frozenset({Kind.RECEIPT, Kind.ANATOMY, Kind.INJECTION})
 """Kinds that repeat what other events say: recall would find the copy instead of the source."""
 INJECTED = "injected"
 """The fact in an event's meta which says that Firsthand itself put its words there (DESIGN 2.9)."""
+REPEATS = "repeats"
+"""The fact in an event's meta which says that its host wrote there once more what it has said elsewhere."""
 
 
 class Trust(IntEnum):
@@ -179,7 +181,7 @@ class Event:
     @property
     def is_searchable(self) -> bool:
         """False for what only repeats other events: recall finds those instead."""
-        return self.kind not in UNSEARCHABLE and self.meta.get(INJECTED) is not True
+        return not (self.kind in UNSEARCHABLE or self.meta.get(INJECTED) is True or self.meta.get(REPEATS) is True)
 
     @property
     def text(self) -> str:

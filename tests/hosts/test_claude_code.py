@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from readings import contents, read, told
 
-from firsthand.event import Kind, Trust
+from firsthand.event import REPEATS, Kind, Trust
 from firsthand.fence import wrap
 from firsthand.hosts.claude_code import ClaudeCode
 from firsthand.hosts.ours import unfenced
@@ -208,6 +208,28 @@ def test_context_that_firsthand_injected_is_recognised():
     assert mixed.drafts[0].meta["unfenced"] == 1
     assert b"old" not in mixed.drafts[0].envelope
     assert theirs.drafts[0].meta["hook"] == "SessionStart"
+
+
+def test_what_a_host_writes_once_more_is_kept_and_not_found():
+    """Requests, queued prompts, lists of tools and answers of hooks are kept and marked as copies; messages are not."""
+    prompt = "Which port does the broker use?"
+    copies = (
+        line("queue-operation", None, operation="enqueue", content=prompt)
+        + line("attachment", "h1", attachment={"type": "hook_success", "content": "", "stdout": prompt})
+        + line("attachment", "h2", attachment={"type": "skill_listing", "content": "- a: Use this skill"})
+        + line("attachment", "h3", attachment={"type": "prompt_snapshot", "systemPrompt": [prompt]})
+        + line("api-request-blob", None, hash="0f", message={"role": "user", "content": prompt})
+        + line("last-prompt", None, lastPrompt=prompt, leafUuid="u1")
+        + line("system", "s1", subtype="stop_hook_summary", hookCount=1)
+    )
+    sources = user(prompt) + line("attachment", "f1", attachment={"type": "file", "content": prompt})
+    marked = [
+        [draft.meta.get(REPEATS) for draft in record.drafts] for record in records(copies + sources) if record.drafts
+    ]
+    assert marked == [[True]] * 7 + [[None]] * 2
+    assert (
+        b"".join(assemble(record.drafts[0].envelope, contents(record.drafts)) for record in records(copies)) == copies
+    )
 
 
 def test_only_its_own_lines_are_recognised():

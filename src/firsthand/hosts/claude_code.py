@@ -7,6 +7,10 @@ its uuid with other words is a new one. A subagent has a session of its own,
 ``<session>/agent-<id>``, whether its lines stand in a file of their own or not.
 
 The structured ``toolUseResult`` stays in the envelope: the event is what the model saw.
+
+Newer builds write whole requests beside the messages that they are made of, and in
+each session the same lists of tools, skills and agents. All of it is kept; what only
+repeats is marked (`event.REPEATS`), so that recall finds the message and not its copies.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
-from firsthand.event import Draft, Kind, Trust, to_bytes
+from firsthand.event import REPEATS, Draft, Kind, Trust, to_bytes
 from firsthand.formats import anthropic
 from firsthand.formats.parts import remember
 from firsthand.formats.values import items, mapping, picked, small, text, to_name
@@ -54,6 +58,16 @@ _FACTS: Mapping[str, str] = {
     "worktree-state": "",
     "agent_metadata": "",
 }
+_COPIES = frozenset({
+    "api-request", "api-request-blob", "api-request-shape", "atis-latch", "cost-state", "last-prompt",
+    "queue-operation", "tools-used",
+})  # fmt: skip
+"""Lines that hold a prompt or a request once more, or what it cost."""
+_COPIED = frozenset({
+    "agent_listing_delta", "date", "deferred_tools_delta", "environment", "hook_non_blocking_error", "hook_success",
+    "hook_system_message", "model", "prompt_snapshot", "remote_session_change", "session_context", "skill_listing",
+})  # fmt: skip
+"""Attachments that hold the system prompt, the answer of a hook, or what stands in every session alike."""
 _SAID = ("type", "subtype", "message", "content", "attachment", "data", "toolUseResult", "compactMetadata")
 _HOST_WORDS = ("<system-reminder>", "<local-command-", "<task-notification>", "<bash-stdout>", "<bash-stderr>")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z", re.IGNORECASE)
@@ -104,17 +118,25 @@ def _convert(main: str, item: Item, state: dict[str, Any]) -> Record:
     time = parse(entry.get("timestamp"))
     within = session or main
     agent = f"{_NAME}/{within.rpartition('/')[2]}" if "/agent-" in within else _NAME
-    facts = _facts(entry, main, session)
+    facts = _facts(entry, main, session) | ({REPEATS: True} if _is_copy(entry) else {})
     if not drafts:
         known = Kind.SESSION if text(entry.get("type")) in {*_FACTS, "system"} else Kind.OTHER
         facts |= picked(entry, "type", "subtype")
         draft = Draft(known, b"", "application/json", facts, agent=agent, origin=_ORIGIN, time=time)
         return whole(item.raw, draft, session=session, identity=_identity(entry))
+    further = picked(entry, "uuid") | ({REPEATS: True} if REPEATS in facts else {})
     placed = [
-        replace(draft, agent=agent, time=time, meta={**draft.meta, **(facts if number == 0 else picked(entry, "uuid"))})
+        replace(draft, agent=agent, time=time, meta={**draft.meta, **(facts if number == 0 else further)})
         for number, draft in enumerate(drafts)
     ]
     return make(item.raw, placed, session=session, identity=_identity(entry))
+
+
+def _is_copy(entry: Mapping[str, Any]) -> bool:
+    kind = text(entry.get("type"))
+    if kind == "attachment":
+        return text(mapping(entry.get("attachment")).get("type")) in _COPIED
+    return kind in _COPIES or (kind == "system" and entry.get("subtype") == "stop_hook_summary")
 
 
 def _drafts(raw: bytes, entry: Mapping[str, Any], state: dict[str, Any]) -> list[Draft]:
