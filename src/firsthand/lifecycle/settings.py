@@ -31,6 +31,7 @@ class Settings:
         preamble, cues, recall, actions, episodes: each of the mechanisms.
         tool_output: put a preview with a pointer in the place of a large tool result (Claude Code).
         across: recall from the sessions of other agents in the namespace too.
+        inbox: take messages of other agents in the namespace.
         hits_max: of implicit recall.
         cost: of a wrong reminder, beside a missed one; the threshold is cost / (1 + cost).
         preamble_tokens_max, cues_tokens_max: sizes.
@@ -46,6 +47,7 @@ class Settings:
     episodes: bool = True
     tool_output: bool = False
     across: bool = False
+    inbox: bool = False
     hits_max: int = 3
     cost: float = 3.0
     preamble_tokens_max: int = 1_500
