@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from firsthand.index.dense import VectorSpace
     from firsthand.index.embed.port import Embedder, callable_embedder
     from firsthand.intake.report import ImportReport, Progress, SourceReport
+    from firsthand.lifecycle.agent_tools import AgentTools, Told
+    from firsthand.lifecycle.installed import Installed, installed
+    from firsthand.lifecycle.installing import Change, Plan, backups, plan_install, plan_uninstall
     from firsthand.live.replay import difference
     from firsthand.live.request import Request
     from firsthand.live.window import SessionWindow
@@ -69,6 +72,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AgentTools",
     "Anatomy",
     "Answer",
     "AppendError",
@@ -78,6 +82,7 @@ __all__ = [
     "Below",
     "Budget",
     "ByteSource",
+    "Change",
     "Conditions",
     "Difference",
     "Draft",
@@ -93,6 +98,7 @@ __all__ = [
     "Hop",
     "IdConflict",
     "ImportReport",
+    "Installed",
     "InvalidArgument",
     "InvalidDraft",
     "Item",
@@ -103,6 +109,7 @@ __all__ = [
     "Moment",
     "NotAStore",
     "Outcome",
+    "Plan",
     "Pointer",
     "PointerError",
     "Problem",
@@ -133,6 +140,7 @@ __all__ = [
     "StoreNewer",
     "StoreReadOnly",
     "TaskState",
+    "Told",
     "Trust",
     "Unresolvable",
     "Use",
@@ -141,8 +149,12 @@ __all__ = [
     "Verification",
     "Window",
     "__version__",
+    "backups",
     "callable_embedder",
     "difference",
+    "installed",
+    "plan_install",
+    "plan_uninstall",
     "use_of",
     "usual_places",
 ]
@@ -196,6 +208,9 @@ _ROOMS = {
     "anatomy.use": ("Use", "use_of"),
     "compact.receipt": ("Receipt",),
     "compact.stays": ("Stay",),
+    "lifecycle.installed": ("Installed", "installed"),
+    "lifecycle.installing": ("Change", "Plan", "backups", "plan_install", "plan_uninstall"),
+    "lifecycle.agent_tools": ("AgentTools", "Told"),
     "live.replay": ("difference",),
     "live.request": ("Request",),
     "live.window": ("SessionWindow",),

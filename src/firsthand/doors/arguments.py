@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in (
         _import, _append, _note, _recall, _show, _sessions, _timeline, _window, _anatomy, _stats, _verify, _export,
-        _restore, _backup, _erase, _rebuild, _follow, _demo,
+        _restore, _backup, _erase, _rebuild, _follow, _demo, _install, _uninstall,
     ):  # fmt: skip
         add(commands)
     return top
@@ -461,3 +461,42 @@ def _demo(commands: Any) -> None:
         """,
     )  # fmt: skip
     one.add_argument("--into", metavar="DIR", help="a new or empty folder; default firsthand-demo-TIME below this one")
+
+
+def _install(commands: Any) -> None:
+    one = _command(
+        commands, "install", "install:install",
+        "Let an agent's host run the hooks of Firsthand; without a host, tell where they are installed.",
+        """
+        firsthand install                               the hosts on this machine, and what is installed
+        firsthand install claude-code                   for all projects of this user
+        firsthand install codex --project .             for one project
+        firsthand install gemini --dry-run              what would change
+        """,
+    )  # fmt: skip
+    one.add_argument("host", nargs="?", metavar="HOST", help="claude-code, codex, gemini, cursor, vscode or copilot")
+    _for_whom(one)
+    one.add_argument(
+        "--tool-output", action="store_true",
+        help="let Claude Code wait for each tool's hook, so that the setting tool_output can replace large results",
+    )  # fmt: skip
+
+
+def _uninstall(commands: Any) -> None:
+    one = _command(
+        commands, "uninstall", "install:uninstall",
+        "Take the hooks of Firsthand out of a host's settings; all else in them stays as it is.",
+        """
+        firsthand uninstall claude-code
+        firsthand uninstall codex --project . --dry-run
+        """,
+    )  # fmt: skip
+    one.add_argument("host", metavar="HOST", help="claude-code, codex, gemini, cursor, vscode or copilot")
+    _for_whom(one)
+
+
+def _for_whom(one: argparse.ArgumentParser) -> None:
+    whom = one.add_mutually_exclusive_group()
+    whom.add_argument("--project", nargs="?", const=".", metavar="DIR", help="for this project only; default .")
+    whom.add_argument("--user", action="store_true", help="for all projects of this user, which is the default")
+    one.add_argument("--dry-run", action="store_true", help="show what would change and write nothing")
