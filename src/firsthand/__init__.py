@@ -46,8 +46,10 @@ if TYPE_CHECKING:
     from firsthand.index.embed.port import Embedder, callable_embedder
     from firsthand.intake.report import ImportReport, Progress, SourceReport
     from firsthand.lifecycle.agent_tools import AgentTools, Told
+    from firsthand.lifecycle.hooking import Answered, answer_hook
     from firsthand.lifecycle.installed import Installed, installed
     from firsthand.lifecycle.installing import Change, Plan, backups, plan_install, plan_uninstall
+    from firsthand.lifecycle.jobs import Done, run_due
     from firsthand.live.replay import difference
     from firsthand.live.request import Request
     from firsthand.live.window import SessionWindow
@@ -75,6 +77,7 @@ __all__ = [
     "AgentTools",
     "Anatomy",
     "Answer",
+    "Answered",
     "AppendError",
     "Appended",
     "Artifact",
@@ -85,6 +88,7 @@ __all__ = [
     "Change",
     "Conditions",
     "Difference",
+    "Done",
     "Draft",
     "Embedder",
     "Erased",
@@ -149,12 +153,14 @@ __all__ = [
     "Verification",
     "Window",
     "__version__",
+    "answer_hook",
     "backups",
     "callable_embedder",
     "difference",
     "installed",
     "plan_install",
     "plan_uninstall",
+    "run_due",
     "use_of",
     "usual_places",
 ]
@@ -211,6 +217,8 @@ _ROOMS = {
     "lifecycle.installed": ("Installed", "installed"),
     "lifecycle.installing": ("Change", "Plan", "backups", "plan_install", "plan_uninstall"),
     "lifecycle.agent_tools": ("AgentTools", "Told"),
+    "lifecycle.hooking": ("Answered", "answer_hook"),
+    "lifecycle.jobs": ("Done", "run_due"),
     "live.replay": ("difference",),
     "live.request": ("Request",),
     "live.window": ("SessionWindow",),
