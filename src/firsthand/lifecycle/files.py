@@ -1,0 +1,450 @@
+"""The files of an agent that people read and edit: followed into the log, and written anew from it.
+
+    knowledge/*.md   entities/*.md   rubric.md      a person's (or `learn`'s); every edit becomes an event
+    preamble.md   episodes/*.md                     written by us; what a person made of one is kept and left alone
+
+Each version is a note in the agent's own session with the exact bytes; its meta names
+the file and the version that it takes the place of, so recall puts the newest first.
+A deletion is an event too. The invariant: no edit is overwritten before it is in the
+log; what is in the log can be restored; what cannot be followed is told, and why.
+
+A file counts as deleted only when it stood there at the last following
+(`.followed.json`, disposable): a folder that is lost is no deletion.
+
+It does not know what is in the files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from firsthand import event, moment
+from firsthand.errors import IdConflict, InvalidArgument, Unresolvable
+from firsthand.event import Draft, Kind, Trust
+from firsthand.lifecycle import small_files
+from firsthand.moment import Moment
+from firsthand.value import value
+
+if TYPE_CHECKING:
+    from firsthand.lifecycle.agent import Agent
+
+KNOWLEDGE, ENTITIES, EPISODES, RUBRIC_FILE, PREAMBLE_FILE = (
+    "knowledge",
+    "entities",
+    "episodes",
+    "rubric.md",
+    "preamble.md",
+)
+FOLDERS = (KNOWLEDGE, ENTITIES)
+"""Those whose every file is followed."""
+SUFFIX = ".md"
+BYTES_MAX = 1_000_000
+"""Of one file; a larger one is told and not followed."""
+FILES_MAX = 10_000
+"""Of one agent."""
+DEPTH_MAX = 4
+"""Folders below `knowledge`."""
+NAME_BYTES_MAX = 240
+TOLD_MAX = 50
+"""Sentences on what was not followed; how many more there are is said."""
+FILE, DIGEST, DELETED = "file", "sha256", "deleted"
+SUPERSEDES = "supersedes"
+"""Facts in a version's meta: its file, the hash of its bytes, that it is gone, what it takes the place of."""
+STATE_FILE = ".followed.json"
+WRITTEN_FILE = ".written.json"
+
+
+@value
+class Version:
+    """The newest version of one file, as the log has it.
+
+    Attributes:
+        file: its name below the agent's folder, with slashes.
+        text: its beginning.
+        deleted: True when the file was deleted then.
+        earlier: pointers of the versions before it, the newest first.
+    """
+
+    file: str
+    pointer: str
+    text: str
+    digest: str
+    moment: Moment | None
+    position: int
+    deleted: bool = False
+    earlier: tuple[str, ...] = ()
+
+    @property
+    def stem(self) -> str:
+        """The name that the index of knowledge shows: without folder of its kind and suffix."""
+        return self.file.partition("/")[2].removesuffix(SUFFIX) or self.file
+
+
+@value
+class Change:
+    """One file that was followed: ``new``, ``changed`` or ``deleted``."""
+
+    file: str
+    what: str
+    pointer: str
+
+
+@value
+class Followed:
+    """What following an agent's folder did.
+
+    Attributes:
+        files: how many files stand there and are in the log.
+        left_out: sentences on what is there and was not followed.
+    """
+
+    changes: tuple[Change, ...]
+    files: int
+    left_out: tuple[str, ...]
+
+
+@value
+class Written:
+    """What came of writing a file of ours.
+
+    Attributes:
+        written: False when a person's own version stands there.
+        why: then a sentence that says so.
+    """
+
+    file: str
+    written: bool
+    why: str = ""
+
+
+@value
+class _Found:
+    """A regular file in the folder."""
+
+    file: str
+    path: Path
+    signs: tuple[int, int, int]  # size, time of change, inode: the same ones, the same file
+
+
+def versions(agent: Agent) -> dict[str, Version]:
+    """Read the newest version of each file from the log, by file; the one changed last comes last."""
+    found: dict[str, Version] = {}
+    for one in agent.own(Kind.NOTE):
+        file = one.meta.get(FILE)
+        if not isinstance(file, str) or one.erased or not is_followed(file):
+            continue
+        before = found.pop(file, None)
+        earlier = (before.pointer, *before.earlier) if before is not None else ()
+        digest, deleted = one.meta.get(DIGEST), one.meta.get(DELETED) is True
+        found[file] = Version(
+            file, f"fh:{one.id}", one.text, digest if isinstance(digest, str) else "", one.time, one.position,
+            deleted, earlier,
+        )  # fmt: skip
+    return found
+
+
+def outdated(agent: Agent) -> frozenset[str]:
+    """Name the pointers of versions that another one took the place of, or that were deleted."""
+    known = versions(agent).values()
+    return frozenset(p for one in known for p in (*one.earlier, *((one.pointer,) if one.deleted else ())))
+
+
+def is_followed(file: str) -> bool:
+    """Say whether a name is one that this module follows: no path out of the folder, nothing hidden."""
+    parts = file.split("/")
+    if not file.endswith(SUFFIX) or len(file.encode("utf-8", "replace")) > NAME_BYTES_MAX or len(parts) > DEPTH_MAX + 2:
+        return False
+    if any(not part or part.startswith(".") or "\0" in part or "\\" in part for part in parts):
+        return False
+    return parts[0] in FOLDERS if len(parts) > 1 else file == RUBRIC_FILE
+
+
+# from the folder into the log ---------------------------------------------------------------------------
+
+
+def follow(agent: Agent) -> Followed:
+    """Take what a person edited in the agent's folder into the log.
+
+    Files whose size, time and inode are those of the last time are not read again.
+    """
+    left_out: list[str] = []
+    with small_files.ours(f"look through {agent.folder}"):
+        present = {one.file: one for one in _scan(agent.folder, left_out)}
+    state = _read_state(agent.folder / STATE_FILE)
+    moved = [one for one in present.values() if state.get(one.file) != list(one.signs)]
+    gone = [file for file in state if file not in present and is_followed(file)]
+    changes: list[Change] = []
+    kept = {file: signs for file, signs in state.items() if file in present}
+    if moved or gone:
+        known = versions(agent)
+        for one in moved:
+            content = _read(one, left_out)
+            if content is None:
+                continue
+            kept[one.file] = list(one.signs)
+            change = _take(agent, one.file, content, known.get(one.file), _changed_at(one))
+            changes += [change] if change is not None else []
+        for file in gone:
+            if file in known and not known[file].deleted:
+                changes.append(_delete(agent, known[file]))
+    if kept != state and not agent.memory.read_only:
+        _write_state(agent.folder / STATE_FILE, kept)
+    told = left_out[:TOLD_MAX]
+    told += [f"{len(left_out) - TOLD_MAX:,} more files were not followed"] if len(left_out) > TOLD_MAX else []
+    return Followed(tuple(changes), len(kept), tuple(told))
+
+
+def learn(agent: Agent, file: str, text: str | bytes, *, by_user: bool = False) -> Change | None:
+    """Write a piece of knowledge into the log and the agent's folder; None when it says what it said before.
+
+    Args:
+        file: ``knowledge/NAME.md``, ``entities/NAME.md`` or ``rubric.md``; a bare name is knowledge.
+
+    Raises:
+        InvalidArgument: the name or the text cannot be a file's.
+    """
+    named = file if "/" in file or file == RUBRIC_FILE else f"{KNOWLEDGE}/{file}"
+    named = named if named.endswith(SUFFIX) else named + SUFFIX
+    content = event.to_bytes(text) if isinstance(text, str) else text
+    why = _unfit(content)
+    if not is_followed(named) or why:
+        raise InvalidArgument(
+            f"expected a name such as knowledge/retry-policy.md, and a text of at most {BYTES_MAX:,} bytes in UTF-8; "
+            f"got {file!r:.80}, {len(content):,} bytes{': it ' + why if why else ''}"
+        )
+    follow(agent)  # an edit that stands there is in the log before it is overwritten
+    change = _take(agent, named, content, versions(agent).get(named), moment.now(), by_user=by_user)
+    path = agent.folder / named
+    _write(agent.folder, path, content)
+    state = _read_state(agent.folder / STATE_FILE)
+    state[named] = list(_signs(path.lstat()))
+    _write_state(agent.folder / STATE_FILE, state)
+    return change
+
+
+def restore(agent: Agent, files: Collection[str] = ()) -> tuple[str, ...]:
+    """Write files anew from the log that are not in the folder; what stands there stays.
+
+    Args:
+        files: only these, and also when they were deleted; none takes all that were not.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        Unresolvable: one of ``files`` has no version in the log.
+    """
+    known = versions(agent)
+    for file in files:
+        if file not in known:
+            raise Unresolvable(f"the log has no version of {file!r} of agent {agent.name!r}; it has {len(known)} files")
+    wanted = [known[file] for file in files] if files else [one for one in known.values() if not one.deleted]
+    state = _read_state(agent.folder / STATE_FILE)
+    done = []
+    for one in wanted:
+        path = agent.folder / one.file
+        pointer = next(iter(one.earlier), "") if one.deleted else one.pointer
+        if os.path.lexists(path) or not pointer:
+            continue
+        _write(agent.folder, path, agent.memory.expand(pointer))
+        state.pop(one.file, None)  # it is followed anew: a deleted file that is back is a new version
+        done.append(one.file)
+    if done:
+        _write_state(agent.folder / STATE_FILE, state)
+        follow(agent)
+    return tuple(done)
+
+
+# files of ours -------------------------------------------------------------------------------------------
+
+
+def write_ours(agent: Agent, file: str, text: str) -> Written:
+    """Write a file that is generated, unless a person has changed it: then theirs goes into the log, and stays.
+
+    To have it generated again, its file is deleted.
+    """
+    path = agent.folder / file
+    content = event.to_bytes(text)
+    ours = _read_state(agent.folder / WRITTEN_FILE)
+    if os.path.lexists(path):
+        theirs = small_files.read(path) if stat.S_ISREG(path.lstat().st_mode) else None
+        if theirs == content:
+            return Written(file, written=True)
+        if theirs is None or ours.get(file) != [hashlib.sha256(theirs).hexdigest()]:
+            if theirs is not None and not _unfit(theirs):
+                _keep_theirs(agent, file, theirs)
+            return Written(
+                file, written=False, why=f"{path} was changed by hand and stays so; delete it to have it anew"
+            )
+    _write(agent.folder, path, content)
+    ours[file] = [hashlib.sha256(content).hexdigest()]
+    _write_state(agent.folder / WRITTEN_FILE, ours)
+    return Written(file, written=True)
+
+
+def _keep_theirs(agent: Agent, file: str, content: bytes) -> None:
+    digest = hashlib.sha256(content).hexdigest()
+    identity = event.derived_id(None, b"edited", agent.name.encode(), file.encode(), digest.encode())
+    meta = {"edited": file, DIGEST: digest}
+    draft = Draft(Kind.NOTE, content, "text/markdown", meta, origin="user", trust=Trust.TRUSTED, id=identity)
+    agent.memory.append([draft], session=agent.session)
+
+
+# events ----------------------------------------------------------------------------------------------------
+
+
+def _take(
+    agent: Agent, file: str, content: bytes, before: Version | None, at: Moment | None, *, by_user: bool = True
+) -> Change | None:
+    """Append a version, unless the log's newest one has the same bytes."""
+    digest = hashlib.sha256(content).hexdigest()
+    if before is not None and not before.deleted and before.digest == digest:
+        return None
+    origin, trust = ("user", Trust.TRUSTED) if by_user else ("agent", Trust.AGENT)
+    what = "changed" if before is not None and not before.deleted else "new"
+    meta = {FILE: file, DIGEST: digest, **_supersedes(before)}
+    return Change(file, what, _append(agent, meta, content, at, origin, trust, before))
+
+
+def _delete(agent: Agent, before: Version) -> Change:
+    meta = {FILE: before.file, DELETED: True, **_supersedes(before)}
+    said = f"{before.file} was deleted.".encode()
+    return Change(before.file, "deleted", _append(agent, meta, said, None, "user", Trust.TRUSTED, before))
+
+
+def _append(
+    agent: Agent, meta: Mapping[str, Any], content: bytes, at: Moment | None, origin: str, trust: Trust,
+    before: Version | None,
+) -> str:  # fmt: skip
+    """Append a version under an id made of what it is: two who follow at once append it once."""
+    key = (meta[FILE], str(meta.get(DIGEST, DELETED)), before.pointer if before is not None else "")
+    identity = event.derived_id(None, b"file", agent.name.encode(), *(part.encode() for part in key))
+    draft = Draft(
+        Kind.NOTE, content, "text/markdown", meta, agent=agent.name, origin=origin, trust=trust, time=at, id=identity
+    )
+    try:
+        agent.memory.append([draft], session=agent.session)
+    except IdConflict:  # somebody else followed the same edit, and saw another time of change
+        assert agent.memory.event(identity).meta.get(FILE) == meta[FILE], "an id is made of the file's name"
+    return f"fh:{identity}"
+
+
+def _supersedes(before: Version | None) -> dict[str, list[str]]:
+    return {} if before is None else {SUPERSEDES: [before.pointer]}
+
+
+# the folder ------------------------------------------------------------------------------------------------
+
+
+def _scan(folder: Path, left_out: list[str]) -> Iterator[_Found]:
+    """Yield the files to follow, in order of their names; what is there and is none of them is told."""
+    number = 0
+    for name in (*FOLDERS, RUBRIC_FILE):
+        for path, status in _walk(folder / name, 0, left_out):
+            file = path.relative_to(folder).as_posix()
+            why = _no_file(file, status)
+            number += not why
+            if not why and number > FILES_MAX:
+                why = f"is over the {FILES_MAX:,} files that are followed"
+            if why:
+                left_out.append(f"{file.encode('utf-8', 'backslashreplace').decode()} {why}")
+            else:
+                yield _Found(file, path, _signs(status))
+
+
+def _walk(path: Path, depth: int, left_out: list[str]) -> Iterator[tuple[Path, os.stat_result]]:
+    try:
+        status = path.lstat()
+    except FileNotFoundError:  # not made yet, or gone since its folder was read
+        return
+    if not stat.S_ISDIR(status.st_mode):
+        if depth or path.name == RUBRIC_FILE or stat.S_ISLNK(status.st_mode):
+            yield path, status
+        return
+    if depth > DEPTH_MAX:
+        left_out.append(f"{path.name} lies more than {DEPTH_MAX} folders deep")
+        return
+    for inner in sorted(path.iterdir()):
+        if not inner.name.startswith(".") and not inner.name.endswith(("~", ".swp", ".tmp")):
+            yield from _walk(inner, depth + 1, left_out)
+
+
+def _no_file(file: str, status: os.stat_result) -> str:
+    """Say why something in the folder is not followed; empty when it is."""
+    if stat.S_ISLNK(status.st_mode):
+        return "is a link; links are not followed"
+    if not stat.S_ISREG(status.st_mode):
+        return "is no plain file"
+    if not file.endswith(SUFFIX):
+        return f"does not end in {SUFFIX}"
+    if any("\ud800" <= sign <= "\udfff" for sign in file):
+        return "has a name that is no UTF-8"
+    if not is_followed(file):
+        return f"has a name of more than {NAME_BYTES_MAX} bytes, or one that is none elsewhere"
+    return f"has {status.st_size:,} bytes; at most {BYTES_MAX:,} are followed" if status.st_size > BYTES_MAX else ""
+
+
+def _read(one: _Found, left_out: list[str]) -> bytes | None:
+    """Read a file; None, and told, when its bytes are no text or it cannot be read."""
+    try:
+        handle = os.open(one.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        with os.fdopen(handle, "rb") as file:
+            content = file.read(BYTES_MAX + 1)
+    except OSError as error:
+        left_out.append(f"{one.file} cannot be read: {error.strerror}")
+        return None
+    why = _unfit(content)
+    if why:
+        left_out.append(f"{one.file} {why}")
+        return None
+    return content
+
+
+def _unfit(content: bytes) -> str:
+    """Say why bytes cannot be a file's text; empty when they can."""
+    if len(content) > BYTES_MAX:
+        return f"has more than {BYTES_MAX:,} bytes"
+    if b"\0" in content:
+        return "is binary"
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        return f"is no UTF-8 at byte {error.start:,}"
+    return ""
+
+
+def _signs(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def _changed_at(one: _Found) -> Moment | None:
+    return moment.parse(one.signs[1] / 1e9)
+
+
+def _write(folder: Path, path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, and nowhere but in the folder."""
+    with small_files.ours(f"write {path}"):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        inside = path.parent.resolve().is_relative_to(folder.resolve())
+    if not inside:
+        raise InvalidArgument(f"{path} leads out of the agent's folder by a link; put a plain folder in its place")
+    small_files.write(path, content)
+
+
+def _read_state(path: Path) -> dict[str, list[Any]]:
+    """Read what was seen last; empty when it was lost, and then all files are read again."""
+    try:
+        told = json.loads(path.read_bytes())
+    except (OSError, ValueError):  # lost or torn: it only saves work, and says what was there
+        told = {}
+    return {k: v for k, v in told.items() if isinstance(v, list)} if isinstance(told, dict) else {}
+
+
+def _write_state(path: Path, state: Mapping[str, Any]) -> None:
+    _write(path.parent, path, json.dumps(state, sort_keys=True).encode())
