@@ -53,6 +53,7 @@ POINTER_TEXT_MAX = 2_000  # of what is searched for one
 SPAN_EVENTS_MAX = 64  # of one answer
 FENCE_TRIES_MAX = 6
 _OWN_CALLS = frozenset({RECALL, EXPAND})
+_SERVED = "firsthand"  # in the names that hosts give to the tools of an MCP server: mcp__firsthand__recall
 _BOOKKEEPING = UNSEARCHABLE | {Kind.TASK_STATE}
 
 
@@ -159,9 +160,18 @@ class Pull:
             write = self._writer(call, frozenset(visible), room)
             result = self._fenced(call.name, write, room)
         except FirsthandError as error:
-            return self._said(call.name, _sentence(call.name, error).replace(str(self._memory.path), "this store"))
+            return self._said(call.name, sentence(call.name, error).replace(str(self._memory.path), "this store"))
         self._tokens += self._count(result.text)
         return result
+
+    def read(self, call: Call) -> PullResult:
+        """Answer a call outside of turns, within the limits of one answer; what goes wrong is raised.
+
+        Raises:
+            FirsthandError: `sentence` makes of it what a model is told.
+        """
+        room = self.limits.answer_tokens
+        return self._fenced(call.name, self._writer(call, frozenset(), room), room)
 
     # limits and fences -----------------------------------------------------------------------------
 
@@ -186,7 +196,7 @@ class Pull:
 
     def _fenced(self, name: str, write: Callable[[int], Written], room: int) -> PullResult:
         """Write an answer so that it fits with its fence."""
-        last = f"(the last {name} of this turn)\n" if self._calls[name] == self._most(name) else ""
+        last = f"(the last {name} of this turn)\n" if self._calls.get(name, 0) == self._most(name) else ""
         around = self._count(self._fence(name, last))
         for _ in range(FENCE_TRIES_MAX):
             written = write(max(1, room - around))
@@ -266,7 +276,7 @@ class Pull:
         """Say whether a hit is a call of these tools, or the user's message that is being answered."""
         if hit.kind is Kind.USER_MESSAGE:
             return hit.session == self._session and hit.turn == self._turn
-        return hit.kind is Kind.TOOL_CALL and self._memory.event(hit.pointer).meta.get("tool") in _OWN_CALLS
+        return hit.kind is Kind.TOOL_CALL and is_own(self._memory.event(hit.pointer).meta.get("tool"))
 
     def _expand(self, address: Pointer, visible: frozenset[str]) -> Callable[[int], Written]:
         if address.last is not None:
@@ -322,6 +332,13 @@ class Pull:
         if first.session != last.session or first.position > last.position:
             raise PointerError(f"a span runs forward within one session; {address} does not")
         return first, last
+
+
+def is_own(tool: object) -> bool:
+    """Say whether a tool is one of recall's own, by the name that a host calls it: its call only repeats a question."""
+    if not isinstance(tool, str):
+        return False
+    return tool in _OWN_CALLS or (_SERVED in tool and tool.rpartition("_")[2] in _OWN_CALLS)
 
 
 # what a model sent ---------------------------------------------------------------------------------
@@ -408,8 +425,8 @@ def _after_lines(pieces: Iterator[bytes], number: int) -> int | None:
     return None
 
 
-def _sentence(name: str, error: FirsthandError) -> str:
-    """Say what went wrong and what to do, for a model."""
+def sentence(name: str, error: FirsthandError) -> str:
+    """Say what went wrong in a call and what to do, for a model."""
     if isinstance(error, StoreError):
         return f"degraded: {name} failed ({type(error).__name__}): {error}; tell the user, the memory needs mending"
     advice = ""

@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in (
         _import, _append, _note, _recall, _show, _sessions, _timeline, _window, _anatomy, _stats, _verify, _export,
-        _restore, _backup, _erase, _rebuild, _follow, _demo, _install, _uninstall,
+        _restore, _backup, _erase, _rebuild, _follow, _demo, _mcp, _install, _uninstall,
     ):  # fmt: skip
         add(commands)
     return top
@@ -500,3 +500,21 @@ def _for_whom(one: argparse.ArgumentParser) -> None:
     whom.add_argument("--project", nargs="?", const=".", metavar="DIR", help="for this project only; default .")
     whom.add_argument("--user", action="store_true", help="for all projects of this user, which is the default")
     one.add_argument("--dry-run", action="store_true", help="show what would change and write nothing")
+
+
+def _mcp(commands: Any) -> None:
+    one = _command(
+        commands, "mcp", "mcp_command:mcp",
+        "Serve an agent's memory to any host that speaks MCP, over standard streams or on loopback.",
+        """
+        firsthand mcp                          what a host's settings name; it speaks the protocol on standard output
+        firsthand mcp --http 8321              on 127.0.0.1, with a token that it prints
+        firsthand mcp --describe               what a client is told of the tools, and how many tokens that takes
+        """,
+    )  # fmt: skip
+    how = one.add_mutually_exclusive_group()
+    how.add_argument("--http", type=_number(0, 65_535), metavar="PORT", help="streamable HTTP on loopback; 0: any port")
+    how.add_argument("--describe", action="store_true", help="print the tools and their tokens, and serve nothing")
+    one.add_argument("--agent", default="", metavar="NAME", help="whose memory; default that of the folder")
+    one.add_argument("--cwd", metavar="DIR", help="the folder that the agent works in; default this one")
+    one.add_argument("--across", action="store_true", help="other agents' sessions too, whatever the settings say")

@@ -1,0 +1,146 @@
+"""The MCP SDK, of either major: 2.x has ``MCPServer``, 1.x ``FastMCP``, and little else differs for us.
+
+The invariant: nothing here is imported before a server is made, since the SDK takes
+a second to import and is an extra; where it is not installed the error says what to
+type. Names of the SDK stand in this file and in no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from importlib import import_module
+from typing import Any
+from urllib.parse import unquote
+
+from firsthand import InvalidArgument
+from firsthand.value import value
+
+Answering = Callable[[Mapping[str, Any], Any], Awaitable[Any]]
+
+
+@value
+class Sdk:
+    """The parts of the SDK that a server is made of.
+
+    Attributes:
+        major: 1 or 2.
+        server, tool, annotations: its classes of these.
+        result: the class of what a call of a tool gives.
+        tool_error, resource_error: errors that a client is told of in words.
+        metadata, arguments: classes that hold what a tool takes.
+        completion: the class of what completes an argument.
+    """
+
+    major: int
+    server: Any
+    tool: Any
+    annotations: Any
+    result: Any
+    tool_error: Any
+    resource_error: Any
+    metadata: Any
+    arguments: Any
+    completion: Any
+
+
+def load() -> Sdk:
+    """Import the SDK that is installed.
+
+    Raises:
+        InvalidArgument: none is.
+    """
+    try:
+        import_module("mcp")
+    except ModuleNotFoundError as error:
+        raise InvalidArgument(
+            f"the MCP server needs the extra mcp, and {error.name} is not installed: pip install 'firsthand[mcp]'"
+        ) from error
+    try:
+        base, types, major = import_module("mcp.server.mcpserver"), import_module("mcp_types"), 2
+    except ModuleNotFoundError:  # the older major
+        base, types, major = import_module("mcp.server.fastmcp"), import_module("mcp.types"), 1
+    errors = import_module(f"{base.__name__}.exceptions")
+    functions = import_module(f"{base.__name__}.utilities.func_metadata")
+    return Sdk(
+        major, base.MCPServer if major == 2 else base.FastMCP, import_module(f"{base.__name__}.tools").Tool,
+        types.ToolAnnotations, types.CallToolResult, errors.ToolError, errors.ResourceError,
+        functions.FuncMetadata, functions.ArgModelBase, types.Completion,
+    )  # fmt: skip
+
+
+def make_tool(
+    sdk: Sdk,
+    answering: Answering,
+    *,
+    name: str,
+    title: str,
+    description: str,
+    takes: Mapping[str, Any],
+    gives: Mapping[str, Any],
+    reads: bool,
+) -> Any:
+    """Make a tool whose schemas are those given, and which is handed its arguments as they came.
+
+    The SDK would derive them from a signature: three times the words, and an unknown argument dropped unsaid.
+
+    Args:
+        takes, gives: JSON Schemas.
+        reads: it changes nothing.
+    """
+
+    class Arguments(sdk.arguments):  # type: ignore[misc]
+        model_config = {"extra": "allow"}  # noqa: RUF012 - the form that pydantic reads
+
+        def model_dump_one_level(self) -> dict[str, Any]:
+            return {"given": dict(self.model_extra or {})}
+
+    class Anything(import_module("pydantic").BaseModel):  # type: ignore[misc]
+        model_config = {"extra": "allow"}  # noqa: RUF012
+
+    async def run(given: dict[str, Any], ctx: Any) -> Any:
+        return await answering(given, ctx)
+
+    # of what only reads, the other two say nothing; of the openness of the world there is none
+    hints = {"readOnlyHint": reads, "openWorldHint": False}
+    hints |= {} if reads else {"destructiveHint": False, "idempotentHint": True}
+    # 1.x wants a model beside a schema; 2.x would check an answer of ours against it once more
+    about = sdk.metadata(arg_model=Arguments, **({"output_model": Anything} if sdk.major == 1 else {}))
+    about.output_schema = dict(gives)
+    return sdk.tool(
+        fn=run, name=name, title=title, description=description, parameters=dict(takes), fn_metadata=about,
+        is_async=True, context_kwarg="ctx", annotations=sdk.annotations.model_validate(hints),
+    )  # fmt: skip
+
+
+def make_result(sdk: Sdk, text: str, structured: Mapping[str, Any]) -> Any:
+    """Make the answer to a call: a text block, and the same as an object."""
+    content = [{"type": "text", "text": text}]
+    return sdk.result.model_validate({"content": content, "structuredContent": dict(structured)})
+
+
+def make_server(
+    sdk: Sdk, name: str, *, instructions: str, version: str, tools: list[Any], http: Mapping[str, Any]
+) -> Any:
+    """Make a server.
+
+    Args:
+        http: options of `http_app`, which 1.x takes here.
+    """
+    if sdk.major == 2:
+        title = "Firsthand: memory that keeps the source"
+        return sdk.server(
+            name, title=title, instructions=instructions, version=version, tools=tools, log_level="WARNING"
+        )
+    server = sdk.server(name, instructions=instructions, tools=tools, log_level="WARNING", **http)
+    server._mcp_server.version = version  # noqa: SLF001 - 1.x tells its own version otherwise
+    return server
+
+
+def http_app(sdk: Sdk, server: Any, http: Mapping[str, Any]) -> Any:
+    """Give the ASGI application of a server."""
+    return server.streamable_http_app(**(http if sdk.major == 2 else {}))
+
+
+def decoded(sdk: Sdk, name: str) -> str:
+    """Read a name that stood in a resource's address: 1.x leaves it percent-encoded."""
+    return unquote(name) if sdk.major == 1 else name
