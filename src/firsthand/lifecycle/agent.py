@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from firsthand import event
-from firsthand.answer import Scope
+from firsthand.answer import SCOPE_SESSIONS_MAX, Scope
 from firsthand.errors import IdConflict
 from firsthand.event import Draft, Event, Kind, Trust
 from firsthand.log.prepare import check_name
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ENROLMENT = "enrolment"
 """The fact ``type`` in the meta of an event that makes a session an agent's."""
+SESSIONS_MAX = SCOPE_SESSIONS_MAX - 2
 NOTES = "notes"
 """The session that `Memory.note` writes to when none is named; every agent of the namespace reads it."""
 
@@ -67,8 +68,11 @@ class Agent:
         return tuple(name for name in named if isinstance(name, str))
 
     def scope(self, *, across: bool = False) -> Scope:
-        """Give what the agent may recall: its own sessions and the notes, or the whole namespace."""
-        return Scope() if across else Scope((*self.sessions(), self.session, NOTES))
+        """Give what the agent may recall: its own sessions and the notes, or the whole namespace.
+
+        Of more than `SESSIONS_MAX` sessions the newest count; the older ones are found by naming them.
+        """
+        return Scope() if across else Scope((*self.sessions()[-SESSIONS_MAX:], self.session, NOTES))
 
 
 def _as_file(name: str) -> str:

@@ -1,0 +1,87 @@
+"""What a new context is told after a host's own compaction: where what left is, and exact strings of it.
+
+The invariant: a marker opens every event that left since the compaction before; each
+exact string stands character for character in the event that is named beside it, and
+not in the host's summary as far as the log has it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from firsthand.compact.hints import terms
+from firsthand.compact.reflect import questions
+from firsthand.event import Event, Kind
+from firsthand.moment import clock
+from firsthand.task.constraints import sentences
+from firsthand.value import value
+
+if TYPE_CHECKING:
+    from firsthand.memory import Memory
+
+EVENTS_READ_MAX = 4_000
+STRINGS_MAX = 16
+RULES_MAX = 8
+TOPICS_MAX = 8
+COMPACTIONS_MAX = 6
+_SAID = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT)
+
+
+@value
+class LeftWindow:
+    """What left a session's window: the text for the new context, and the pointers in it."""
+
+    text: str = ""
+    pointers: tuple[str, ...] = ()
+
+
+def left(memory: Memory, session: str) -> LeftWindow:
+    """Say what a session's window lost: a line a span, then rules and exact strings of the newest one."""
+    summaries = list(memory.events(session, kind=Kind.SUMMARY, newest_first=True, limit=COMPACTIONS_MAX))
+    newest = list(memory.events(session, newest_first=True, limit=EVENTS_READ_MAX))
+    if not newest:
+        return LeftWindow()
+    bounds = [one.position for one in summaries]
+    summary = ""
+    if bounds and newest[0].position - bounds[0] <= 3:  # the summary of this very compaction is in the log already
+        summary, end = summaries[0].text, bounds.pop(0)
+    else:
+        end = newest[0].position + 1
+    lines = ["This session's earlier turns left the window; nothing is lost. recall(query) or expand(pointer):"]
+    gone: list[Event] = []
+    for number, start in enumerate([*bounds, 0]):
+        span = list(memory.events(session, after=start, before=end, limit=EVENTS_READ_MAX, newest_first=True))[::-1]
+        span = [one for one in span if one.kind in _SAID and one.is_searchable and not one.erased]
+        if span:
+            lines.append(_marker(span))
+            gone = gone or span
+        end = start
+        if number == COMPACTIONS_MAX:
+            break
+    if not gone:
+        return LeftWindow()
+    rules = [
+        (sentence, f"fh:{one.id}") for one in gone if one.kind is Kind.USER_MESSAGE for sentence in sentences(one.text)
+    ]
+    rules = [(sentence, pointer) for sentence, pointer in rules if sentence not in summary][-RULES_MAX:]
+    strings = [
+        one for one in questions(((one.id, one.text) for one in gone), STRINGS_MAX * 2) if one.string not in summary
+    ][:STRINGS_MAX]
+    lines += ["The user's rules, verbatim:"] if rules else []
+    lines += [f"  {sentence}  {pointer}" for sentence, pointer in rules]
+    lines += ["Exact strings of what left:"] if strings else []
+    lines += [f"  {one.string}  fh:{one.id}" for one in strings]
+    return LeftWindow("\n".join(lines), tuple(pointer for _, pointer in rules))
+
+
+def _marker(span: list[Event]) -> str:
+    """Write where a span is and what it was about."""
+    first, last = span[0], span[-1]
+    turns = f"turns {first.turn}-{last.turn}" if first.turn != last.turn else f"turn {first.turn}"
+    topics: dict[str, None] = {}
+    step = max(1, len(span) // TOPICS_MAX)
+    for one in span[::step]:
+        topics |= dict.fromkeys(terms(one.text)[:1])
+    about = f", about {', '.join(list(topics)[:TOPICS_MAX])}" if topics else ""
+    address = f"fh:{first.id}..{last.id}" if first.id != last.id else f"fh:{first.id}"
+    return f"  {turns}, {clock(first.time)} to {clock(last.time)}, {len(span):,} events{about}: {address}"

@@ -1,0 +1,80 @@
+"""Faults of hooks and jobs, kept for `doctor`: what went wrong, when, and in whose session.
+
+The invariant: one line of JSON a fault; the file is bounded, and of more the older
+half goes. A fault that cannot be kept (the disk is full) is raised, not dropped.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from firsthand import moment
+from firsthand.lifecycle import small_files
+from firsthand.moment import Moment
+from firsthand.value import value
+
+FAULTS_BYTES_MAX = 262_144
+FAULT_CHARACTERS_MAX = 500
+
+
+@value
+class Fault:
+    """One thing that went wrong.
+
+    Attributes:
+        where: the step: ``recall``, ``record``, ``job follow`` ...
+        text: what was expected and what came.
+        session: whose it was; empty for none.
+        time: when; None if the line did not say.
+    """
+
+    where: str
+    text: str
+    session: str = ""
+    time: Moment | None = None
+
+
+def keep_fault(store: Path, fault: Fault) -> None:
+    """Append a fault to the list.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    path = _path(store)
+    told = {
+        "time": str(fault.time or moment.now()), "where": fault.where,
+        "text": fault.text[:FAULT_CHARACTERS_MAX], "session": fault.session,
+    }  # fmt: skip
+    small_files.add_line(
+        path, json.dumps(told, ensure_ascii=True).encode(), bytes_max=FAULTS_BYTES_MAX, over=lambda: _halve(path)
+    )
+
+
+def faults(store: Path) -> tuple[Fault, ...]:
+    """Give the faults that are kept, oldest first; a line that is no fault is passed over."""
+    found = []
+    for line in (small_files.read(_path(store)) or b"").splitlines():
+        try:
+            told = json.loads(line)
+            found.append(Fault(told["where"], told["text"], told["session"], moment.parse(told["time"])))
+        except (ValueError, KeyError, TypeError):  # torn by a crash
+            continue
+    return tuple(found)
+
+
+def clear(store: Path) -> None:
+    """Forget the faults."""
+    small_files.remove(_path(store))
+
+
+def _path(store: Path) -> Path:
+    return store / "hooks" / "faults.jsonl"
+
+
+def _halve(path: Path) -> None:
+    """Keep the newer half, in the same file: whoever has it open goes on at its new end."""
+    lines = (small_files.read(path) or b"").splitlines()
+    kept = lines[len(lines) // 2 :]
+    with small_files.ours(f"shorten {path}"), path.open("wb") as file:
+        file.write(b"".join(line + b"\n" for line in kept))

@@ -1,0 +1,135 @@
+"""Implicit recall: the user's message is a query, and what passes the gate is shown (recall-problem 3.2, 6.3).
+
+The invariant: only what is `found` is shown, at most `Settings.hits_max` of it; never what the
+session's window still holds, nor what was shown there before. What is not shown says why.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from firsthand.answer import Answer, Hit, Outcome, Query
+from firsthand.event import Kind
+from firsthand.lifecycle.shown import shown
+from firsthand.value import replace, value
+
+if TYPE_CHECKING:
+    from firsthand.lifecycle.agent import Agent
+    from firsthand.lifecycle.settings import Settings
+
+QUERY_CHARACTERS_MAX = 4_000
+_POINTS = ".,;:!?\u2026\u3002\uff01\uff1f\u3001"
+SPARE_HITS = 5
+"""Asked for beyond those to be shown, since some were shown before."""
+TOKENS_MAX = 700
+DEADLINE_MS = 250
+TRIVIAL_CHARACTERS_MAX = 60
+_TRIVIAL = frozenset(
+    """
+    ok okay k kk yes yeah yep yup y no nope n sure continue go on ahead proceed next more again retry thanks thank you
+    thx ty please pls great good nice cool perfect fine done right correct exactly agreed sounds lgtm do it that this
+    hi hello hey stop wait resume keep going yes! hm hmm ja nein weiter danke bitte gut genau mach passt klar super
+    oui non merci continue d'accord parfait vas-y sí si no gracias sigue vale bien claro adelante sim não obrigado
+    obrigada continua va bene grazie avanti да нет спасибо дальше хорошо продолжай ок 好 好的 是 是的 继续 谢谢 不 可以
+    はい いいえ 続けて ありがとう 네 예 아니요 계속 고마워
+    """.split()  # noqa: SIM905 - so many quoted words are harder to read
+)
+
+
+@value
+class Reminder:
+    """What a message brings up.
+
+    Attributes:
+        text: for the model, not fenced yet; empty for nothing.
+        hits: those shown.
+        answer: of the recall; None when none was made.
+        skipped: why nothing is shown.
+    """
+
+    text: str = ""
+    hits: tuple[Hit, ...] = ()
+    answer: Answer | None = None
+    skipped: str = ""
+
+
+def is_trivial(text: str) -> bool:
+    """Say whether a message is about nothing that could be recalled: empty, a slash command, "ok", "continue"."""
+    said = text.strip()
+    if not said or (said[0] == "/" and "/" not in said.split()[0][1:]):
+        return True
+    if len(said) > TRIVIAL_CHARACTERS_MAX:
+        return False
+    words = [word.strip(_POINTS) for word in said.casefold().split()]
+    return all(not word or word in _TRIVIAL for word in words)
+
+
+def remind(agent: Agent, text: str, session: str, settings: Settings, *, deadline_ms: int = DEADLINE_MS) -> Reminder:
+    """Recall what a message of a session brings up.
+
+    Raises:
+        StoreError: the log cannot be read.
+    """
+    if is_trivial(text):
+        return Reminder(skipped="a trivial prompt")
+    named = agent.scope(across=settings.across)
+    others = tuple(one for one in named.sessions if one.partition("/agent-")[0] != session)
+    if settings.across:
+        others = tuple(one.name for one in agent.memory.sessions() if one.name.partition("/agent-")[0] != session)
+    asked = text
+    if len(text) > QUERY_CHARACTERS_MAX:
+        asked = f"{text[: QUERY_CHARACTERS_MAX // 2]}\n{text[-QUERY_CHARACTERS_MAX // 2 :]}"
+    query = Query(
+        asked, replace(named, sessions=others), hits_max=settings.hits_max + SPARE_HITS,
+        budget_tokens_max=TOKENS_MAX * 2, deadline_ms=max(1, deadline_ms), attempts_max=1, cost=settings.cost,
+    )  # fmt: skip
+    answer = agent.memory.recall(query)
+    seen = shown(agent.memory, session)
+    if answer.outcome is not Outcome.FOUND:
+        answer = _evicted(agent, session, query, answer)
+    if answer.outcome is Outcome.DEGRADED:
+        notes = "; ".join(answer.notes) or "a stage is behind or broken"
+        return Reminder(f"memory is degraded: {notes}", (), answer, "degraded")
+    if answer.outcome is not Outcome.FOUND:
+        return Reminder(answer=answer, skipped=answer.outcome.value)
+    hits = _chosen(agent, [hit for hit in answer.hits if hit.pointer not in seen], settings.hits_max)
+    if not hits:
+        return Reminder(answer=answer, skipped="shown before in this session")
+    from firsthand.pack import answers
+
+    written = answers.of_recall(replace(answer, hits=hits), tokens_max=TOKENS_MAX)
+    return Reminder(written.text, hits, answer)
+
+
+def left_window_before(agent: Agent, session: str) -> int | None:
+    """Give the position before which a session's events have left its window; None while it was never compacted."""
+    for one in agent.memory.events(session, kind=Kind.SUMMARY, newest_first=True, limit=1):
+        return one.position
+    return None
+
+
+def _evicted(agent: Agent, session: str, query: Query, answer: Answer) -> Answer:
+    """Ask again what this session itself has lost from its window, if it has."""
+    before = left_window_before(agent, session)
+    if before is None:
+        return answer
+    own = agent.memory.recall(replace(query, scope=replace(query.scope, sessions=(session,), before_position=before)))
+    return own if own.outcome is Outcome.FOUND else answer
+
+
+def _chosen(agent: Agent, hits: list[Hit], most: int) -> tuple[Hit, ...]:
+    """Take the best hits, none whose words a note among them repeats, and no text twice."""
+    cited: set[str] = set()
+    texts: set[str] = set()
+    chosen = []
+    for hit in hits:
+        if hit.pointer in cited or hit.preview in texts:
+            continue
+        if hit.kind in (Kind.NOTE, Kind.EPISODE):
+            sources = agent.memory.event(hit.pointer).meta.get("sources")
+            cited.update(one for one in sources if isinstance(one, str)) if isinstance(sources, list) else None
+        texts.add(hit.preview)
+        chosen.append(hit)
+        if len(chosen) == most:
+            break
+    return tuple(chosen)

@@ -1,0 +1,72 @@
+"""What was put before an agent unasked: INJECTION events in the host's session, which hold pointers and no words.
+
+They say what not to show again, let a call that comes twice be known (Cursor runs
+Claude's hooks too), and are what `doctor` reads. The invariant: what is shown is kept
+before it is shown, by exactly one of several hooks for the same thing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from firsthand import event
+from firsthand.errors import IdConflict, Unresolvable
+from firsthand.event import Draft, Kind, Trust
+from firsthand.hosts.hook import HookCall, HookEvent
+from firsthand.moment import Moment
+from firsthand.pointer import Pointer
+
+if TYPE_CHECKING:
+    from firsthand.memory import Memory
+
+INJECTIONS_READ_MAX = 500
+SAME_S = 30
+"""Two calls for the same thing within this time are one thing told twice."""
+ANEW = ("compact", "clear")
+"""Why a session starts with an empty window: what was shown before is no longer in it."""
+
+
+def shown(memory: Memory, session: str) -> frozenset[str]:
+    """Give the pointers that were shown in a session since its window was last emptied."""
+    found: set[str] = set()
+    for one in memory.events(session, kind=Kind.INJECTION, newest_first=True, limit=INJECTIONS_READ_MAX):
+        told = json.loads(one.text) if not one.erased else {}
+        found.update(pointer for pointer in told.get("shown", ()))
+        if one.meta.get("event") == HookEvent.SESSION_START.value and one.meta.get("source") in ANEW:
+            break
+    return frozenset(found)
+
+
+def keep(memory: Memory, session: str, call: HookCall, told: dict[str, Any], *, nonce: str, now: Moment) -> bool:
+    """Keep what is about to be shown; False when another hook has shown it for the same call.
+
+    Args:
+        told: ``shown`` (pointers) and facts without words.
+
+    Raises:
+        StoreError: it cannot be kept; then it must not be shown as if it had been.
+    """
+    meta = {"event": call.event.value, "source": call.source, "host": call.host, "nonce": nonce}
+    about = f"{call.event.value}\0{call.key}\0{call.source}\0{call.prompt}\0{call.call_id}\0{call.tool_input}"
+    digest = hashlib.blake2s(about.encode("utf-8", "surrogatepass")).digest()
+    bucket = now.microseconds // (SAME_S * 1_000_000)
+    ids = [
+        event.derived_id(None, b"injection", memory.namespace.encode(), session.encode(), digest, b"%d" % number)
+        for number in (bucket, bucket - 1)
+    ]
+    for identity in ids:
+        try:
+            before = memory.event(Pointer(identity))
+        except Unresolvable:
+            continue
+        return bool(nonce) and before.meta.get("nonce") == nonce
+    draft = Draft(
+        Kind.INJECTION, json.dumps(told).encode(), "application/json", meta,
+        origin="firsthand", trust=Trust.TRUSTED, time=now, id=ids[0],
+    )  # fmt: skip
+    try:
+        return memory.append([draft], session=session)[0].new
+    except IdConflict:  # the other hook was quicker by a moment
+        return False

@@ -1,0 +1,104 @@
+"""Small files that only serve the hooks: written whole or not at all, with errors of ours.
+
+The invariant: a reader sees a file as one writer left it, never half of it; what the
+operating system refuses is a `StoreError`. They are not synced: what stands in them is a
+list of things to do and a memory of what was done, and both can be made again from
+the log and the transcripts.
+
+It knows no content.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from firsthand.errors import StoreFailed
+from firsthand.log.disk import translated
+
+BYTES_MAX = 1 << 20
+"""Of one file that is read whole."""
+
+
+def write(path: Path, data: bytes) -> None:
+    """Put a file in its place, with the folders above it; for the owner only.
+
+    Raises:
+        StoreFull, StoreReadOnly, StoreFailed: the operating system refuses.
+    """
+    with ours(f"write {path}"):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        beside = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+        try:
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+def read(path: Path) -> bytes | None:
+    """Read a file whole; None when there is none.
+
+    Raises:
+        StoreFailed: it has more than `BYTES_MAX`, or cannot be read.
+    """
+    with ours(f"read {path}"):
+        try:
+            with path.open("rb") as file:
+                data = file.read(BYTES_MAX + 1)
+        except FileNotFoundError:
+            return None
+    if len(data) > BYTES_MAX:
+        raise StoreFailed(f"expected at most {BYTES_MAX:,} bytes in {path}; it has more. Look at it, and remove it.")
+    return data
+
+
+def add_line(path: Path, line: bytes, *, bytes_max: int, over: Callable[[], None]) -> None:
+    """Append a line to a file in one write; when the file would be larger than that, ``over`` is called first."""
+    with ours(f"append to {path}"):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            if os.fstat(descriptor).st_size + len(line) > bytes_max:
+                over()
+            os.write(descriptor, line + b"\n")
+        finally:
+            os.close(descriptor)
+
+
+def remove(path: Path) -> None:
+    """Take a file away; one that is not there is no error."""
+    with ours(f"remove {path}"):
+        path.unlink(missing_ok=True)
+
+
+def names(folder: Path, suffix: str, most: int) -> list[str]:
+    """Name the files of a folder with a suffix, sorted, at most so many; none when there is no folder."""
+    with ours(f"list {folder}"):
+        try:
+            with os.scandir(folder) as listing:
+                found = sorted(one.name for one in listing if one.name.endswith(suffix) and one.name[0] != ".")
+        except FileNotFoundError:
+            return []
+    return found[:most]
+
+
+def is_file(path: str) -> bool:
+    """Say whether a regular file is there and may be looked at."""
+    try:
+        return Path(path).is_file()
+    except OSError:  # a folder above it that may not be entered: there is no file for us
+        return False
+
+
+@contextmanager
+def ours(doing: str) -> Iterator[None]:
+    """Make the operating system's errors ours."""
+    try:
+        yield
+    except OSError as error:
+        raise translated(error, doing) from error
