@@ -17,6 +17,7 @@ from .value import field, value
 QUERY_CHARACTERS_MAX = 100_000
 HITS_MAX = 1_000
 SCOPE_NAMES_MAX = 200  # of each field of a scope: SQLite nests no more than some hundred conditions
+SCOPE_SESSIONS_MAX = 20_000  # whole names of sessions are one value to SQLite
 ATTEMPTS_MAX = 8
 COST_MAX = 1_000.0
 LINES_MAX = 64  # of each list of conditions
@@ -46,7 +47,8 @@ class Scope:
         after_position, before_position: exclusive bounds in the store's order.
 
     Raises:
-        QueryError: a field is of another type, names no kind, or has more than 200 members.
+        QueryError: a field is of another type, names no kind, or has more than 200 members
+            (of ``sessions`` 20,000, of which 200 may end in ``*``).
     """
 
     sessions: tuple[str, ...] = ()
@@ -59,8 +61,9 @@ class Scope:
     before_position: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("sessions", "agents"):
-            object.__setattr__(self, name, tuple(_name(one, name) for one in _listed(getattr(self, name), name)))
+        for name, most in (("sessions", SCOPE_SESSIONS_MAX), ("agents", SCOPE_NAMES_MAX)):
+            object.__setattr__(self, name, tuple(_name(one, name) for one in _listed(getattr(self, name), name, most)))
+        _listed([one for one in self.sessions if one.endswith("*")], "sessions that end in *")
         object.__setattr__(self, "kinds", tuple(_kind(one) for one in _listed(self.kinds, "kinds")))
         for name in ("since", "until"):
             _check(getattr(self, name), Moment, name, "a Moment; read text with moment.parse")
@@ -262,11 +265,11 @@ class Answer:
         return len(self.hits)
 
 
-def _listed(values: object, name: str) -> Collection[object]:
+def _listed(values: object, name: str, most: int = SCOPE_NAMES_MAX) -> Collection[object]:
     if isinstance(values, (str, bytes)) or not isinstance(values, Collection):
         raise QueryError(f"{name} is a list or tuple; got {values!r}")
-    if len(values) > SCOPE_NAMES_MAX:
-        raise QueryError(f"{name} has at most {SCOPE_NAMES_MAX} members; got {len(values):,}")
+    if len(values) > most:
+        raise QueryError(f"{name} has at most {most:,} members; got {len(values):,}")
     return values
 
 

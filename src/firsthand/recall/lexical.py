@@ -9,6 +9,7 @@ It knows the tables of the index and of the log, and nothing of scores.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -368,16 +369,17 @@ def where(db: apsw.Connection, namespace: int, scope: Scope) -> Where:
 
 
 def _sessions(names: Sequence[str]) -> tuple[str, list[Any]]:
-    """Write session names as SQL; one that ends in ``*`` stands for all that begin so."""
-    parts: list[str] = []
-    values: list[Any] = []
-    for name in names:
-        if name.endswith("*"):
-            parts.append("substr(name, 1, ?) = ?")
-            values += [len(name) - 1, name[:-1]]
-        else:
-            parts.append("name = ?")
-            values.append(name)
+    """Write session names as SQL; one that ends in ``*`` stands for all that begin so.
+
+    Whole names are one value, however many there are: a chain of OR nests, and SQLite bounds that.
+    """
+    whole = [name for name in names if not name.endswith("*")]
+    begun = [name[:-1] for name in names if name.endswith("*")]
+    parts = ["name IN (SELECT value FROM json_each(?))"] if whole else []
+    values: list[Any] = [json.dumps(whole)] if whole else []
+    for name in begun:
+        parts.append("substr(name, 1, ?) = ?")
+        values += [len(name), name]
     return " OR ".join(parts), values
 
 
