@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator
 
 from firsthand.hosts.hook import CONTEXT_BYTES_MAX, CONTEXT_CHARACTERS_MAX, CONTEXT_TOKENS_MAX
+from firsthand.tokens import OPENAI
 
 TOLD_CHARACTERS_MAX = 400
 _TOLD_OF_LIMITS = 160  # characters kept free for the line that says what was left out
@@ -80,11 +81,7 @@ def _fits(text: str, reserve: int) -> bool:
     size = len(text.encode())
     if size > CONTEXT_BYTES_MAX - reserve or _utf16_units(text) > CONTEXT_CHARACTERS_MAX - reserve:
         return False
-    if size <= CONTEXT_TOKENS_MAX - reserve:  # no text has more tokens than bytes
-        return True
-    from firsthand.tokens import estimate  # noqa: PLC0415 - its tables are for texts that may be too long
-
-    return estimate(text) <= CONTEXT_TOKENS_MAX - reserve
+    return OPENAI(text) <= CONTEXT_TOKENS_MAX - reserve  # as Codex counts, the one host with a limit in tokens
 
 
 def _is_text(text: str) -> bool:
