@@ -442,15 +442,16 @@ class Memory:
         """Destroy the content of events, wherever this store holds it; the chain still verifies.
 
         What Firsthand itself wrote that repeats their words is erased with them: receipts with topics of theirs,
-        task states, answers of recall, notes that name them as a source or repeat them in a situation.
+        task states, answers of recall, notes and episodes (with their files) that rest on them or repeat them.
 
         Raises:
             Unresolvable: one of them is not in this namespace; then nothing is erased.
         """
+        from firsthand.lifecycle.episodes import withdrawn
         from firsthand.live.quoting import quoting
 
         wanted = list(dict.fromkeys(self._each(addresses)))
-        erasure = self._log.erase(self.namespace, [*wanted, *quoting(self, wanted)], reason)
+        erasure = self._log.erase(self.namespace, withdrawn(self, [*wanted, *quoting(self, wanted)]), reason)
         self._accelerator_of(self._log.reader.namespace_key(self.namespace)).discard()  # it holds the erased words
         return erasure
 

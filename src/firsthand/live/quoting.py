@@ -1,10 +1,10 @@
 """Finds what quotes events that are to be erased: copies of their words that Firsthand itself made.
 
 Receipts (topic hints), task states, records of prompts (topic labels), answers of
-recall and expand, and notes (the situations they were learned in) repeat words of the
-events they stand for. The invariant: after an erasure no event that Firsthand wrote
+recall and expand, notes (the situations they were learned in) and episodes repeat words
+of the events they stand for. The invariant: after an erasure no event that Firsthand wrote
 still says what was erased, as far as it names its source; what a model or a user said
-again is theirs and stays. A note goes with any of its sources, and what rests on it goes too.
+again is theirs and stays. A note or an episode goes with any of its sources, and what rests on it goes too.
 
 It finds; who erases is the log.
 """
@@ -51,16 +51,17 @@ class _Search:
                     if not event.erased and event.id not in self._erased and self._quotes(event):
                         yield event.id
         after = min(self._positions, default=0)
-        notes = self._notes(after)
+        notes = self._resting(after)
         yield from notes
         yield from self._answers(after, {*self._erased, *notes})
 
-    def _notes(self, after: int) -> list[str]:
-        """Find notes, in any session, that rest on one of the events, or on such a note, or repeat an event's words."""
+    def _resting(self, after: int) -> list[str]:
+        """Find episodes and notes, in any session, that rest on one of the events, or on such a one, or repeat it."""
         gone = dict(self._erased)
-        for event in self._readable(None, after, Kind.NOTE) if gone else ():  # a note comes after its sources
-            if not event.erased and event.id not in gone and rests_on(self._memory, event, gone):
-                gone[event.id] = event
+        for kind in (Kind.EPISODE, Kind.NOTE):  # a note may rest on an episode, no episode on a note
+            for event in self._readable(None, after, kind) if gone else ():  # it comes after its sources
+                if not event.erased and event.id not in gone and rests_on(self._memory, event, gone):
+                    gone[event.id] = event
         return [name for name in gone if name not in self._erased]
 
     def _answers(self, after: int, shown: Collection[str]) -> Iterator[str]:
