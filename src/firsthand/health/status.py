@@ -70,7 +70,7 @@ def keep(store: Path, report: Report) -> None:
     small_files.write(_status(store), json.dumps(told).encode())
     path = _history(store)
     row = json.dumps(_row(report)).encode()
-    small_files.add_line(path, row, bytes_max=HISTORY_BYTES_MAX, over=lambda: _halve(path))
+    small_files.add_line(path, row, bytes_max=HISTORY_BYTES_MAX, over=lambda: halve(path))
 
 
 def history(store: Path) -> tuple[dict[str, Any], ...]:
@@ -168,8 +168,8 @@ def _age(seconds: float) -> str:
     return "a moment"
 
 
-def _halve(path: Path) -> None:
-    """Keep the newer half of the history."""
+def halve(path: Path) -> None:
+    """Keep the newer half of a file of lines."""
     lines = (small_files.read(path) or b"").splitlines()
     with small_files.ours(f"shorten {path}"), path.open("wb") as file:
         file.write(b"".join(one + b"\n" for one in lines[len(lines) // 2 :]))

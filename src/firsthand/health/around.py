@@ -1,0 +1,187 @@
+"""Looks at what stands around a store: hooks, the daemon, jobs, settings.
+
+The invariant: that something runs is read from what it left behind (the time a hook
+last fired, the events that came of it), never from its being installed. An installed
+hook that does not fire, and a hook that fires while nothing of its sessions is
+written, are both found: the paper's pipeline was of the second kind for five days
+(recall-problem 5.2).
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firsthand.health import rows
+from firsthand.health.finding import Finding, Severity, Stage
+from firsthand.hosts.hook import HookEvent
+from firsthand.lifecycle import faults, jobs, settings
+from firsthand.lifecycle.pulse import Fired
+from firsthand.moment import Moment
+from firsthand.value import value
+
+if TYPE_CHECKING:
+    from firsthand.lifecycle.installed import Installed
+    from firsthand.memory import Memory
+
+SILENT_S = 86_400
+"""A hook that fired so long before the last event of its host's sessions does not fire any more."""
+WRITTEN_WITHIN_S = 900
+"""So long after a prompt something of its session stands in the log."""
+OVERDUE_S = 3_600
+FAULTS_RECENT_S = 86_400
+SPOOL_OLD_S = 3_600
+_MICROSECONDS = 1_000_000
+_GIVEN_UP = "given up"
+
+
+@value
+class Daemon:
+    """What is known of the daemon, from whoever can ask it.
+
+    Attributes:
+        wanted: True when hooks are installed, which ask it first.
+        alive: it answered.
+        version: which it says it is; empty if it did not answer.
+        fault: what it, or its start, said last went wrong; empty for nothing.
+    """
+
+    wanted: bool = False
+    alive: bool = False
+    version: str = ""
+    fault: str = ""
+
+
+def of_installed(places: Sequence[Installed], at: Sequence[Fired], memory: Memory | None) -> list[Finding]:
+    """Look at the settings of hosts that are to run hooks, and whether what they name is there."""
+    found: list[Finding] = []
+    ours = [one for one in places if one.events or one.fault]
+    if not any(one.events for one in places) and not at:
+        what = "no host has hooks of Firsthand: nothing is recorded or shown by itself"
+        return [Finding(Stage.HOOKS, Severity.NOTE, what, "firsthand install HOST")]
+    for one in ours:
+        mend = f"firsthand install {one.host}" + (
+            f" --project {one.where.parent.parent}" if one.scope != "user" else ""
+        )
+        if one.fault:
+            found.append(Finding(Stage.HOOKS, Severity.DEGRADED, one.fault, "mend the file by hand"))
+        elif gone := missing(one.command):
+            what = f"{one.where} runs {gone}, which is not there: no hook of {one.host} can run"
+            found.append(Finding(Stage.HOOKS, Severity.BROKEN, what, mend))
+        elif not one.current:
+            what = f"{one.where} has hooks of another version of Firsthand"
+            found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, mend))
+        elif not any(fired.host == one.host for fired in at):
+            active = memory is not None and rows.last_of_host(memory, one.host) is not None
+            severity = Severity.DEGRADED if active else Severity.NOTE
+            what = f"hooks of {one.host} are installed in {one.where} and have never fired"
+            found.append(
+                Finding(Stage.HOOKS, severity, what, f"begin a session of {one.host}; it may ask to trust them")
+            )
+    return found
+
+
+def missing(command: str) -> str:
+    """Name the program or script of a command that is not there; empty when all are."""
+    for part in filter(None, (one.strip() for one in command.split("; "))):
+        try:
+            words = shlex.split(part)
+        except ValueError:
+            return part
+        paths = [word for number, word in enumerate(words) if number == 0 or word.endswith(".py")]
+        gone = [path for path in paths if "/" in path and not Path(path).exists()]
+        if gone:
+            return gone[0]
+    return ""
+
+
+def of_firing(memory: Memory, at: Sequence[Fired], now: Moment) -> list[Finding]:
+    """Compare when hooks last fired with what was written of their hosts' sessions."""
+    found: list[Finding] = []
+    for host in sorted({one.host for one in at}):
+        times = {one.event: one.moment.microseconds for one in at if one.host == host}
+        newest, prompt = max(times.values()), times.get(HookEvent.PROMPT)
+        written = rows.last_of_host(memory, host)
+        again = f"firsthand install {host}"
+        if written is not None and written - newest > SILENT_S * _MICROSECONDS:
+            what = f"no hook of {host} has fired since {Moment(newest)}, but its sessions go on: {Moment(written)}"
+            found.append(Finding(Stage.HOOKS, Severity.BROKEN, what, again))
+        elif prompt is not None and newest - prompt > SILENT_S * _MICROSECONDS:
+            what = (
+                f"the prompt hook of {host} fired last at {Moment(prompt)}, others since: nothing is recalled unasked"
+            )
+            found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, again))
+        if prompt is None or (now.microseconds - prompt) < WRITTEN_WITHIN_S * _MICROSECONDS:
+            continue
+        if written is None or prompt - written > WRITTEN_WITHIN_S * _MICROSECONDS:
+            since = "ever" if written is None else f"since {Moment(written)}"
+            what = f"hooks of {host} fire (last {Moment(prompt)}), but nothing of its sessions was written {since}"
+            found.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand jobs; firsthand import"))
+    return found
+
+
+def of_jobs(store: Path, now: Moment) -> list[Finding]:
+    """Look at what hooks left to do: overdue, failing, given up; and at payloads that wait to be recorded."""
+    found: list[Finding] = []
+    waiting = jobs.pending(store)
+    failing = [one for one in waiting if one.tries and one.why]
+    overdue = [one for one in waiting if one.after_ms and now.milliseconds - one.after_ms > OVERDUE_S * 1000]
+    if failing:
+        what = f"{len(failing):,} of {len(waiting):,} jobs fail, such as {failing[0].kind}: {failing[0].why}"
+        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand jobs"))
+    elif overdue:
+        what = f"{len(overdue):,} jobs wait for longer than an hour, the first is {overdue[0].kind}"
+        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand daemon --status"))
+    recent = [
+        one
+        for one in faults.faults(store)
+        if one.time is None or now.microseconds - one.time.microseconds < FAULTS_RECENT_S * _MICROSECONDS
+    ]
+    dropped = [one for one in recent if _GIVEN_UP in one.text]
+    if dropped:
+        what = f"{len(dropped):,} jobs were given up within a day, the last: {dropped[-1].where}: {dropped[-1].text}"
+        found.append(Finding(Stage.JOBS, Severity.BROKEN, what, "firsthand jobs"))
+    elif recent:
+        what = f"{len(recent):,} faults of hooks within a day, the last: {recent[-1].where}: {recent[-1].text}"
+        found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand jobs"))
+    return found + _of_spool(store / "hooks" / "spool", now)
+
+
+def _of_spool(folder: Path, now: Moment) -> list[Finding]:
+    """Look for payloads that have waited too long to be recorded; nothing without the folder."""
+    files = [one for one in folder.iterdir() if one.is_file()] if folder.is_dir() else []
+    old = [one for one in files if now.microseconds / 1e6 - one.stat().st_mtime > SPOOL_OLD_S]
+    if not old:
+        return []
+    what = f"what hooks were told of {len(old):,} sessions waits in {folder} for longer than an hour"
+    return [Finding(Stage.LOG, Severity.DEGRADED, what, "firsthand jobs")]
+
+
+def of_settings(store: Path, cwd: str) -> list[Finding]:
+    """Look at the switches: files that cannot be read, and mechanisms that are off."""
+    chosen = settings.load(store, cwd)
+    found = [Finding(Stage.SETTINGS, Severity.DEGRADED, fault, "mend the file") for fault in chosen.faults]
+    off = [
+        name for name in ("record", "preamble", "cues", "recall", "actions", "episodes") if not getattr(chosen, name)
+    ]
+    if off:
+        what = f"switched off: {', '.join(off)}"
+        if "cues" in off and "recall" in off:
+            what += "; nothing reminds the agent of what it does not think of itself (recognition failure)"
+        found.append(Finding(Stage.SETTINGS, Severity.NOTE, what, f"firsthand switch {off[0]} on"))
+    return found
+
+
+def of_daemon(seen: Daemon | None, version: str) -> list[Finding]:
+    """Look at the daemon. One that is not there is no fault: hooks answer by themselves."""
+    if seen is None or not seen.wanted:
+        return []
+    found = []
+    if seen.alive and seen.version and seen.version != version:
+        what = f"the daemon is of version {seen.version}, this is {version}"
+        found.append(Finding(Stage.DAEMON, Severity.DEGRADED, what, "firsthand daemon --stop"))
+    if seen.fault:
+        found.append(Finding(Stage.DAEMON, Severity.DEGRADED, seen.fault, "firsthand daemon --status"))
+    return found

@@ -1,0 +1,282 @@
+"""Canaries: a message that really travels hook -> log -> index -> recall -> injected text, to see where it is lost.
+
+One session is told a word that stands nowhere else; another asks for it; the text that
+its hook injects must hold the word. Each stage is looked at by itself, so that the one
+that loses it is named. Where a host's settings hold a hook's command, that very command
+is run; if the canary is lost there and not on the direct way, the command is to blame.
+
+The invariant: canaries live in a namespace of their own, so no agent ever meets one; one
+costs three events (about 2 kB), and at most `SENT_A_DAY_MAX` are sent in a day. What
+became of each is kept, bounded, beside the status: of those lost without a word to
+anybody the silent failure rate is made.
+
+It does not know what else is wrong with the store.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firsthand import environment, moment
+from firsthand.answer import Query
+from firsthand.errors import FirsthandError
+from firsthand.event import Event
+from firsthand.health import rows, status
+from firsthand.health.finding import Finding, Rate, Severity, Stage
+from firsthand.lifecycle import settings, small_files
+from firsthand.lifecycle.pulse import CANARY
+from firsthand.memory import Memory
+from firsthand.moment import Moment
+from firsthand.value import asdict, replace, value
+
+if TYPE_CHECKING:
+    from firsthand.lifecycle.installed import Installed
+
+SENT_A_DAY_MAX = 100
+COMMAND_S = 10.0
+COMMANDS_MAX = 4
+WRITTEN_S = 2.0
+KEPT_BYTES_MAX = 1 << 18
+EVENTS_LOOKED_AT = 8
+HOSTS = ("claude-code", "codex")
+"""Whose hooks take the payload of a prompt as it is made here."""
+DIRECT = "directly"
+_TOLD = "Canary {name} carries the word {word} from the hook of one session to the agent of another."
+_ASKS = "Which word does canary {name} carry from the hook of one session to the agent of another?"
+_DAY = 86_400 * 1_000_000
+
+
+@value
+class Canary:
+    """What became of one canary.
+
+    Attributes:
+        time: when it was sent.
+        way: `DIRECT`, or the host whose command was run.
+        lost: the stage that lost it; empty when it arrived.
+        why: what was seen there.
+        told: True when the answer that lost it, or the status kept, said that memory is degraded.
+        milliseconds: how long it took.
+    """
+
+    time: str
+    way: str
+    lost: str = ""
+    why: str = ""
+    told: bool = False
+    milliseconds: int = 0
+
+
+Call = Callable[[str, str, str], bytes]
+"""Runs the prompt hook: session, prompt, nonce -> what it wrote to its standard output."""
+
+
+def findings(root: Path, places: Sequence[Installed], now: Moment) -> list[Finding]:
+    """Send canaries through a store: by each installed command, and directly; say which stage lost one.
+
+    Raises:
+        StoreError: what is kept of canaries cannot be read.
+    """
+    chosen = settings.load(root)
+    if not (chosen.record and chosen.recall):
+        what = "no canary was sent: recording or recall is switched off for the user"
+        return [Finding(Stage.SHOWN, Severity.NOTE, what)]
+    today = [one for one in kept(root) if _ago(one, now) < _DAY]
+    if len(today) >= SENT_A_DAY_MAX:
+        what = f"no canary was sent: {len(today):,} were, within a day"
+        return [Finding(Stage.SHOWN, Severity.NOTE, what)]
+    direct = send(root, now, DIRECT, _directly(root))
+    found = _lost(direct, "look at the other findings, then: firsthand rebuild")
+    if found:
+        return found  # what is lost on the direct way is lost on each
+    for host, command in _commands(places):
+        sent = send(root, now, host, _by_command(root, command))
+        found += _lost(replace(sent, lost=Stage.HOOKS.value), f"firsthand install {host}") if sent.lost else []
+    return found
+
+
+def send(root: Path, now: Moment, way: str, call: Call) -> Canary:
+    """Send one canary, look at each stage, and keep what became of it."""
+    begun = time.monotonic()
+    name, word = secrets.token_hex(4), secrets.token_hex(4)
+    month = str(now)[:7]
+    try:
+        lost, why, answered = _travel(root, month, name, word, call)
+    except (FirsthandError, OSError, subprocess.SubprocessError) as error:
+        lost, why, answered = Stage.LOG, f"{type(error).__name__}: {error}", b""
+    told = bool(lost) and (b"degraded" in answered or bool(status.line(root)))
+    took = int((time.monotonic() - begun) * 1000)
+    return _keep(root, Canary(str(now), way, str(lost), why[:500], told, took))
+
+
+def kept(root: Path) -> tuple[Canary, ...]:
+    """Give the canaries that were sent, oldest first; a line torn by a crash is passed over.
+
+    Raises:
+        StoreError: the file cannot be read.
+    """
+    found = []
+    for line in (small_files.read(_file(root)) or b"").splitlines():
+        try:
+            found.append(Canary(**json.loads(line)))
+        except (ValueError, TypeError, RecursionError):  # torn by a crash, or of another version
+            continue
+    return tuple(found)
+
+
+def silent(root: Path) -> Rate:
+    """Give SFR (recall-problem 8.2): canaries lost without a word to anybody, of those sent.
+
+    Raises:
+        StoreError: the file cannot be read.
+    """
+    from firsthand.health.measures import silent_failure_rate  # noqa: PLC0415 - it imports what measures agents
+
+    sent = kept(root)
+    lost = [one for one in sent if one.lost]
+    return silent_failure_rate(len(lost), sum(one.told for one in lost), len(sent))
+
+
+def last_sent(root: Path) -> Moment | None:
+    """Say when the last canary was sent; None when none was.
+
+    Raises:
+        StoreError: the file cannot be read.
+    """
+    sent = kept(root)
+    return moment.parse(sent[-1].time) if sent else None
+
+
+# one canary ------------------------------------------------------------------------------------------
+
+
+def _travel(root: Path, month: str, name: str, word: str, call: Call) -> tuple[Stage | str, str, bytes]:
+    """Send one canary; give the stage that lost it and what was seen there, or nothing, and the last answer."""
+    # 1) written
+    told, asks = f"canary-{month}-told", f"canary-{month}-asks"
+    call(told, _TOLD.format(name=name, word=word), word)
+    event = _written(root, told, word)
+    if event is None:
+        return Stage.LOG, "the hook answered, and nothing of what it was told stands in the log", b""
+    with _memory(root) as memory:
+        # 2) indexed
+        reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
+        faults = reader.index_faults()
+        if faults:
+            first, (position, fault) = next(iter(faults.items()))
+            why = f"the {first} index stopped at position {position:,} of {reader.head()[0]:,}: {fault}"
+            return Stage.INDEX, why, call(asks, _ASKS.format(name=name), name)
+        # 3) retrievable
+        answer = memory.recall(Query(_ASKS.format(name=name), attempts_max=1))
+        lacking = event.position in rows.lacking(memory, [event.position])
+    answered = call(asks, _ASKS.format(name=name), name)
+    if not any(hit.position == event.position for hit in answer.hits):
+        stage = Stage.INDEX if lacking else Stage.RECALL
+        return stage, "; ".join(answer.notes) or f"recall says {answer.outcome}", answered
+    # 4) shown
+    if word.encode() not in answered:
+        why = f"recall found it ({answer.outcome}, confidence {answer.confidence:.2f}), and the hook did not show it"
+        return Stage.SHOWN, why, answered
+    return "", "", answered
+
+
+def _written(root: Path, session: str, word: str) -> Event | None:
+    """Wait for the event that holds a word; None when it does not come within two seconds."""
+    until = time.monotonic() + WRITTEN_S
+    while True:
+        with _memory(root) as memory:
+            newest = memory.events(f"claude-code:{session}", newest_first=True, limit=EVENTS_LOOKED_AT)
+            others = memory.events(f"codex:{session}", newest_first=True, limit=EVENTS_LOOKED_AT)
+            for event in (*newest, *others):
+                if word in event.text:
+                    return event
+        if time.monotonic() > until:
+            return None
+        time.sleep(0.05)
+
+
+def _memory(root: Path) -> Memory:
+    return Memory.open(root, namespace=CANARY, read_only=True, create=False, embedder="none")
+
+
+def _payload(session: str, prompt: str, nonce: str) -> bytes:
+    """Write what a host tells its hook at a prompt; without a transcript, so that the hook itself records it."""
+    told = {"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": prompt, "prompt_id": nonce}
+    return json.dumps({**told, "cwd": "", "transcript_path": ""}).encode()
+
+
+def _directly(root: Path) -> Call:
+    """Answer the hook in this process."""
+    from firsthand.lifecycle.hooking import answer_hook  # noqa: PLC0415 - hooks ask the status, which is beside this
+
+    def call(session: str, prompt: str, nonce: str) -> bytes:
+        with Memory.open(root, namespace=CANARY, create=False, embedder="none") as memory:
+            return answer_hook("claude-code", _payload(session, prompt, nonce), memory, nonce=nonce).output
+
+    return call
+
+
+def _by_command(root: Path, command: str) -> Call:
+    """Run the command that a host's settings hold, with the store and the namespace of canaries at its end."""
+    words = [*shlex.split(command), "--store", str(root), "--namespace", CANARY]
+
+    def call(session: str, prompt: str, nonce: str) -> bytes:
+        done = subprocess.run(
+            words, input=_payload(session, prompt, nonce), capture_output=True, timeout=COMMAND_S, check=False,
+            env=environment.for_commands(),
+        )  # fmt: skip
+        if done.returncode:
+            said = done.stderr[-200:].decode("utf-8", "replace")
+            raise OSError(f"expected the hook to end with 0, as hosts do; it ended with {done.returncode}: {said}")
+        return done.stdout
+
+    return call
+
+
+def _commands(places: Sequence[Installed]) -> list[tuple[str, str]]:
+    """Give each command that a host runs, with its host; those that differ only in where they stand once."""
+    found = {
+        (one.host, command.strip()): None
+        for one in places
+        if one.host in HOSTS and one.events
+        for command in one.command.split("; ")
+        if command.strip()
+    }
+    return list(found)[:COMMANDS_MAX]
+
+
+def _lost(one: Canary, mend: str) -> list[Finding]:
+    if not one.lost:
+        return []
+    way = "on the direct way" if one.way == DIRECT else f"by the command in the settings of {one.way}"
+    what = f"a canary was lost {way}, at this stage: {one.why}"
+    return [Finding(Stage(one.lost), Severity.BROKEN, what, mend)]
+
+
+def _ago(one: Canary, now: Moment) -> int:
+    """Say how long ago a canary was sent, in microseconds; a day for one whose time cannot be read."""
+    sent = moment.parse(one.time)
+    return _DAY if sent is None else now.microseconds - sent.microseconds
+
+
+def _keep(root: Path, one: Canary) -> Canary:
+    """Keep what became of a canary; a store that takes no file has taken no canary either, and that is the finding."""
+    path = _file(root)
+    try:
+        small_files.add_line(
+            path, json.dumps(asdict(one)).encode(), bytes_max=KEPT_BYTES_MAX, over=lambda: status.halve(path)
+        )
+    except FirsthandError as error:
+        return one if one.lost else replace(one, lost=Stage.STORE.value, why=f"it arrived, but cannot be kept: {error}")
+    return one
+
+
+def _file(root: Path) -> Path:
+    return root / "health" / "canaries.jsonl"

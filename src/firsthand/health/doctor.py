@@ -1,0 +1,258 @@
+"""The doctor: looks at every stage of a memory, names the one that is broken, and says what to type.
+
+    around the store (hooks, jobs, settings) -> the store opens -> log -> index -> vectors -> recall
+    -> a canary through all of it -> the measures of each agent
+
+The invariant: it gives a report whatever is wrong, and never calls a stage healthy that it
+could not look at: `Report.looked_at` names those that it did. It writes nothing but
+the canary and the status that is kept of the look.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firsthand import environment, moment
+from firsthand.errors import FirsthandError
+from firsthand.health import around, canary, rows, stages, status
+from firsthand.health.around import Daemon
+from firsthand.health.finding import AgentHealth, Finding, Rate, Report, Severity, Stage, in_order
+from firsthand.lifecycle import pulse
+from firsthand.memory import Memory
+from firsthand.moment import Moment
+from firsthand.recall.kept_gate import gate_of
+from firsthand.value import field, replace, value
+
+if TYPE_CHECKING:
+    from firsthand.lifecycle.installed import Installed
+
+AGENTS_MAX = 20
+MEASURE_S = 4.0
+"""For the measures of agents, in a look that is not deep."""
+ENOUGH_EPISODES = 3
+LOW = 0.5
+"""Of SRR and effective ATR: below it a name is more often missed than found."""
+Check = Callable[[], list[Finding]]
+
+
+@value
+class Look:
+    """What a look is to look at.
+
+    Attributes:
+        agent: measure this one alone; empty for all.
+        deep: verify the whole log and index, and test every episode.
+        canary: send one through the pipeline.
+        keep: keep the look for `status.line` and the history.
+        installed: what hosts are told of hooks; None: not looked at.
+        daemon: what is known of it; None: not looked at.
+        cwd: the folder whose project settings count.
+        free_bytes: on the disk; None asks the system.
+    """
+
+    agent: str = ""
+    deep: bool = False
+    canary: bool = True
+    keep: bool = True
+    measures: bool = True
+    installed: Sequence[Installed] | None = None
+    daemon: Daemon | None = None
+    cwd: str = ""
+    free_bytes: int | None = None
+
+
+@value(frozen=False)
+class _Seen:
+    """What a look has found so far."""
+
+    findings: list[Finding] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
+    figures: dict[str, str] = field(default_factory=dict)
+    agents: list[AgentHealth] = field(default_factory=list)
+
+    def check(self, stage: Stage, look: Check) -> None:
+        """Look at a stage; what cannot be looked at is broken itself."""
+        try:
+            self.findings += look()
+        except FirsthandError as error:
+            self.findings.append(Finding(stage, Severity.BROKEN, f"cannot be looked at: {error}", "firsthand verify"))
+            return
+        except OSError as error:
+            self.findings.append(Finding(stage, Severity.BROKEN, f"cannot be looked at: {error}", "check the disk"))
+            return
+        if stage not in self.stages:
+            self.stages.append(stage)
+
+
+def examine(
+    store: Path | None = None, *, namespace: str | None = None, look: Look | None = None, now: Moment | None = None
+) -> Report:
+    """Look at a store's memory; see `Look` for what at.
+
+    Args:
+        store: its folder; None is the default store.
+        now: of the clock; None reads it.
+
+    Raises:
+        InvalidArgument: the namespace is no name.
+    """
+    look = look or Look()
+    begun, at = time.monotonic(), now or moment.now()
+    root = (store or environment.default_store()).absolute()
+    named = namespace if namespace is not None else environment.default_namespace()
+    seen = _Seen()
+    memory = _opened(root, named, seen)
+    try:
+        _around(seen, root, look, memory, at)
+        if memory is not None:
+            _inside(seen, memory, look, at)
+    finally:
+        if memory is not None:
+            memory.close()
+    silent = Rate(0, 0)
+    if memory is not None:
+        if look.canary:
+            seen.check(Stage.SHOWN, lambda: canary.findings(root, look.installed or (), at))
+        silent = _silent(seen, root)
+    took = int((time.monotonic() - begun) * 1000)
+    report = Report(
+        str(root), named, at, in_order(seen.findings), tuple(one for one in Stage if one in seen.stages),
+        seen.figures, tuple(seen.agents), silent, took,
+    )  # fmt: skip
+    return _kept(root, report) if look.keep and memory is not None else report
+
+
+def _opened(root: Path, namespace: str, seen: _Seen) -> Memory | None:
+    """Open the store to read; None when it cannot be, which is then found."""
+    if not (root / "firsthand.db").exists():
+        what = f"there is no store in {root}: nothing was ever recorded"
+        seen.findings.append(Finding(Stage.STORE, Severity.BROKEN, what, "firsthand import, or firsthand install HOST"))
+        return None
+    try:
+        memory = Memory.open(root, namespace=namespace, read_only=True, create=False)
+    except FirsthandError as error:
+        seen.findings.append(Finding(Stage.STORE, Severity.BROKEN, f"cannot be opened: {error}", "firsthand verify"))
+        return None
+    seen.stages.append(Stage.STORE)
+    return memory
+
+
+def _around(seen: _Seen, root: Path, look: Look, memory: Memory | None, at: Moment) -> None:
+    """Look at what stands around the store, whether it opens or not."""
+    from firsthand import __version__  # noqa: PLC0415 - the package names what is below it
+
+    places = look.installed
+    if root.is_dir():
+        seen.check(Stage.STORE, lambda: stages.of_room(root, look.free_bytes))
+        seen.check(Stage.JOBS, lambda: around.of_jobs(root, at))
+    seen.check(Stage.SETTINGS, lambda: around.of_settings(root, look.cwd))
+    fired = pulse.fired(root)
+    if places is not None:
+        seen.check(Stage.HOOKS, lambda: around.of_installed(places, fired, memory))
+    if memory is not None and fired:
+        seen.check(Stage.HOOKS, lambda: around.of_firing(memory, fired, at))
+    for one in fired:
+        seen.figures[f"fired {one.host} {one.event.value}"] = str(one.moment)
+    if look.daemon is not None:
+        seen.check(Stage.DAEMON, lambda: around.of_daemon(look.daemon, __version__))
+
+
+def _inside(seen: _Seen, memory: Memory, look: Look, at: Moment) -> None:
+    """Look at the stages inside the store, in the order of an event's way."""
+    seen.check(Stage.STORE, lambda: stages.of_clock(memory, at))
+    seen.check(Stage.LOG, lambda: stages.of_whole_log(memory) if look.deep else stages.of_log(memory))
+    seen.check(Stage.INDEX, lambda: stages.of_index(memory))
+    seen.check(Stage.VECTORS, lambda: stages.of_vectors(memory))
+    seen.check(Stage.RECALL, lambda: stages.of_recall(memory))
+    seen.check(Stage.RECALL, lambda: _figures(seen, memory))
+    if look.measures:
+        seen.check(Stage.EPISODES, lambda: _measured(seen, memory, look))
+
+
+def _figures(seen: _Seen, memory: Memory) -> list[Finding]:
+    """Note sizes and reach, which are no findings."""
+    reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
+    head, key = reader.head()[0], reader.namespace_key(memory.namespace)
+    last = rows.clocks(memory, 1).ingested
+    seen.figures["events"] = f"{head:,}"
+    seen.figures["last event"] = "none" if last is None else str(Moment(last))
+    seen.figures["gate"] = gate_of(reader.db, key, memory._identity()).sentence(head)  # noqa: SLF001 - the same
+    for one in memory.vectors():
+        seen.figures[f"vectors by {one.embedder}"] = f"through {one.through:,} of {head:,}"
+    return []
+
+
+def _measured(seen: _Seen, memory: Memory, look: Look) -> list[Finding]:
+    """Measure the agents, as many as the time allows."""
+    from firsthand.health import measures  # noqa: PLC0415 - the agents' own rooms are many
+
+    named = [look.agent] if look.agent else rows.agents(memory)
+    begun = time.monotonic()
+    found: list[Finding] = []
+    for number, name in enumerate(named):
+        over = number >= AGENTS_MAX or time.monotonic() - begun > MEASURE_S
+        if over and not look.deep:
+            what = f"{len(named) - number:,} of {len(named):,} agents were not measured"
+            found.append(Finding(Stage.EPISODES, Severity.NOTE, what, "firsthand doctor --deep, or --agent NAME"))
+            break
+        agent = memory.agent(name)
+        one = measures.measure(agent, sample_max=None if look.deep else measures.SAMPLE_MAX)
+        seen.agents.append(one)
+        found += of_agent(one, measures.unverified(agent))
+    return found
+
+
+def of_agent(one: AgentHealth, unverified: Sequence[str] = ()) -> list[Finding]:
+    """Say what the measures of an agent mean."""
+    found = []
+
+    def add(stage: Stage, severity: Severity, what: str, mend: str) -> None:
+        found.append(Finding(stage, severity, what, mend, one.agent))
+
+    missed = ", ".join(one.missed[:3]) + (" ..." if len(one.missed) > 3 else "")
+    if one.coverage.hits < one.coverage.of:
+        severity = Severity.DEGRADED if one.coverage.hits else Severity.BROKEN
+        what = f"PC {one.coverage}: episodes were written that nobody can find: {missed}"
+        add(Stage.EPISODES, severity, what, "firsthand rebuild; firsthand episode close --all")
+    elif one.recall.of >= ENOUGH_EPISODES and one.recall.hits < LOW * one.recall.of:
+        what = f"SRR {one.recall}: episodes are not found by their own names: {missed}"
+        add(Stage.RECALL, Severity.DEGRADED, what, "firsthand follow learns the gate of recall on this store")
+    if one.effective.of >= ENOUGH_EPISODES and one.effective.hits < LOW * one.effective.of:
+        what = f"effective ATR {one.effective}: the cues of a message seldom name the episode it is about"
+        add(Stage.SHOWN, Severity.DEGRADED, what, "firsthand cues TEXT shows what is chosen")
+    if one.contradiction.hits:
+        what = f"{one.contradiction} of its files are recalled in an older version first"
+        add(Stage.RECALL, Severity.DEGRADED, what, "firsthand rebuild")
+    if unverified:
+        what = f"{len(unverified):,} episodes were written and not found again: {', '.join(unverified[:3])}"
+        add(Stage.EPISODES, Severity.DEGRADED, what, "firsthand episode close SESSION tries again")
+    if one.aliases:
+        what = (
+            f"{len(one.aliases):,} groups of names are too alike (temporal aliasing): {' = '.join(one.aliases[0][:3])}"
+        )
+        add(Stage.EPISODES, Severity.NOTE, what, "name what tells the sessions apart in their first message")
+    return found
+
+
+def _silent(seen: _Seen, root: Path) -> Rate:
+    """Read the silent failure rate from the canaries that were sent; nothing of it where they cannot be read."""
+    rate = Rate(0, 0)
+    try:
+        rate = canary.silent(root)
+    except FirsthandError as error:
+        seen.findings.append(Finding(Stage.SHOWN, Severity.DEGRADED, f"canaries cannot be read: {error}", "remove it"))
+    return rate
+
+
+def _kept(root: Path, report: Report) -> Report:
+    """Keep the look; where it cannot be kept, the report says so: a store that takes no file takes no event."""
+    try:
+        status.keep(root, report)
+    except FirsthandError as error:
+        what = f"the store's folder cannot be written, so nothing can be recorded: {error}"
+        more = Finding(Stage.STORE, Severity.BROKEN, what, "mend the rights or the disk of that folder")
+        return replace(report, findings=in_order([*report.findings, more]))
+    return report

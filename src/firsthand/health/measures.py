@@ -1,0 +1,198 @@
+"""PC, SRR, ATR and what belongs with them: the formulas, and an agent's memory measured by them (recall-problem 8.2).
+
+| measure | question | definition |
+|---|---|---|
+| PC | is what was written there to be found? | episodes indexed and retrievable / episodes written |
+| SRR | does an episode's own name find it? | found among the first 3 hits that pass the gate / tested |
+| ATR | what do the newest k names cover? | min(k, n) / n |
+| effective ATR | do the cues for a message about it name it? | named / tested |
+| SFR | are losses noticed? | canaries lost without a word / canaries sent |
+| contradiction | does an old value pass for the current one? | keys whose old value stands above / keys with both |
+
+The invariant: a measure is taken by doing what the agent's own memory does (a recall,
+a choice of cues, a read of the bytes), never by asking a part whether it is well.
+
+It knows no thresholds: what a figure means is said in `doctor`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firsthand.answer import Answer, Outcome, Query, Scope
+from firsthand.errors import PointerError, StoreDamaged
+from firsthand.event import Event, Kind
+from firsthand.health.finding import AgentHealth, Rate
+from firsthand.health.rows import lacking
+from firsthand.value import value
+
+if TYPE_CHECKING:
+    from firsthand.lifecycle.agent import Agent
+    from firsthand.lifecycle.episode import Episode
+
+WINDOW_NAMES = 10
+"""k of the paper: file names that its ambient context showed with every message."""
+SAMPLE_MAX = 10
+"""Episodes tested of each agent, as in the paper (8.4)."""
+HITS_MAX = 3
+VERSIONS_MAX = 500
+KEYS_MAX = 20
+MESSAGE_CHARACTERS_MAX = 600
+_DATED = re.compile(r"\A\d{4}-\d\d-\d\d-?")
+
+
+def pipeline_coverage(indexed: int, written: int) -> Rate:
+    """Give PC: episodes that are indexed and retrievable, of those written."""
+    return Rate(indexed, written)
+
+
+def semantic_recall_rate(found: int, tested: int) -> Rate:
+    """Give SRR: episodes retrieved by their own topic, of those tested."""
+    return Rate(found, tested)
+
+
+def ambient_trigger_rate(episodes: int, window: int = WINDOW_NAMES) -> Rate:
+    """Give ATR of a window of the newest names: ``min(k, n) / n``."""
+    return Rate(min(window, episodes), episodes)
+
+
+def silent_failure_rate(lost: int, told: int, sent: int) -> Rate:
+    """Give SFR: canaries lost of which nobody was told, of those sent."""
+    return Rate(lost - told, sent)
+
+
+@value
+class _Missing:
+    """A rate, and the names that are not in it."""
+
+    rate: Rate
+    names: tuple[str, ...] = ()
+
+
+def question(name: str) -> str:
+    """Make the question of SRR from an episode's name: without date and extension, its joints as spaces."""
+    stem = _DATED.sub("", name.removesuffix(".md"))
+    return re.sub(r"[-_]+", " ", stem).strip() or name
+
+
+def sample(episodes: Sequence[Episode], most: int | None) -> list[Episode]:
+    """Choose episodes from all along the time, oldest and newest among them; the same ones each time."""
+    if most is None or len(episodes) <= most:
+        return list(episodes)
+    step = (len(episodes) - 1) / (most - 1) if most > 1 else 0.0
+    return [episodes[round(number * step)] for number in range(most)]
+
+
+def measure(agent: Agent, *, sample_max: int | None = SAMPLE_MAX) -> AgentHealth:
+    """Measure an agent's memory.
+
+    Args:
+        sample_max: episodes tested for SRR and effective ATR; None tests all.
+
+    Raises:
+        StoreError: the log cannot be read.
+    """
+    from firsthand.lifecycle.episodes import episodes  # noqa: PLC0415 - a hook never measures
+    from firsthand.lifecycle.naming import aliases  # noqa: PLC0415
+
+    found = episodes(agent)
+    tested = sample(found, sample_max)
+    coverage, recall = _coverage(agent, found), _recall(agent, tested)
+    return AgentHealth(
+        agent.name, len(found), coverage.rate, recall.rate, ambient_trigger_rate(len(found)),
+        _effective(agent, tested), _contradiction(agent),
+        tuple(tuple(group) for group in aliases([one.name for one in found])),
+        tuple(dict.fromkeys(coverage.names + recall.names)),
+    )  # fmt: skip
+
+
+def _coverage(agent: Agent, found: Sequence[Episode]) -> _Missing:
+    """Compare what was written, as file or as event, with what the index holds and the log gives back."""
+    memory = agent.memory
+    events: dict[str, Event | None] = {one.name: _read(agent, one) for one in found}
+    gone = lacking(memory, [one.position for one in events.values() if one is not None])
+    there = {name for name, event in events.items() if event is not None and event.position not in gone}
+    written = set(events) | _files(agent.folder / "episodes")
+    return _Missing(pipeline_coverage(len(there), len(written)), tuple(sorted(written - there)))
+
+
+def _read(agent: Agent, one: Episode) -> Event | None:
+    """Read an episode's event and its bytes; None when they do not come back."""
+    try:
+        event = agent.memory.event(one.pointer)
+        agent.memory.expand(one.pointer)
+    except (PointerError, StoreDamaged):
+        return None
+    return event
+
+
+def _files(folder: Path) -> set[str]:
+    """Name the episodes that lie in a folder as files; none without one."""
+    return {path.stem for path in folder.glob("*.md")} if folder.is_dir() else set()
+
+
+def _recall(agent: Agent, tested: Sequence[Episode]) -> _Missing:
+    scope = agent.scope()
+    missed = [one.name for one in tested if not _finds(agent, one, scope)]
+    return _Missing(semantic_recall_rate(len(tested) - len(missed), len(tested)), tuple(missed))
+
+
+def _finds(agent: Agent, one: Episode, scope: Scope) -> bool:
+    """Say whether an episode's name finds it, or the session that it is the record of, among the first that pass."""
+    answer = agent.memory.recall(Query(question(one.name), scope, hits_max=HITS_MAX, attempts_max=1))
+    return passes(answer) and any(hit.pointer == str(one.pointer) or hit.session == one.session for hit in answer.hits)
+
+
+def passes(answer: Answer) -> bool:
+    """Say whether an answer passes the gate of recall, so that it would be shown unasked."""
+    return answer.outcome is Outcome.FOUND or (
+        answer.outcome is Outcome.DEGRADED and bool(answer.hits) and answer.confidence >= answer.threshold
+    )
+
+
+def _effective(agent: Agent, tested: Sequence[Episode]) -> Rate:
+    """Count the episodes whose name is among the cues for a message about them: what the session was asked first."""
+    from firsthand.lifecycle.loading import cues_of  # noqa: PLC0415
+
+    named = 0
+    for one in tested:
+        cues = cues_of(agent, _message(agent, one))
+        named += one.name in cues.names
+    return Rate(named, len(tested))
+
+
+def _message(agent: Agent, one: Episode) -> str:
+    """Give the words that a session of an episode began with; its topic where there is no such message."""
+    asked = next(agent.memory.events(one.session, kind=Kind.USER_MESSAGE, limit=1), None)
+    return (asked.text[:MESSAGE_CHARACTERS_MAX] if asked is not None else "") or one.topic
+
+
+def _contradiction(agent: Agent) -> Rate:
+    """Ask for each file of the agent's that has older versions; count those where one stands above the newest."""
+    versions: dict[str, list[Event]] = {}
+    for event in agent.own(Kind.NOTE, newest_first=True, limit=VERSIONS_MAX):
+        key = event.meta.get("file")
+        if isinstance(key, str) and not event.erased:
+            versions.setdefault(key, []).append(event)
+    keys = [key for key, events in versions.items() if len(events) > 1][:KEYS_MAX]
+    wrong = sum(_older_first(agent, key, versions[key]) for key in keys)
+    return Rate(wrong, len(keys))
+
+
+def _older_first(agent: Agent, key: str, newest_first: Sequence[Event]) -> bool:
+    """Say whether a superseded version of a file is recalled above its current one."""
+    text = f"{question(Path(key).stem)} {newest_first[0].text[:MESSAGE_CHARACTERS_MAX]}"
+    answer = agent.memory.recall(Query(text, Scope((agent.session,)), hits_max=HITS_MAX, attempts_max=1))
+    known = {f"fh:{one.id}": number for number, one in enumerate(newest_first)}
+    ranks = [known[hit.pointer] for hit in answer.hits if hit.pointer in known]
+    return bool(ranks) and ranks[0] > 0
+
+
+def unverified(agent: Agent) -> list[str]:
+    """Name the episodes that were not found by their own topic after they were written (recall-problem 9.2)."""
+    from firsthand.lifecycle.episodes import episodes  # noqa: PLC0415
+
+    return [one.name for one in episodes(agent) if not one.verified]

@@ -1,0 +1,127 @@
+"""Looks into a store's tables for rows that should be there: a few look-ups, however large the store.
+
+The invariant: it asks the index for the very rows of events, never how far the index
+believes to reach; and it changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from firsthand.event import Kind
+from firsthand.index.text import version_of
+from firsthand.value import value
+
+if TYPE_CHECKING:
+    from firsthand.memory import Memory
+
+SPREAD = 64
+"""Places all along the log at which the index is asked."""
+SPREAD_POSITIONS = 1_000
+NEWEST_POSITIONS = 20_000
+"""Looked through for the newest events of a host."""
+_WORDS = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT)
+
+
+@value
+class Clocks:
+    """What the clock said when the newest events came, in microseconds since 1970.
+
+    Attributes:
+        ingested: of the newest event; None in an empty store.
+        happened: the greatest event time of the newest ones; None when none is known.
+    """
+
+    ingested: int | None
+    happened: int | None
+
+
+def lacking(memory: Memory, positions: Sequence[int]) -> set[int]:
+    """Give those of some events that the text index has no row for."""
+    db, key = _db(memory)
+    if not version_of(db, key):
+        return set(positions)
+    sql = f"SELECT id FROM text_{key}_docsize WHERE id IN carray(?)"  # noqa: S608 - a number
+    try:
+        there = {id_ for (id_,) in _all(db, sql, (apsw.carray(_longs(positions)),))} if positions else set()
+    except (apsw.SQLError, apsw.CorruptError):
+        return set(positions)  # a table that cannot be read has no row that anybody finds
+    return set(positions) - there
+
+
+def newest(memory: Memory, most: int) -> list[int]:
+    """Give the positions of the newest events of the namespace that were not erased, newest first."""
+    db, key = _db(memory)
+    head = memory._log.reader.head()[0]  # noqa: SLF001 - Memory and health are one room
+    sql = (
+        "SELECT position FROM event WHERE namespace = ? AND position > ? AND salt IS NOT NULL "
+        "ORDER BY position DESC LIMIT ?"
+    )
+    return [position for (position,) in _all(db, sql, (key, head - NEWEST_POSITIONS, most))]
+
+
+def spread(memory: Memory, through: int) -> list[int]:
+    """Give positions of events of the namespace from all along the log, up to a position."""
+    db, key = _db(memory)
+    sql = "SELECT position FROM event WHERE namespace = ? AND position BETWEEN ? AND ? AND salt IS NOT NULL LIMIT 1"
+    found = []
+    for number in range(SPREAD):
+        low = 1 + through * number // SPREAD
+        found += _all(db, sql, (key, low, min(through, low + SPREAD_POSITIONS)))
+    return sorted({position for (position,) in found})
+
+
+def clocks(memory: Memory, most: int) -> Clocks:
+    """Read the clock of the newest events of the whole store."""
+    db, _ = _db(memory)
+    rows = _all(db, "SELECT ingested, time FROM event ORDER BY position DESC LIMIT ?", (most,))
+    times = [time for _, time in rows if time is not None]
+    return Clocks(rows[0][0] if rows else None, max(times, default=None))
+
+
+def last_of_host(memory: Memory, host: str) -> int | None:
+    """Say when a message or tool call of a host's sessions was last taken in; None if not lately.
+
+    Args:
+        host: its sessions are named ``host:...``.
+
+    Returns:
+        Microseconds since 1970, of the newest events of the store.
+    """
+    db, key = _db(memory)
+    head = memory._log.reader.head()[0]  # noqa: SLF001 - Memory and health are one room
+    kinds = ", ".join(str(int(kind)) for kind in _WORDS)
+    sql = (
+        "SELECT max(e.ingested) FROM event e JOIN session s ON s.key = e.session WHERE e.position > ? "  # noqa: S608
+        f"AND e.namespace = ? AND e.kind IN ({kinds}) AND s.name >= ? AND s.name < ?"
+    )
+    found = _all(db, sql, (head - NEWEST_POSITIONS, key, f"{host}:", f"{host};"))
+    return None if found[0][0] is None else int(found[0][0])
+
+
+def agents(memory: Memory) -> list[str]:
+    """Name the agents of the namespace, those that did something last first."""
+    db, key = _db(memory)
+    sql = (
+        "SELECT name FROM session WHERE namespace = ? AND name >= 'agent:' AND name < 'agent;' "
+        "ORDER BY last_position DESC"
+    )
+    return [str(name).removeprefix("agent:") for (name,) in _all(db, sql, (key,))]
+
+
+def _db(memory: Memory) -> tuple[apsw.Connection, int]:
+    reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
+    return reader.db, reader.namespace_key(memory.namespace)
+
+
+def _longs(positions: Sequence[int]) -> Any:
+    from array import array  # noqa: PLC0415
+
+    return array("q", positions)
+
+
+def _all(db: apsw.Connection, sql: str, values: tuple[Any, ...]) -> list[Any]:
+    return db.execute(sql, values).fetchall()

@@ -1,0 +1,191 @@
+"""Looks at the stages inside a store: room and clock, log, index, vectors, recall.
+
+Each function takes an opened memory and gives findings, none when all is well. The
+invariant: each costs a few look-ups and at most some hundred events, so that a store
+of a million is looked at in a second; what was not looked at is not called healthy
+(`deep` verifies the whole log).
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firsthand.answer import Outcome, Query, Scope
+from firsthand.errors import StoreDamaged
+from firsthand.event import Event, Kind
+from firsthand.health import rows
+from firsthand.health.finding import Finding, Severity, Stage
+from firsthand.index.text import NAME
+from firsthand.moment import Moment
+from firsthand.recall.lexical import reach
+
+if TYPE_CHECKING:
+    from firsthand.memory import Memory
+
+NEWEST_EVENTS = 500
+"""Read again with their hashes in each look."""
+DISK_BROKEN_BYTES, DISK_LOW_BYTES = 16 << 20, 256 << 20
+WAL_LARGE_BYTES = 512 << 20
+CLOCK_SLACK_S = 300
+TIME_AHEAD_S = 2 * 86_400
+VECTORS_BEHIND_MAX = 256
+"""The same as recall takes for a stage that is behind."""
+PROBLEMS_NAMED_MAX = 5
+_QUERY_CHARACTERS = 300
+_REBUILD = "firsthand rebuild"
+_VERIFY = "firsthand verify"
+_WORD = re.compile(r"\w{4,}")
+_KINDS = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_RESULT, Kind.DOCUMENT, Kind.NOTE, Kind.EPISODE)
+
+
+def of_room(root: Path, free_bytes: int | None = None) -> list[Finding]:
+    """Look at the disk below a store.
+
+    Args:
+        free_bytes: left on it; None asks the system.
+    """
+    free = shutil.disk_usage(root).free if free_bytes is None else free_bytes
+    wal = root / "firsthand.db-wal"
+    found = []
+    if free < DISK_LOW_BYTES:
+        severity = Severity.BROKEN if free < DISK_BROKEN_BYTES else Severity.DEGRADED
+        found.append(
+            Finding(Stage.STORE, severity, f"{free >> 20:,} MB are left on the disk of {root}", "free some space")
+        )
+    if wal.exists() and wal.stat().st_size > WAL_LARGE_BYTES:
+        what = f"{wal.stat().st_size >> 20:,} MB wait to be moved into the database: a reader has it open for long"
+        found.append(Finding(Stage.STORE, Severity.NOTE, what, "end processes that were left over"))
+    return found
+
+
+def of_clock(memory: Memory, now: Moment) -> list[Finding]:
+    """Look whether the clock runs behind what the log has, or events are told from the future."""
+    seen = rows.clocks(memory, NEWEST_EVENTS)
+    found = []
+    if seen.ingested is not None and seen.ingested > now.microseconds + CLOCK_SLACK_S * 1_000_000:
+        what = f"the clock says {now}, but the last event was taken in at {Moment(seen.ingested)}"
+        found.append(Finding(Stage.STORE, Severity.DEGRADED, what, "set the clock; order in the log is not touched"))
+    if seen.happened is not None and seen.happened > now.microseconds + TIME_AHEAD_S * 1_000_000:
+        what = f"an event says that it happened at {Moment(seen.happened)}, which is in the future"
+        mend = "look at the clock of the machine that wrote it; recall with --until leaves it out"
+        found.append(Finding(Stage.STORE, Severity.NOTE, what, mend))
+    return found
+
+
+def of_log(memory: Memory) -> list[Finding]:
+    """Read the newest events again, with their hashes."""
+    damaged: list[str] = []
+    reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
+    newest = reader.events(
+        memory.namespace, newest_first=True, limit=NEWEST_EVENTS, damaged=lambda _, error: damaged.append(str(error))
+    )
+    try:
+        for _ in newest:
+            pass
+    except StoreDamaged as error:
+        damaged.append(str(error))
+    if not damaged:
+        return []
+    what = f"{len(damaged):,} of the newest {NEWEST_EVENTS:,} events are not what was written: {damaged[0]}"
+    return [Finding(Stage.LOG, Severity.BROKEN, what, _VERIFY)]
+
+
+def of_whole_log(memory: Memory) -> list[Finding]:
+    """Verify everything: every hash, every chain, every artifact, the indexes against the log."""
+    verified = memory.verify()
+    named = verified.problems[:PROBLEMS_NAMED_MAX]
+    return [
+        Finding(
+            Stage.INDEX if one.where == "index" else Stage.LOG, Severity.BROKEN, str(one),
+            _REBUILD if one.where == "index" else _VERIFY,
+        )
+        for one in named
+    ]  # fmt: skip
+
+
+def of_index(memory: Memory) -> list[Finding]:
+    """Look how far the text index reaches, and whether it has the rows that it should have."""
+    reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
+    head, key = reader.head()[0], reader.namespace_key(memory.namespace)
+    if not head or not key:
+        return []
+    found = [
+        Finding(Stage.INDEX, Severity.BROKEN, _stopped(name, position, head, fault), _REBUILD)
+        for name, (position, fault) in reader.index_faults().items()
+    ]
+    at = reach(reader.db, key, head)
+    if found:
+        return found
+    if at.fault:
+        return [Finding(Stage.INDEX, Severity.BROKEN, _stopped(NAME, at.through, head, at.fault), _REBUILD)]
+    asked = [one for one in rows.newest(memory, NEWEST_EVENTS) if one <= at.through]
+    asked = sorted({*asked, *rows.spread(memory, at.through)})
+    gone = rows.lacking(memory, asked)
+    if gone:
+        what = f"the text index lacks {len(gone):,} of {len(asked):,} events asked for, the first at {min(gone):,}"
+        return [Finding(Stage.INDEX, Severity.BROKEN, f"{what}: it says that it has them", _REBUILD)]
+    return []
+
+
+def _stopped(name: str, position: int, head: int, fault: str) -> str:
+    return f"the {name} index stopped at position {position:,} of {head:,}: {fault}"
+
+
+def of_vectors(memory: Memory) -> list[Finding]:
+    """Look how far vectors reach, and whether they are by the embedder at hand."""
+    try:
+        spaces = memory.vectors()
+    except StoreDamaged as error:
+        return [Finding(Stage.VECTORS, Severity.BROKEN, str(error), _REBUILD)]
+    head = memory._log.reader.head()[0]  # noqa: SLF001 - Memory and health are one room
+    current = next((one for one in spaces if one.current), None)
+    others = [one for one in spaces if not one.current and one.vectors]
+    if current is None:
+        what = "vectors by {} are kept, but no embedder is named: events are found by their words alone"
+        mend = "name it in FIRSTHAND_EMBEDDER"
+        return [Finding(Stage.VECTORS, Severity.NOTE, what.format(one.embedder), mend) for one in others]
+    behind = head - current.through
+    if behind <= VECTORS_BEHIND_MAX:
+        return []
+    reach_of = f"vectors by {current.embedder} reach position {current.through:,} of {head:,}"
+    if others:
+        reach_of = f"the embedder was {others[-1].embedder} and is now {current.embedder}; its {reach_of}"
+    return [Finding(Stage.VECTORS, Severity.DEGRADED, reach_of, "firsthand follow")]
+
+
+def of_recall(memory: Memory) -> list[Finding]:
+    """Ask for a newest event by its own words, and see whether it comes."""
+    event = _to_ask_for(memory)
+    if event is None:
+        return []
+    # Between the positions around it there is nothing else: no twin can stand in for it.
+    here = Scope(after_position=event.position - 1, before_position=event.position + 1)
+    answer = memory.recall(Query(event.text[:_QUERY_CHARACTERS], here, hits_max=1, attempts_max=1))
+    if not any(hit.position == event.position for hit in answer.hits):
+        why = "; ".join(answer.notes) or answer.outcome
+        what = f"event fh:{event.id} is in the log, but its own words do not find it: {why}"
+        return [Finding(Stage.RECALL, Severity.BROKEN, what, _REBUILD)]
+    if answer.outcome is Outcome.DEGRADED:
+        what = f"recall answers, but says: {'; '.join(answer.notes)}"
+        return [Finding(Stage.RECALL, Severity.DEGRADED, what, "firsthand follow")]
+    return []
+
+
+def _to_ask_for(memory: Memory) -> Event | None:
+    """Give the newest event that has words enough to be asked for; None without one."""
+    reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
+    try:
+        for event in reader.events(memory.namespace, newest_first=True, limit=NEWEST_EVENTS, damaged=_pass_over):
+            text = event.text[:_QUERY_CHARACTERS]
+            if event.kind in _KINDS and event.is_searchable and len(set(_WORD.findall(text))) > 3:
+                return event
+    except StoreDamaged:  # of the page itself: `of_log` says so
+        return None
+    return None
+
+
+def _pass_over(_position: int, _error: StoreDamaged) -> None:
+    """Leave a damaged event to `of_log`, which names it."""
