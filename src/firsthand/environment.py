@@ -38,6 +38,11 @@ def embedder_key() -> str | None:
     return os.environ.get("FIRSTHAND_EMBEDDER_KEY") or None
 
 
+def model_key() -> str | None:
+    """Give the key for a model that an experiment asks: ``$FIRSTHAND_MODEL_KEY``; None without one."""
+    return os.environ.get("FIRSTHAND_MODEL_KEY") or None
+
+
 def home() -> Path:
     """Give the user's home folder."""
     from pathlib import Path

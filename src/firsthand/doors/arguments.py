@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in (
         _import, _append, _note, _recall, _show, _sessions, _timeline, _window, _anatomy, _stats, _verify, _export,
-        _restore, _backup, _erase, _rebuild, _follow, _demo, _mcp, _install, _uninstall,
+        _restore, _backup, _erase, _rebuild, _follow, _doctor, _demo, _eval, _mcp, _install, _uninstall,
     ):  # fmt: skip
         add(commands)
     return top
@@ -449,6 +449,58 @@ def _follow(commands: Any) -> None:
         FIRSTHAND_EMBEDDER=minilm firsthand follow      find by meaning too: pip install 'firsthand[minilm]'
         """,
     )  # fmt: skip
+
+
+def _doctor(commands: Any) -> None:
+    one = _command(
+        commands, "doctor", "doctor:doctor",
+        "Look at every stage of the memory, send a canary through all of it, name what is broken and what to type.",
+        """
+        firsthand doctor                        exit code 3 when a stage is broken or degraded
+        firsthand doctor --json --no-canary     for a script; nothing is written but what is kept of the look
+        firsthand doctor --agent web-3f2a1c --deep
+        firsthand doctor --history              how it went over time
+        """,
+    )  # fmt: skip
+    one.add_argument("--agent", default="", metavar="NAME", help="measure this agent alone")
+    one.add_argument("--deep", action="store_true", help="verify the whole log and index, test every episode")
+    one.add_argument("--no-canary", action="store_true", help="send nothing through the hooks")
+    one.add_argument("--history", action="store_true", help="show the looks that were kept instead")
+
+
+def _eval(commands: Any) -> None:
+    one = _command(
+        commands, "eval", "evals:eval_",
+        "Run experiments: does what is pushed unasked help? Without a model unless one is named, in stores of its own.",
+        """
+        firsthand eval list                                       every experiment, what it needs, its last result
+        firsthand eval recall-ab                                  a scripted reader: no model, no network
+        firsthand eval recall-ab --model local --cases 12 --json  SmolLM2 in this process: firsthand[local]
+        firsthand eval recall-ab --model http://localhost:8080/v1#name --calls-max 500 --out DIR
+        """,
+    )  # fmt: skip
+    one.add_argument("what", choices=("list", "run", "recall-ab"), metavar="WHAT", help="list, recall-ab, or run NAME")
+    one.add_argument("name", nargs="?", metavar="NAME", help="an experiment of the list")
+    one.add_argument(
+        "--model", metavar="URL#NAME", help="who answers: an endpoint and its model, or local; else a scripted reader"
+    )
+    one.add_argument(
+        "--condition", action="append", default=[], metavar="NAME", help="only this one beside none, such as cues"
+    )
+    one.add_argument(
+        "--worlds", type=_number(1, 200), default=8, metavar="N", help="pasts, of 12 cases each; default 8"
+    )
+    one.add_argument("--cases", type=_number(1, 10_000), metavar="N", help="most cases of each sort; default all")
+    one.add_argument("--repetitions", type=_number(1, 100), default=3, metavar="K", help="of each case, default 3")
+    one.add_argument("--seed", type=_number(0), default=1, metavar="N", help="of the first past, default 1")
+    one.add_argument(
+        "--calls-max",
+        type=_number(1),
+        default=2000,
+        metavar="N",
+        help="a run that would ask a model more often is refused",
+    )
+    one.add_argument("--out", metavar="DIR", help="keep items and table here; else in the store's folder, if any")
 
 
 def _demo(commands: Any) -> None:

@@ -2,7 +2,9 @@
 
 A world is one agent's past: a dozen sessions of ordinary work in which facts are told,
 printed and changed, rules are learned from failures, and tempting things are said; and
-the cases that ask about it. The invariant: a world is a function of its seed; every
+the cases that ask about it. The invariant: a world is a function of its seed and of the time at which it is asked
+(the clock decides nothing but the dates: what watches over hooks would say that the
+last one fired long ago, were the past not a recent one); every
 value that a case asks for, or must not be answered with, stands nowhere else in it.
 
 It knows no store and no reader.
@@ -15,7 +17,6 @@ import uuid
 from collections.abc import Sequence
 from enum import StrEnum
 
-from firsthand import moment
 from firsthand.evals.facts import COMMON, COMPONENTS, FACTS, HASH, NAME, NUMBER, PATH, RULES, Common, Fact, Rule
 from firsthand.moment import MICROSECONDS, Moment
 from firsthand.value import value
@@ -24,7 +25,6 @@ SESSIONS = 12
 TURNS_OF_OTHER_WORK = 10  # of each session; three or four events a turn
 CASES_A_SORT = 4
 """Of each sort in one world."""
-FIRST_DAY = "2026-01-05T08:00:00Z"
 _DAY = 86_400 * MICROSECONDS
 _MINUTE = 60 * MICROSECONDS
 
@@ -104,29 +104,26 @@ class Case:
 
 @value
 class World:
-    """One agent's past and what is asked about it."""
+    """One agent's past and what is asked about it at a time, the day after its last session."""
 
     seed: int
     project: str
+    now: Moment
     sessions: tuple[Past, ...]
     lessons: tuple[Lesson, ...]
     cases: tuple[Case, ...]
 
-    @property
-    def now(self) -> Moment:
-        """The time at which the cases are asked: the day after the last session."""
-        return Moment(self.sessions[-1].begun.microseconds + _DAY)
 
-
-def world(seed: int) -> World:
-    """Make the world of a seed; the same seed gives the same one."""
-    return _Maker(seed).world()
+def world(seed: int, now: Moment) -> World:
+    """Make the world of a seed; the same seed gives the same one, dated before the same time."""
+    return _Maker(seed, now).world()
 
 
 class _Maker:
     """Puts a world together; each value is drawn once."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, now: Moment) -> None:
+        self.now = now
         self.seed, self.chance = seed, random.Random(f"recall-ab {seed}")  # noqa: S311 - repeatable on purpose
         self.used: set[str] = set()
         self.turns: list[list[tuple[Turn, ...]]] = [[] for _ in range(SESSIONS)]
@@ -139,16 +136,17 @@ class _Maker:
         self._experience()
         self._procedures()
         self._needless()
-        first = moment.parse(FIRST_DAY)
-        assert first is not None
         sessions = []
         for number, name in enumerate(names):
             units = self.turns[number] + [(self._work(),) for _ in range(TURNS_OF_OTHER_WORK)]
             self.chance.shuffle(units)  # what belongs together stays together
-            begun = first.microseconds + number * _DAY * 2 + self.chance.randrange(300) * _MINUTE
-            sessions.append(Past(name, Moment(begun), tuple(turn for unit in units for turn in unit)))
+            back = (2 * (SESSIONS - number) - 1) * _DAY + self.chance.randrange(300) * _MINUTE
+            sessions.append(
+                Past(name, Moment(self.now.microseconds - back), tuple(turn for unit in units for turn in unit))
+            )
         lessons = [Lesson(one.text, names[at], one.sources, one.sort) for at, one in self.lessons]
-        return World(self.seed, f"{self.components[0]}-{self.seed}", tuple(sessions), tuple(lessons), tuple(self.cases))
+        project = f"{self.components[0]}-{self.seed}"
+        return World(self.seed, project, self.now, tuple(sessions), tuple(lessons), tuple(self.cases))
 
     # what is asked -----------------------------------------------------------------------------------
 
@@ -284,9 +282,9 @@ class _Maker:
         )  # fmt: skip
 
 
-def worlds(count: int, seed: int) -> tuple[World, ...]:
+def worlds(count: int, seed: int, now: Moment) -> tuple[World, ...]:
     """Make some worlds from seeds that follow each other."""
-    return tuple(world(seed + number) for number in range(count))
+    return tuple(world(seed + number, now) for number in range(count))
 
 
 def beliefs(made: Sequence[World]) -> dict[str, str]:

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from firsthand.errors import InvalidArgument
 from firsthand.value import value
@@ -23,7 +24,8 @@ SEED = 20_260_315
 LEVEL = 0.95
 _Z = 1.959963984540054  # of a two-sided 95 %
 
-Clusters = Mapping[Hashable, Sequence[float]]
+Clusters = Mapping[Any, Sequence[float]]
+"""The items of each cluster, by its name."""
 
 
 @value
@@ -152,7 +154,7 @@ def difference(with_it: Clusters, without: Clusters, *, resamples: int = RESAMPL
     if set(with_it) != set(without):
         only = sorted(map(str, set(with_it) ^ set(without)))
         raise InvalidArgument(f"pairs want the same clusters on both sides; only one side has {', '.join(only[:5])}")
-    paired: dict[Hashable, list[float]] = {}
+    paired: dict[Any, list[float]] = {}
     for name, items in with_it.items():
         if len(items) != len(without[name]):
             raise InvalidArgument(f"cluster {name!r} has {len(items)} items on one side, {len(without[name])} beside")
