@@ -273,7 +273,7 @@ def without_server(content: str, name: str) -> str:
     return as_file(told, content) if told else ""
 
 
-def with_member(content: str, name: str, member: Any) -> str:
+def with_member(content: str, name: str, *, member: Any) -> str:
     """Give the content of a file of settings with one member set.
 
     Raises:

@@ -133,7 +133,7 @@ def plan_install(
         changes.append(_changed(rule, "rule", _read(rule), _RULE))
     if switches is not None:
         before = _read(switches)
-        after = with_member(_text(switches, before), "tool_output", True)
+        after = with_member(_text(switches, before), "tool_output", member=True)
         changes.append(_changed(switches, "switch tool_output", before, after))
     return Plan(host, tuple(changes), tuple(_left_to_do(host, project, server, server_file)))
 

@@ -1,0 +1,274 @@
+"""The settings of hosts: what is written into them, and that nothing else is lost."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firsthand.errors import FormatError, InvalidArgument
+from firsthand.hosts.hook_hosts import HOST_NAMES, named
+from firsthand.hosts.hook_settings import (
+    SETTINGS,
+    is_ours,
+    settings_of,
+    told_of_ours,
+    with_hooks,
+    with_member,
+    with_server,
+    without_hooks,
+    without_server,
+)
+
+COMMAND = ["/opt/py thon/bin/python3", "-I", "-S", "-E", "/opt/firsthand/doors/hook_client.py", "HOST"]
+OLDER = ["/old/python", "-I", "/old/firsthand/doors/hook_client.py", "HOST"]
+SECONDS = {"type": "integer", "minimum": 1, "maximum": 30}
+COMMAND_HOOK = {
+    "type": "object",
+    "properties": {
+        "type": {"const": "command"}, "command": {"type": "string"}, "timeout": SECONDS,
+        "args": {"type": "array", "items": {"type": "string"}}, "async": {"type": "boolean"},
+    },
+    "required": ["type", "command"],
+    "additionalProperties": False,
+}  # fmt: skip
+
+
+def nested(handler, names) -> dict:
+    """Give the published shape of hooks in groups, for a host with these events."""
+    group = {
+        "type": "object",
+        "properties": {"matcher": {"type": "string"}, "hooks": {"type": "array", "items": handler, "minItems": 1}},
+        "required": ["hooks"],
+        "additionalProperties": False,
+    }
+    return flat(group, names)
+
+
+def flat(entry, names, **members) -> dict:
+    events = {name: {"type": "array", "items": entry, "minItems": 1} for name in names.split()}
+    hooks = {"type": "object", "properties": events, "additionalProperties": False}
+    return {
+        "type": "object", "properties": {"hooks": hooks, **members}, "required": ["hooks", *members],
+        "additionalProperties": False,
+    }  # fmt: skip
+
+
+CLAUDE_EVENTS = (
+    "SessionStart UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PreCompact PostCompact SubagentStart "
+    "SubagentStop Stop SessionEnd Notification"
+)
+PLAIN = {
+    **COMMAND_HOOK,
+    "properties": {k: v for k, v in COMMAND_HOOK["properties"].items() if k in {"type", "command"}},
+}
+IN_MILLISECONDS = {**PLAIN, "properties": PLAIN["properties"] | {"timeout": {"type": "integer", "minimum": 1_000}}}
+IN_SECONDS = {**PLAIN, "properties": PLAIN["properties"] | {"timeout": SECONDS}}
+BY_SHELL = {
+    "type": "object",
+    "properties": {
+        "type": {"const": "command"}, "bash": {"type": "string"}, "powershell": {"type": "string"},
+        "timeoutSec": SECONDS,
+    },
+    "required": ["type", "bash", "powershell"],
+    "additionalProperties": False,
+}  # fmt: skip
+SHAPES = {
+    "claude-code": nested(COMMAND_HOOK, CLAUDE_EVENTS),
+    "codex": nested(
+        IN_SECONDS,
+        "SessionStart UserPromptSubmit PreToolUse PermissionRequest PostToolUse PreCompact PostCompact SubagentStart "
+        "SubagentStop Stop Interrupt SessionEnd",
+    ),
+    "gemini": nested(
+        IN_MILLISECONDS,
+        "SessionStart SessionEnd BeforeAgent AfterAgent BeforeTool AfterTool BeforeModel AfterModel PreCompress",
+    ),
+    "cursor": flat(
+        IN_SECONDS,
+        "sessionStart sessionEnd beforeSubmitPrompt preToolUse postToolUse postToolUseFailure subagentStart "
+        "subagentStop afterAgentResponse preCompact stop",
+        version={"const": 1},
+    ),
+    "vscode": flat(
+        IN_SECONDS,
+        "SessionStart UserPromptSubmit PreToolUse PostToolUse PreCompact SubagentStart SubagentStop Stop",
+    ),
+    "copilot": flat(
+        BY_SHELL,
+        "SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PreCompact Stop "
+        "SubagentStart SubagentStop",
+        version={"const": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize("host", HOST_NAMES)
+def test_what_is_written_is_of_the_hosts_shape(host):
+    """The file is valid by the host's own shape, with events that it fires and timeouts that are small."""
+    written = with_hooks("", settings_of(host), COMMAND)
+    jsonschema.validate(json.loads(written), SHAPES[host])
+    assert written.endswith("}\n")
+    told = told_of_ours(written)
+    assert set(told.events) == {line.event for line in SETTINGS[host].lines}
+    assert told.commands == (shlex.join(COMMAND),)
+    events = named(host).events
+    assert [name for name in told.events if name not in events] == []
+
+
+def test_claude_code_runs_the_program_itself():
+    """The command stands apart from its arguments, and the host waits only where an answer can come back."""
+    hooks = json.loads(with_hooks("", settings_of("claude-code"), COMMAND))["hooks"]
+    (prompt,) = hooks["UserPromptSubmit"]
+    assert prompt == {"hooks": [{"type": "command", "command": COMMAND[0], "args": COMMAND[1:], "timeout": 5}]}
+    assert hooks["PreToolUse"][0]["matcher"] == "Bash|Edit|Write|MultiEdit|NotebookEdit"
+    aside = {event for event, (group,) in hooks.items() if group["hooks"][0].get("async")}
+    assert aside == {"PostToolUse", "SubagentStop", "Stop"}
+    waiting = json.loads(with_hooks("", settings_of("claude-code"), COMMAND, waits=True))["hooks"]
+    assert [event for event, (group,) in waiting.items() if "async" in group["hooks"][0]] == []
+
+
+@pytest.mark.parametrize("host", HOST_NAMES)
+def test_installing_twice_is_installing_once(host):
+    """A second time the text is the same byte for byte, whatever its indentation and line ends."""
+    before = '{\r\n\t"theme": "dark",\r\n\t"n": [1, 2.5]\r\n}'
+    once = with_hooks(before, settings_of(host), COMMAND)
+    assert with_hooks(once, settings_of(host), COMMAND) == once
+    assert "\r\n\t" in once
+    assert once.count("\n") == once.count("\r\n")
+    assert not once.endswith("\n")
+
+
+@pytest.mark.parametrize("host", HOST_NAMES)
+def test_an_older_install_is_renewed_in_its_place(host):
+    """Another command of ours is replaced where it stands; what stands around it keeps its place."""
+    one, settings = SETTINGS[host].lines[0].event, settings_of(host)
+    theirs = [{"hooks": [{"type": "command", "command": f"echo {word}"}]} for word in "ab"]
+    if settings.shape != "nested":
+        theirs = [{"command": "echo a"}, {"command": "echo b"}]
+    old = json.loads(with_hooks("", settings, OLDER))
+    old["hooks"][one] = [theirs[0], *old["hooks"][one], theirs[1]]
+    old["hooks"]["Gone"] = list(old["hooks"][SETTINGS[host].lines[1].event])
+    new = json.loads(with_hooks(json.dumps(old), settings, COMMAND))
+    fresh = json.loads(with_hooks("", settings, COMMAND))
+    assert new["hooks"] == fresh["hooks"] | {one: [theirs[0], *fresh["hooks"][one], theirs[1]]}
+
+
+def test_a_group_that_holds_others_too_keeps_those():
+    """A hook of somebody else's in one group with ours stays when ours goes."""
+    ours = {"type": "command", "command": "firsthand hook claude-code"}
+    theirs = {"type": "command", "command": "echo firsthand"}
+    content = json.dumps({"hooks": {"Stop": [{"matcher": "x", "hooks": [ours, theirs]}]}, "a": 1})
+    assert json.loads(without_hooks(content)) == {
+        "hooks": {"Stop": [{"matcher": "x", "hooks": [theirs]}]},
+        "a": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("handler", "ours"),
+    [
+        ({"command": "firsthand hook codex"}, True),
+        ({"command": "firsthand", "args": ["hook", "codex", "--store", "x"]}, True),
+        ({"bash": "'/a b/python' -I /x/firsthand/doors/hook_client.py copilot"}, True),
+        ({"command": "C:\\py.exe C:\\lib\\firsthand\\doors\\hook_client.py codex"}, True),
+        ({"command": "firsthand recall x"}, False),
+        ({"command": "/x/other/hook_client.py"}, False),
+        ({"type": "prompt", "prompt": "firsthand hook "}, False),
+        ("firsthand hook ", False),
+    ],
+)
+def test_ours_is_told_by_its_command(handler, ours):
+    """A hook is ours when it runs our client or our command, and only then."""
+    assert is_ours(handler) is ours
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+HOOKS = st.dictionaries(
+    st.sampled_from(["Stop", "SessionStart", "sessionStart", "Other"]),
+    st.lists(JSON, min_size=1, max_size=3),
+    max_size=3,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sampled_from(HOST_NAMES),
+    st.dictionaries(st.text(max_size=8).filter(lambda name: name not in {"hooks", "version"}), JSON, max_size=4),
+    HOOKS,
+    st.sampled_from([None, 2, 4, "\t"]),
+)
+def test_what_is_not_ours_survives_install_and_uninstall(host, rest, hooks, indent):
+    """Whatever else a settings file holds is there after an install, and nothing else after its undoing."""
+    told = rest | ({"hooks": hooks} if hooks else {})
+    before = json.dumps(told, indent=indent)
+    during = with_hooks(before, settings_of(host), COMMAND)
+    after = without_hooks(during)
+    kept = json.loads(after or "{}")
+    kept.pop("version", None)
+    assert kept == told
+    assert [name for name in kept if name != "hooks"] == [name for name in told if name != "hooks"]
+    assert {name: json.loads(during)[name] for name in rest} == rest
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('{"a": 1, // why\n "b": 2}', "comments"),
+        ('{"a": 1,}', "comments"),
+        ("[]", "got list"),
+        ('{"hooks": []}', "got list"),
+        ('{"hooks": {"Stop": {}}}', "hooks of Stop as a list; got dict"),
+        ('{"a": 1, "a": 2}', "'a' stands twice"),
+        ("[" * 100_000, "plain JSON"),
+    ],
+)
+def test_what_would_be_harmed_is_refused(content, says):
+    """A file with comments, with a name twice, or of another shape is not changed: an error says what to do."""
+    for change in (
+        lambda: with_hooks(content, settings_of("claude-code"), COMMAND),
+        lambda: without_hooks(content),
+        lambda: told_of_ours(content),
+    ):
+        with pytest.raises(FormatError, match=says):
+            change()
+
+
+def test_a_server_is_added_and_taken_away():
+    """An MCP server stands beside the others, is renewed in its place, and leaves them as they were."""
+    before = '{\n    "mcpServers": {\n        "a": {\n            "command": "x"\n        }\n    }\n}\n'
+    once = with_server(before, "firsthand", ["py", "-m", "firsthand", "mcp"])
+    assert json.loads(once)["mcpServers"] == {
+        "a": {"command": "x"},
+        "firsthand": {"command": "py", "args": ["-m", "firsthand", "mcp"]},
+    }
+    assert with_server(once, "firsthand", ["py", "-m", "firsthand", "mcp"]) == once
+    assert without_server(once, "firsthand") == before
+    assert without_server(with_server("", "firsthand", ["py"]), "firsthand") == ""
+    assert without_server(before, "firsthand") == before
+    with pytest.raises(FormatError, match="mcpServers as a JSON object; got list"):
+        with_server('{"mcpServers": []}', "firsthand", ["py"])
+
+
+def test_a_switch_is_set_beside_the_others():
+    """One member is set, and a text that has it already stays as it is."""
+    assert json.loads(with_member('{"cues": false}', "tool_output", member=True)) == {
+        "cues": False,
+        "tool_output": True,
+    }
+    assert with_member('{"tool_output":true}', "tool_output", member=True) == '{"tool_output":true}'
+
+
+def test_an_unknown_host_has_no_settings():
+    """A name that is no host's is an error that lists the hosts; every host has settings."""
+    assert tuple(SETTINGS) == HOST_NAMES
+    with pytest.raises(InvalidArgument, match="got 'emacs'"):
+        settings_of("emacs")
