@@ -125,7 +125,7 @@ def _check_writable(path: Path) -> None:
     """
     try:
         mode = path.stat().st_mode
-    except FileNotFoundError:
+    except FileNotFoundError:  # it will be made
         return
     if not stat.S_ISREG(mode):
         raise InvalidArgument(f"expected a file at {path}; something else is there. Nothing was changed")
