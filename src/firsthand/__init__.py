@@ -42,14 +42,24 @@ if TYPE_CHECKING:
         Unresolvable,
     )
     from firsthand.event import Artifact, ByteSource, Draft, Event, Kind, Trust
+    from firsthand.health.around import DaemonState
+    from firsthand.health.doctor import Look, examine
+    from firsthand.health.finding import AgentHealth, Finding, HealthReport
+    from firsthand.health.status import looks
     from firsthand.index.dense import VectorSpace
     from firsthand.index.embed.port import Embedder, callable_embedder
     from firsthand.intake.report import ImportReport, Progress, SourceReport
+    from firsthand.lifecycle.agent import Agent, agents
     from firsthand.lifecycle.agent_tools import AgentTools, Told
+    from firsthand.lifecycle.closing import CaughtUp, Closed
+    from firsthand.lifecycle.episode import Episode
     from firsthand.lifecycle.hooking import Answered, answer_hook
+    from firsthand.lifecycle.hosted import Brought, HostedSession
     from firsthand.lifecycle.installed import Installed, installed
     from firsthand.lifecycle.installing import Change, Plan, backups, plan_install, plan_uninstall
-    from firsthand.lifecycle.jobs import Done, run_due
+    from firsthand.lifecycle.doing import Done, run_due
+    from firsthand.lifecycle.jobs import next_due_ms
+    from firsthand.lifecycle.refining import Refiner
     from firsthand.live.replay import difference
     from firsthand.live.request import Request
     from firsthand.live.window import SessionWindow
@@ -74,6 +84,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Agent",
+    "AgentHealth",
     "AgentTools",
     "Anatomy",
     "Answer",
@@ -83,23 +95,31 @@ __all__ = [
     "Artifact",
     "Backup",
     "Below",
+    "Brought",
     "Budget",
     "ByteSource",
+    "CaughtUp",
     "Change",
+    "Closed",
     "Conditions",
+    "DaemonState",
     "Difference",
     "Done",
     "Draft",
     "Embedder",
+    "Episode",
     "Erased",
     "Erasure",
     "Event",
     "Executor",
     "Exported",
+    "Finding",
     "FirsthandError",
     "FormatError",
+    "HealthReport",
     "Hit",
     "Hop",
+    "HostedSession",
     "IdConflict",
     "ImportReport",
     "Installed",
@@ -107,6 +127,7 @@ __all__ = [
     "InvalidDraft",
     "Item",
     "Kind",
+    "Look",
     "MalformedPointer",
     "Marker",
     "Memory",
@@ -123,6 +144,7 @@ __all__ = [
     "QueryError",
     "Rebuilt",
     "Receipt",
+    "Refiner",
     "Replay",
     "Request",
     "Scope",
@@ -153,11 +175,15 @@ __all__ = [
     "Verification",
     "Window",
     "__version__",
+    "agents",
     "answer_hook",
     "backups",
     "callable_embedder",
     "difference",
+    "examine",
     "installed",
+    "looks",
+    "next_due_ms",
     "plan_install",
     "plan_uninstall",
     "run_due",
@@ -192,6 +218,10 @@ _ROOMS = {
         "Unresolvable",
     ),
     "event": ("Artifact", "ByteSource", "Draft", "Event", "Kind", "Trust"),
+    "health.around": ("DaemonState",),
+    "health.doctor": ("Look", "examine"),
+    "health.finding": ("AgentHealth", "Finding", "HealthReport"),
+    "health.status": ("looks",),
     "index.dense": ("VectorSpace",),
     "index.embed.port": ("Embedder", "callable_embedder"),
     "intake.report": ("ImportReport", "Progress", "SourceReport"),
@@ -216,9 +246,15 @@ _ROOMS = {
     "compact.stays": ("Stay",),
     "lifecycle.installed": ("Installed", "installed"),
     "lifecycle.installing": ("Change", "Plan", "backups", "plan_install", "plan_uninstall"),
+    "lifecycle.agent": ("Agent", "agents"),
+    "lifecycle.closing": ("CaughtUp", "Closed"),
+    "lifecycle.episode": ("Episode",),
+    "lifecycle.refining": ("Refiner",),
     "lifecycle.agent_tools": ("AgentTools", "Told"),
+    "lifecycle.hosted": ("Brought", "HostedSession"),
     "lifecycle.hooking": ("Answered", "answer_hook"),
-    "lifecycle.jobs": ("Done", "run_due"),
+    "lifecycle.doing": ("Done", "run_due"),
+    "lifecycle.jobs": ("next_due_ms",),
     "live.replay": ("difference",),
     "live.request": ("Request",),
     "live.window": ("SessionWindow",),

@@ -209,6 +209,17 @@ def _in_format(draft: Draft, name: str, fence_key: bytes, time: Moment | None) -
 
     meta: dict[str, Any] = {"format": name} if draft.part == 0 else {}
     text = event.to_text(draft.content) if isinstance(draft.content, bytes) else ""
-    if fence.unwrap(text, fence_key).only:
+    if fence.unwrap(text, fence_key).only or (draft.kind is Kind.TOOL_RESULT and _is_answer(text, fence_key)):
         meta[INJECTED] = True
     return replace(draft, meta={**draft.meta, **meta}, time=draft.time or time)
+
+
+def _is_answer(text: str, fence_key: bytes) -> bool:
+    """Say whether a tool's result is an answer of ours as JSON (`AgentTools`): facts, and what was recalled, fenced."""
+    if not text.startswith('{"outcome"'):
+        return False
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(told, dict) and fence.unwrap(str(told.get("text", "")), fence_key).only

@@ -88,14 +88,13 @@ def make_tool(
         reads: it changes nothing.
     """
 
-    class Arguments(sdk.arguments):  # type: ignore[misc]
+    class Arguments(sdk.arguments):  # type: ignore[misc, name-defined]
         model_config = {"extra": "allow"}  # noqa: RUF012 - the form that pydantic reads
 
         def model_dump_one_level(self) -> dict[str, Any]:
             return {"given": dict(self.model_extra or {})}
 
-    class Anything(import_module("pydantic").BaseModel):  # type: ignore[misc]
-        model_config = {"extra": "allow"}  # noqa: RUF012
+    anything = import_module("pydantic").create_model("Anything", __config__={"extra": "allow"})
 
     async def run(given: dict[str, Any], ctx: Any) -> Any:
         return await answering(given, ctx)
@@ -104,7 +103,7 @@ def make_tool(
     hints = {"readOnlyHint": reads, "openWorldHint": False}
     hints |= {} if reads else {"destructiveHint": False, "idempotentHint": True}
     # 1.x wants a model beside a schema; 2.x would check an answer of ours against it once more
-    about = sdk.metadata(arg_model=Arguments, **({"output_model": Anything} if sdk.major == 1 else {}))
+    about = sdk.metadata(arg_model=Arguments, **({"output_model": anything} if sdk.major == 1 else {}))
     about.output_schema = dict(gives)
     return sdk.tool(
         fn=run, name=name, title=title, description=description, parameters=dict(takes), fn_metadata=about,

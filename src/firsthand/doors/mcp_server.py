@@ -30,6 +30,8 @@ IDLE_S = 1_800
 TOKENS_TARGET = 1_200
 """Of all that a client is told of the tools; a test holds it."""
 
+SESSION, EPISODE = "firsthand://session/{name}", "firsthand://episode/{name}"
+
 _T = TypeVar("_T")
 _TITLES = {
     "recall": "Recall from memory",
@@ -178,7 +180,7 @@ class Door:
     # resources and prompt ------------------------------------------------------------------------------
 
     def _offer_resources(self) -> None:
-        server, sdk = self.server, self.sdk
+        sdk = self.sdk
 
         async def read(work: Callable[[AgentTools], str], what: str) -> str:
             try:
@@ -186,58 +188,57 @@ class Door:
             except FirsthandError as error:
                 raise sdk.resource_error(self._sentence(what, error)) from error
 
-        @server.resource(
-            "firsthand://event/{id}", name="event", title="One event", mime_type="text/plain",
-            description="What was said or done, word for word, by the id of its pointer (fh:ID).",
-        )  # fmt: skip
         async def event(id: str) -> str:  # noqa: A002 - the word of the address
             named = mcp_sdk.decoded(sdk, id)
             address = named if named.startswith("fh:") else f"fh:{named}"
             return await read(lambda tools: tools.expand(address, max_chars=EVENT_CHARACTERS).text, "event")
 
-        @server.resource(
-            "firsthand://session/{name}", name="session", title="A session", mime_type="text/plain",
-            description="The newest events of a session, a line each.",
-        )  # fmt: skip
         async def session(name: str) -> str:
             named = mcp_sdk.decoded(sdk, name)
             return await read(lambda tools: tools.timeline(named, limit=SESSION_EVENTS).text, "session")
 
-        @server.resource(
-            "firsthand://episode/{name}", name="episode", title="An episode", mime_type="text/markdown",
-            description="The record of one past session: decisions, failures, pending work, with pointers.",
-        )  # fmt: skip
         async def episode(name: str) -> str:
             named = mcp_sdk.decoded(sdk, name)
             return await read(lambda tools: tools.episode(named), "episode")
 
-        @server.resource(
-            "firsthand://sessions", name="sessions", title="Sessions", mime_type="text/plain",
-            description="The names of the agent's sessions and episodes, newest first.",
-        )  # fmt: skip
         async def sessions() -> str:
-            return await read(lambda tools: tools.listing(), "sessions")
+            return await read(AgentTools.listing, "sessions")
+
+        for function, address, title, description in (
+            (
+                event,
+                "firsthand://event/{id}",
+                "One event",
+                "What was said or done, word for word, by its pointer's id.",
+            ),
+            (session, SESSION, "A session", "The newest events of a session, a line each."),
+            (episode, EPISODE, "An episode", "The record of a past session: decisions, failures, pending work."),
+            (sessions, "firsthand://sessions", "Sessions", "Names of the agent's sessions and episodes, newest first."),
+        ):
+            media = "text/markdown" if function is episode else "text/plain"
+            offer = self.server.resource(
+                address, name=function.__name__, title=title, description=description, mime_type=media
+            )
+            offer(function)
 
     def _offer_prompt(self) -> None:
-        @self.server.prompt(
-            name="preamble",
-            title="What to know before starting",
-            description="The last episodes, open work, rules and knowledge of this project, within a budget of tokens.",
-        )
         async def preamble() -> str:
             try:
                 return await self._run(lambda: self.opening.tools().preamble(), "preamble")
             except FirsthandError as error:
                 return self._sentence("preamble", error)
 
+        about = "The last episodes, open work, rules and knowledge of this project, within a budget of tokens."
+        self.server.prompt(name="preamble", title="What to know before starting", description=about)(preamble)
+
     def _offer_completions(self) -> None:
-        @self.server.completion()
+        named: Mapping[str, Callable[[AgentTools], tuple[str, ...]]] = {
+            SESSION: AgentTools.sessions,
+            EPISODE: AgentTools.episodes,
+        }
+
         async def complete(ref: Any, argument: Any, _context: Any) -> Any:
             template = str(getattr(ref, "uri", ""))
-            named: Mapping[str, Callable[[AgentTools], tuple[str, ...]]] = {
-                "firsthand://session/{name}": AgentTools.sessions,
-                "firsthand://episode/{name}": AgentTools.episodes,
-            }
             if template not in named:
                 return None
             try:
@@ -245,9 +246,10 @@ class Door:
             except FirsthandError as error:
                 raise self.sdk.resource_error(self._sentence("complete", error)) from error
             fitting = [name for name in names if name.startswith(argument.value)]
-            return self.sdk.completion.model_validate(
-                {"values": fitting[:COMPLETIONS_MAX], "total": len(fitting), "hasMore": len(fitting) > COMPLETIONS_MAX}
-            )
+            told = {"values": fitting[:COMPLETIONS_MAX], "total": len(fitting)}
+            return self.sdk.completion.model_validate(told | {"hasMore": len(fitting) > COMPLETIONS_MAX})
+
+        self.server.completion()(complete)
 
 
 def described(door: Door) -> list[dict[str, Any]]:

@@ -17,13 +17,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from firsthand import event, moment, pointer
-from firsthand.answer import SCOPE_NAMES_MAX, Answer, Hit, Outcome, Query, Scope
+from firsthand.answer import Answer, Hit, Outcome, Query, Scope
 from firsthand.errors import Erased, FirsthandError, IdConflict, InvalidArgument, QueryError, Unresolvable
 from firsthand.event import INJECTED, UNSEARCHABLE, Event, Kind, Trust, to_bytes
 from firsthand.formats.tools import Call, Tool
 from firsthand.health import status
 from firsthand.lifecycle import settings as settings_file
-from firsthand.lifecycle.agent import NOTES, Agent
+from firsthand.lifecycle.agent import NOTES, SESSIONS_MAX, Agent
 from firsthand.lifecycle.loading import preamble_of
 from firsthand.lifecycle.settings import Settings
 from firsthand.lifecycle.tool_table import EXPAND, HEALTH, INSTRUCTIONS, RECALL, REMEMBER, TIMELINE, TOOLS, checked
@@ -167,9 +167,8 @@ class AgentTools:
                 f"no session is enrolled for agent {shown(self.agent.name)} yet; other sessions of this store are "
                 "looked at when the user sets across in the settings, or starts the server with --across"
             )
-        if len(own) > SCOPE_NAMES_MAX:
-            notes.append(f"only the newest {SCOPE_NAMES_MAX - _ALWAYS} of {len(own) - _ALWAYS} sessions were searched")
-            own = own[:_ALWAYS] + own[_ALWAYS - SCOPE_NAMES_MAX :]
+        if len(own) == SESSIONS_MAX + _ALWAYS:
+            notes.append(f"at most the newest {SESSIONS_MAX:,} sessions were searched; name older ones to search them")
         if not sessions:
             return Scope(own), notes
         wanted = tuple(one for one in own if any(_matches(one, name) for name in sessions))
@@ -180,7 +179,7 @@ class AgentTools:
     def _own_names(self) -> tuple[str, ...]:
         """Name all sessions that are the agent's, after the two that always are."""
         always = (self.agent.session, NOTES)
-        return (*always, *(name for name in self.agent.sessions() if name not in always))
+        return (*always, *(name for name in self.agent.scope().sessions if name not in always))
 
     def _refuse(self, what: str) -> NoReturn:
         raise InvalidArgument(
