@@ -10,6 +10,7 @@ import argparse
 from typing import Any
 
 from firsthand import Kind, Moment, __version__, moment
+from firsthand.doors import agent_arguments, hook_arguments
 
 EXIT_CODES = """exit codes:
   0    done, or found; also what is only weakly found
@@ -57,6 +58,8 @@ def parser() -> argparse.ArgumentParser:
         _restore, _backup, _erase, _rebuild, _follow, _doctor, _demo, _eval, _mcp, _install, _uninstall,
     ):  # fmt: skip
         add(commands)
+    hook_arguments.add(commands, _command)
+    agent_arguments.add(commands, _command)
     return top
 
 

@@ -35,22 +35,26 @@ FAULTS_RECENT_S = 86_400
 SPOOL_OLD_S = 3_600
 _MICROSECONDS = 1_000_000
 _GIVEN_UP = "given up"
+_WAITING = ("spool", "waiting")
+"""Folders of what hooks were told and could not record: of the client, and until a transcript is there."""
 
 
 @value
-class Daemon:
+class DaemonState:
     """What is known of the daemon, from whoever can ask it.
 
     Attributes:
         wanted: True when hooks are installed, which ask it first.
         alive: it answered.
         version: which it says it is; empty if it did not answer.
+        expected: which this is.
         fault: what it, or its start, said last went wrong; empty for nothing.
     """
 
     wanted: bool = False
     alive: bool = False
     version: str = ""
+    expected: str = ""
     fault: str = ""
 
 
@@ -146,10 +150,10 @@ def of_jobs(store: Path, now: Moment) -> list[Finding]:
     elif recent:
         what = f"{len(recent):,} faults of hooks within a day, the last: {recent[-1].where}: {recent[-1].text}"
         found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand jobs"))
-    return found + _of_spool(store / "hooks" / "spool", now)
+    return found + [one for name in _WAITING for one in _of_waiting(store / "hooks" / name, now)]
 
 
-def _of_spool(folder: Path, now: Moment) -> list[Finding]:
+def _of_waiting(folder: Path, now: Moment) -> list[Finding]:
     """Look for payloads that have waited too long to be recorded; nothing without the folder."""
     files = [one for one in folder.iterdir() if one.is_file()] if folder.is_dir() else []
     old = [one for one in files if now.microseconds / 1e6 - one.stat().st_mtime > SPOOL_OLD_S]
@@ -174,13 +178,13 @@ def of_settings(store: Path, cwd: str) -> list[Finding]:
     return found
 
 
-def of_daemon(seen: Daemon | None, version: str) -> list[Finding]:
+def of_daemon(seen: DaemonState | None) -> list[Finding]:
     """Look at the daemon. One that is not there is no fault: hooks answer by themselves."""
     if seen is None or not seen.wanted:
         return []
     found = []
-    if seen.alive and seen.version and seen.version != version:
-        what = f"the daemon is of version {seen.version}, this is {version}"
+    if seen.alive and seen.version and seen.version != seen.expected:
+        what = f"the daemon is of version {seen.version}, this is {seen.expected}"
         found.append(Finding(Stage.DAEMON, Severity.DEGRADED, what, "firsthand daemon --stop"))
     if seen.fault:
         found.append(Finding(Stage.DAEMON, Severity.DEGRADED, seen.fault, "firsthand daemon --status"))

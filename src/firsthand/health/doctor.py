@@ -4,7 +4,7 @@
     -> a canary through all of it -> the measures of each agent
 
 The invariant: it gives a report whatever is wrong, and never calls a stage healthy that it
-could not look at: `Report.looked_at` names those that it did. It writes nothing but
+could not look at: `HealthReport.looked_at` names those that it did. It writes nothing but
 the canary and the status that is kept of the look.
 """
 
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from firsthand import environment, moment
 from firsthand.errors import FirsthandError
 from firsthand.health import around, canary, rows, stages, status
-from firsthand.health.around import Daemon
-from firsthand.health.finding import AgentHealth, Finding, Rate, Report, Severity, Stage, in_order
+from firsthand.health.around import DaemonState
+from firsthand.health.finding import AgentHealth, Finding, HealthReport, Rate, Severity, Stage, in_order
 from firsthand.lifecycle import pulse
 from firsthand.memory import Memory
 from firsthand.moment import Moment
@@ -59,7 +59,7 @@ class Look:
     keep: bool = True
     measures: bool = True
     installed: Sequence[Installed] | None = None
-    daemon: Daemon | None = None
+    daemon: DaemonState | None = None
     cwd: str = ""
     free_bytes: int | None = None
 
@@ -89,7 +89,7 @@ class _Seen:
 
 def examine(
     store: Path | None = None, *, namespace: str | None = None, look: Look | None = None, now: Moment | None = None
-) -> Report:
+) -> HealthReport:
     """Look at a store's memory; see `Look` for what at.
 
     Args:
@@ -118,7 +118,7 @@ def examine(
             seen.check(Stage.SHOWN, lambda: canary.findings(root, look.installed or (), at))
         silent = _silent(seen, root)
     took = int((time.monotonic() - begun) * 1000)
-    report = Report(
+    report = HealthReport(
         str(root), named, at, in_order(seen.findings), tuple(one for one in Stage if one in seen.stages),
         seen.figures, tuple(seen.agents), silent, took,
     )  # fmt: skip
@@ -142,8 +142,6 @@ def _opened(root: Path, namespace: str, seen: _Seen) -> Memory | None:
 
 def _around(seen: _Seen, root: Path, look: Look, memory: Memory | None, at: Moment) -> None:
     """Look at what stands around the store, whether it opens or not."""
-    from firsthand import __version__  # noqa: PLC0415 - the package names what is below it
-
     places = look.installed
     if root.is_dir():
         seen.check(Stage.STORE, lambda: stages.of_room(root, look.free_bytes))
@@ -157,7 +155,7 @@ def _around(seen: _Seen, root: Path, look: Look, memory: Memory | None, at: Mome
     for one in fired:
         seen.figures[f"fired {one.host} {one.event.value}"] = str(one.moment)
     if look.daemon is not None:
-        seen.check(Stage.DAEMON, lambda: around.of_daemon(look.daemon, __version__))
+        seen.check(Stage.DAEMON, lambda: around.of_daemon(look.daemon))
 
 
 def _inside(seen: _Seen, memory: Memory, look: Look, at: Moment) -> None:
@@ -176,9 +174,9 @@ def _figures(seen: _Seen, memory: Memory) -> list[Finding]:
     """Note sizes and reach, which are no findings."""
     reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
     head, key = reader.head()[0], reader.namespace_key(memory.namespace)
-    last = rows.clocks(memory, 1).ingested
+    last = rows.last_taken_in(memory)
     seen.figures["events"] = f"{head:,}"
-    seen.figures["last event"] = "none" if last is None else str(Moment(last))
+    seen.figures["last event"] = "none lately" if last is None else str(Moment(last))
     seen.figures["gate"] = gate_of(reader.db, key, memory._identity()).sentence(head)  # noqa: SLF001 - the same
     for one in memory.vectors():
         seen.figures[f"vectors by {one.embedder}"] = f"through {one.through:,} of {head:,}"
@@ -247,7 +245,7 @@ def _silent(seen: _Seen, root: Path) -> Rate:
     return rate
 
 
-def _kept(root: Path, report: Report) -> Report:
+def _kept(root: Path, report: HealthReport) -> HealthReport:
     """Keep the look; where it cannot be kept, the report says so: a store that takes no file takes no event."""
     try:
         status.keep(root, report)

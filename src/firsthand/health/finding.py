@@ -110,7 +110,7 @@ class AgentHealth:
 
 
 @value
-class Report:
+class HealthReport:
     """A whole look at one store and namespace.
 
     Attributes:

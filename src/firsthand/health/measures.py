@@ -41,6 +41,7 @@ HITS_MAX = 3
 VERSIONS_MAX = 500
 KEYS_MAX = 20
 MESSAGE_CHARACTERS_MAX = 600
+_NOT_SEEN = ("written", "indexed", "retrievable")
 _DATED = re.compile(r"\A\d{4}-\d\d-\d\d-?")
 
 
@@ -195,4 +196,4 @@ def unverified(agent: Agent) -> list[str]:
     """Name the episodes that were not found by their own topic after they were written (recall-problem 9.2)."""
     from firsthand.lifecycle.episodes import episodes  # noqa: PLC0415
 
-    return [one.name for one in episodes(agent) if not one.verified]
+    return [one.name for one in episodes(agent) if not one.verified and one.stage in _NOT_SEEN]

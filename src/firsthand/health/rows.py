@@ -82,6 +82,13 @@ def clocks(memory: Memory, most: int) -> Clocks:
     return Clocks(rows[0][0] if rows else None, max(times, default=None))
 
 
+def last_taken_in(memory: Memory) -> int | None:
+    """Say when the newest event of the namespace was taken in, in microseconds since 1970; None without one lately."""
+    at = newest(memory, 1)
+    found = _all(_db(memory)[0], "SELECT ingested FROM event WHERE position = ?", (at[0],)) if at else []
+    return int(found[0][0]) if found else None
+
+
 def last_of_host(memory: Memory, host: str) -> int | None:
     """Say when a message or tool call of a host's sessions was last taken in; None if not lately.
 

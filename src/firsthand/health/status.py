@@ -1,7 +1,7 @@
 """What is kept of each look at a memory: one line for whoever starts a session, and a history for trends.
 
 ``<store>/health/status.json`` holds the last look, ``history.jsonl`` a line a look. The
-invariant: `line` costs one small file and some file times (under a millisecond), for a
+invariant: `line` costs the read of one small file (under a millisecond), for a
 hook reads it at each session start; a status that is old, or cannot be read, says so
 instead of passing for good news.
 
@@ -11,7 +11,6 @@ It does not know how the look was taken.
 from __future__ import annotations
 
 import json
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,12 +18,10 @@ from typing import TYPE_CHECKING, Any
 from firsthand.lifecycle import small_files
 
 if TYPE_CHECKING:
-    from firsthand.health.finding import Rate, Report
+    from firsthand.health.finding import HealthReport, Rate
 
 STATUS_OLD_S = 7 * 86_400
 """After so long a status says nothing about today."""
-HOOKS_SILENT_S = 86_400
-"""So long after the last hook an event was written: the hooks do not come any more (the paper's took five days)."""
 LINE_CHARACTERS_MAX = 400
 HISTORY_BYTES_MAX = 1 << 19
 HISTORY_SHOWN_MAX = 1_000
@@ -43,20 +40,17 @@ def line(store: Path, *, now_s: float | None = None) -> str:
     now_s = time.time() if now_s is None else now_s
     data = small_files.read(_status(store))
     if data is None:
-        return _hooks_silent(store)
+        return ""
     told = _told(data)
     if told is None:
         return f"memory cannot say how it is: {_status(store)} is not what was written ({_DOCTOR})"
     age_s = now_s - told["time_s"]
     if told["line"]:
         return f"{told['line']} (as of {_age(age_s)} ago)"
-    silent = _hooks_silent(store)
-    if silent or age_s <= STATUS_OLD_S:
-        return silent
-    return f"memory was last looked at {_age(age_s)} ago ({_DOCTOR})"
+    return "" if age_s <= STATUS_OLD_S else f"memory was last looked at {_age(age_s)} ago ({_DOCTOR})"
 
 
-def keep(store: Path, report: Report) -> None:
+def keep(store: Path, report: HealthReport) -> None:
     """Keep a look: the line of it, and its figures at the end of the history.
 
     Raises:
@@ -73,7 +67,7 @@ def keep(store: Path, report: Report) -> None:
     small_files.add_line(path, row, bytes_max=HISTORY_BYTES_MAX, over=lambda: halve(path))
 
 
-def history(store: Path) -> tuple[dict[str, Any], ...]:
+def looks(store: Path) -> tuple[dict[str, Any], ...]:
     """Give the looks that are kept, oldest first, at most a thousand; a line torn by a crash is passed over.
 
     Raises:
@@ -114,7 +108,7 @@ def _told(data: bytes) -> dict[str, Any] | None:
     return told if fits else None
 
 
-def _row(report: Report) -> dict[str, Any]:
+def _row(report: HealthReport) -> dict[str, Any]:
     """Write a look as the history has it."""
     return {
         "time": str(report.time), "severity": str(report.severity), "namespace": report.namespace,
@@ -132,31 +126,6 @@ def _row(report: Report) -> dict[str, Any]:
 
 def _pair(rate: Rate) -> list[int]:
     return [rate.hits, rate.of]
-
-
-def _hooks_silent(store: Path) -> str:
-    """Say so when events were written long after the last hook fired; empty when hooks fire, or never did."""
-    fired = _newest(store / "hooks" / "fired")
-    written = max((_time(store / name) for name in ("firsthand.db", "firsthand.db-wal")), default=0.0)
-    if not fired or written - fired < HOOKS_SILENT_S:
-        return ""
-    return f"no hook has fired for {_age(written - fired)} while events were written: hooks: {_DOCTOR}"
-
-
-def _newest(folder: Path) -> float:
-    """Give the newest time of a folder's files, in seconds since 1970; 0 without any."""
-    try:
-        with os.scandir(folder) as listing:
-            return max((one.stat().st_mtime for one in listing), default=0.0)
-    except FileNotFoundError:
-        return 0.0
-
-
-def _time(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except FileNotFoundError:
-        return 0.0
 
 
 def _age(seconds: float) -> str:

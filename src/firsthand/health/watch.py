@@ -14,7 +14,7 @@ from firsthand import moment
 from firsthand.health import status
 
 if TYPE_CHECKING:
-    from firsthand.health.finding import Report
+    from firsthand.health.finding import HealthReport
     from firsthand.memory import Memory
 
 EVERY_S = 3_600
@@ -36,7 +36,7 @@ def due(store: Path, *, now_s: float | None = None) -> bool:
     return age_s < 0 or age_s >= (EVERY_S if status.is_good(store) else EVERY_DEGRADED_S)
 
 
-def watch(memory: Memory) -> Report:
+def watch(memory: Memory) -> HealthReport:
     """Look at a memory's stages, with a canary once a day, and keep what was found.
 
     Raises:

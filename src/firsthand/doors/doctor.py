@@ -1,0 +1,138 @@
+"""The command doctor: what is wrong with a memory, which stage it is, and what to type.
+
+The invariant: what is broken comes first and in one screen; the exit code says it too:
+0 when nothing is broken or degraded, 3 when a stage is, 5 when the namespace is no name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from firsthand import DaemonState, Finding, HealthReport, Look, __version__, environment, examine, installed, looks
+from firsthand.doors.display import shown, table
+from firsthand.doors.exits import DAMAGED, DONE
+from firsthand.doors.hook_asking import STATUS, ask, call_of
+from firsthand.doors.output import Output
+from firsthand.value import asdict
+
+NAMES_SHOWN_MAX = 5
+TRENDS_SHOWN_MAX = 30
+_COLOURS = {"broken": "bad", "degraded": "warn", "note": "faint"}
+_MEASURES = ("PC", "SRR", "ATR", "effective", "contradiction")
+
+
+def doctor(chosen: argparse.Namespace, out: Output) -> int:
+    """Look at the memory and say how it is."""
+    store = Path(chosen.store) if chosen.store else environment.default_store()
+    if chosen.history:
+        return _trends(store, out)
+    cwd = Path.cwd()
+    places = installed(environment.home(), cwd, environment.host_folders())
+    look = Look(
+        agent=chosen.agent, deep=chosen.deep, canary=not chosen.no_canary, installed=places, cwd=str(cwd),
+        daemon=_daemon(wanted=any(one.events for one in places)),
+    )  # fmt: skip
+    out.progress(lambda: f"looking at {store}")
+    report = examine(store, namespace=chosen.namespace, look=look)
+    if out.as_json:
+        out.json(of_report(report))
+    else:
+        say(report, out)
+    return DONE if report.ok else DAMAGED
+
+
+def of_report(report: HealthReport) -> dict[str, Any]:
+    """Give a report as JSON: times and words as text, rates as hits of so many."""
+    told = asdict(report)
+    told["time"] = str(report.time)
+    told["looked_at"] = [str(one) for one in report.looked_at]
+    told["severity"], told["ok"], told["line"] = str(report.severity), report.ok, report.line
+    for one in told["findings"]:
+        one["stage"], one["severity"] = str(one["stage"]), str(one["severity"])
+    return told
+
+
+def say(report: HealthReport, out: Output) -> None:
+    """Say what was found, for people: the broken stage first, then what was measured."""
+    state = "healthy" if report.ok else str(report.severity)
+    looked = ", ".join(report.looked_at) or "nothing"
+    out.line(f"memory is {out.style(state, 'good' if report.ok else 'bad')}  {shown(report.store)}")
+    out.line(f"looked at {looked} ({report.milliseconds / 1000:.1f} s)")
+    for one in report.findings:
+        _say_finding(one, out)
+    if report.agents:
+        out.line()
+        for line in table([("agent", "episodes", *_MEASURES), *_rows(report)], frozenset(range(1, 7))):
+            out.line(line)
+    lost = report.silent
+    if lost.of:
+        out.line(f"canaries lost in silence  {lost}")
+    fired = [f"{name.removeprefix('fired ')} {at}" for name, at in report.figures.items() if name.startswith("fired ")]
+    for name, figure in report.figures.items():
+        if not name.startswith("fired "):
+            out.line(f"{name}  {shown(figure)}")
+    for line in fired[:NAMES_SHOWN_MAX]:
+        out.line(f"last fired  {shown(line)}")
+    if len(fired) > NAMES_SHOWN_MAX:
+        out.line(f"... {len(fired) - NAMES_SHOWN_MAX} further hooks: --json")
+
+
+def _say_finding(one: Finding, out: Output) -> None:
+    whose = f" {shown(one.agent)}" if one.agent else ""
+    out.line(f"{out.style(str(one.severity), _COLOURS[str(one.severity)])}  {one.stage}{whose}: {shown(one.what)}")
+    if one.mend:
+        out.line(f"    -> {shown(one.mend)}")
+
+
+def _rows(report: HealthReport) -> Sequence[tuple[str, ...]]:
+    return [
+        (
+            shown(one.agent), str(one.episodes),
+            *map(str, (one.coverage, one.recall, one.ambient, one.effective, one.contradiction)),
+        )
+        for one in report.agents
+    ]  # fmt: skip
+
+
+def _trends(store: Path, out: Output) -> int:
+    """Show the looks that were kept, oldest first."""
+    kept = looks(store)
+    if out.as_json:
+        for one in kept:
+            out.json(one)
+        return DONE
+    lines = [("time", "state", "stages", "measures")]
+    lines += [
+        (one["time"][:16], one["severity"], ", ".join(one.get("stages", ())) or "-", _measured(one))
+        for one in kept[-TRENDS_SHOWN_MAX:]
+    ]
+    for line in table(lines):
+        out.line(line)
+    if len(kept) > TRENDS_SHOWN_MAX:
+        out.remark(f"{len(kept) - TRENDS_SHOWN_MAX:,} older ones: --json")
+    return DONE
+
+
+def _measured(look: dict[str, Any]) -> str:
+    """Sum up the measures of all agents of a look."""
+    agents = look.get("agents", {}).values()
+    said = []
+    for name in _MEASURES[:4]:
+        pairs = [one[name] for one in agents if name in one]
+        hits, of = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+        said += [f"{name} {100 * hits / of:.0f} %"] if of else []
+    return "  ".join(said)
+
+
+def _daemon(*, wanted: bool) -> DaemonState:
+    """Ask the daemon how it is; one that does not run is no fault, since hooks answer by themselves."""
+    call = call_of(environment, ["claude-code"])
+    call.operation = STATUS
+    told = ask(call, b"", environment.runtime_folder(), loopback=environment.loopback())
+    if told is None:
+        return DaemonState(wanted=wanted)
+    return DaemonState(wanted=wanted, alive=True, version=str(json.loads(told)["version"]), expected=__version__)
