@@ -7,8 +7,7 @@ import json
 import pytest
 from hosts_made import Claude
 
-from firsthand import Kind, Memory
-from firsthand.lifecycle import jobs
+from firsthand import Kind, Memory, run_due
 from firsthand.lifecycle.faults import faults
 from firsthand.lifecycle.shown import shown
 
@@ -20,7 +19,6 @@ LATER = 4_000_000_000_000
 @pytest.fixture
 def memory(tmp_path):
     with Memory.open(tmp_path / "store") as opened:
-        (tmp_path / "store" / "settings.json").write_text(json.dumps({"episodes": False}))
         yield opened
         report = opened.verify()
         assert report.ok, report
@@ -36,7 +34,7 @@ def first_session(memory, folder) -> Claude:
         claude.prompt(f"please look at the report number {number} about invoices and taxes")
         claude.says(f"The report number {number} lists invoices, taxes and a total of {number * 13} euros.")
     claude.fire("SessionEnd", reason="other")
-    jobs.run_due(memory, now_ms=LATER)
+    run_due(memory, now_ms=LATER)
     return claude
 
 
@@ -48,7 +46,7 @@ def test_an_exact_string_comes_back_when_and_only_when_it_is_relevant(memory, tm
     assert "48213" not in second.prompt("write a haiku on autumn leaves")
     context = second.prompt(ASKED)
     assert "48213" in context
-    assert second.last["systemMessage"] == "firsthand: 2 recalled"
+    assert second.last["systemMessage"] == "firsthand: 3 recalled"  # the message, the one before it, the episode
     assert "48213" not in second.prompt(ASKED + " again")  # it was shown
 
 
@@ -58,7 +56,7 @@ def test_what_was_injected_is_not_stored_again(memory, tmp_path):
     second = Claude(memory, tmp_path, 2)
     assert "48213" in second.prompt(ASKED)
     second.fire("Stop", stop_hook_active=False)
-    jobs.run_due(memory, now_ms=LATER)
+    run_due(memory, now_ms=LATER)
     held = [one.session for one in memory.events() if "48213" in one.text and one.kind is not Kind.EPISODE]
     assert held == ["claude-code:00000000-0000-0000-0000-000000000001"]
     assert [one.text for one in memory.events(second.session, kind=Kind.USER_MESSAGE)] == [ASKED]
@@ -96,9 +94,9 @@ def test_each_switch_turns_its_mechanism_off(memory, tmp_path, switch):
     before = {one.name for one in memory.sessions()}
     started = second.context("SessionStart", source="startup")
     context = second.prompt(ASKED)
-    jobs.run_due(memory, now_ms=LATER)
+    run_due(memory, now_ms=LATER)
     assert ("48213" in context) == (switch != "recall")
-    assert bool(started) == (switch != "preamble")
+    assert ("# What is remembered" in started) == (switch != "preamble")
     assert (second.session in {one.name for one in memory.sessions()} - before) == (switch != "record")
 
 
@@ -145,7 +143,7 @@ def test_a_large_tool_output_is_replaced_after_it_is_kept(memory, tmp_path):
     result = {"type": "tool_result", "content": stub, "tool_use_id": "t1"}
     claude.line("user", message={"role": "user", "content": [result]})
     claude.fire("Stop")
-    jobs.run_due(memory, now_ms=LATER)
+    run_due(memory, now_ms=LATER)
     results = [one for one in memory.events(claude.session) if one.kind is Kind.TOOL_RESULT]
     assert [json.loads(memory.expand(f"fh:{one.id}"))["stdout"] for one in results] == [large]
 
@@ -155,8 +153,6 @@ def test_a_compaction_of_the_host_leaves_markers_rules_and_exact_strings(memory,
     claude = Claude(memory, tmp_path, 5)
     claude.prompt("never push to the branch release-9 directly")
     claude.says("Understood. The hash of the last good build is 9f8e7d6c5b4a3f2e.")
-    claude.fire("Stop")
-    jobs.run_due(memory, now_ms=LATER)
     context = claude.context("SessionStart", source="compact")
     assert "never push to the branch release-9 directly" in context
     assert "9f8e7d6c5b4a3f2e" in context
@@ -173,7 +169,7 @@ def test_a_command_that_failed_last_is_warned_of_and_one_that_ran_is_not(memory,
     first.runs("cargo build --release", "Exit code 101\nno disk", failed=True)
     first.runs("cargo build --release", "Finished")
     first.fire("Stop")
-    jobs.run_due(memory, now_ms=LATER)
+    run_due(memory, now_ms=LATER)
     second = Claude(memory, tmp_path, 2)
     second.prompt("go on with the work from before, please and thank you")
     assert "missing credentials" in second.runs("make deploy-staging REGION=eu", "ok")

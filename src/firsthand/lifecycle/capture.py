@@ -26,10 +26,13 @@ from firsthand.moment import Moment
 from firsthand.value import asdict, replace
 
 if TYPE_CHECKING:
+    from firsthand.intake.report import ImportReport
+    from firsthand.lifecycle.agent import Agent
     from firsthand.memory import Memory
 
 TRANSCRIBED = ("claude-code", "codex", "gemini")
 SPOOL_BYTES_MAX = 64 << 20
+NOW_BYTES_MAX = 32 << 20
 SPOOL_WAIT_MS = 60_000
 OUTPUT_CHARACTERS_MIN = 16_384
 """A tool result above this may be replaced by its preview."""
@@ -76,6 +79,25 @@ def follow(memory: Memory, job: Job) -> None:
     below = transcript.with_suffix("") / "subagents"
     _import(memory, job, [transcript, *([below] if below.is_dir() else [])])
     small_files.remove(_spool(memory, job.session))
+
+
+def follow_now(memory: Memory, call: HookCall, agent: str) -> None:
+    """Read what is new in a transcript within the hook, since its end is needed at once; nothing is learned from it.
+
+    A transcript above `NOW_BYTES_MAX` is left to the job.
+    """
+    if call.host not in TRANSCRIBED or not call.transcript or not small_files.is_file(call.transcript):
+        return
+    transcript = Path(call.transcript)
+    with small_files.ours(f"look at {transcript}"):
+        if transcript.stat().st_size > NOW_BYTES_MAX:
+            return
+    from firsthand.intake.find import in_paths
+    from firsthand.intake.importer import import_found
+    from firsthand.keeper import LogKeeper
+
+    report = import_found(LogKeeper(memory._log, memory.namespace), in_paths([transcript]))  # noqa: SLF001 - one room
+    _take(memory.agent(agent), report, Job(jobs.FOLLOW, host=call.host, cwd=call.cwd))
 
 
 def settle(memory: Memory, job: Job) -> None:
@@ -189,8 +211,11 @@ def _append(memory: Memory, session: str, made: list[Draft]) -> None:
 
 
 def _import(memory: Memory, job: Job, paths: list[Path]) -> None:
-    report = memory.import_paths(paths)
-    agent = memory.agent(job.agent)
+    _take(memory.agent(job.agent), memory.import_paths(paths), job)
+
+
+def _take(agent: Agent, report: ImportReport, job: Job) -> None:
+    """Make the sessions of an import the agent's."""
     for source in report.sources:
         for session in source.sessions:
             agent.enrol(session, host=job.host, cwd=job.cwd)

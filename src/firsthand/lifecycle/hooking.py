@@ -146,6 +146,7 @@ class _Hook:
             self._leave(job)
             if self._settings.episodes:
                 self._leave(replace(job, kind=jobs.CATCH_UP))
+            self._leave(Job(jobs.HEALTH, memory.namespace))
         elif call.event is HookEvent.SESSION_END and self._settings.episodes:
             after = self._now.milliseconds + capture.END_WAIT_MS
             named = replace(job, kind=jobs.CLOSE, session=self._session, host=call.host, path=call.transcript)
@@ -167,6 +168,8 @@ class _Hook:
         if self._call.source == "compact" and self._settings.recall:
             from firsthand.lifecycle import compacted
 
+            if self._settings.record and not self._memory.read_only:
+                self._try("record", lambda: capture.follow_now(self._memory, self._call, self._agent.name))
             left = compacted.left(self._memory, self._session)
             self._add(left.text, _MEMORY, shown=[*self._shown.get("shown", ()), *left.pointers])
 

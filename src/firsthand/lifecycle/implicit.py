@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from firsthand.answer import Answer, Hit, Outcome, Query
 from firsthand.event import Kind
+from firsthand.lifecycle.files import outdated
 from firsthand.lifecycle.shown import shown
 from firsthand.value import replace, value
 
@@ -92,6 +93,7 @@ def remind(agent: Agent, text: str, session: str, settings: Settings, *, deadlin
         return Reminder(f"memory is degraded: {notes}", (), answer, "degraded")
     if answer.outcome is not Outcome.FOUND:
         return Reminder(answer=answer, skipped=answer.outcome.value)
+    seen |= outdated(agent)
     hits = _chosen(agent, [hit for hit in answer.hits if hit.pointer not in seen], settings.hits_max)
     if not hits:
         return Reminder(answer=answer, skipped="shown before in this session")

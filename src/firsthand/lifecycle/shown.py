@@ -59,7 +59,7 @@ def keep(memory: Memory, session: str, call: HookCall, told: dict[str, Any], *, 
     for identity in ids:
         try:
             before = memory.event(Pointer(identity))
-        except Unresolvable:
+        except Unresolvable:  # nothing was shown for this call yet
             continue
         return bool(nonce) and before.meta.get("nonce") == nonce
     draft = Draft(

@@ -1,0 +1,32 @@
+"""What hooks know of a session from call to call."""
+
+from __future__ import annotations
+
+from firsthand.lifecycle import known
+from firsthand.lifecycle.known import Known
+
+
+def test_what_is_kept_of_a_session_comes_back_by_namespace(tmp_path):
+    """A session of the same name in another namespace is another one."""
+    one = Known("agent", payloads=True, told=("a",))
+    known.keep(tmp_path, "n", "s", one)
+    assert known.known(tmp_path, "n", "s") == one
+    assert known.known(tmp_path, "m", "s") == Known()
+
+
+def test_a_file_of_another_version_says_nothing(tmp_path):
+    """What cannot be understood is as if it were not there."""
+    known.keep(tmp_path, "n", "s", Known("agent"))
+    (path,) = (tmp_path / "hooks" / "known").iterdir()
+    for data in (b"", b"[]", b"{", b'{"agent": 1}'):
+        path.write_bytes(data)
+        assert known.known(tmp_path, "n", "s") == Known()
+
+
+def test_the_oldest_are_forgotten_above_the_limit(tmp_path, monkeypatch):
+    """Only so many are kept."""
+    monkeypatch.setattr(known, "KNOWN_MAX", 3)
+    for number in range(5):
+        known.keep(tmp_path, "n", f"s{number}", Known("a"))
+    assert (known.prune(tmp_path), known.prune(tmp_path)) == (2, 0)
+    assert len(list((tmp_path / "hooks" / "known").iterdir())) == 3

@@ -1,0 +1,40 @@
+"""What was shown unasked is kept, by one of two hooks, until the window is emptied."""
+
+from __future__ import annotations
+
+from firsthand import Kind, Memory
+from firsthand.hosts.hook import HookCall, HookEvent
+from firsthand.lifecycle.shown import SAME_S, keep, shown
+from firsthand.moment import Moment
+
+CALL = HookCall("claude-code", HookEvent.PROMPT, "UserPromptSubmit", "1", "k", prompt="words that must not be kept")
+
+
+def at(seconds: float) -> Moment:
+    return Moment(int((1_795_000_020 + seconds) * 1_000_000))
+
+
+def test_one_of_two_hooks_shows_and_a_retry_shows_again(tmp_path):
+    """The same call within the time is kept once, whoever asks; later it is another one."""
+    with Memory.open(tmp_path) as memory:
+        told = {"shown": ["fh:x"]}
+        assert keep(memory, "s", CALL, told, nonce="a", now=at(0))
+        assert not keep(memory, "s", CALL, told, nonce="b", now=at(1))
+        assert not keep(memory, "s", CALL, told, nonce="", now=at(1))
+        assert keep(memory, "s", CALL, told, nonce="a", now=at(2))
+        assert keep(memory, "s", CALL, {"shown": ["fh:y"]}, nonce="c", now=at(2 * SAME_S + 2))
+        assert shown(memory, "s") == {"fh:x", "fh:y"}
+        events = list(memory.events("s", kind=Kind.INJECTION))
+        assert [one.is_searchable for one in events] == [False, False]
+        assert not any("words" in one.text or "words" in str(one.meta) for one in events)
+        assert memory.verify().ok
+
+
+def test_a_compaction_lets_things_be_shown_again(tmp_path):
+    """What was shown before the window was emptied counts no more."""
+    with Memory.open(tmp_path) as memory:
+        keep(memory, "s", CALL, {"shown": ["fh:x"]}, nonce="a", now=at(0))
+        start = HookCall("claude-code", HookEvent.SESSION_START, "SessionStart", "1", "k", source="compact")
+        keep(memory, "s", start, {"shown": ["fh:r"]}, nonce="b", now=at(5))
+        assert shown(memory, "s") == {"fh:r"}
+        assert memory.verify().ok
