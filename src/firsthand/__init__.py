@@ -49,10 +49,11 @@ if TYPE_CHECKING:
     from firsthand.index.dense import VectorSpace
     from firsthand.index.embed.port import Embedder, callable_embedder
     from firsthand.intake.report import ImportReport, Progress, SourceReport
-    from firsthand.lifecycle.agent import Agent, agents
+    from firsthand.lifecycle.agent import Agent, agent_in, agents
     from firsthand.lifecycle.agent_tools import AgentTools, Told
     from firsthand.lifecycle.closing import CaughtUp, Closed
     from firsthand.lifecycle.episode import Episode
+    from firsthand.lifecycle.files import Followed
     from firsthand.lifecycle.hooking import Answered, answer_hook
     from firsthand.lifecycle.hosted import Brought, HostedSession
     from firsthand.lifecycle.installed import Installed, installed
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.doing import Done, run_due
     from firsthand.lifecycle.jobs import next_due_ms
     from firsthand.lifecycle.refining import Refiner
+    from firsthand.lifecycle.rubric import Rubric
     from firsthand.live.replay import difference
     from firsthand.live.request import Request
     from firsthand.live.window import SessionWindow
@@ -72,6 +74,8 @@ if TYPE_CHECKING:
     from firsthand.log.verify import Problem, Verification
     from firsthand.memory import Memory
     from firsthand.moment import Moment
+    from firsthand.pack.cues import Cues
+    from firsthand.pack.preamble import Preamble
     from firsthand.places import UsualPlace, usual_places
     from firsthand.pointer import Pointer
     from firsthand.pull import PullLimits
@@ -102,6 +106,7 @@ __all__ = [
     "Change",
     "Closed",
     "Conditions",
+    "Cues",
     "DaemonState",
     "Difference",
     "Done",
@@ -115,6 +120,7 @@ __all__ = [
     "Exported",
     "Finding",
     "FirsthandError",
+    "Followed",
     "FormatError",
     "HealthReport",
     "Hit",
@@ -137,6 +143,7 @@ __all__ = [
     "Plan",
     "Pointer",
     "PointerError",
+    "Preamble",
     "Problem",
     "Progress",
     "PullLimits",
@@ -147,6 +154,7 @@ __all__ = [
     "Refiner",
     "Replay",
     "Request",
+    "Rubric",
     "Scope",
     "Session",
     "SessionInfo",
@@ -175,6 +183,7 @@ __all__ = [
     "Verification",
     "Window",
     "__version__",
+    "agent_in",
     "agents",
     "answer_hook",
     "backups",
@@ -246,12 +255,16 @@ _ROOMS = {
     "compact.stays": ("Stay",),
     "lifecycle.installed": ("Installed", "installed"),
     "lifecycle.installing": ("Change", "Plan", "backups", "plan_install", "plan_uninstall"),
-    "lifecycle.agent": ("Agent", "agents"),
+    "lifecycle.agent": ("Agent", "agent_in", "agents"),
     "lifecycle.closing": ("CaughtUp", "Closed"),
     "lifecycle.episode": ("Episode",),
     "lifecycle.refining": ("Refiner",),
     "lifecycle.agent_tools": ("AgentTools", "Told"),
     "lifecycle.hosted": ("Brought", "HostedSession"),
+    "lifecycle.files": ("Followed",),
+    "lifecycle.rubric": ("Rubric",),
+    "pack.cues": ("Cues",),
+    "pack.preamble": ("Preamble",),
     "lifecycle.hooking": ("Answered", "answer_hook"),
     "lifecycle.doing": ("Done", "run_due"),
     "lifecycle.jobs": ("next_due_ms",),

@@ -10,7 +10,7 @@ import argparse
 from typing import Any
 
 from firsthand import Kind, Moment, __version__, moment
-from firsthand.doors import agent_arguments, hook_arguments
+from firsthand.doors import agent_arguments, hook_arguments, remembering_arguments
 
 EXIT_CODES = """exit codes:
   0    done, or found; also what is only weakly found
@@ -60,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
         add(commands)
     hook_arguments.add(commands, _command)
     agent_arguments.add(commands, _command)
+    remembering_arguments.add(commands, _command)
     return top
 
 

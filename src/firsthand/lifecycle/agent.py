@@ -11,7 +11,7 @@ It joins the parts of this room and decides nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -23,8 +23,18 @@ from firsthand.event import Draft, Event, Kind, Trust
 from firsthand.log.prepare import check_name
 
 if TYPE_CHECKING:
+    from firsthand.lifecycle.closing import CaughtUp, Closed, Refine
+    from firsthand.lifecycle.episode import Episode
+    from firsthand.lifecycle.files import FileChange, Followed
+    from firsthand.lifecycle.inbox import Message
+    from firsthand.lifecycle.rubric import Rubric
     from firsthand.memory import Memory
+    from firsthand.pack.cues import Cues
+    from firsthand.pack.preamble import Preamble
 
+PREAMBLE_TOKENS_MAX, CUES_TOKENS_MAX = 1_500, 80
+OWN = "agent:"
+"""What the name of the session begins with that holds what is an agent's own."""
 ENROLMENT = "enrolment"
 """The fact ``type`` in the meta of an event that makes a session an agent's."""
 SESSIONS_MAX = SCOPE_SESSIONS_MAX - 2
@@ -41,7 +51,7 @@ class Agent:
     @property
     def session(self) -> str:
         """The session of the log that holds what is the agent's own."""
-        return f"agent:{self.name}"
+        return f"{OWN}{self.name}"
 
     @property
     def folder(self) -> Path:
@@ -73,6 +83,95 @@ class Agent:
         Of more than `SESSIONS_MAX` sessions the newest count; the older ones are found by naming them.
         """
         return Scope() if across else Scope((*self.sessions()[-SESSIONS_MAX:], self.session, NOTES))
+
+    def episodes(self) -> tuple[Episode, ...]:
+        """Give the record of each of the agent's sessions that has one, the newest version of each, oldest first."""
+        from firsthand.lifecycle.episodes import episodes
+
+        return episodes(self)
+
+    def close(self, session: str, *, refine: Refine | None = None) -> Closed:
+        """Write the episode of a session that has ended; `firsthand.lifecycle.closing.close` says what is promised."""
+        from firsthand.lifecycle.closing import close
+
+        return close(self, session, refine=refine)
+
+    def catch_up(self, *, quiet_seconds: float = 900.0, deadline_seconds: float = 20.0) -> CaughtUp:
+        """Write the episodes of the agent's sessions that are quiet and have none, or went on after it."""
+        from firsthand.lifecycle.closing import catch_up
+
+        return catch_up(self, quiet_seconds=quiet_seconds, deadline_seconds=deadline_seconds)
+
+    # what it is told, and its files ------------------------------------------------------------------
+
+    def preamble(self, *, tokens_max: int = PREAMBLE_TOKENS_MAX, health: str = "") -> Preamble:
+        """Assemble what a new session reads first; ``health`` is what is wrong with the memory, in a line."""
+        from firsthand.lifecycle.loading import preamble_of
+
+        return preamble_of(self, tokens_max=tokens_max, health=health)
+
+    def cues(self, text: str, *, tokens_max: int = CUES_TOKENS_MAX) -> Cues:
+        """Choose the names of episodes, knowledge and entities that are shown with a message."""
+        from firsthand.lifecycle.loading import cues_of
+
+        return cues_of(self, text, tokens_max=tokens_max)
+
+    def learn(self, file: str, text: str | bytes) -> FileChange | None:
+        """Write a piece of knowledge into the log and the folder; `firsthand.lifecycle.files.learn` says how."""
+        from firsthand.lifecycle.files import learn
+
+        return learn(self, file, text)
+
+    def follow(self) -> Followed:
+        """Take what a person edited in the agent's folder into the log."""
+        from firsthand.lifecycle.files import follow
+
+        return follow(self)
+
+    def restore(self, files: Collection[str] = ()) -> tuple[str, ...]:
+        """Write files anew from the log that are not in the folder; those that are named also when deleted."""
+        from firsthand.lifecycle.files import restore
+
+        return restore(self, files)
+
+    def rubric(self) -> Rubric:
+        """Make the rubric from what the user had to correct, and write it into ``rubric.md``."""
+        from firsthand.lifecycle.rubric import refresh, rubric_of
+
+        if not self.memory.read_only:
+            refresh(self)
+        return rubric_of(self)
+
+    def tell(self, text: str, *, sender: str, about: Sequence[str] = ()) -> Message:
+        """Send the agent a message of another one, if its settings allow it; see `firsthand.lifecycle.inbox.send`."""
+        from firsthand.lifecycle.inbox import send
+
+        return send(self.memory, self.name, text, sender, about)
+
+    def messages(self, *, unread: bool = False) -> tuple[Message, ...]:
+        """Give the messages to the agent, the oldest first."""
+        from firsthand.lifecycle.inbox import messages
+
+        return tuple(one for one in messages(self) if not (unread and one.read))
+
+    def mark_read(self, read: Iterable[Message | str]) -> int:
+        """Let messages count as read; say how many of them did not before."""
+        from firsthand.lifecycle.inbox import mark_read
+
+        return mark_read(self, read)
+
+
+def agent_in(memory: Memory, folder: str) -> Agent:
+    """Give the agent of a folder: the one that the settings name, else that of the project."""
+    from firsthand.lifecycle import settings
+
+    return Agent(memory, settings.load(memory.path, folder).agent or settings.agent_of(folder))
+
+
+def agents(memory: Memory) -> tuple[Agent, ...]:
+    """Give the agents of a namespace, in the order in which they first had something of their own."""
+    names = (one.name.removeprefix(OWN) for one in memory.sessions() if one.name.startswith(OWN) and one.name != OWN)
+    return tuple(Agent(memory, name) for name in names)
 
 
 def _as_file(name: str) -> str:

@@ -87,7 +87,7 @@ class Version:
 
 
 @value
-class Change:
+class FileChange:
     """One file that was followed: ``new``, ``changed`` or ``deleted``."""
 
     file: str
@@ -104,7 +104,7 @@ class Followed:
         left_out: sentences on what is there and was not followed.
     """
 
-    changes: tuple[Change, ...]
+    changes: tuple[FileChange, ...]
     files: int
     left_out: tuple[str, ...]
 
@@ -179,7 +179,7 @@ def follow(agent: Agent) -> Followed:
     state = _read_state(agent.folder / STATE_FILE)
     moved = [one for one in present.values() if state.get(one.file) != list(one.signs)]
     gone = [file for file in state if file not in present and is_followed(file)]
-    changes: list[Change] = []
+    changes: list[FileChange] = []
     kept = {file: signs for file, signs in state.items() if file in present}
     if moved or gone:
         known = versions(agent)
@@ -200,7 +200,7 @@ def follow(agent: Agent) -> Followed:
     return Followed(tuple(changes), len(kept), tuple(told))
 
 
-def learn(agent: Agent, file: str, text: str | bytes, *, by_user: bool = False) -> Change | None:
+def learn(agent: Agent, file: str, text: str | bytes, *, by_user: bool = False) -> FileChange | None:
     """Write a piece of knowledge into the log and the agent's folder; None when it says what it said before.
 
     Args:
@@ -301,7 +301,7 @@ def _keep_theirs(agent: Agent, file: str, content: bytes) -> None:
 
 def _take(
     agent: Agent, file: str, content: bytes, before: Version | None, at: Moment | None, *, by_user: bool = True
-) -> Change | None:
+) -> FileChange | None:
     """Append a version, unless the log's newest one has the same bytes."""
     digest = hashlib.sha256(content).hexdigest()
     if before is not None and not before.deleted and before.digest == digest:
@@ -309,13 +309,13 @@ def _take(
     origin, trust = ("user", Trust.TRUSTED) if by_user else ("agent", Trust.AGENT)
     what = "changed" if before is not None and not before.deleted else "new"
     meta = {FILE: file, DIGEST: digest, **_supersedes(before)}
-    return Change(file, what, _append(agent, meta, content, at, origin, trust, before))
+    return FileChange(file, what, _append(agent, meta, content, at, origin, trust, before))
 
 
-def _delete(agent: Agent, before: Version) -> Change:
+def _delete(agent: Agent, before: Version) -> FileChange:
     meta = {FILE: before.file, DELETED: True, **_supersedes(before)}
     said = f"{before.file} was deleted.".encode()
-    return Change(before.file, "deleted", _append(agent, meta, said, None, "user", Trust.TRUSTED, before))
+    return FileChange(before.file, "deleted", _append(agent, meta, said, None, "user", Trust.TRUSTED, before))
 
 
 def _append(

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 
 from firsthand.event import Event, Kind, Trust
 from firsthand.lifecycle import files
-from firsthand.lifecycle.agent import NOTES
+from firsthand.lifecycle.agent import CUES_TOKENS_MAX, NOTES, PREAMBLE_TOKENS_MAX
+from firsthand.lifecycle.episodes import episodes
 from firsthand.pack import cues as pack_cues
 from firsthand.pack import preamble as pack_preamble
 from firsthand.pack.cues import Cues, Named
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from firsthand.log.read import SessionInfo
     from firsthand.task.state import Entry, TaskState
 
-PREAMBLE_TOKENS_MAX = 1_500
 SESSIONS_MAX = 3
 """The newest sessions whose task state is looked at."""
 HEAD_EVENTS, TAIL_EVENTS = 12, 120
@@ -92,7 +92,7 @@ def parts_of(agent: Agent) -> Iterator[Part]:
     yield from _relational(agent, kept)
 
 
-def cues_of(agent: Agent, text: str, *, tokens_max: int = pack_cues.TOKENS_MAX) -> Cues:
+def cues_of(agent: Agent, text: str, *, tokens_max: int = CUES_TOKENS_MAX) -> Cues:
     """Choose the names that are shown with a message: episodes, knowledge and entities of the agent."""
     from firsthand.recall.stop_words import STOP_WORDS
 
@@ -101,7 +101,9 @@ def cues_of(agent: Agent, text: str, *, tokens_max: int = pack_cues.TOKENS_MAX) 
 
 def names_of(agent: Agent) -> tuple[Named, ...]:
     """Give all names that can be cues, the newest first, with what each is about."""
-    dated = [(one.position, Named(one.name, "Episodes", one.about)) for one in _episodes(agent)]
+    dated = [
+        (one.through, Named(one.name, "Episodes", f"{one.topic} {' '.join(one.terms)}")) for one in episodes(agent)
+    ]
     for one in files.versions(agent).values():
         group = {files.KNOWLEDGE: "Knowledge", files.ENTITIES: "Entities"}.get(one.file.partition("/")[0])
         if group and not one.deleted:
@@ -214,32 +216,10 @@ def _same(one: frozenset[str], other: frozenset[str]) -> bool:
 # episodes, rules, files ----------------------------------------------------------------------------------
 
 
-@value
-class _Episode:
-    """The latest version of an episode, as the log has it."""
-
-    name: str
-    about: str
-    pointer: str
-    position: int
-    text: str
-
-
-def _episodes(agent: Agent) -> list[_Episode]:
-    """Read the episodes of an agent, the newest first; of a session that was resumed, its latest."""
-    found: dict[str, _Episode] = {}
-    for one in agent.own(Kind.EPISODE, newest_first=True):
-        name, session, topic = (one.meta.get(key) for key in ("name", "session", "topic"))
-        if isinstance(name, str) and not one.erased:
-            about = topic if isinstance(topic, str) else ""
-            key = session if isinstance(session, str) else name
-            found.setdefault(key, _Episode(name, about, f"fh:{one.id}", one.position, one.text))
-    return [*found.values()]
-
-
 def _episodic(agent: Agent) -> Iterator[Part]:
-    for number, one in enumerate(_episodes(agent)):
-        text = "\n".join(_lines(one.text)) if number < EPISODES_TOLD else ""
+    """Give the episodes, the newest first, and of the newest ones what they say was decided and is pending."""
+    for number, one in enumerate(reversed(episodes(agent))):
+        text = "\n".join(_lines(agent.memory.event(one.pointer).text)) if number < EPISODES_TOLD else ""
         yield Part(EPISODIC, one.name, text, one.pointer)
 
 
