@@ -52,13 +52,13 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.agent import Agent, agent_in, agents
     from firsthand.lifecycle.agent_tools import AgentTools, Told
     from firsthand.lifecycle.closing import CaughtUp, Closed
+    from firsthand.lifecycle.doing import Done, run_due
     from firsthand.lifecycle.episode import Episode
     from firsthand.lifecycle.files import Followed
     from firsthand.lifecycle.hooking import Answered, answer_hook
     from firsthand.lifecycle.hosted import Brought, HostedSession
     from firsthand.lifecycle.installed import Installed, installed
     from firsthand.lifecycle.installing import Change, Plan, backups, plan_install, plan_uninstall
-    from firsthand.lifecycle.doing import Done, run_due
     from firsthand.lifecycle.jobs import next_due_ms
     from firsthand.lifecycle.refining import Refiner
     from firsthand.lifecycle.rubric import Rubric
