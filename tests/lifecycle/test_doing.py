@@ -10,7 +10,7 @@ import pytest
 from firsthand import Memory, run_due
 from firsthand.lifecycle import jobs
 from firsthand.lifecycle.doing import BACKOFF_S, TRIES_MAX
-from firsthand.lifecycle.whys import faults
+from firsthand.lifecycle.faults import faults
 from firsthand.lifecycle.jobs import Job
 from firsthand.value import replace
 
