@@ -1,0 +1,289 @@
+"""The daemon: answers the hooks of one user from stores that are open already, then does what they left.
+
+    accept -> peer is the user -> a worker: read the request -> answer -> reply
+                                            `-> what is left to do -> one thread, one store at a time
+
+The invariants: at most one a user (the lock that its starter took lives in this
+process); it waits in system calls and uses no processor when nothing comes; it stops
+by itself when idle, when its own code was replaced, when it has grown too large, or
+when a newer version asks; whatever it leaves undone a hook does by itself, or keeps.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import hmac
+import json
+import os
+import resource
+import secrets
+import select
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import firsthand
+from firsthand import environment
+from firsthand.doors import hook_asking, hook_files
+from firsthand.doors.daemon_jobs import Jobs
+from firsthand.doors.daemon_stores import Stores
+from firsthand.doors.hook_answering import answered
+from firsthand.doors.hook_asking import ANSWERED, BUSY, HOOK, LEAVE, STATUS, STOP, VERSION, Call
+
+IDLE_S = 15 * 60.0
+CONNECTIONS_MAX = 64  # at work or waiting; one more is told to answer by itself
+THREADS_MAX = 6
+REQUEST_S = 5.0
+"""A caller that does not say its request whole in so long is let go."""
+MEMORY_BYTES_MAX = 512 << 20
+"""Of the process; above it stops when it has nothing to do, and the next hook starts a fresh one."""
+CLOSING_S = 2.0
+_SWITCH_S = 0.001  # a thread at long work must not hold up an answer for the usual 5 ms a turn
+
+
+def serve(folder: str, lock: int) -> None:
+    """Be the daemon of a folder until it stops; the lock is held already, and given back by the process's end."""
+    os.umask(0o077)
+    sys.setswitchinterval(_SWITCH_S)
+    os.pwrite(lock, f"{os.getpid():>10}\n".encode(), 0)
+    try:
+        _Daemon(folder).run()
+    except BaseException as error:
+        hook_files.log(folder, f"the daemon ends by a fault: {type(error).__name__}: {error} {_last(error)}")
+        raise
+    finally:
+        os.close(lock)
+
+
+class _Daemon:
+    """One run of the daemon."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder, self._loopback = folder, environment.loopback()
+        self._token = secrets.token_hex(16) if self._loopback else ""
+        self._listener = self._listen()
+        self._waker, self._woken = socket.socketpair()
+        self._stores = Stores()
+        self._jobs = Jobs(self._stores, self._log, self._wake)
+        self._slots = threading.BoundedSemaphore(CONNECTIONS_MAX)
+        self._workers = ThreadPoolExecutor(THREADS_MAX, "hook")
+        self._code, self._begun = _code(), time.time()
+        self._calls = self._running = 0
+        self._why = ""
+        self._counting = threading.Lock()
+
+    def run(self) -> None:
+        """Serve until there is a reason to stop."""
+        signal.signal(signal.SIGTERM, lambda *_: self._stop("told to by a signal"))
+        signal.signal(signal.SIGINT, lambda *_: self._stop("interrupted"))
+        self._waker.setblocking(False)
+        signal.set_wakeup_fd(self._waker.fileno())
+        gc.collect()
+        gc.freeze()  # what is imported stays; collections need not look at it again
+        try:
+            self._accept()
+        finally:
+            self._close()
+
+    def _accept(self) -> None:
+        while not self._why:
+            ready, _, _ = select.select([self._listener, self._woken], [], [], IDLE_S)
+            if not ready and not self._running and not self._jobs.busy:
+                self._stop(f"idle for {IDLE_S / 60:.0f} minutes")
+            if self._woken in ready:
+                self._woken.recv(4_096)
+            if self._listener in ready and not self._why:
+                connection, _ = self._listener.accept()
+                self._take(connection)
+
+    def _take(self, connection: socket.socket) -> None:
+        """Hand a caller to a worker, or send it away."""
+        if not self._loopback and not _same_user(connection):
+            self._log("a caller of another user was refused")
+            connection.close()
+            return
+        if not self._slots.acquire(blocking=False):
+            with connection:
+                _say(connection, BUSY)
+            return
+        with self._counting:
+            self._running += 1
+        self._workers.submit(self._work, connection)
+
+    def _work(self, connection: socket.socket) -> None:
+        """Serve one caller: the outermost frame of a worker, where what went wrong is written down."""
+        try:
+            with connection:
+                self._serve(connection)
+        except (OSError, ValueError) as error:
+            self._log(f"a caller was let go: {type(error).__name__}: {error}")
+        except BaseException as error:  # noqa: BLE001 - a worker must live on; a hook that hears nothing answers alone
+            self._log(f"a fault: {type(error).__name__}: {error} {_last(error)}")
+        finally:
+            with self._counting:
+                self._running -= 1
+            self._slots.release()
+
+    def _serve(self, connection: socket.socket) -> None:
+        by = time.monotonic() + REQUEST_S
+        head, size = hook_asking.lengths(hook_asking.receive(connection, 12, by))
+        call = hook_asking.parsed(hook_asking.receive(connection, head, by))
+        payload = hook_asking.receive(connection, size, by)
+        if self._loopback and not hmac.compare_digest(call.token.encode(), self._token.encode()):
+            raise ValueError("its token is not the daemon's")
+        if call.operation == STATUS:
+            _say(connection, ANSWERED, json.dumps(self._state()).encode())
+        elif call.operation == STOP:
+            _say(connection, ANSWERED)
+            self._stop("told to")
+        elif call.operation != HOOK or (reason := self._steps_down(call)):
+            _say(connection, LEAVE)
+            if call.operation == HOOK:
+                self._stop(reason)
+        else:
+            self._hook(connection, call, payload)
+
+    def _hook(self, connection: socket.socket, call: Call, payload: bytes) -> None:
+        with self._counting:
+            self._calls += 1
+        try:
+            with self._stores.of(call) as memory:
+                output, left = answered(memory, call, payload, self._log)
+                _say(connection, ANSWERED, output)
+        except firsthand.FirsthandError as error:
+            # The hook would meet the same; it is told nothing, and the call is kept.
+            hook_files.keep(call, payload, self._folder, f"{type(error).__name__}: {error}")
+            _say(connection, ANSWERED)
+            return
+        self._jobs.look(call, left=left)
+
+    # stopping --------------------------------------------------------------------------------------
+
+    def _steps_down(self, call: Call) -> str:
+        """Say why this process is not to answer; empty when it is."""
+        if _number(call.version) > _number(VERSION):
+            return f"a newer version asks: {call.version}"
+        if _code() != self._code:
+            return "its own code was replaced"
+        return ""
+
+    def _stop(self, why: str) -> None:
+        self._why = self._why or why
+        self._wake()
+
+    def _wake(self) -> None:
+        """Wake the accepting thread, to look whether it is to go on."""
+        if not self._why and _memory_bytes() > MEMORY_BYTES_MAX:
+            self._why = f"grown over {MEMORY_BYTES_MAX >> 20} MiB"
+        try:
+            self._waker.send(b"x")
+        except BlockingIOError:  # it has more than enough to wake up by
+            return
+
+    def _close(self) -> None:
+        """Let nobody in, finish what is begun as far as it takes no longer than a moment, and end."""
+        (Path(self._folder) / (hook_asking.PORT_FILE if self._loopback else hook_asking.SOCKET_FILE)).unlink(
+            missing_ok=True
+        )
+        self._listener.close()
+        by = time.monotonic() + CLOSING_S
+        while self._running and time.monotonic() < by:
+            time.sleep(0.01)
+        self._jobs.stop(max(0.0, by - time.monotonic()))
+        self._workers.shutdown(wait=False, cancel_futures=True)
+        if not self._running and not self._jobs.busy:
+            self._stores.close()
+        self._log(f"the daemon ends: {self._why or 'a fault'}; {self._calls:,} calls")
+        os._exit(0)  # a worker that hangs must not hold the lock; a write that is cut short was not acknowledged
+
+    # the rest --------------------------------------------------------------------------------------
+
+    def _listen(self) -> socket.socket:
+        folder = Path(self._folder)
+        if self._loopback:
+            listener = socket.create_server(("127.0.0.1", 0), backlog=CONNECTIONS_MAX)
+            part = folder / f"{hook_asking.PORT_FILE}.part"
+            part.write_text(f"{listener.getsockname()[1]} {self._token}", encoding="ascii")
+            part.replace(folder / hook_asking.PORT_FILE)
+            return listener
+        path = hook_asking.socket_path(self._folder)
+        (folder / hook_asking.SOCKET_FILE).unlink(missing_ok=True)  # of one that died: its lock is ours now
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(path)
+        listener.listen(CONNECTIONS_MAX)
+        return listener
+
+    def _state(self) -> dict[str, object]:
+        return {
+            "pid": os.getpid(), "version": VERSION, "seconds": round(time.time() - self._begun, 1),
+            "calls": self._calls, "memory_bytes": _memory_bytes(), "stores": self._stores.names(),
+            "waiting": self._jobs.waiting, "socket": "loopback" if self._loopback else "unix",
+        }  # fmt: skip
+
+    def _log(self, text: str) -> None:
+        hook_files.log(self._folder, text)
+
+
+def hold(folder: str) -> int | None:
+    """Take the lock of the one daemon; None when another process has it."""
+    hook_files.make_folder(folder)
+    lock = os.open(Path(folder) / hook_files.LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    return lock
+
+
+def _say(connection: socket.socket, status: bytes, output: bytes = b"") -> None:
+    """Reply; a hook that waits no more has its answer from elsewhere."""
+    connection.settimeout(REQUEST_S)
+    try:
+        connection.sendall(hook_asking.reply(status, output))
+    except (BrokenPipeError, ConnectionResetError):  # it went away, and answered by itself
+        return
+
+
+def _same_user(connection: socket.socket) -> bool:
+    """Say whether the other side is a process of this user."""
+    if hasattr(socket, "SO_PEERCRED"):
+        told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        user = struct.unpack("3i", told)[1]
+    else:  # macOS: LOCAL_PEERCRED gives a version and the user
+        told = connection.getsockopt(0, 1, 76)
+        user = struct.unpack_from("2I", told)[1]
+    return int(user) == os.getuid()
+
+
+def _code() -> tuple[int, int]:
+    """Tell this package's files from those of another installation at the same place."""
+    try:
+        told = Path(firsthand.__file__ or "").stat()
+    except OSError:
+        return 0, 0
+    return told.st_mtime_ns, told.st_ino
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:4] if part.isdigit() and len(part) < 9)
+
+
+def _memory_bytes() -> int:
+    """Give the memory that this process has; its most so far where the system tells no more."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except FileNotFoundError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _last(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)[-4:]
+    return "".join(f" < {Path(one.filename).name}:{one.lineno} {one.name}" for one in reversed(frames))

@@ -1,0 +1,118 @@
+"""The stores that a daemon holds open: one handle for each store, namespace and embedder.
+
+The invariant: a handle is of the store that is at its path now. One whose folder was
+deleted or replaced is let go when its last user is done, and the store opened anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from firsthand import Memory
+from firsthand.doors import hook_answering
+from firsthand.doors.hook_asking import Call
+from firsthand.value import value
+
+HANDLES_MAX = 8
+DATABASE_FILE = "firsthand.db"
+
+Key = tuple[str, str, str]
+"""Store, namespace, embedder."""
+
+
+@value(frozen=False, eq=False)
+class Handle:
+    """One open store.
+
+    Attributes:
+        identity: of its database file; another one at the path is another store.
+        users: calls that are at work on it.
+        gone: no new call is given it; its last user closes it.
+    """
+
+    key: Key
+    memory: Memory
+    identity: tuple[int, int]
+    users: int = 0
+    gone: bool = False
+
+
+class Stores:
+    """Opens stores as calls need them, and closes those that no call needs."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._opening: dict[Key, threading.Lock] = {}
+        self._handles: dict[Key, Handle] = {}  # the one used last stands last
+
+    @contextmanager
+    def of(self, call: Call) -> Iterator[Memory]:
+        """Give the memory that a call is of, for as long as it is at work."""
+        handle = self._taken((call.store, call.namespace, call.embedder), call)
+        try:
+            yield handle.memory
+        finally:
+            self._given_back(handle)
+
+    def names(self) -> list[str]:
+        """Name the stores that are open."""
+        with self._lock:
+            return sorted({key[0] for key in self._handles})
+
+    def close(self) -> None:
+        """Let all go."""
+        with self._lock:
+            handles = list(self._handles.values())
+        for one in handles:
+            self._retire(one)
+
+    def _taken(self, key: Key, call: Call) -> Handle:
+        with self._lock:
+            alone = self._opening.setdefault(key, threading.Lock())
+        with alone:  # one thread opens a store; the others wait for it and not for each other's stores
+            handle = self._handles.get(key)
+            if handle is not None and handle.identity != identity_of(call.store):
+                self._retire(handle)
+                handle = None
+            if handle is None:
+                memory = hook_answering.opened(call, embedder=call.embedder)
+                handle = Handle(key, memory, identity_of(call.store))
+            with self._lock:
+                handle.users += 1
+                self._handles.pop(key, None)
+                self._handles[key] = handle
+                idle = [one for one in self._handles.values() if not one.users]
+                spare = idle[: max(0, len(self._handles) - HANDLES_MAX)]
+        for one in spare:
+            self._retire(one)
+        return handle
+
+    def _given_back(self, handle: Handle) -> None:
+        with self._lock:
+            handle.users -= 1
+            closes = handle.gone and not handle.users
+        if closes:
+            handle.memory.close()
+
+    def _retire(self, handle: Handle) -> None:
+        with self._lock:
+            if handle.gone:
+                return
+            handle.gone = True
+            if self._handles.get(handle.key) is handle:
+                del self._handles[handle.key]
+            closes = not handle.users
+        if closes:
+            handle.memory.close()
+
+
+def identity_of(store: str) -> tuple[int, int]:
+    """Give what tells a store's database file from every other; zeros when there is none."""
+    try:
+        told = (Path(store) / DATABASE_FILE).stat()
+    except FileNotFoundError:
+        return 0, 0
+    return told.st_dev, told.st_ino

@@ -1,0 +1,150 @@
+"""Answer a call of a hook on its store: what the daemon and a hook that is alone have in common.
+
+It opens the store, hands payload and call to `firsthand.answer_hook`, and does what
+waits: calls that were kept, and jobs. The invariant: a kept call is recorded, tried
+again later, or, after `TRIES_MAX` times, named in the log of hooks and dropped.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from firsthand import FirsthandError, Memory, Moment, StoreError, answer_hook, next_due_ms, run_due
+from firsthand.doors import hook_asking, hook_files
+from firsthand.doors.hook_asking import Call
+
+TIMEOUT_MS = 900
+"""Of a write in a hook that waits for other writers."""
+TRIES_MAX = 5
+KEPT_CALLS_MAX = 1_000  # of one look at the spool
+_KEPT, _PART = ".call", ".part"
+_PART_SECONDS = 600.0
+
+Log = Callable[[str], None]
+
+
+def answered(memory: Memory, call: Call, payload: bytes, log: Log, *, left_ms: int | None = None) -> tuple[bytes, bool]:
+    """Give the answer's bytes, and whether something was left to do.
+
+    Raises:
+        FirsthandError: the host is not known.
+    """
+    made = answer_hook(
+        call.host, payload, memory,
+        nonce=call.nonce, now=Moment(int(call.moment_ns) // 1_000), deadline_ms=left_ms,
+    )  # fmt: skip
+    if made.fault:
+        log(f"{call.host}: {made.fault}")
+    return made.output, made.jobs
+
+
+def opened(call: Call, *, embedder: str, timeout_ms: int = TIMEOUT_MS) -> Memory:
+    """Open the store of a call."""
+    return Memory.open(call.store, namespace=call.namespace, timeout_ms=timeout_ms, embedder=embedder)
+
+
+def answer_once(call: Call, payload: bytes, folder: str, left_ms: int, kept: list[object]) -> bytes:
+    """Answer one call in a process that lives for it; by words alone, since a model takes too long to load.
+
+    Args:
+        kept: is given the memory, for `afterwards`.
+
+    Raises:
+        FirsthandError: the store cannot be opened, or the host is not known.
+    """
+    memory = opened(call, embedder="none", timeout_ms=min(TIMEOUT_MS, left_ms))
+    kept.append(memory)
+    return answered(memory, call, payload, lambda text: hook_files.log(folder, text), left_ms=None)[0]
+
+
+def afterwards(kept: list[object], store: str, folder: str, seconds: float) -> None:
+    """Do what waits, where there is no daemon to do it."""
+    for memory in kept:
+        assert isinstance(memory, Memory)
+        work(memory, store, lambda text: hook_files.log(folder, text), seconds=seconds)
+
+
+def work(memory: Memory, store: str, log: Log, *, seconds: float) -> None:
+    """Record the calls that were kept, and run the jobs that are due; what fails is in the log, and tried again."""
+    by = time.monotonic() + seconds
+    try:
+        record_kept(memory, store, log, by)
+        for done in run_due(memory, deadline_s=max(0.1, by - time.monotonic())):
+            if done.why:
+                log(f"job {done.job.kind} of {done.job.session or done.job.agent}: {done.why}")
+    except FirsthandError as error:
+        log(f"what waits in {store} is left for later: {type(error).__name__}: {error}")
+
+
+def waits(store: str, namespace: str) -> float | None:
+    """Say in how many seconds something is due in a store; None when nothing waits.
+
+    Raises:
+        FirsthandError: the list of jobs cannot be read.
+    """
+    if _kept(Path(store) / "hooks" / hook_files.KEPT_FOLDER):
+        return 0.0
+    due = next_due_ms(Path(store), namespace)
+    return None if due is None else max(0.0, due / 1000 - time.time())
+
+
+def record_kept(memory: Memory, store: str, log: Log, by: float) -> int:
+    """Record the calls that hooks kept for this namespace, oldest first; say how many.
+
+    A call is renamed before it is tried, so that one which ends the process is dropped in the end.
+    """
+    recorded = 0
+    for path in _kept(Path(store) / "hooks" / hook_files.KEPT_FOLDER):
+        if time.monotonic() > by:
+            break
+        name, tries, _ = path.name.rsplit(".", 2)
+        try:
+            call, payload = _read(path)
+            if call.namespace != memory.namespace:
+                continue
+            again = path.with_name(f"{name}.{int(tries) + 1}{_KEPT}")
+            path.rename(again)
+        except FileNotFoundError:  # another process has it
+            continue
+        except (OSError, ValueError) as error:
+            log(f"{path} cannot be read, and is removed: {error}")
+            path.unlink(missing_ok=True)
+            continue
+        try:
+            answered(memory, call, payload, log)
+        except FirsthandError as error:
+            last = int(tries) + 1 >= TRIES_MAX and not isinstance(error, StoreError)
+            log(f"a kept call of {call.host} {'is lost' if last else 'waits on'}: {error}")
+            if not last:
+                continue
+        again.unlink(missing_ok=True)
+        recorded += 1
+    return recorded
+
+
+def _kept(folder: Path) -> list[Path]:
+    """Give the calls that were kept, oldest first; what a killed hook left half written goes."""
+    try:
+        found = sorted(os.scandir(folder), key=lambda one: one.name)[:KEPT_CALLS_MAX]
+    except FileNotFoundError:
+        return []
+    for one in found:
+        if one.name.endswith(_PART) and time.time() - one.stat().st_mtime > _PART_SECONDS:
+            Path(one.path).unlink(missing_ok=True)
+    return [Path(one.path) for one in found if one.name.endswith(_KEPT)]
+
+
+def _read(path: Path) -> tuple[Call, bytes]:
+    """Read a kept call.
+
+    Raises:
+        ValueError: it is not whole.
+    """
+    data = path.read_bytes()
+    head, payload = hook_asking.lengths(data[:12])
+    if len(data) != 12 + head + payload:
+        raise ValueError(f"expected {12 + head + payload:,} bytes, got {len(data):,}")
+    return hook_asking.parsed(data[12 : 12 + head]), data[12 + head :]

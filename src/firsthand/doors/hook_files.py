@@ -1,0 +1,71 @@
+"""The files that hooks and daemon leave beside the log: calls kept for later, the log of hooks, a lock's name.
+
+The invariant: what is not kept is named in the log of hooks, and what cannot stand
+there goes to standard error.
+
+Like `hook_asking` it is loaded without the package, and knows no daemon.
+"""
+
+import os
+import sys
+import time
+
+TYPE_CHECKING = False  # known to type checkers by its name; `typing` would cost 3 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+KEPT_CALLS_MAX = 1_000
+KEPT_FOLDER = "late"  # below hooks/ in the store
+LOG_FILE, LOG_BYTES_MAX = "hooks.log", 256 << 10
+LOCK_FILE, STARTS_FILE = "daemon.lock", "starts"
+
+
+def give_up(call: "Any", folder: str, payload: bytes | None) -> None:
+    """Keep a call whose process hangs, or say that its payload never came."""
+    if payload is None:
+        log(folder, f"the payload of a hook of {call.host} did not end in time; nothing was recorded")
+    else:
+        keep(call, payload, folder, "the hook hung")
+
+
+def keep(call: "Any", payload: bytes, folder: str, why: str) -> None:
+    """Put a call into the store's folder of late calls, say in the log why, or that it is lost."""
+    late = os.path.join(call.store, "hooks", KEPT_FOLDER)
+    path = os.path.join(late, f"{int(call.moment_ns):020d}-{call.nonce}.0.call")
+    try:
+        make_folder(late)
+        if len(os.listdir(late)) >= KEPT_CALLS_MAX:
+            log(folder, f"{why}; {late} is full ({KEPT_CALLS_MAX:,} calls), so this one is lost: firsthand doctor")
+            return
+        with open(f"{path}.part", "wb") as file:
+            file.write(call.frame(payload))
+        os.replace(f"{path}.part", path)
+    except OSError as error:
+        log(folder, f"{why}; the call could not be kept either and is lost: {error}")
+        return
+    log(folder, f"{why}; the call of {call.host} is kept and will be recorded later")
+
+
+def log(folder: str, text: str) -> None:
+    """Write a line to the log of hooks, which is moved aside once when it is full; the last resort is stderr."""
+    line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {os.getpid()} {text}\n"
+    path = os.path.join(folder, LOG_FILE)
+    try:
+        make_folder(folder)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.write(descriptor, line.encode("utf-8", "backslashreplace"))
+        if os.fstat(descriptor).st_size > LOG_BYTES_MAX:
+            os.replace(path, f"{path}.1")
+        os.close(descriptor)
+    except OSError as error:
+        sys.stderr.write(f"firsthand: {text} (and {path} cannot be written: {error})\n")
+
+
+def make_folder(path: str) -> None:
+    """Make a folder that is the user's alone, and those above it."""
+    if not os.path.isdir(path):
+        make_folder(os.path.dirname(path))
+        try:
+            os.mkdir(path, 0o700)
+        except FileExistsError:  # another hook made it just now
+            return
