@@ -104,7 +104,7 @@ def close(agent: Agent, session: str, *, refine: Refine | None = None) -> Closed
     before = _newest(agent, session)
     if before is not None and before.through >= last.position:
         return _again(agent, before)
-    gathered = extract(agent.memory.events(session, before=last.position + 1), session)
+    gathered = extract(agent.memory.events(session), session)
     told, notes = _refined(agent, session, gathered, refine)
     name = _name(agent, session, gathered, before)
     episode = _append(agent, session, gathered, told, name, before)

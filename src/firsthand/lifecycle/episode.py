@@ -27,8 +27,8 @@ CHARACTERS_MAX = 8_000
 BYTES_MAX = 15_000  # below what an event holds inline
 HEAD_CHARACTERS = 700
 SHARES: Mapping[str, int] = {
-    "Asked": 1_300, "Decided": 1_200, "Tried and did not work": 1_600, "Rules": 600, "Pending": 900, "Done": 1_300,
-    "Exact strings": 900, "How it ended": 500,
+    "Asked": 1_200, "Decided": 1_100, "Tried and did not work": 1_500, "Rules": 600, "Pending": 800, "Done": 1_500,
+    "Exact strings": 700, "How it ended": 700,
 }  # fmt: skip
 """Characters of each section; what one does not use goes to the others, in this order."""
 _TICKS = re.compile("`+")

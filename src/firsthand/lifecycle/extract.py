@@ -55,24 +55,28 @@ _IN_VAIN = (
     r"|\b(?:hat|haben) nicht (?:funktioniert|geholfen)\b"
 )
 _PENDING = (
-    r"\b(?:remaining|remains to|still (?:needs?|to be|have to|has to|open|missing|to do)|left to do|next steps?"
+    r"\b(?:remaining (?:work|tasks?|items?|steps?|issues?|failures?|questions?)|remains to|still (?:needs?|to be|have to|has to|open|missing|to do)|left to do|next steps?"
     r"|to-?do\b|not (?:yet )?(?:done|implemented|tested|finished|covered|fixed)|follow[- ]?up|next session"
     r"|for later|noch offen)\b"
 )
 _STRINGS = tuple(
-    (worth, re.compile(pattern))
-    for worth, pattern in (
-        (4.0, r"\bhttps?://[^\s\"'<>`)\]}]{4,110}"),
-        (3.5, r"(?<![\w-])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-])"),
-        (3.0, r"(?<![\w./-])(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,64}(?![\w-])"),
-        (3.0, r"\b(?:[A-Z]{2,12}-\d{1,8}|[A-Z]{1,4}\d{3,8}|[A-Z][A-Za-z]{2,40}(?:Error|Exception))\b"),
-        (2.6, r"(?<![\w/.~-])(?:[\w@~+-][\w.@~+-]{0,63})?(?:/[\w.@+-]{1,64}){2,12}|\b[A-Z]:(?:\\[\w.@+-]{1,64}){2,12}"),
-        (2.6, r"\b(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d{2,5})?\b"),
-        (2.4, r"\bv?\d{1,4}\.\d{1,4}\.\d{1,6}(?:[-.]?(?:rc|a|b|alpha|beta|dev|post)\.?\d{0,4})?\b"),
-        (2.2, r"\b\d[\d.,]{0,20}\d? ?(?:ms|s|min|h|[KMGT]i?B|%|px|USD|EUR|\u20ac|Hz|kHz|MHz|GHz|rpm|tokens|events)\b"),
-        (1.2, r"(?<![\w-])--[a-z][\w-]{2,40}(?:=[\w./-]{1,40})?"),
-        (1.8, r"\b[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6}\b"),
-        (1.4, r"\b[\w-]{1,40}\.(?:py|ts|tsx|js|rs|go|java|c|h|cpp|md|json|ya?ml|toml|sql|sh|txt|csv|html|css)\b"),
+    (worth, sign, re.compile(pattern))
+    for worth, sign, pattern in (
+        (4.0, "://", r"\bhttps?://[^\s\"'<>`)\]}]{4,110}"),
+        (3.5, "-", r"(?<![\w-])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-])"),
+        (3.0, "", r"(?<![\w./-])(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,64}(?![\w-])"),
+        (3.0, "", r"\b(?:[A-Z]{2,12}-\d{1,8}|[A-Z]{1,4}\d{3,8}|[A-Z][A-Za-z]{2,40}(?:Error|Exception))\b"),
+        (2.6, "/", r"(?<![\w/.~-])(?:[\w@~+-][\w.@~+-]{0,63})?(?:/[\w.@+-]{1,64}){2,12}"),
+        (2.6, "", r"\b(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d{2,5})?\b"),
+        (2.4, ".", r"\bv?\d{1,4}\.\d{1,4}\.\d{1,6}(?:[-.]?(?:rc|a|b|alpha|beta|dev|post)\.?\d{0,4})?\b"),
+        (
+            2.2,
+            "",
+            r"\b\d[\d.,]{0,20}\d? ?(?:ms|s|min|h|[KMGT]i?B|%|px|USD|EUR|\u20ac|Hz|kHz|MHz|GHz|rpm|tokens|events)\b",
+        ),
+        (1.2, "--", r"(?<![\w-])--[a-z][\w-]{2,40}(?:=[\w./-]{1,40})?"),
+        (1.8, "_", r"\b[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6}\b"),
+        (1.4, ".", r"\b[\w-]{1,40}\.(?:py|ts|tsx|js|rs|go|java|c|h|cpp|md|json|ya?ml|toml|sql|sh|txt|csv|html|css)\b"),
     )
 )
 _MATCHES_MAX = 40  # of one pattern in one text
@@ -201,10 +205,10 @@ class Gathering:
             self._last = event.time if self._last is None else max(self._last, event.time)
         if event.kind is Kind.TOOL_CALL:
             self._work.call(event)
-            self._note(event, event.text[:READ_CHARACTERS], 1.0)
+            self._note(event, event.text[:3_000], 1.0)
         elif event.kind is Kind.TOOL_RESULT:
             self._work.result(event)
-            self._note(event, event.text[:2_000], 0.4)
+            self._note(event, event.text[:1_500], 0.4)
         else:
             self._message(event)
 
@@ -261,14 +265,15 @@ class Gathering:
 
     def _note(self, event: Event, text: str, weight: float) -> None:
         """Remember the exact strings of a text; a secret is none."""
-        if "://" in text or any(sign.isdigit() for sign in text) or "/" in text or "_" in text or "--" in text:
-            hidden = secrets(text)
-            for worth, pattern in _STRINGS:
-                for number, match in enumerate(pattern.finditer(text)):
-                    if number == _MATCHES_MAX:
-                        break
-                    if not any(start < match.end() and match.start() < end for start, end in hidden):
-                        self._string(event, match[0].rstrip(".,:;/"), worth * weight)
+        hidden = secrets(text)
+        for worth, sign, pattern in _STRINGS:
+            if sign and sign not in text:
+                continue
+            for number, match in enumerate(pattern.finditer(text)):
+                if number == _MATCHES_MAX:
+                    break
+                if not any(start < match.end() and match.start() < end for start, end in hidden):
+                    self._string(event, match[0].rstrip(".,:;/"), worth * weight)
         if len(self._strings) > STRINGS_MAX:
             best = sorted(self._strings.items(), key=lambda item: (-_worth(item[1]), item[1].order, item[0]))
             self._strings = dict(best[: STRINGS_MAX * 3 // 4])

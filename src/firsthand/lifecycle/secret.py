@@ -26,13 +26,22 @@ _VALUES = (
     r"|[Aa]ccess[_ -]?[Kk]ey|ACCESS_?KEY|[Tt]oken|TOKEN|[Pp]asswort|\b[Pp]wd)(?![A-Za-z])[\"']?\s{0,3}"
     r"(?:(?:[:=]|=>)\s{0,3}[\"']?(?P<set>[^\s\"',;)]{6,300})|(?:is|ist|was|lautet)\s[\"'`]?(?P<said>[^\s\"'`,;)]{6,300}))"
 )
+_KEY_SIGNS = (
+    "PRIVATE KEY", "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_",
+    "glpat-", "xox", "AKIA", "ASIA", "AIza", "hf_", "npm_", "pypi-", "ya29.", "eyJ",
+)  # fmt: skip
+_VALUE_SIGNS = ("://", "bearer ", "passw", "passphrase", "secret", "key", "token", "pwd")
+"""Without one of these no pattern can match: most texts have none, and are not searched."""
 _compiled = cache(re.compile)
 
 
 def found(text: str) -> tuple[tuple[int, int], ...]:
     """Find secrets in a text, as places of their first sign and the one behind their last, in order."""
-    places = [match.span() for match in _compiled(_KEYS).finditer(text)]
-    for match in _compiled(_VALUES).finditer(text):
+    keyed = any(sign in text for sign in _KEY_SIGNS)
+    places = [match.span() for match in _compiled(_KEYS).finditer(text)] if keyed else []
+    small = text.casefold()
+    valued = any(sign in small for sign in _VALUE_SIGNS)
+    for match in _compiled(_VALUES).finditer(text) if valued else ():
         name = match.lastgroup or ""
         if name in {"url", "bearer"} or _is_odd(match[name], strict=name == "said"):
             places.append(match.span(name))

@@ -187,12 +187,12 @@ class Work:
         said = known.said if known else ""
         text = event.text
         code = failure_of(event.meta, tool, said, text)
-        key = f"{tool}: {likeness(said) or event.id}"
+        key = f"{tool}: {likeness(said)}"
         if code is not None:
             self.failed += 1
             self._failure(key, tool, said, event, code, telling(text))
             return
-        if said and (one := self.failures.get(key)) is not None:
+        if (one := self.failures.get(key)) is not None:
             one.over = one.over or f"fh:{event.id}"
         for path in known.files if known else ():
             self._change(path, known.pointer if known else "", event.position)

@@ -43,7 +43,7 @@ _LATER = (
 _I_WILL = r"\b(?:i'll|i will|i am going to|i'm going to)\b(?! (?:be happy|be glad|be able|need|assume|have to))"
 _FOR_USER = r"\b(?:once|when|if|after|as soon as) (?:you|i (?:have|get|receive)|confirmed)\b|\blet me know\b"
 _DECIDED = (
-    r"\b(?:(?:i|we)(?:'ve| have)? (?:decided|agreed|settled|chosen)|(?:decision|decided):"
+    r"\b(?:(?:i|we)(?:'ve| have)? (?:decided|agreed|settled|chosen)|(?:decision|decided): ?"
     r"|(?:let'?s|we(?:'ll| will)) (?:go with|stick with|switch to|stay with)"
     r"|(?:i|we)(?:'(?:m|re)| am| are) going with)\b"
 )

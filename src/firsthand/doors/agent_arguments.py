@@ -1,0 +1,47 @@
+"""What can be typed of agents and their episodes; `firsthand.doors.arguments` puts it among the other commands."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+
+def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the commands agents, episodes and episode."""
+    command(
+        commands, "agents", "episodes:agents_",
+        "List the agents, with their sessions, episodes and folders.",
+        """
+        firsthand agents
+        """,
+    )  # fmt: skip
+    one = command(
+        commands, "episodes", "episodes:episodes",
+        "List episodes, the records of sessions, oldest first.",
+        """
+        firsthand episodes
+        firsthand episodes --agent web-3f9a1c --json
+        """,
+    )  # fmt: skip
+    one.add_argument("--agent", default="", metavar="NAME", help="only of this agent")
+    one = command(
+        commands, "episode", "episodes:episode",
+        "Write the episode of a session that has ended, without a model, and look for it by its own topic.",
+        """
+        firsthand episode close pi:ffae836b-9420-4060-ac13-7745215f90ff
+        firsthand episode close deploy --agent web-3f9a1c          the session becomes this agent's
+        firsthand episode close --all                              whatever has none yet, or went on after it
+        """,
+    )  # fmt: skip
+    one.add_argument("what", choices=("close",), metavar="close", help="write it")
+    one.add_argument("session", nargs="?", default="", metavar="SESSION", help="of one session")
+    one.add_argument("--all", action="store_true", help="of all sessions of agents")
+    one.add_argument("--agent", default="", metavar="NAME", help="whose it is; default: who has the session")
+    one.add_argument(
+        "--seconds",
+        type=float,
+        default=600.0,
+        metavar="S",
+        help="with --all: begin no further one after this, default 600",
+    )
