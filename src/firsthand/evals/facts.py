@@ -151,7 +151,7 @@ FACTS = (
         ),
         ("What must be toggled to see redesigned payment?", "Redesigned payment: which toggle?",
          "What do you toggle for redesigned payment?"),
-        "flag toggle toggled checkout payment new redesigned", "new-checkout-on",
+        "flag toggle toggled checkout payment new redesigned", "new-checkout-1",
     ),
     Fact(
         NAME,
@@ -294,7 +294,7 @@ RULES = (
          "The long weekend comes; ship pricing. What is your opening step?"),
         ("It is 23 December; put vouchers online. How do you begin?",
          "Tomorrow is Christmas, publish our banner. Which step opens?",
-         "Put the voucher code online on New Year's Eve. What is your opening step?"),
+         "Put the voucher code online on Christmas Eve. What is your opening step?"),
         "deployments holiday ship friday weekend december christmas eve online publish", "run-tests-1",
     ),
     Rule(
