@@ -24,6 +24,8 @@ from firsthand.value import value
 if TYPE_CHECKING:
     from firsthand.memory import Memory
 
+NOTES = "notes"
+"""The session that `Memory.note` writes to when none is named; every agent of the namespace reads it."""
 SORTS = ("note", "rule", "lesson")
 SOURCES_MAX = 64
 SPAN_EVENTS_MAX = 200

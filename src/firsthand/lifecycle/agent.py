@@ -21,6 +21,7 @@ from firsthand.answer import SCOPE_SESSIONS_MAX, Scope
 from firsthand.errors import IdConflict
 from firsthand.event import Draft, Event, Kind, Trust
 from firsthand.log.prepare import check_name
+from firsthand.noting import NOTES
 
 if TYPE_CHECKING:
     from firsthand.lifecycle.closing import CaughtUp, Closed, Refine
@@ -32,14 +33,11 @@ if TYPE_CHECKING:
     from firsthand.pack.cues import Cues
     from firsthand.pack.preamble import Preamble
 
-PREAMBLE_TOKENS_MAX, CUES_TOKENS_MAX = 1_500, 80
 OWN = "agent:"
 """What the name of the session begins with that holds what is an agent's own."""
 ENROLMENT = "enrolment"
 """The fact ``type`` in the meta of an event that makes a session an agent's."""
 SESSIONS_MAX = SCOPE_SESSIONS_MAX - 2
-NOTES = "notes"
-"""The session that `Memory.note` writes to when none is named; every agent of the namespace reads it."""
 
 
 class Agent:
@@ -104,13 +102,13 @@ class Agent:
 
     # what it is told, and its files ------------------------------------------------------------------
 
-    def preamble(self, *, tokens_max: int = PREAMBLE_TOKENS_MAX, health: str = "") -> Preamble:
+    def preamble(self, *, tokens_max: int = 1_500, health: str = "") -> Preamble:
         """Assemble what a new session reads first; ``health`` is what is wrong with the memory, in a line."""
         from firsthand.lifecycle.loading import preamble_of
 
         return preamble_of(self, tokens_max=tokens_max, health=health)
 
-    def cues(self, text: str, *, tokens_max: int = CUES_TOKENS_MAX) -> Cues:
+    def cues(self, text: str, *, tokens_max: int = 80) -> Cues:
         """Choose the names of episodes, knowledge and entities that are shown with a message."""
         from firsthand.lifecycle.loading import cues_of
 

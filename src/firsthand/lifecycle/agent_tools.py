@@ -23,11 +23,12 @@ from firsthand.event import INJECTED, UNSEARCHABLE, Event, Kind, Trust, to_bytes
 from firsthand.formats.tools import Call, Tool
 from firsthand.health import status
 from firsthand.lifecycle import settings as settings_file
-from firsthand.lifecycle.agent import NOTES, SESSIONS_MAX, Agent
+from firsthand.lifecycle.agent import SESSIONS_MAX, Agent
 from firsthand.lifecycle.loading import preamble_of
 from firsthand.lifecycle.settings import Settings
 from firsthand.lifecycle.tool_table import EXPAND, HEALTH, INSTRUCTIONS, RECALL, REMEMBER, TIMELINE, TOOLS, checked
 from firsthand.moment import clock
+from firsthand.noting import NOTES
 from firsthand.pack import answers
 from firsthand.printable import shown
 from firsthand.pull import Pull, PullLimits, is_own, sentence
@@ -320,7 +321,8 @@ class AgentTools:
     def health(self) -> Told:
         """Say whether what is written is found again, and what to type when it is not."""
         stats = self.memory.stats()
-        faults = [f"index {name}: {why}" for name, why in stats.index_faults.items()]
+        index = stats.index_faults if stats.events_in_store else {}  # of no event there is nothing to index
+        faults = [f"index {name}: {why}" for name, why in index.items()]
         faults += [f"vectors: {stats.vector_fault}"] if stats.vector_fault else []
         looked = status.line(self.memory.path)
         faults += [looked] if looked else []

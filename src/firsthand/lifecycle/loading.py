@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 
 from firsthand.event import Event, Kind, Trust
 from firsthand.lifecycle import files
-from firsthand.lifecycle.agent import CUES_TOKENS_MAX, NOTES, PREAMBLE_TOKENS_MAX
 from firsthand.lifecycle.episodes import episodes
+from firsthand.noting import NOTES
 from firsthand.pack import cues as pack_cues
 from firsthand.pack import preamble as pack_preamble
 from firsthand.pack.cues import Cues, Named
@@ -62,7 +62,7 @@ _TOLD = re.compile(r"^#+ .*\b(?:decision|decided|pending|open|left)\w*", re.IGNO
 _WORDS = re.compile(r"\w+")
 
 
-def preamble_of(agent: Agent, *, tokens_max: int = PREAMBLE_TOKENS_MAX, health: str = "") -> Preamble:
+def preamble_of(agent: Agent, *, tokens_max: int = pack_preamble.TOKENS_MAX, health: str = "") -> Preamble:
     """Assemble what a new session of an agent reads first, and keep it as ``preamble.md`` in its folder.
 
     Args:
@@ -92,7 +92,7 @@ def parts_of(agent: Agent) -> Iterator[Part]:
     yield from _relational(agent, kept)
 
 
-def cues_of(agent: Agent, text: str, *, tokens_max: int = CUES_TOKENS_MAX) -> Cues:
+def cues_of(agent: Agent, text: str, *, tokens_max: int = pack_cues.TOKENS_MAX) -> Cues:
     """Choose the names that are shown with a message: episodes, knowledge and entities of the agent."""
     from firsthand.recall.stop_words import STOP_WORDS
 

@@ -32,6 +32,7 @@ from firsthand.window import BUDGET_TOKENS_MAX
 
 from .shorten import largest, quote, shorten
 
+TOKENS_MAX = 1_500
 LIVE, RUBRIC, COMMITMENTS, EPISODIC, PROCEDURAL, SEMANTIC, RELATIONAL = SECTIONS = (
     "live", "rubric", "commitments", "episodic", "procedural", "semantic", "relational",
 )  # fmt: skip
