@@ -18,7 +18,7 @@ It knows no thresholds: what a figure means is said in `doctor`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,11 +87,15 @@ def sample(episodes: Sequence[Episode], most: int | None) -> list[Episode]:
     return [episodes[round(number * step)] for number in range(most)]
 
 
-def measure(agent: Agent, *, sample_max: int | None = SAMPLE_MAX) -> AgentHealth:
+def measure(
+    agent: Agent, *, sample_max: int | None = SAMPLE_MAX, messages: Mapping[str, str] | None = None
+) -> AgentHealth:
     """Measure an agent's memory.
 
     Args:
         sample_max: episodes tested for SRR and effective ATR; None tests all.
+        messages: a message about each session's episode, for effective ATR; of a session that is not named it is
+            the first that its user wrote.
 
     Raises:
         StoreError: the log cannot be read.
@@ -104,7 +108,7 @@ def measure(agent: Agent, *, sample_max: int | None = SAMPLE_MAX) -> AgentHealth
     coverage, recall = _coverage(agent, found), _recall(agent, tested)
     return AgentHealth(
         agent.name, len(found), coverage.rate, recall.rate, ambient_trigger_rate(len(found)),
-        _effective(agent, tested), _contradiction(agent),
+        _effective(agent, tested, messages or {}), _contradiction(agent),
         tuple(tuple(group) for group in aliases([one.name for one in found])),
         tuple(dict.fromkeys(coverage.names + recall.names)),
     )  # fmt: skip
@@ -154,13 +158,13 @@ def passes(answer: Answer) -> bool:
     )
 
 
-def _effective(agent: Agent, tested: Sequence[Episode]) -> Rate:
-    """Count the episodes whose name is among the cues for a message about them: what the session was asked first."""
+def _effective(agent: Agent, tested: Sequence[Episode], messages: Mapping[str, str]) -> Rate:
+    """Count the episodes whose name is among the cues for a message about them."""
     from firsthand.lifecycle.loading import cues_of  # noqa: PLC0415
 
     named = 0
     for one in tested:
-        cues = cues_of(agent, _message(agent, one))
+        cues = cues_of(agent, messages.get(one.session) or _message(agent, one))
         named += one.name in cues.names
     return Rate(named, len(tested))
 

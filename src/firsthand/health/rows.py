@@ -13,6 +13,7 @@ import apsw
 
 from firsthand.event import Kind
 from firsthand.index.text import version_of
+from firsthand.recall.lexical import reach
 from firsthand.value import value
 
 if TYPE_CHECKING:
@@ -40,8 +41,15 @@ class Clocks:
 
 
 def lacking(memory: Memory, positions: Sequence[int]) -> set[int]:
-    """Give those of some events that the text index has no row for."""
+    """Give those of some events that the text index has no row for, though it has those around them.
+
+    The newest few wait to be indexed together, and are found in the log meanwhile: they lack nothing, unless the
+    index has stopped.
+    """
     db, key = _db(memory)
+    at = reach(db, key, memory._log.reader.head()[0])  # noqa: SLF001 - Memory and health are one room
+    if not at.fault:
+        positions = [one for one in positions if one <= at.through]
     if not version_of(db, key):
         return set(positions)
     sql = f"SELECT id FROM text_{key}_docsize WHERE id IN carray(?)"  # noqa: S608 - a number
