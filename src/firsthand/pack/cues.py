@@ -166,7 +166,9 @@ def stem(word: str) -> str:
         return word.lstrip("0") or word
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= STEM_MIN:
-            return word[: -len(ending)]
+            bare = word[: -len(ending)]
+            doubled = len(bare) > STEM_MIN and bare[-1] == bare[-2] and bare[-1] not in "aeiouls"
+            return bare[:-1] if doubled else bare  # bootstrapping
     return word
 
 
@@ -208,7 +210,9 @@ class _Text:
             return True
         while end < len(text) and end - at < 8 and text[end].isalpha():
             end += 1
-        return (end >= len(text) or not text[end].isalpha()) and text[at:end] in _TAILS
+        tail = text[at:end]
+        known = tail in _TAILS or (tail[:1] == text[at - 1] and tail[1:] in _TAILS)
+        return known and (end >= len(text) or not text[end].isalpha())
 
 
 def _in_turn(scores: dict[int, float], total: int) -> Iterator[int]:
