@@ -32,6 +32,7 @@ from firsthand import (
     StoreDamaged,
     usual_places,
 )
+from firsthand.doors.demo_reminded import reminded
 from firsthand.doors.demo_telling import Telling
 from firsthand.doors.demo_window import SESSION as LONG_SESSION
 from firsthand.doors.demo_window import long_session
@@ -87,6 +88,7 @@ def demo(chosen: argparse.Namespace, out: Output) -> int:
         _ask_in_vain(memory, tell)
         _break_a_copy(memory, results, folder / "broken-copy", tell)
         long_session(memory, tell)
+        reminded(memory, folder / "project", tell)
     _close(store, folder, started, tell)
     for failure in tell.failures:
         out.warn(f"firsthand: this did not come out as it should: {failure}")
@@ -342,7 +344,7 @@ def _close(store: Path, folder: Path, started: float, tell: Telling) -> None:
     seconds = time.monotonic() - started
     disk = stats.database_bytes + stats.wal_bytes + stats.artifact_bytes
     word = tell.hold(verified.ok, "the demo's own store does not verify")
-    tell.head("8. The store")
+    tell.head("9. The store")
     tell.line(
         f"   {count(stats.events, 'event')}, {size(text)} of content, {size(disk)} on disk with its index; "
         f"it verifies: {word}"

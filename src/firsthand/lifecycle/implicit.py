@@ -94,7 +94,7 @@ def remind(agent: Agent, text: str, session: str, settings: Settings, *, deadlin
     if answer.outcome is not Outcome.FOUND:
         return Reminder(answer=answer, skipped=answer.outcome.value)
     seen |= outdated(agent)
-    hits = _chosen(agent, [hit for hit in answer.hits if hit.pointer not in seen], settings.hits_max)
+    hits = _chosen(agent, text, [hit for hit in answer.hits if hit.pointer not in seen], settings.hits_max)
     if not hits:
         return Reminder(answer=answer, skipped="shown before in this session")
     from firsthand.pack import answers
@@ -119,19 +119,31 @@ def _evicted(agent: Agent, session: str, query: Query, answer: Answer) -> Answer
     return own if own.outcome is Outcome.FOUND else answer
 
 
-def _chosen(agent: Agent, hits: list[Hit], most: int) -> tuple[Hit, ...]:
-    """Take the best hits, none whose words a note among them repeats, and no text twice."""
+def _chosen(agent: Agent, text: str, hits: list[Hit], most: int) -> tuple[Hit, ...]:
+    """Take the best hits, sources first.
+
+    Left out is what says nothing new: an earlier message with the same words, a text that is there twice, what a
+    note among them repeats, and an episode where events of its own session are there.
+    """
+    sessions = {hit.session for hit in hits if hit.kind is not Kind.EPISODE}
+    said = _plain(text)
     cited: set[str] = set()
-    texts: set[str] = set()
+    texts = {said}
     chosen = []
     for hit in hits:
-        if hit.pointer in cited or hit.preview in texts:
+        if hit.pointer in cited or _plain(hit.preview) in texts:
             continue
-        if hit.kind in (Kind.NOTE, Kind.EPISODE):
+        if hit.kind is Kind.EPISODE and agent.memory.event(hit.pointer).meta.get("session") in sessions:
+            continue
+        if hit.kind is Kind.NOTE:
             sources = agent.memory.event(hit.pointer).meta.get("sources")
             cited.update(one for one in sources if isinstance(one, str)) if isinstance(sources, list) else None
-        texts.add(hit.preview)
+        texts.add(_plain(hit.preview))
         chosen.append(hit)
         if len(chosen) == most:
             break
     return tuple(chosen)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
