@@ -61,6 +61,21 @@ def test_a_block_without_utf8_is_left_out():
     assert "1 recalled block left out" in said
 
 
+def test_a_line_without_utf8_costs_no_block():
+    """Unfenced text with a lone surrogate goes; the block after it stays."""
+    short = block(300)
+    assert fit(f"preamble \ud800\n{short}") == (
+        f"{short}\n[firsthand: some lines left out, over the limit of what a hook may say; recall finds them]"
+    )
+
+
+def test_signs_that_cost_few_tokens_are_counted_too():
+    """A long row of one sign has few tokens and is still over the limit of signs."""
+    said = fit(("a" * 299 + "\n") * 31)
+    assert is_within(said)
+    assert said.endswith("recall finds them]")
+
+
 def test_text_outside_of_fences_is_cut_at_a_line():
     """Unfenced text keeps whole lines from its beginning, and says that some are gone."""
     lines = [f"line {number} of the preamble" for number in range(600)]

@@ -401,6 +401,14 @@ def test_a_payload_that_cannot_be_understood_says_why(host, payload, says):
     assert named(host).render(call, SAID) == b""
 
 
+def test_odd_values_are_read_as_far_as_they_go():
+    """A lone surrogate in a tool's input stays an escape of JSON, and only true is true."""
+    told = PLACE | {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"a": "\ud800"}}
+    assert named("claude-code").parse(bytes_of(told)).tool_input == '{"a":"\\ud800"}'
+    stop = PLACE | {"hook_event_name": "Stop", "stop_hook_active": "false"}
+    assert named("claude-code").parse(bytes_of(stop)).again is False
+
+
 def test_a_tool_result_of_ten_megabytes_is_read():
     """A large output comes whole, and what no name or path can be is told by a digest or left out."""
     big = "x" * 10_000_000
