@@ -27,6 +27,7 @@ from firsthand.tokens import estimate
 from firsthand.value import value
 
 HOST = "claude-code"
+HEALTH = "health"
 PUSHES = ("preamble", "cues", "recall", "actions")
 _SECOND = 1_000_000
 
@@ -99,6 +100,10 @@ def live(world: World, folder: Path) -> Path:
         for past in world.sessions:
             _session(memory, world, past, transcripts / f"{past.name}.jsonl")
             _lessons(memory, world, past)
+    # Weeks were lived in seconds: what watches over the hooks has compared their times with the clock's, and would
+    # tell every session that they are broken. What it keeps is derived.
+    if (store / HEALTH).is_dir():
+        shutil.rmtree(store / HEALTH)
     return store
 
 

@@ -1,0 +1,73 @@
+"""The command ``eval``: its list, a small run, what is kept of it, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from firsthand.doors import cli
+
+
+def run(capsys, *words: str) -> tuple[int, str, str]:
+    code = cli.main(["eval", *words])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+@pytest.fixture(autouse=True)
+def _home(monkeypatch, tmp_path):
+    monkeypatch.setenv("FIRSTHAND_STORE", str(tmp_path / "no store"))
+    monkeypatch.delenv("FIRSTHAND_NAMESPACE", raising=False)
+
+
+def test_the_list_names_every_experiment(capsys, tmp_path):
+    """The list shows paper, need and command of each experiment, and no last result where none was kept."""
+    code, said, _ = run(capsys, "list", "--out", str(tmp_path))
+    assert code == 0
+    assert "recall-ab  recall-problem 8.6, 8.7, 8.8" in said
+    assert "needs data; python bench/gate_bench.py" in said
+    assert "last " not in said
+    code, said, _ = run(capsys, "list", "--json")
+    told = [json.loads(line) for line in said.splitlines()]
+    assert (code, {one["last"] for one in told}) == (0, {""})
+    assert next(one for one in told if one["name"] == "recall-ab")["ours"]
+
+
+def test_a_small_run_is_shown_kept_and_listed(capsys, tmp_path):
+    """A run by its name prints every item and figure, keeps them, and is then the last result in the list."""
+    code, said, warned = run(
+        capsys, "run", "recall-ab", "--worlds", "1", "--cases", "2", "--repetitions", "1", "--seed", "1",
+        "--condition", "recall", "--out", str(tmp_path), "--calls-max", "1", "--json",
+    )  # fmt: skip
+    lines = [json.loads(line) for line in said.splitlines()]
+    items = [one["item"] for one in lines if "item" in one]
+    cells = {(one["cell"]["sort"], one["cell"]["condition"]): one["cell"] for one in lines if "cell" in one}
+    assert len(items) == 3 * 2 * 2
+    assert {one["condition"] for one in items} == {"none", "recall"}
+    assert all(one["start"] == one["message"] == "" for one in items if one["condition"] == "none")
+    assert cells["experience", "none"]["right"]["mean"] == 0.0
+    assert cells["experience", "recall"]["right"]["mean"] == 1.0
+    assert cells["experience", "recall"]["useful"]["hits"] == 2
+    assert code == (1 if "makes answers worse" in warned else 0)
+    kept = tmp_path / "results" / "recall-ab"
+    assert sorted(file.name for file in kept.iterdir()) == ["items.jsonl", "summary.json", "table.txt"]
+    assert [json.loads(line) for line in (kept / "items.jsonl").read_text().splitlines()] == items
+    assert "last " in run(capsys, "list", "--out", str(tmp_path))[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["run"], "wants the name"),
+        (["run", "nothing"], "there is no experiment 'nothing'"),
+        (["run", "gate"], "python bench/gate_bench.py"),
+        (["recall-ab", "--condition", "nothing"], "there is no condition 'nothing'"),
+        (["recall-ab", "--model", "http://localhost:1/v1"], "URL#NAME"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_with_what_to_type(capsys, words, told):
+    """An unknown experiment, condition or model is refused before anything is made."""
+    code, said, warned = run(capsys, *words)
+    assert (code, said) == (5, "")
+    assert told in warned
