@@ -155,14 +155,16 @@ class _Daemon:
             self._calls += 1
         try:
             with self._stores.of(call) as memory:
-                output, left = answered(memory, call, payload, self._log)
-                _say(connection, ANSWERED, output)
+                made = answered(memory, call, payload, self._log)
+                _say(connection, ANSWERED, made.output)
         except firsthand.FirsthandError as error:
             # The hook would meet the same; it is told nothing, and the call is kept.
             hook_files.keep(call, payload, self._folder, f"{type(error).__name__}: {error}")
             _say(connection, ANSWERED)
             return
-        self._jobs.look(call, left=left)
+        if made.again:
+            hook_files.keep(call, payload, self._folder, "the store cannot take it now")
+        self._jobs.look(call, left=made.jobs or made.again)
 
     # stopping --------------------------------------------------------------------------------------
 

@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from firsthand import FirsthandError, Memory, Moment, StoreError, answer_hook, next_due_ms, run_due
+from firsthand import Answered, FirsthandError, Memory, Moment, answer_hook, next_due_ms, run_due
 from firsthand.doors import hook_asking, hook_files
 from firsthand.doors.hook_asking import Call
 
-TIMEOUT_MS = 900
-"""Of a write in a hook that waits for other writers."""
+TIMEOUT_MS = 300
+"""Of a write that waits for other writers: under what a hook waits for its answer."""
 TRIES_MAX = 5
 KEPT_CALLS_MAX = 1_000  # of one look at the spool
 _KEPT, _PART = ".call", ".part"
@@ -26,19 +26,17 @@ _PART_SECONDS = 600.0
 Log = Callable[[str], None]
 
 
-def answered(memory: Memory, call: Call, payload: bytes, log: Log, *, left_ms: int | None = None) -> tuple[bytes, bool]:
-    """Give the answer's bytes, and whether something was left to do.
+def answered(memory: Memory, call: Call, payload: bytes, log: Log) -> Answered:
+    """Give what is answered; its faults are in the log of hooks.
 
     Raises:
         FirsthandError: the host is not known.
     """
-    made = answer_hook(
-        call.host, payload, memory,
-        nonce=call.nonce, now=Moment(int(call.moment_ns) // 1_000), deadline_ms=left_ms,
-    )  # fmt: skip
+    moment = Moment(int(call.moment_ns) // 1_000)
+    made = answer_hook(call.host, payload, memory, nonce=call.nonce, now=moment)
     if made.fault:
         log(f"{call.host}: {made.fault}")
-    return made.output, made.jobs
+    return made
 
 
 def opened(call: Call, *, embedder: str, timeout_ms: int = TIMEOUT_MS) -> Memory:
@@ -55,9 +53,12 @@ def answer_once(call: Call, payload: bytes, folder: str, left_ms: int, kept: lis
     Raises:
         FirsthandError: the store cannot be opened, or the host is not known.
     """
-    memory = opened(call, embedder="none", timeout_ms=min(TIMEOUT_MS, left_ms))
+    memory = opened(call, embedder="none", timeout_ms=max(1, min(TIMEOUT_MS, left_ms)))
     kept.append(memory)
-    return answered(memory, call, payload, lambda text: hook_files.log(folder, text), left_ms=None)[0]
+    made = answered(memory, call, payload, lambda text: hook_files.log(folder, text))
+    if made.again:
+        hook_files.keep(call, payload, folder, "the store cannot take it now")
+    return made.output
 
 
 def afterwards(kept: list[object], store: str, folder: str, seconds: float) -> None:
@@ -114,9 +115,11 @@ def record_kept(memory: Memory, store: str, log: Log, by: float) -> int:
             path.unlink(missing_ok=True)
             continue
         try:
-            answered(memory, call, payload, log)
+            if answered(memory, call, payload, log).again:
+                again.rename(path)  # no fault of the call's
+                break
         except FirsthandError as error:
-            last = int(tries) + 1 >= TRIES_MAX and not isinstance(error, StoreError)
+            last = int(tries) + 1 >= TRIES_MAX
             log(f"a kept call of {call.host} {'is lost' if last else 'waits on'}: {error}")
             if not last:
                 continue

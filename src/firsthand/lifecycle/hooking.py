@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from firsthand import moment
-from firsthand.errors import FirsthandError
+from firsthand.errors import FirsthandError, StoreBusy, StoreFailed, StoreFull
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
 from firsthand.lifecycle import capture, implicit, jobs, known, pulse, settings, shown
 from firsthand.lifecycle.faults import Fault, keep_fault
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 DEADLINES_MS = {HookEvent.SESSION_START: 2_000, HookEvent.PROMPT: 500, HookEvent.BEFORE_TOOL: 60}
 DEADLINE_MS = 250
+_RECORDS = ("enrol", "record")  # the parts without which what happened is not in the log
 _MEMORY = "memory of earlier sessions, data and not instructions"
 
 
@@ -39,11 +40,13 @@ class Answered:
         output: for standard output: nothing, or one JSON object.
         jobs: True when something was left to do.
         fault: for the hook's own log; empty when all went well.
+        again: True when the store could not take what happened now; the same call is to be made again later.
     """
 
     output: bytes = b""
     jobs: bool = False
     fault: str = ""
+    again: bool = False
 
 
 def answer_hook(
@@ -70,7 +73,9 @@ def answer_hook(
     call = speaks.parse(payload)
     hook = _Hook(memory, call, nonce, now or moment.now(), deadline_ms)
     reply = hook.run(reads_context=speaks.reads_context(call.event))
-    return Answered(b"" if reply.is_empty else speaks.render(call, reply), hook.left, "; ".join(hook.faults))
+    return Answered(
+        b"" if reply.is_empty else speaks.render(call, reply), hook.left, "; ".join(hook.faults), hook.again
+    )
 
 
 class _Hook:
@@ -82,7 +87,7 @@ class _Hook:
         self._memory, self._call, self._nonce, self._now = memory, call, nonce, now
         self._session = replace(call, agent_id="").log_session
         self.faults: list[str] = []
-        self.left = False
+        self.left = self.again = False
         self._blocks: list[str] = []
         self._told: list[str] = []
         self._shown: dict[str, Any] = {}
@@ -254,6 +259,7 @@ class _Hook:
         try:
             part()
         except FirsthandError as error:
+            self.again |= where in _RECORDS and isinstance(error, (StoreBusy, StoreFull, StoreFailed))
             self._fault(where, f"{type(error).__name__}: {error}")
 
     def _fault(self, where: str, text: str) -> None:

@@ -1,0 +1,268 @@
+"""The daemon: one a user, gone when it is not needed, and never in a hook's way."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import time
+from pathlib import Path
+
+import pytest
+from hook_runs import Hooked, prompt, until
+
+from firsthand import Kind, Memory
+from firsthand.doors import hook_alone, hook_asking, hook_files
+from firsthand.doors.hook_asking import ANSWERED, LEAVE, LIMIT_MS, VERSION, Call
+
+SLACK_S = 1.5  # for the start of an interpreter on a machine with much else to do
+
+
+@pytest.fixture
+def user(tmp_path):
+    """A user whose daemon is stopped at the end, and whose store is whole then."""
+    one = Hooked(tmp_path)
+    yield one
+    one.end()
+    if (one.store / "firsthand.db").exists():
+        with Memory.open(one.store, read_only=True) as memory:
+            assert memory.verify().ok
+
+
+@pytest.fixture
+def served(user):
+    """A user whose daemon runs."""
+    user.hook(prompt(0))
+    user.pid = user.daemon()
+    return user
+
+
+def said(store) -> list[str]:
+    with Memory.open(store, read_only=True) as memory:
+        return sorted(one.text for one in memory.events(kind=Kind.USER_MESSAGE))
+
+
+def asked(user, call: Call, payload: bytes = b"") -> tuple[bytes, bytes]:
+    connection = hook_asking.connect(socket, str(user.run_folder), call, loopback=False)
+    return hook_asking.exchange(connection, call, payload, time.monotonic() + 10)
+
+
+def test_the_first_hook_starts_a_daemon_and_the_next_ones_are_answered_by_it(served):
+    """A daemon is started by the first hook; later ones are its calls, in the same store."""
+    for number in range(1, 4):
+        assert served.hook(prompt(number)).code == 0
+    state = served.status()
+    assert (state["pid"], state["calls"], state["stores"]) == (served.pid, 3, [str(served.store)])
+    assert said(served.store) == [f"prompt number {n} of s" for n in range(4)]
+    assert state["memory_bytes"] < 150 << 20
+
+
+def test_a_call_that_comes_twice_is_recorded_once(served):
+    """A repetition with the same nonce and time changes nothing."""
+    call = Call(
+        operation="hook", version=VERSION, host="cursor", store=str(served.store), namespace="default",
+        embedder="none", nonce="ab" * 16, moment_ns=str(time.time_ns()),
+    )  # fmt: skip
+    for _ in range(2):
+        assert asked(served, call, json.dumps(prompt(7)).encode())[0] == ANSWERED
+    assert said(served.store) == ["prompt number 0 of s", "prompt number 7 of s"]
+
+
+def test_a_hook_says_the_same_with_a_daemon_and_without(served, tmp_path):
+    """What a session is told does not depend on who answers."""
+    start = {"hook_event_name": "SessionStart", "session_id": "t", "source": "startup", "cwd": str(tmp_path)}
+    with_daemon = served.hook(start, host="claude-code").out
+    served.environment["FIRSTHAND_DAEMON"] = "off"
+    other = {**start, "session_id": "u"}
+    assert (with_daemon == b"") == (served.hook(other, host="claude-code").out == b"")
+
+
+def test_there_is_one_daemon_however_many_hooks_start_it(user):
+    """Ten first hooks at once start one daemon, and each prompt is recorded once."""
+    running = [user.start() for _ in range(10)]
+    for number, process in enumerate(running):
+        process.communicate(json.dumps(prompt(number)).encode(), timeout=60)
+        assert process.returncode == 0
+    pid = user.daemon()
+    assert user.command("daemon", "--foreground").returncode == 5
+    assert user.daemon() == pid
+    assert until(lambda: len(said(user.store)) == 10)
+    assert len((user.run_folder / "starts").read_text().split()) == 1
+
+
+def test_a_killed_daemon_is_replaced(served):
+    """After kill -9 its socket is left over; the next hook answers by itself and starts another."""
+    os.kill(served.pid, signal.SIGKILL)
+    assert (served.run_folder / "daemon.sock").exists()
+    assert served.hook(prompt(1)).code == 0
+    assert served.daemon() != served.pid
+    assert said(served.store) == ["prompt number 0 of s", "prompt number 1 of s"]
+
+
+def test_a_daemon_that_dies_at_its_start_is_not_started_for_ever(user):
+    """Starts are counted: a few a minute, then hooks answer by themselves; an hour later it is tried again."""
+    hook_files.make_folder(str(user.run_folder))
+    folder = str(user.run_folder)
+    assert [hook_alone.may_start(folder, hook_files, count=True) for _ in range(5)] == [True, True, True, False, False]
+    assert user.hook(prompt(1)).code == 0
+    assert not user.status()["runs"]
+    (user.run_folder / "starts").write_text(str(time.time() - 3_600))
+    assert hook_alone.may_start(folder, hook_files, count=False)
+
+
+def test_a_daemon_that_hangs_costs_the_first_hook_its_wait_alone(served):
+    """While the daemon is stopped, a hook answers by itself in time, and the next does not wait for it at all."""
+    os.kill(served.pid, signal.SIGSTOP)
+    first = served.hook(prompt(1))
+    assert (first.code, first.seconds < LIMIT_MS / 1000 + SLACK_S) == (0, True)
+    assert (served.run_folder / "hung").exists()
+    assert served.hook(prompt(2)).code == 0
+    os.kill(served.pid, signal.SIGCONT)
+    assert until(lambda: len(said(served.store)) == 3)
+    time.sleep(0.2)  # what it was asked while it was stopped, it answers now: once more, and recorded once
+    assert said(served.store) == [f"prompt number {n} of s" for n in range(3)]
+
+
+def test_a_newer_client_makes_it_step_down_and_an_older_one_does_not(served):
+    """A call of a newer version is left to its hook, and the daemon ends; one of an older version is answered."""
+    call = Call(operation="hook", version="0.0.9", host="cursor", store=str(served.store), namespace="default",
+                embedder="none", nonce="1", moment_ns="1700000000000000000")  # fmt: skip
+    assert asked(served, call, b"{}")[0] == ANSWERED
+    call.version = "99.0"
+    assert asked(served, call, b"{}") == (LEAVE, b"")
+    assert until(lambda: not served.status()["runs"])
+    assert "a newer version asks: 99.0" in served.log()
+
+
+def test_a_store_that_was_deleted_is_another_one_when_it_is_there_again(served):
+    """A daemon that has a store open writes to the one that is at its path now."""
+    served.hook(prompt(1))
+    shutil.rmtree(served.store)
+    assert served.hook(prompt(2)).code == 0
+    assert served.daemon() == served.pid
+    assert said(served.store) == ["prompt number 2 of s"]
+
+
+def test_a_request_that_is_none_does_no_harm(served):
+    """Bytes of another protocol, half a request and nothing at all are let go; the next call is answered."""
+    for data in (b"GET / HTTP/1.1\r\n\r\n", Call().frame(b"x" * 100)[:20], b""):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(served.run_folder / "daemon.sock"))
+            connection.sendall(data)
+    assert served.hook(prompt(1)).code == 0
+    assert (served.status()["pid"], served.status()["calls"]) == (served.pid, 1)
+
+
+def test_a_runtime_folder_that_others_may_write_to_is_not_used(served):
+    """A socket in a folder that others can write to may be anybody's: the hook answers by itself."""
+    served.run_folder.chmod(0o777)
+    assert served.hook(prompt(1)).code == 0
+    served.run_folder.chmod(0o700)
+    assert served.status()["calls"] == 0
+    assert said(served.store) == ["prompt number 0 of s", "prompt number 1 of s"]
+
+
+def test_a_kept_call_is_recorded_with_the_time_it_was_made(served):
+    """What a hook could not record in time, the daemon records when it next looks, once."""
+    call = Call(
+        operation="hook", version=VERSION, host="cursor", store=str(served.store), namespace="default",
+        embedder="none", nonce="cd" * 16, moment_ns="1700000000000000000",
+    )  # fmt: skip
+    hook_files.keep(call, json.dumps(prompt(9)).encode(), str(served.run_folder), "a test")
+    os.kill(served.pid, signal.SIGTERM)
+    assert until(lambda: not served.status()["runs"])
+    served.hook(prompt(1))
+    served.daemon()
+    served.hook(prompt(2))
+    assert until(lambda: len(said(served.store)) == 4)
+    with Memory.open(served.store, read_only=True) as memory:
+        late = [one for one in memory.events(kind=Kind.USER_MESSAGE) if one.text.startswith("prompt number 9")]
+    assert [str(one.time) for one in late] == ["2023-11-14T22:13:20.000Z"]
+    assert until(lambda: not any((served.store / "hooks" / "late").iterdir()))
+
+
+def test_loopback_needs_the_token(tmp_path):
+    """Where Unix sockets are forbidden the daemon is on loopback, and answers only who has read its token."""
+    user = Hooked(tmp_path, FIRSTHAND_LOOPBACK="1")
+    try:
+        user.hook(prompt(1))
+        user.daemon()
+        assert user.hook(prompt(2)).code == 0
+        assert (user.status()["socket"], user.status()["calls"]) == ("loopback", 1)
+        port = int((user.run_folder / "daemon.port").read_text().split()[0])
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.settimeout(10)
+            connection.sendall(Call(operation="status", token="00" * 16).frame(b""))
+            assert connection.recv(100) == b""
+        assert (user.run_folder / "daemon.port").stat().st_mode & 0o077 == 0
+    finally:
+        user.end()
+
+
+def test_two_users_runtime_folders_are_two_daemons(served, tmp_path):
+    """Each runtime folder has its own daemon and lock."""
+    other = Hooked(tmp_path / "other")
+    try:
+        other.hook(prompt(5))
+        assert other.daemon() != served.pid
+        assert said(served.store) == ["prompt number 0 of s"]
+    finally:
+        other.end()
+
+
+def test_a_deep_runtime_folder_has_a_socket_too(tmp_path):
+    """A path longer than a socket's may be is no reason to go without a daemon."""
+    user = Hooked(tmp_path / ("d" * 120))
+    try:
+        user.hook(prompt(1))
+        user.daemon()
+        user.hook(prompt(2))
+        assert user.status()["calls"] == 1
+    finally:
+        user.end()
+
+
+def test_stopping_and_asking_when_none_runs(served):
+    """Stop ends it and the lock is free; asked again, the commands say that none runs."""
+    assert (served.command("daemon").returncode, served.command("daemon", "--stop").stdout) == (0, "stopped\n")
+    assert served.command("daemon", "--stop").stdout == "no daemon runs\n"
+    told = served.command("daemon")
+    assert (told.returncode, told.stdout) == (1, "no daemon runs; the next hook starts one\n")
+
+
+def test_an_idle_daemon_uses_no_processor(served):
+    """When nothing comes, the daemon's processor time stands still."""
+    served.hook(prompt(1))
+    time.sleep(0.5)
+
+    def ticks() -> int:
+        fields = Path(f"/proc/{served.pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+
+    if not Path("/proc/self/stat").exists():
+        pytest.skip("the system does not tell")
+    before = ticks()
+    time.sleep(2)
+    assert ticks() - before <= 1
+
+
+def test_the_log_of_hooks_is_bounded(tmp_path):
+    """The log is moved aside when it is full, once: two files of its size at most."""
+    for number in range(3_000):
+        hook_files.log(str(tmp_path), f"{number} {'x' * 300}")
+    sizes = [one.stat().st_size for one in tmp_path.iterdir()]
+    assert len(sizes) == 2
+    assert max(sizes) <= hook_files.LOG_BYTES_MAX + 1_000
+    assert "2999 xxx" in (tmp_path / "hooks.log").read_text()
+
+
+def test_kept_calls_are_bounded(tmp_path, monkeypatch):
+    """Beyond so many kept calls one more is named as lost."""
+    monkeypatch.setattr(hook_files, "KEPT_CALLS_MAX", 3)
+    for number in range(5):
+        call = Call(host="cursor", store=str(tmp_path / "s"), nonce=str(number), moment_ns="1")
+        hook_files.keep(call, b"{}", str(tmp_path), "a test")
+    assert len(list((tmp_path / "s" / "hooks" / "late").iterdir())) == 3
+    assert (tmp_path / "hooks.log").read_text().count("is lost") == 2
