@@ -49,6 +49,14 @@ def test_the_embedder(monkeypatch):
     assert (environment.default_embedder(), environment.embedder_key()) == ("minilm", "k3y")
 
 
+def test_the_key_of_a_model(monkeypatch):
+    """The key for a model that an experiment asks is the one named; an empty one is none."""
+    monkeypatch.setenv("FIRSTHAND_MODEL_KEY", "")
+    assert environment.model_key() is None
+    monkeypatch.setenv("FIRSTHAND_MODEL_KEY", "k3y")
+    assert environment.model_key() == "k3y"
+
+
 def test_plain_output(monkeypatch):
     """Output is plain when the user or the terminal says so."""
     assert not environment.plain_output()
