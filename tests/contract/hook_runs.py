@@ -37,11 +37,18 @@ class Hooked:
             "FIRSTHAND_STORE": str(self.store), "TZ": "UTC",
         } | variables  # fmt: skip
 
-    def start(self, host: str = "cursor", *, python: str = sys.executable, client: Path = CLIENT, options=()):
+    def start(
+        self, host: str = "cursor", *, python: str = sys.executable, client: Path = CLIENT, options=(), before=None
+    ):
         """Begin a hook, its payload still to come."""
         command = [python, "-I", "-S", "-E", str(client), host, *map(str, options)]
         return subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.environment,
+            preexec_fn=before,  # noqa: PLW1509 - of one test, which has no threads
         )
 
     def hook(self, payload: dict | bytes, host: str = "cursor", **how) -> Answer:

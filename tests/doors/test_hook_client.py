@@ -117,7 +117,7 @@ def test_no_home_and_no_place_to_write_is_no_fault_of_the_host_s(alone, tmp_path
 
 
 def test_the_client_works_from_an_ordinary_installation(alone, tmp_path):
-    """Copied beside what it needs, as pip installs it, and run by an interpreter that knows nothing of it, it records."""
+    """Copied beside what it needs, as pip installs it, it records for an interpreter that knows nothing of it."""
     place = tmp_path / "site-packages"
     shutil.copytree(Path(firsthand.__file__).parent, place / "firsthand", ignore=shutil.ignore_patterns("__pycache__"))
     import apsw
