@@ -26,7 +26,7 @@ from typing import Any
 
 SECRET = "amqps://broker-7.internal:48213"
 FIRST = [
-    f"Find out at which address the message broker listens. RUN: echo 'broker listens on {SECRET}' ENDRUN",
+    "Find out at which address the message broker listens. RUN: cat broker.conf ENDRUN",
     "We decided to keep the retry limit of the broker client at 7, since 12 flooded the queue. Note it.",
     "/compact",
 ]
@@ -126,6 +126,7 @@ def main() -> int:
     home, project = work / "home", work / "project"
     for folder in (home, project / ".git"):
         folder.mkdir(parents=True)
+    (project / "broker.conf").write_text(f"# message broker\nlisten = {SECRET}\n")
     server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     environment = {
@@ -187,9 +188,8 @@ def _injected(request: dict[str, Any]) -> list[str]:
         for one in request["messages"]
         for part in (one["content"] if isinstance(one["content"], list) else [one["content"]])
     )
-    return [
-        f"    | {line}" for block in text.split("<<firsthand")[1:] for line in ("<<firsthand" + block).splitlines()
-    ][:60]
+    blocks = [block.partition("<<end")[0] for block in text.split("<<firsthand")[1:]]
+    return [f"    | {line}" for block in blocks for line in f"<<firsthand{block}".splitlines()][:60]
 
 
 if __name__ == "__main__":
