@@ -59,9 +59,10 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.hosted import Brought, HostedSession
     from firsthand.lifecycle.installed import Installed, installed
     from firsthand.lifecycle.installing import Change, Plan, backups, plan_install, plan_uninstall
-    from firsthand.lifecycle.jobs import next_due_ms
+    from firsthand.lifecycle.jobs import next_due_ms, pending
     from firsthand.lifecycle.refining import Refiner
     from firsthand.lifecycle.rubric import Rubric
+    from firsthand.lifecycle.settings import project_file, session_file, switch, user_file
     from firsthand.live.replay import difference
     from firsthand.live.request import Request
     from firsthand.live.window import SessionWindow
@@ -193,10 +194,15 @@ __all__ = [
     "installed",
     "looks",
     "next_due_ms",
+    "pending",
     "plan_install",
     "plan_uninstall",
+    "project_file",
     "run_due",
+    "session_file",
+    "switch",
     "use_of",
+    "user_file",
     "usual_places",
 ]
 
@@ -267,7 +273,8 @@ _ROOMS = {
     "pack.preamble": ("Preamble",),
     "lifecycle.hooking": ("Answered", "answer_hook"),
     "lifecycle.doing": ("Done", "run_due"),
-    "lifecycle.jobs": ("next_due_ms",),
+    "lifecycle.jobs": ("next_due_ms", "pending"),
+    "lifecycle.settings": ("project_file", "session_file", "switch", "user_file"),
     "live.replay": ("difference",),
     "live.request": ("Request",),
     "live.window": ("SessionWindow",),

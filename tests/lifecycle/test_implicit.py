@@ -8,10 +8,14 @@ from firsthand import Memory
 from firsthand.lifecycle.implicit import is_trivial, remind
 from firsthand.lifecycle.settings import Settings
 
-TRIVIAL = ("", "  \n", "ok", "OK.", "yes please", "continue", "go ahead", "thanks!", "/compact", "/model opus", "weiter",
-           "ja, danke", "d'accord", "sí", "继续", "はい", "да", "...")  # fmt: skip
-TELLING = ("which port?", "continue with the parser", "fix the bug in io.py", "/etc/hosts is wrong", "no tests ran",
-           "ja, aber der Hafen?", "yes " * 40, "why", "42")  # fmt: skip
+TRIVIAL = (
+    "", "  \n", "ok", "OK.", "yes please", "continue", "go ahead", "thanks!", "/compact", "/model opus", "weiter",
+    "ja, danke", "d'accord", "sí", "继续", "はい", "да", "...",
+)  # fmt: skip
+TELLING = (
+    "which port?", "continue with the parser", "fix the bug in io.py", "/etc/hosts is wrong", "no tests ran",
+    "ja, aber der Hafen?", "yes " * 40, "why", "42",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("text", TRIVIAL)

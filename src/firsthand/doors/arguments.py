@@ -10,7 +10,7 @@ import argparse
 from typing import Any
 
 from firsthand import Kind, Moment, __version__, moment
-from firsthand.doors import agent_arguments, hook_arguments, remembering_arguments
+from firsthand.doors import agent_arguments, hook_arguments, remembering_arguments, switching
 
 EXIT_CODES = """exit codes:
   0    done, or found; also what is only weakly found
@@ -61,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
     hook_arguments.add(commands, _command)
     agent_arguments.add(commands, _command)
     remembering_arguments.add(commands, _command)
+    switching.add(commands, _command)
     return top
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firsthand.answer import Answer, Hit, Outcome, Query
+from firsthand.answer import SCOPE_SESSIONS_MAX, Answer, Hit, Outcome, Query
 from firsthand.event import Kind
 from firsthand.lifecycle.files import outdated
 from firsthand.lifecycle.shown import shown
@@ -76,7 +76,10 @@ def remind(agent: Agent, text: str, session: str, settings: Settings, *, deadlin
     named = agent.scope(across=settings.across)
     others = tuple(one for one in named.sessions if one.partition("/agent-")[0] != session)
     if settings.across:
-        others = tuple(one.name for one in agent.memory.sessions() if one.name.partition("/agent-")[0] != session)
+        every = (one.name for one in agent.memory.sessions())
+        others = tuple(one for one in every if one.partition("/agent-")[0] != session)[-SCOPE_SESSIONS_MAX:]
+    if not others:  # an empty scope would be the whole namespace
+        return Reminder(skipped="there is no other session")
     asked = text
     if len(text) > QUERY_CHARACTERS_MAX:
         asked = f"{text[: QUERY_CHARACTERS_MAX // 2]}\n{text[-QUERY_CHARACTERS_MAX // 2 :]}"

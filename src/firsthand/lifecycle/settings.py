@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from firsthand.errors import InvalidArgument
+from firsthand.lifecycle import small_files
 from firsthand.value import fields, replace, value
 
 PROJECT_FILE = ".firsthand.json"
@@ -55,6 +57,10 @@ class Settings:
     faults: tuple[str, ...] = ()
 
 
+SWITCHES = tuple(name for name in fields(Settings) if isinstance(getattr(Settings(), name), bool))
+"""The settings that are on or off."""
+
+
 def load(store: Path, cwd: str = "", session: str = "") -> Settings:
     """Read the settings that hold for a session in a folder."""
     found = Settings()
@@ -66,6 +72,42 @@ def load(store: Path, cwd: str = "", session: str = "") -> Settings:
     for place in places:
         found = _over(found, place)
     return found
+
+
+def switch(place: Path, name: str, *, on: bool) -> Settings:
+    """Turn a mechanism on or off in a settings file; what else it holds stays.
+
+    Args:
+        place: one of `user_file`, `project_file` and `session_file`.
+
+    Returns:
+        What that file alone says.
+
+    Raises:
+        InvalidArgument: there is no such switch, or the file holds no JSON object.
+        StoreError: it cannot be written.
+    """
+    if name not in SWITCHES:
+        raise InvalidArgument(f"expected one of the switches {', '.join(SWITCHES)}; got {name!r}")
+    data = small_files.read(place)
+    try:
+        told = json.loads(data) if data and data.strip() else {}
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument(f"expected a JSON object in {place}; got {error}. Mend or remove the file.") from error
+    if not isinstance(told, dict):
+        raise InvalidArgument(f"expected a JSON object in {place}; got {str(told)[:40]!r}. Mend or remove the file.")
+    small_files.write(place, (json.dumps({**told, name: on}, indent=2, ensure_ascii=False) + "\n").encode())
+    return _over(Settings(), place)
+
+
+def user_file(store: Path) -> Path:
+    """Give the file with the switches of all projects of a user."""
+    return store / USER_FILE
+
+
+def project_file(folder: Path) -> Path:
+    """Give the file with the switches of the project that a folder belongs to."""
+    return project_of(folder.absolute()) / PROJECT_FILE
 
 
 def session_file(store: Path, session: str) -> Path:

@@ -1,0 +1,84 @@
+"""The commands switch and jobs: what happens unasked, turned on or off; and what hooks left to do."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from firsthand import environment, pending, project_file, run_due, session_file, switch, user_file
+from firsthand.doors.display import count, shown
+from firsthand.doors.exits import DONE, STORE_FAILED
+from firsthand.doors.output import Output
+from firsthand.doors.stores import to_write
+from firsthand.value import asdict
+
+RUN_SECONDS_MAX = 600
+
+
+def add(commands: Any, command: Any) -> None:
+    """Register the commands."""
+    one = command(
+        commands, "switch", "switching:turn",
+        "Turn on or off what happens unasked: for all projects, for one, or for one session.",
+        """
+        firsthand switch recall off                     for all projects of this user
+        firsthand switch cues off --project .           for one project
+        firsthand switch recall off --session claude-code:5b0a6c1e-0000-4000-8000-000000000001
+        """,
+    )  # fmt: skip
+    one.add_argument("what", metavar="WHAT", help="record, preamble, cues, recall, actions, episodes, tool_output ...")
+    one.add_argument("state", choices=("on", "off"), help="on or off")
+    whom = one.add_mutually_exclusive_group()
+    whom.add_argument("--user", action="store_true", help="for all projects; so when none is named")
+    whom.add_argument("--project", metavar="DIR", help="for the project that this folder belongs to")
+    whom.add_argument("--session", metavar="NAME", help="for one session, by its name in the log")
+    two = command(
+        commands, "jobs", "switching:list_jobs",
+        "List what hooks left to do, or do it now; otherwise the daemon does.",
+        """
+        firsthand jobs
+        firsthand jobs --run
+        """,
+    )  # fmt: skip
+    two.add_argument("--run", action="store_true", help="do what is due")
+
+
+def turn(chosen: argparse.Namespace, out: Output) -> int:
+    """Write a switch into the settings file of those it is for, and say which."""
+    store = Path(chosen.store) if chosen.store else environment.default_store()
+    place = user_file(store)
+    if chosen.project:
+        place = project_file(Path(chosen.project))
+    elif chosen.session:
+        place = session_file(store, chosen.session)
+    switch(place, chosen.what, on=chosen.state == "on")
+    if out.as_json:
+        out.json({"file": str(place), "switch": chosen.what, "on": chosen.state == "on"})
+    else:
+        out.line(f"{chosen.what} is {chosen.state}: {shown(str(place))}")
+    return DONE
+
+
+def list_jobs(chosen: argparse.Namespace, out: Output) -> int:
+    """List the jobs that wait, or run those that are due and tell what became of each."""
+    with to_write(chosen, create=True) as memory:
+        if chosen.run:
+            done = run_due(memory, deadline_s=RUN_SECONDS_MAX)
+            for one in done:
+                said = {**_facts(one.job), "fault": one.why, "dropped": one.dropped}
+                words = f"{one.job.kind}  {shown(one.job.session or one.job.agent)}  {shown(one.why) or 'done'}"
+                out.json(said) if out.as_json else out.line(words)
+            out.remark(f"{count(len(done), 'job')} done or tried")
+            return STORE_FAILED if any(one.why for one in done) else DONE
+        waiting = pending(memory.path)
+    for job in waiting:
+        words = f"{job.kind}  {shown(job.session or job.agent)}  tried {count(job.tries, 'time')}  {shown(job.why)}"
+        out.json(_facts(job)) if out.as_json else out.line(words.rstrip())
+    out.remark(f"{count(len(waiting), 'job')} to do")
+    return DONE
+
+
+def _facts(job: Any) -> dict[str, Any]:
+    told: dict[str, Any] = asdict(job)
+    return told

@@ -1,0 +1,37 @@
+"""The commands switch and jobs."""
+
+from __future__ import annotations
+
+import json
+
+from firsthand.doors.cli import main
+
+
+def test_a_switch_is_written_where_it_was_asked_for(tmp_path, capsys):
+    """For the user, a project and a session; an unknown one is refused."""
+    store = ["--store", str(tmp_path / "store")]
+    assert main([*store, "switch", "recall", "off"]) == 0
+    assert main([*store, "--json", "switch", "cues", "off", "--project", str(tmp_path)]) == 0
+    assert main([*store, "switch", "actions", "off", "--session", "codex:1"]) == 0
+    assert main([*store, "switch", "dance", "off"]) == 5
+    assert json.loads((tmp_path / "store" / "settings.json").read_text()) == {"recall": False}
+    assert json.loads((tmp_path / ".firsthand.json").read_text()) == {"cues": False}
+    (held,) = (tmp_path / "store" / "hooks" / "sessions").iterdir()
+    assert json.loads(held.read_text()) == {"actions": False}
+    assert "one of the switches" in capsys.readouterr().err
+
+
+def test_jobs_are_listed_and_run(tmp_path, capsys):
+    """What waits is named with its tries; running tells what became of it, and fails when one failed."""
+    from firsthand.lifecycle import jobs
+
+    (tmp_path / "t.jsonl").write_text("no transcript\n")
+    job = jobs.Job(jobs.FOLLOW, "default", "a", "codex:1", "codex", str(tmp_path / "t.jsonl"))
+    store = ["--store", str(tmp_path / "store")]
+    assert main([*store, "jobs"]) == 0
+    jobs.leave(tmp_path / "store", job)
+    assert main([*store, "--quiet", "jobs"]) == 0
+    assert capsys.readouterr().out == "follow  codex:1  tried 0 times\n"
+    assert main([*store, "--json", "jobs", "--run"]) == 4
+    told = json.loads(capsys.readouterr().out)
+    assert (told["kind"], told["tries"], told["dropped"], told["fault"][:14]) == ("follow", 1, False, "SourceRejected")

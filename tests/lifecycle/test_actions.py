@@ -1,0 +1,66 @@
+"""Before an action: what speaks against it on evidence, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from firsthand import Memory
+from firsthand.hosts.hook import HookCall, HookEvent
+from firsthand.lifecycle.actions import warn
+from firsthand.lifecycle.settings import Settings
+
+
+@pytest.fixture
+def memory(tmp_path):
+    with Memory.open(tmp_path / "store") as opened:
+        opened.agent("a").enrol("old")
+        yield opened
+        assert opened.verify().ok
+
+
+def said(memory, tool, **arguments) -> str:
+    call = HookCall("claude-code", HookEvent.BEFORE_TOOL, tool=tool, tool_input=json.dumps(arguments))
+    return warn(memory.agent("a"), call, "new", Settings(), deadline_ms=5_000).text
+
+
+def test_warnings_of_failures_are_precise_on_generated_histories(memory):
+    """Of commands whose last run failed at least nine tenths are told, and of the others at most one in ten told."""
+    draw = random.Random(5)
+    programs, services = ("make", "cargo", "npm", "docker", "terraform"), ("api", "web", "worker", "billing", "docs")
+    commands = [f"{a} {b} {c}" for a in programs for b in ("build", "deploy", "plan") for c in services]
+    session, last = memory.session("old", agent="x"), {}
+    for _ in range(200):
+        command, failed = draw.choice(commands[:60]), draw.random() < 0.3
+        call = session.tool_call("Bash", {"command": command})
+        session.tool_result(call, "Exit code 1\nno" if failed else "ok", meta={"is_error": True} if failed else {})
+        last[command] = failed
+    told = {command for command in commands if said(memory, "Bash", command=command)}
+    wanted = {command for command in commands if last.get(command)}
+    assert len(wanted) > 10
+    assert len(told & wanted) >= 0.9 * len(wanted)
+    assert len(told & wanted) >= 0.9 * len(told)
+
+
+def test_a_rule_is_shown_at_the_edit_that_it_forbids(memory):
+    """The rule names the file: an edit of it is told, one of its neighbour and a reading are not."""
+    memory.session("old", agent="x").user("Please never touch schema/orders.sql, it is generated.")
+    assert "never touch schema/orders.sql" in said(memory, "Edit", file_path="/w/schema/orders.sql", new_string="x")
+    assert said(memory, "Edit", file_path="/w/src/customers.py", new_string="x") == ""
+
+
+def test_a_decision_is_shown_at_the_program_that_it_put_aside(memory):
+    """Using the old program is told, using the new one is not, and a question decides nothing."""
+    session = memory.session("old", agent="x")
+    session.user("We decided to use pnpm instead of npm for this repository.")
+    session.user("Should we use cargo instead of bazel?")
+    assert "pnpm instead of npm" in said(memory, "Bash", command="npm install left-pad")
+    assert said(memory, "Bash", command="pnpm install left-pad") == ""
+    assert said(memory, "Bash", command="bazel build pnpm") == ""
+
+
+def test_a_call_without_command_or_file_brings_nothing(memory):
+    """What cannot be compared is left alone."""
+    assert said(memory, "Bash") == ""

@@ -1,0 +1,28 @@
+"""What a new context is told of what left the window."""
+
+from __future__ import annotations
+
+from firsthand import Kind, Memory
+from firsthand.lifecycle.compacted import left
+
+
+def test_each_span_has_a_marker_and_only_the_newest_its_strings(tmp_path):
+    """After two compactions two spans can be opened; what the summary in the log holds already is not said again."""
+    with Memory.open(tmp_path) as memory:
+        session = memory.session("s", agent="x")
+        assert left(memory, "s").text == ""
+        session.user("never rename the module alpha_beta_gamma")
+        session.agent("The first key is AKQ-77120.")
+        session.append(Kind.SUMMARY, "a first summary")
+        for number in range(6):
+            session.user(f"go on with step {number}")
+        session.agent("The build is 7f3a9c2e41d0b5c8 and the ticket is OPS-4471.")
+        session.append(Kind.SUMMARY, "The ticket OPS-4471 was worked on.")
+        told = left(memory, "s").text
+        spans = [line.rpartition(": ")[2] for line in told.splitlines() if " events" in line]
+        assert len(spans) == 2
+        assert [len(list(memory.open_span(one))) for one in spans] == [7, 2]
+        assert "7f3a9c2e41d0b5c8" in told
+        assert "OPS-4471" not in told
+        assert "AKQ-77120" not in told
+        assert memory.verify().ok

@@ -1,0 +1,57 @@
+"""The switches: by user, by project, by session, the later over the earlier."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from firsthand.errors import InvalidArgument
+from firsthand.lifecycle.settings import SWITCHES, Settings, load, project_file, session_file, switch, user_file
+
+
+def test_the_session_goes_before_the_project_and_the_project_before_the_user(tmp_path):
+    """Each file says only what it says; the nearest one counts."""
+    store, project = tmp_path / "store", tmp_path / "proj"
+    (project / ".git").mkdir(parents=True)
+    (project / "deep").mkdir()
+    switch(user_file(store), "recall", on=False)
+    assert not load(store, str(project), "s").recall
+    switch(project_file(project / "deep"), "recall", on=True)
+    assert load(store, str(project / "deep"), "s").recall
+    assert not load(store, "", "s").recall
+    switch(session_file(store, "s"), "recall", on=False)
+    assert not load(store, str(project), "s").recall
+    assert load(store, str(project), "t").recall
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_each_switch_can_be_turned(tmp_path, name):
+    """Turned to what it is not, it reads back so, and all else in the file stays."""
+    place = user_file(tmp_path)
+    place.write_text(json.dumps({"agent": "x", "cost": 5}))
+    on = not getattr(Settings(), name)
+    switch(place, name, on=on)
+    read = load(tmp_path)
+    assert (getattr(read, name), read.agent, read.cost, read.faults) == (on, "x", 5, ())
+
+
+def test_what_is_no_switch_and_no_settings_file_is_refused_unharmed(tmp_path):
+    """The file stays byte for byte."""
+    place = user_file(tmp_path)
+    with pytest.raises(InvalidArgument, match="one of the switches"):
+        switch(place, "cost", on=True)
+    for data in (b"{", b"[]", b"// mine\n{}"):
+        place.write_bytes(data)
+        with pytest.raises(InvalidArgument, match="a JSON object"):
+            switch(place, "recall", on=False)
+        assert place.read_bytes() == data
+
+
+def test_a_file_that_cannot_be_read_changes_nothing_and_is_named(tmp_path):
+    """A torn file, a wrong type and an unknown name each give a sentence."""
+    user_file(tmp_path).write_text('{"recall": "no", "dance": true, "hits_max": 2}')
+    read = load(tmp_path)
+    assert (read.recall, read.hits_max, len(read.faults)) == (True, 2, 2)
+    user_file(tmp_path).write_text("{")
+    assert load(tmp_path).faults[0].endswith("It changes nothing.")
