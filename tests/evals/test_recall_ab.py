@@ -65,6 +65,22 @@ def test_a_memory_that_pushes_junk_scores_below_none():
     assert found[Sort.EXPERIENCE, "recall"].contradicts_to_none.mean > 0
 
 
+def test_a_more_careful_gate_is_reckoned_from_what_was_shown():
+    """Under a cost whose threshold lies above a confidence, that reminder counts as not shown, and its harm is gone."""
+
+    def sure(world, case, condition, repetition) -> Pushed:
+        return junk(world, case, condition, repetition) if condition is NONE else Pushed(
+            message=f"{case.asked[0]} 31337", hits=("fh:x",), confidence=0.95 if repetition else 0.8
+        )  # fmt: skip
+
+    items, _ = table(sure, (NONE, RECALL))
+    found = {one.cost: one for one in recall_ab.at_costs(items) if one.sort == Sort.NEEDLESS}
+    assert [(cost, one.pushed.hits) for cost, one in found.items()] == [(3.0, 24), (6.0, 16), (9.0, 16), (19.0, 16)]
+    assert found[3.0].right_to_none.mean == -1.0
+    assert found[9.0].right_to_none.mean == pytest.approx(-2 / 3)
+    assert recall_ab.at_costs([one for one in items if one.condition == "none"]) == ()
+
+
 def test_the_same_case_is_asked_in_another_phrasing_at_each_repetition():
     """Repetitions take the phrasings in turn, and each item keeps the digest of what was sent."""
     items, _ = table(silent, (NONE,))
@@ -123,7 +139,9 @@ def test_what_is_kept_is_whole(tmp_path):
     ideal = next(one for one in summary["cells"] if (one["sort"], one["condition"]) == ("experience", "ideal"))
     assert ideal["right"]["n"] == 24
     assert ideal["right_to_none"]["verdict"] == "better"
-    assert (tmp_path / "results" / "table.txt").read_text() == "\n".join(report.lines(cells)) + "\n"
+    assert (tmp_path / "results" / "table.txt").read_text() == "\n".join(
+        report.lines(cells, recall_ab.at_costs(items))
+    ) + "\n"
 
 
 def test_the_table_says_in_words_that_there_is_no_difference():

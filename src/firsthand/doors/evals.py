@@ -88,7 +88,7 @@ def _show(items: Sequence[Item], table: Sequence[Cell], out: Output) -> None:
         for cell in table:
             out.json({"cell": recall_ab.as_json(cell)})
         return
-    for line in report.lines(table):
+    for line in report.lines(table, recall_ab.at_costs(items)):
         out.line(line)
 
 

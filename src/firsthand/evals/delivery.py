@@ -58,6 +58,7 @@ class Pushed:
     Attributes:
         start: pushed when the session began; ``message``: pushed with the prompt.
         hits: pointers that implicit recall showed; ``needed``: how many of them hold the value asked for.
+        confidence: of that recall, from 0 to 1; 0 when it showed nothing.
         tokens_start, tokens_message: by the estimate.
         fault: what a hook said went wrong.
     """
@@ -66,6 +67,7 @@ class Pushed:
     message: str = ""
     hits: tuple[str, ...] = ()
     needed: int = 0
+    confidence: float = 0.0
     tokens_start: int = 0
     tokens_message: int = 0
     fault: str = ""
@@ -123,10 +125,10 @@ def ask(store: Path, world: World, case: Case, condition: Condition, repetition:
         hook = _Hooks(memory, world, name, str(store.parent / "transcripts" / f"{name}.jsonl"))
         start = hook.call("SessionStart", world.now, source="startup")
         message = hook.call("UserPromptSubmit", Moment(world.now.microseconds + _SECOND), prompt=prompt)
-        hits = _hits(memory, f"{HOST}:{name}")
+        hits, confidence = _hits(memory, f"{HOST}:{name}")
         needed = sum(_holds(memory, one, case) for one in hits)
         fault = "; ".join(hook.faults)
-        return Pushed(start, message, hits, needed, estimate(start), estimate(message), fault)
+        return Pushed(start, message, hits, needed, confidence, estimate(start), estimate(message), fault)
 
 
 class _Hooks:
@@ -216,13 +218,16 @@ def _lessons(memory: Memory, world: World, past: Past) -> None:
         memory.note(lesson.text, sources=sources, sort=lesson.sort, time=Moment(past.begun.microseconds))
 
 
-def _hits(memory: Memory, session: str) -> tuple[str, ...]:
-    """Read which pointers implicit recall has shown in a session."""
+def _hits(memory: Memory, session: str) -> tuple[tuple[str, ...], float]:
+    """Read which pointers implicit recall has shown in a session, and how sure it was."""
     found: list[str] = []
+    confidence = 0.0
     for one in memory.events(session, kind=Kind.INJECTION):
         if one.meta.get("event") == "prompt":
-            found += json.loads(one.text).get("shown", ())
-    return tuple(found)
+            told = json.loads(one.text)
+            found += told.get("shown", ())
+            confidence = told.get("confidence", 0.0) if found else 0.0
+    return tuple(found), confidence
 
 
 def _holds(memory: Memory, pointer: str, case: Case) -> bool:

@@ -29,6 +29,8 @@ REPETITIONS_MAX = 100
 CALLS_MAX = 2_000
 """Of a reader that costs; more must be asked for."""
 BASELINE = "none"
+COSTS = (3.0, 6.0, 9.0, 19.0)
+"""Of a wrong reminder beside a missed one (`Settings.cost`); at c a reminder wants the confidence c / (1 + c)."""
 
 
 @value
@@ -46,6 +48,7 @@ class Item:
     message: str
     hits: int
     needed: int
+    confidence: float
     tokens_start: int
     tokens_message: int
     answer: str
@@ -88,6 +91,20 @@ class Cell:
     precision: Rate
     useful: Rate
     tokens: float
+
+
+@value
+class AtCost:
+    """What implicit recall alone would have come to under a higher cost: below its threshold nothing is shown.
+
+    Attributes:
+        right_to_none: paired, by case; ``pushed``: prompts to which something is still shown.
+    """
+
+    sort: str
+    cost: float
+    right_to_none: Difference
+    pushed: Rate
 
 
 @value
@@ -198,6 +215,22 @@ def cells(items: Iterable[Item]) -> tuple[Cell, ...]:
     return tuple(_cell(sort, name, own, found.get((sort, BASELINE))) for (sort, name), own in found.items())
 
 
+def at_costs(items: Sequence[Item], costs: Sequence[float] = COSTS) -> tuple[AtCost, ...]:
+    """Say what a more careful gate would have won and lost; empty unless both `none` and `recall` were asked."""
+    found: list[AtCost] = []
+    for sort in dict.fromkeys(item.sort for item in items):
+        without = {(one.case, one.repetition): one for one in items if (one.sort, one.condition) == (sort, BASELINE)}
+        own = [one for one in items if (one.sort, one.condition) == (sort, "recall")]
+        if not without or not own:
+            continue
+        for cost in costs:
+            kept = [one.confidence >= cost / (1 + cost) for one in own]
+            made = [one if keep else without[one.case, one.repetition] for one, keep in zip(own, kept, strict=True)]
+            changed = stats.difference(_by_case(made, "right"), _by_case(tuple(without.values()), "right"))
+            found.append(AtCost(sort, cost, changed, stats.rate(sum(kept), len(kept))))
+    return tuple(found)
+
+
 def harmful(table: Sequence[Cell]) -> tuple[Cell, ...]:
     """Give where a push made answers worse than none, beyond doubt; the condition ``ideal`` is no push."""
     return tuple(
@@ -226,6 +259,7 @@ def _item(one: _Prompt, said: str) -> Item:
     return Item(
         case.name, str(case.sort), case.variant, one.condition.name, one.repetition, reading.prompt,
         hashlib.sha256(sent).hexdigest(), pushed.start, pushed.message, len(pushed.hits), pushed.needed,
+        pushed.confidence,
         pushed.tokens_start, pushed.tokens_message, said,
         **asdict(readers.score(case, said)), fault=pushed.fault,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from firsthand.evals import recall_ab
-from firsthand.evals.recall_ab import Cell, Item
+from firsthand.evals.recall_ab import AtCost, Cell, Item
 from firsthand.evals.stats import Difference, Rate
 from firsthand.value import asdict
 
@@ -30,8 +30,8 @@ FOOT = (
 )
 
 
-def lines(cells: Sequence[Cell]) -> list[str]:
-    """Write the table, a block for each sort of case."""
+def lines(cells: Sequence[Cell], costs: Sequence[AtCost] = ()) -> list[str]:
+    """Write the table, a block for each sort of case, and what a more careful gate would have come to."""
     told: list[str] = []
     for sort in dict.fromkeys(cell.sort for cell in cells):
         own = [cell for cell in cells if cell.sort == sort]
@@ -40,16 +40,23 @@ def lines(cells: Sequence[Cell]) -> list[str]:
         rows = [_HEAD, *(_row(cell) for cell in own)]
         widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
         told += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    told += ["", "recall alone, had a wrong reminder cost more beside a missed one:"] if costs else []
+    told += [
+        f"  {one.sort}, cost {one.cost:g} (from confidence {one.cost / (1 + one.cost):.2f} on): shown to "
+        f"{_rate(one.pushed)} prompts, right {_difference(one.right_to_none)}"
+        for one in costs
+    ]
     return [*told[1:], "", *FOOT]
 
 
 def keep(folder: Path, items: Sequence[Item], cells: Sequence[Cell], about: dict[str, Any]) -> None:
     """Write every item, the figures and the table into a folder; a run before is replaced."""
+    costs = recall_ab.at_costs(items)
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "items.jsonl").open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(asdict(item)) + "\n" for item in items)
-    (folder / "table.txt").write_text("\n".join(lines(cells)) + "\n", encoding="utf-8")
-    summary = {**about, "cells": [recall_ab.as_json(cell) for cell in cells]}
+    (folder / "table.txt").write_text("\n".join(lines(cells, costs)) + "\n", encoding="utf-8")
+    summary = {**about, "cells": [recall_ab.as_json(cell) for cell in cells], "costs": [asdict(one) for one in costs]}
     (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
 
 
