@@ -35,14 +35,14 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         """
         firsthand inbox
         firsthand inbox read
-        firsthand inbox send --agent web-3f9a1c --sender api-77c0de the schema of orders has changed
+        firsthand inbox send "the schema of orders has changed" --agent web-3f9a1c
         """,
     )  # fmt: skip
     one.add_argument("what", nargs="?", choices=("list", "read", "send"), default="list", help="default: list")
     one.add_argument("text", nargs="*", metavar="TEXT", help="with send: the message")
     _agent(one)
     one.add_argument(
-        "--sender", default="", metavar="NAME", help="with send: the agent that sends it; default: as --agent's"
+        "--sender", default="", metavar="NAME", help="with send: the agent that sends it; default: of this folder"
     )
     one.add_argument("--about", action="append", default=[], metavar="POINTER", help="with send: what it is about")
     one = command(
