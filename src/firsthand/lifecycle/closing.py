@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from firsthand import event as events
 from firsthand import moment
@@ -23,7 +24,6 @@ from firsthand.answer import Outcome, Query
 from firsthand.errors import FirsthandError, InvalidArgument, StoreError
 from firsthand.event import INJECTED, Draft, Event, Kind, Trust
 from firsthand.lifecycle import files
-from firsthand.lifecycle.agent import Agent
 from firsthand.lifecycle.episode import Episode, Line, Section, Written, written
 from firsthand.lifecycle.episodes import CHECK, episodes, file_of, from_event, remove_ours
 from firsthand.lifecycle.extract import TELLING, Extract, extract
@@ -33,6 +33,9 @@ from firsthand.noting import SOURCES
 from firsthand.recall.factors import SUPERSEDES
 from firsthand.recall.frequency import shares
 from firsthand.value import replace, value
+
+if TYPE_CHECKING:
+    from firsthand.lifecycle.agent import Agent
 
 FOUND_WITHIN = 3
 """The episode is among so many hits of its own topic (recall-problem 8.2, SRR)."""
@@ -294,10 +297,9 @@ def _missing(agent: Agent, episode: Episode) -> str:
             answer = fresh.recall(query)
     except FirsthandError:  # what was written cannot be read: that is the stage, and health says more
         return "written"
-    if any(hit.pointer == episode.pointer for hit in answer.hits):
-        return ""
-    behind = answer.outcome is Outcome.DEGRADED or answer.through < position
-    return "indexed" if behind else "retrievable"
+    if answer.outcome is Outcome.DEGRADED or answer.through < position:
+        return "indexed"  # what a scan of the log still finds is not found for long
+    return "" if any(hit.pointer == episode.pointer for hit in answer.hits) else "retrievable"
 
 
 def _checked(agent: Agent, episode: Episode, stage: str, notes: list[str], *, new: bool) -> Closed:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from firsthand.event import Event, Kind
 from firsthand.lifecycle import small_files
-from firsthand.lifecycle.agent import Agent
 from firsthand.lifecycle.episode import Episode
 from firsthand.lifecycle.files import EPISODES, SUFFIX
 from firsthand.lifecycle.naming import topic_of
 
 if TYPE_CHECKING:
+    from firsthand.lifecycle.agent import Agent
     from firsthand.memory import Memory
 
 CHECK = "episode check"
@@ -84,7 +84,7 @@ def withdrawn(memory: Memory, identifiers: Sequence[str]) -> Sequence[str]:
     for name in identifiers:
         event = memory.event(f"fh:{name}")
         if event.kind is Kind.EPISODE and not event.erased:
-            agent = Agent(memory, event.agent or "unknown")
+            agent = memory.agent(event.agent or "unknown")
             episode = from_event(agent, event)
             if episode is not None:
                 remove_ours(agent, episode)

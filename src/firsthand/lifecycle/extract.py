@@ -55,7 +55,8 @@ _IN_VAIN = (
     r"|\b(?:hat|haben) nicht (?:funktioniert|geholfen)\b"
 )
 _PENDING = (
-    r"\b(?:remaining (?:work|tasks?|items?|steps?|issues?|failures?|questions?)|remains to|still (?:needs?|to be|have to|has to|open|missing|to do)|left to do|next steps?"
+    r"\b(?:remaining (?:work|tasks?|items?|steps?|issues?|failures?|questions?)|remains to"
+    r"|still (?:needs?|to be|have to|has to|open|missing|to do)|left to do|next steps?"
     r"|to-?do\b|not (?:yet )?(?:done|implemented|tested|finished|covered|fixed)|follow[- ]?up|next session"
     r"|for later|noch offen)\b"
 )

@@ -25,6 +25,8 @@ NAME_CHARACTERS_MAX = 80
 NAME_BYTES_MAX = 200  # a file system takes 255, and an ending follows
 WORDS_MIN, WORDS_MAX = 2, 5
 FURTHER_WORDS_MAX = 3  # beyond those, to tell a name from one that it would be an alias of
+SERIES_WORDS = 8
+"""Of the weightiest words, among which one that a number follows is looked for."""
 WORD_CHARACTERS = range(2, 25)
 ALIKE = 0.75
 """Share of common words, numbers left out, from which two names are aliases."""
@@ -62,7 +64,7 @@ def distinctive(words: Sequence[Word], date: str, neighbours: Collection[str], *
     taken = {_same(name): frozenset(_plain(name)) for name in neighbours}
     common = _counts(taken.values())
     ranked = sorted(words, key=lambda one: (-one.weight / (1 + common.get(one.text, 0)), one.place, one.text))
-    chosen: list[Word] = []
+    chosen = _series(words)
     spare: list[Word] = []
     for one in ranked:
         (chosen if len(chosen) < WORDS_MAX - 1 and _adds(one.text, chosen) else spare).append(one)
@@ -164,6 +166,12 @@ def _is_taken(name: str, taken: Mapping[str, frozenset[str]]) -> bool:
 def _same(name: str) -> str:
     """Fold a name as the most forgiving file system does."""
     return unicodedata.normalize("NFKD", name).casefold()
+
+
+def _series(words: Sequence[Word]) -> list[Word]:
+    """Give the word of a series, such as ``medqa 032``: it is what the session will be asked for by."""
+    heavy = sorted(words, key=lambda one: (-one.weight, one.place, one.text))[:SERIES_WORDS]
+    return [one for one in heavy if one.number and _adds(one.text, [])][:1]
 
 
 def _adds(word: str, chosen: Sequence[Word]) -> bool:

@@ -1,0 +1,65 @@
+"""The commands agents, episodes and episode."""
+
+from __future__ import annotations
+
+import pytest
+
+from firsthand import Memory
+
+
+@pytest.fixture
+def two(shell):
+    """A store with one agent that has two sessions, and one session of nobody."""
+    for name, about in (("s1", "the retry queue"), ("s2", "the zebra enclosure"), ("s3", "nothing")):
+        shell.append(f"Please look into {about}.", name)
+        shell.append(f"I looked into {about} and mended it.", name, "agent_message")
+    with Memory.open(shell.store) as memory:
+        for name in ("s1", "s2"):
+            memory.agent("web").enrol(name)
+    return shell
+
+
+def test_closing_one_session(two):
+    """Its pointer and name are printed, the file is written; again, it says that it was there."""
+    said = two("episode", "close", "s1")
+    assert said.code == 0, said.error
+    pointer, name = said.text.split()
+    assert "retry-queue" in name
+    assert two("show", pointer).text.startswith(f"# {name[:10]} ")
+    assert two("episode", "close", "s1").text == f"{pointer}  {name}  (was there)\n"
+
+
+def test_closing_all(two):
+    """Every session of an agent that has no episode gets one, the newest first; then there is nothing to do."""
+    said = two("episode", "close", "--all", "--seconds", 60, "--json")
+    assert [(one["session"], one["verified"], one["new"]) for one in said.json_lines] == [
+        ("s2", True, True), ("s1", True, True),
+    ]  # fmt: skip
+    assert two("episode", "close", "--all").error == "every session has its episode\n"
+    left = two("append", "once more", "--session", "s1")
+    assert left.code == 0
+    assert len(two("episode", "close", "--all", "--agent", "web", "--quiet").lines) == 1
+
+
+def test_whose_session_it_is(two):
+    """A session of nobody is refused until it is said whose it is; one that is not there has no episode."""
+    refused = two("episode", "close", "s3")
+    assert (refused.code, "say whose it is with --agent" in refused.error) == (5, True)
+    assert two("episode", "close", "s3", "--agent", "ops").code == 0
+    assert two("episode", "close", "none", "--agent", "ops").code == 1
+    assert two("episode", "close").code == 5
+    assert two("episode", "close", "s1", "--all").code == 5
+
+
+def test_lists(two):
+    """Agents with their numbers, episodes with names and state; of one agent or all; nothing found is exit code 1."""
+    assert two("episodes").code == 1
+    two("episode", "close", "s1")
+    two("episode", "close", "s3", "--agent", "ops")
+    names = [one["agent"] for one in two("episodes", "--json").json_lines]
+    assert names == ["web", "ops"]
+    (line,) = two("episodes", "--agent", "web").lines
+    assert "s1" in line
+    assert "not found" not in line
+    assert two("agents").lines[0].split()[:5] == ["web", "2", "sessions", "1", "episode"]
+    assert [one["sessions"] for one in two("agents", "--json").json_lines] == [2, 1]
