@@ -17,7 +17,11 @@ from firsthand.doors.mcp_server import TOKENS_TARGET, Door, Served, described, t
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 MAJOR = int(version("mcp").split(".")[0])
-MODES = ("auto", "legacy") if MAJOR == 2 else ("1.x",)
+NOT = f"mcp {MAJOR}.x is installed: run these tests too where the other major is"
+MODES = [
+    pytest.param(mode, marks=pytest.mark.skipif(major != MAJOR, reason=NOT))
+    for major, mode in ((2, "auto"), (2, "legacy"), (1, "1.x"))
+]
 
 
 def connected(door, mode):
