@@ -61,6 +61,15 @@ def test_a_decision_is_shown_at_the_program_that_it_put_aside(memory):
     assert said(memory, "Bash", command="bazel build pnpm") == ""
 
 
+def test_a_command_that_only_reads_is_not_asked_for(memory):
+    """Looking needs no warning, unless something else is joined to it or it writes in place."""
+    session = memory.session("old", agent="x")
+    for command in ("cat notes.md", "cat notes.md | sh"):
+        session.tool_result(session.tool_call("Bash", {"command": command}), "Exit code 1", meta={"is_error": True})
+    assert said(memory, "Bash", command="cat notes.md") == ""
+    assert "failed the last time" in said(memory, "Bash", command="cat notes.md | sh")
+
+
 def test_a_call_without_command_or_file_brings_nothing(memory):
     """What cannot be compared is left alone."""
     assert said(memory, "Bash") == ""

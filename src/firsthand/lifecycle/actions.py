@@ -30,6 +30,14 @@ if TYPE_CHECKING:
     from firsthand.memory import Memory
 
 EDITS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch", "write_file", "replace", "edit_file"})
+READS = frozenset(
+    """
+    ls cat head tail less grep egrep rg ag find fd pwd cd echo printf wc which type stat file tree diff du df ps env
+    date whoami uname sed awk sort uniq cut jq
+    """.split()  # noqa: SIM905 - so many quoted words are harder to read
+)
+"""Commands that look and change nothing, the commonest of all: nothing is asked for them."""
+_JOINS = re.compile(r"[;&|>`]|\$\(|\s-(?:i|delete|exec)\b")
 DEADLINE_MS = 30
 CALLS_MAX, SAID_MAX = 12, 8
 RESULTS_READ_MAX = 30
@@ -71,6 +79,8 @@ def warn(agent: Agent, call: HookCall, session: str, settings: Settings, *, dead
     action = doing(call.tool_input)
     if not action:
         return Reminder(skipped="no command and no file")
+    if action.split(maxsplit=1)[0] in READS and not _JOINS.search(action):
+        return Reminder(skipped="it only reads")
     named = agent.scope(across=settings.across)
     others = tuple(one for one in named.sessions if one.partition("/agent-")[0] != session)
     scope = replace(named, sessions=others)

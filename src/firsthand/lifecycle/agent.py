@@ -71,9 +71,16 @@ class Agent:
             return False
 
     def sessions(self) -> tuple[str, ...]:
-        """Name the sessions that are the agent's, in the order in which they were enrolled."""
-        named = (one.meta.get("session") for one in self.own(Kind.SESSION) if one.meta.get("type") == ENROLMENT)
-        return tuple(name for name in named if isinstance(name, str))
+        """Name the sessions that are the agent's, in the order in which they were enrolled.
+
+        A handle reads each enrolment once: a daemon asks at every prompt.
+        """
+        through, names = self.memory.enrolled.get(self.name, (0, ()))
+        new = list(self.memory.events(self.session, kind=Kind.SESSION, after=through))
+        told = (one.meta.get("session") for one in new if one.meta.get("type") == ENROLMENT)
+        names += tuple(name for name in told if isinstance(name, str))
+        self.memory.enrolled[self.name] = (new[-1].position if new else through, names)
+        return names
 
     def scope(self, *, across: bool = False) -> Scope:
         """Give what the agent may recall: its own sessions and the notes, or the whole namespace.
