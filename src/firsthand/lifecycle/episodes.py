@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from firsthand.event import Event, Kind
 from firsthand.lifecycle import small_files
 from firsthand.lifecycle.episode import Episode
-from firsthand.lifecycle.files import EPISODES, SUFFIX
+from firsthand.lifecycle.files import EPISODES, NAMES_FILE, SUFFIX
 from firsthand.lifecycle.naming import topic_of
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def withdrawn(memory: Memory, identifiers: Sequence[str]) -> Sequence[str]:
             episode = from_event(agent, event)
             if episode is not None:
                 remove_ours(agent, episode)
+                small_files.remove(agent.folder / NAMES_FILE)  # it holds the topic; it is made anew
     return identifiers
 
 

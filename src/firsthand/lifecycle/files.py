@@ -58,6 +58,8 @@ SUPERSEDES = "supersedes"
 """Facts in a version's meta: its file, the hash of its bytes, that it is gone, what it takes the place of."""
 STATE_FILE = ".followed.json"
 WRITTEN_FILE = ".written.json"
+NAMES_FILE = ".names.json"
+"""What serves us in the folder; all of it can be deleted at any time."""
 
 
 @value
@@ -83,7 +85,7 @@ class Version:
     @property
     def stem(self) -> str:
         """The name that the index of knowledge shows: without folder of its kind and suffix."""
-        return self.file.partition("/")[2].removesuffix(SUFFIX) or self.file
+        return stem_of(self.file)
 
 
 @value
@@ -153,6 +155,11 @@ def outdated(agent: Agent) -> frozenset[str]:
     """Name the pointers of versions that another one took the place of, or that were deleted."""
     known = versions(agent).values()
     return frozenset(p for one in known for p in (*one.earlier, *((one.pointer,) if one.deleted else ())))
+
+
+def stem_of(file: str) -> str:
+    """Give the name that a file is shown by: without the folder of its kind and the suffix."""
+    return file.partition("/")[2].removesuffix(SUFFIX) or file
 
 
 def is_followed(file: str) -> bool:

@@ -22,8 +22,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from firsthand.event import Event, Kind, Trust
-from firsthand.lifecycle import files
-from firsthand.lifecycle.episodes import episodes
+from firsthand.lifecycle import files, names
 from firsthand.noting import NOTES
 from firsthand.pack import cues as pack_cues
 from firsthand.pack import preamble as pack_preamble
@@ -47,10 +46,9 @@ if TYPE_CHECKING:
     from firsthand.log.read import SessionInfo
     from firsthand.task.state import Entry, TaskState
 
-SESSIONS_MAX = 3
-"""The newest sessions whose task state is looked at."""
-HEAD_EVENTS, TAIL_EVENTS = 12, 120
-"""Of a session, its first and last events, which its task state is made from."""
+HEAD_EVENTS = 8
+TAIL_EVENTS = (120, 40, 40)
+"""First and last events of a session, of which its task state is made; of the newest session, and those before it."""
 EPISODES_TOLD = 3
 """The newest ones, of which more than the name is shown."""
 EPISODE_LINES, EPISODE_LINE_CHARACTERS = 3, 200
@@ -101,14 +99,7 @@ def cues_of(agent: Agent, text: str, *, tokens_max: int = pack_cues.TOKENS_MAX) 
 
 def names_of(agent: Agent) -> tuple[Named, ...]:
     """Give all names that can be cues, the newest first, with what each is about."""
-    dated = [
-        (one.through, Named(one.name, "Episodes", f"{one.topic} {' '.join(one.terms)}")) for one in episodes(agent)
-    ]
-    for one in files.versions(agent).values():
-        group = {files.KNOWLEDGE: "Knowledge", files.ENTITIES: "Entities"}.get(one.file.partition("/")[0])
-        if group and not one.deleted:
-            dated.append((one.position, Named(one.stem, group, one.text[: pack_cues.ABOUT_CHARACTERS_MAX])))
-    return tuple(named for _, named in sorted(dated, key=lambda pair: -pair[0]))
+    return tuple(Named(one.name, one.group, one.about) for one in names.names(agent))
 
 
 # task state of the newest sessions -----------------------------------------------------------------------
@@ -127,18 +118,18 @@ def _tasks(agent: Agent) -> Iterator[_Task]:
     """Read the task states of the agent's newest sessions, the newest first."""
     own = set(agent.sessions())
     newest = sorted((one for one in agent.memory.sessions() if one.name in own), key=lambda one: -one.last_position)
-    for session in newest[:SESSIONS_MAX]:
-        yield _task(agent, session)
+    for session, events in zip(newest, TAIL_EVENTS, strict=False):
+        yield _task(agent, session, events)
 
 
-def _task(agent: Agent, session: SessionInfo) -> _Task:
+def _task(agent: Agent, session: SessionInfo, tail_events: int) -> _Task:
     from firsthand.errors import FormatError
     from firsthand.task import observe
     from firsthand.task.state import TaskState
 
     head = [*agent.memory.events(session.name, limit=HEAD_EVENTS)]
     after = head[-1].position if head else 0
-    tail = [*agent.memory.events(session.name, after=after, limit=TAIL_EVENTS, newest_first=True)]
+    tail = [*agent.memory.events(session.name, after=after, limit=tail_events, newest_first=True)]
     events = [*head, *reversed(tail)]
     # A state that the session wrote down itself holds all before it, also what is not read here.
     kept = [number for number, one in enumerate(events) if one.kind is Kind.TASK_STATE and not one.erased]
@@ -218,7 +209,8 @@ def _same(one: frozenset[str], other: frozenset[str]) -> bool:
 
 def _episodic(agent: Agent) -> Iterator[Part]:
     """Give the episodes, the newest first, and of the newest ones what they say was decided and is pending."""
-    for number, one in enumerate(reversed(episodes(agent))):
+    told = (one for one in names.names(agent) if one.group == names.EPISODES)
+    for number, one in enumerate(told):
         text = "\n".join(_lines(agent.memory.event(one.pointer).text)) if number < EPISODES_TOLD else ""
         yield Part(EPISODIC, one.name, text, one.pointer)
 
