@@ -26,6 +26,7 @@ from timing import say
 
 FIGURES = (
     "append", "writers", "import", "recall", "start", "disk", "artifact", "compact", "tokens", "window", "vectors",
+    "hook",
 )  # fmt: skip
 HERE = Path(__file__).parent
 

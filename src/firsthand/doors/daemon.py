@@ -85,8 +85,7 @@ class _Daemon:
         signal.signal(signal.SIGINT, lambda *_: self._stop("interrupted"))
         self._waker.setblocking(False)
         signal.set_wakeup_fd(self._waker.fileno())
-        gc.collect()
-        gc.freeze()  # what is imported stays; collections need not look at it again
+        gc.set_threshold(50_000, 20, 50)  # one recall makes thousands of objects; collected as usual they cost a tenth
         try:
             self._accept()
         finally:

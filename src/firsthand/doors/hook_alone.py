@@ -115,6 +115,9 @@ def _become(folder: str, lock: int, files: "Any") -> None:
 def _work(call: "Any", payload: bytes, folder: str, writing: int, by: float, files: "Any") -> None:
     """Answer in a child process; never returns."""
     try:
+        import gc
+
+        gc.disable()  # so short a process makes no garbage worth the looking
         os.setsid()
         _let_go(keep=writing)
         find_package()
@@ -126,6 +129,7 @@ def _work(call: "Any", payload: bytes, folder: str, writing: int, by: float, fil
         hook_asking.write(writing, b"A" + answer_once(call, payload, folder, left_ms, kept))
         os.close(writing)
         if not may_start(folder, files, count=False) or not _wanted():
+            gc.enable()
             _end_after(AFTERWARDS_S)
             afterwards(kept, call.store, folder, AFTERWARDS_S / 2)
     except BaseException as error:  # noqa: BLE001 - the outermost frame of this process
