@@ -79,7 +79,7 @@ def test_what_was_erased_has_no_name(memory):
     pointer = episode(agent, "2026-03-01-secret", "a")
     episode(agent, "2026-03-02-other", "b")
     assert len(given(agent)) == 2
-    memory.erase(pointer)
+    memory.erase([pointer])
     assert [name for _, name, _ in given(agent)] == ["2026-03-02-other"]
     assert "secret" not in (agent.folder / ".names.json").read_text()
 
