@@ -35,7 +35,7 @@ FAULTS_RECENT_S = 86_400
 SPOOL_OLD_S = 3_600
 _MICROSECONDS = 1_000_000
 _GIVEN_UP = "given up"
-_WAITING = ("spool", "waiting")
+_WAITING = ("late", "waiting")
 """Folders of what hooks were told and could not record: of the client, and until a transcript is there."""
 
 

@@ -165,7 +165,8 @@ class _Hook:
         again = self._call.source in ("resume", "fork")  # the window still holds what it began with
         if self._settings.preamble and not again:
             made = loading.preamble_of(self._agent, tokens_max=self._settings.preamble_tokens_max, health=health)
-            self._add(made.text, _MEMORY, preamble=True)
+            held = [one.part.pointer for one in made.granted if one.part.pointer]
+            self._add(made.text, _MEMORY, preamble=held)
         elif health:
             self._add(health, _MEMORY)
         if health:
