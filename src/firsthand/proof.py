@@ -26,6 +26,7 @@ def verify(
     verified = log.verify(heads=heads, progress=progress)
     damaged = {problem.position for problem in verified.problems if problem.where in {"event", "artifact"}}
     with log.snapshot() as db:
+        db.execute("BEGIN")  # the index is compared as it stood at one moment: others may be writing
         found = check(db, damaged)
         of_vectors, unseen = vector_check.check(db)
         notes = verified.notes + tuple(unseen)
