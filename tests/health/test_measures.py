@@ -1,0 +1,171 @@
+"""PC, SRR, ATR and SFR: the paper's tables from its counts, and agents measured by doing what their memory does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firsthand import Draft, Kind, Memory
+from firsthand.health.finding import Rate
+from firsthand.health.measures import (
+    ambient_trigger_rate,
+    measure,
+    pipeline_coverage,
+    question,
+    sample,
+    semantic_recall_rate,
+    silent_failure_rate,
+    unverified,
+)
+
+# recall-problem 8.3, 8.4, 8.5: agent, indexed, found, tested, total, and PC, SRR, ATR as printed, in per cent.
+TABLES = (
+    ("noument", 72, 8, 10, 72, 100, 80, 14),
+    ("grazient", 22, 10, 10, 22, 100, 100, 45),
+    ("solarient", 22, 10, 10, 22, 100, 100, 45),
+    ("ntent", 14, 10, 10, 14, 100, 100, 71),
+    ("dokter", 46, 4, 10, 46, 100, 40, 22),
+    ("clawent", 26, 4, 10, 26, 100, 40, 38),
+    ("channent", 25, 9, 10, 26, 96, 90, 38),
+    ("dalent", 18, 10, 10, 19, 95, 100, 53),
+    ("sysent", 20, 9, 10, 23, 87, 90, 43),
+    ("reschent", 6, 5, 7, 7, 86, 71, 100),
+    ("animent", 0, 0, 7, 7, 0, 0, 100),
+    ("doment", 0, 0, 6, 6, 0, 0, 100),
+)
+WORDS = [
+    "harbour",
+    "lantern",
+    "copper",
+    "meadow",
+    "violin",
+    "thimble",
+    "walnut",
+    "glacier",
+    "saffron",
+    "anchor",
+    "pepper",
+    "quartz",
+]
+
+
+@pytest.fixture
+def memory(tmp_path):
+    """A store that verifies when the test ends."""
+    with Memory.open(tmp_path / "store") as one:
+        yield one
+        assert one.verify().ok
+
+
+def episode(memory: Memory, name: str, said: str, agent: str = "a", **meta: object) -> str:
+    """Write a session and its episode under a name; give the episode's pointer."""
+    who, session = memory.agent(agent), f"made:{name}"
+    who.enrol(session)
+    last = memory.session(session).user(said)
+    facts = {"name": name, "session": session, "terms": said.split(), "through": last.position, **meta}
+    draft = Draft(Kind.EPISODE, f"# {name}\n- {said}".encode(), "text/markdown", facts, agent=agent)
+    return str(memory.append([draft], session=who.session)[0].pointer)
+
+
+@pytest.mark.parametrize("row", TABLES, ids=[row[0] for row in TABLES])
+def test_the_formulas_give_the_papers_tables(row):
+    """From the paper's counts the formulas give PC, SRR and ATR of each of its agents as it prints them."""
+    _, indexed, found, tested, total, pc, srr, atr = row
+    rates = (pipeline_coverage(indexed, total), semantic_recall_rate(found, tested), ambient_trigger_rate(total))
+    assert [round(100 * rate.share) for rate in rates] == [pc, srr, atr]
+
+
+def test_the_paper_has_290_episodes_and_its_window_shows_110():
+    """All twelve agents together have 290 episodes, of which a window of ten names each shows 110."""
+    rates = [ambient_trigger_rate(row[4]) for row in TABLES]
+    assert (sum(one.hits for one in rates), sum(one.of for one in rates)) == (110, 290)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 100))
+def test_atr_falls_as_memory_grows(episodes, window):
+    """ATR is min(k, n) / n: whole while memory fits into the window, never rising after."""
+    one, more = ambient_trigger_rate(episodes, window), ambient_trigger_rate(episodes + 1, window)
+    assert one == Rate(min(window, episodes), episodes)
+    assert one.share is None or more.share <= one.share
+
+
+def test_what_was_not_looked_at_is_no_rate():
+    """A rate of nothing has no share, and says so; silence counts losses that nobody was told of."""
+    assert (Rate(0, 0).share, str(Rate(0, 0)), str(Rate(3, 4))) == (None, "- (0/0)", "75 % (3/4)")
+    assert silent_failure_rate(lost=3, told=2, sent=10) == Rate(1, 10)
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("2026-03-15-cold-start-bootstrap.md", "cold start bootstrap"),
+        ("2026-03-15-proving_medqa-032", "proving medqa 032"),
+        ("2026-03-15", "2026-03-15"),
+        ("lectio-0032", "lectio 0032"),
+    ],
+)
+def test_the_question_is_the_name_without_date_and_extension(name, asked):
+    """SRR asks by the name's own words; a name of nothing but a date is asked as it stands."""
+    assert question(name) == asked
+
+
+@given(st.integers(0, 300), st.integers(1, 12))
+def test_a_sample_spans_oldest_and_newest(size, most):
+    """A sample has what was asked for, each once and in order, and both ends where there is room."""
+    chosen = sample(range(size), most)
+    assert len(chosen) == min(size, most)
+    assert chosen == sorted(set(chosen))
+    assert size < 2 or most < 2 or (chosen[0], chosen[-1]) == (0, size - 1)
+    assert sample(range(size), None) == list(range(size))
+
+
+def test_a_numbered_series_is_found_by_its_very_names(memory):
+    """An agent with a numbered series of 24 look-alike episodes has PC and SRR 1, the paper's had .40."""
+    for number in range(1, 25):
+        word = WORDS[number % len(WORDS)]
+        episode(memory, f"2026-01-{number:02}-proving-medqa-{number:03}", f"proving-medqa-{number:03}: the {word} case")
+    one = measure(memory.agent("a"), sample_max=None)
+    assert (one.episodes, one.coverage, one.recall, one.ambient) == (24, Rate(24, 24), Rate(24, 24), Rate(10, 24))
+    assert one.missed == ()
+    assert len(one.aliases) == 1
+
+
+def test_cues_by_relevance_reach_what_a_window_of_names_does_not(memory):
+    """At 72 episodes the cues for a message about one name it nine times in ten; a window of names shows one in seven."""
+    for number in range(72):
+        one, two, three = (WORDS[(number // step) % len(WORDS)] for step in (1, 12, 5))
+        name = f"{one}-{two}-{number * 7:03}x"
+        episode(memory, f"2026-02-01-{name}", f"the {one} of the {two} broke in case {number * 7:03}x, see {three}")
+    found = measure(memory.agent("a"), sample_max=36)
+    assert found.ambient == Rate(10, 72)
+    assert found.effective.share >= 0.9
+
+
+def test_an_episode_that_is_only_a_file_is_not_covered(memory):
+    """A file that never became an event was written and cannot be recalled: PC counts it, and names it."""
+    episode(memory, "2026-01-01-harbour-lantern", "the harbour lantern is green")
+    folder = memory.agent("a").folder / "episodes"
+    folder.mkdir(parents=True)
+    (folder / "2026-01-02-orphan.md").write_text("# orphan", encoding="utf-8")
+    found = measure(memory.agent("a"))
+    assert found.coverage == Rate(1, 2)
+    assert found.missed == ("2026-01-02-orphan",)
+
+
+def test_an_older_version_above_the_current_one_is_a_contradiction(memory):
+    """A key with two versions is counted; only the current one recalled first is no contradiction."""
+    agent = memory.agent("a")
+    for text in ("the staging port is 8080", "the staging port is 9191"):
+        memory.append(
+            [Draft(Kind.NOTE, text.encode(), meta={"file": "knowledge/staging-port.md"})], session=agent.session
+        )
+    assert measure(agent).contradiction == Rate(0, 1)
+
+
+def test_episodes_not_found_after_they_were_written_are_named(memory):
+    """What the check after writing did not find again is named; what was never checked is not accused."""
+    lost, _ = (episode(memory, name, name) for name in ("2026-01-01-quartz", "2026-01-02-walnut"))
+    meta = {"type": "episode check", "episode": lost, "stage": "retrievable"}
+    memory.append([Draft(Kind.SESSION, b"", meta=meta)], session="agent:a")
+    assert unverified(memory.agent("a")) == ["2026-01-01-quartz"]
