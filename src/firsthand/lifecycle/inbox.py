@@ -91,16 +91,16 @@ def send(memory: Memory, to: str, text: str, sender: str, about: Sequence[str | 
 
 def messages(agent: Agent) -> tuple[Message, ...]:
     """Give all messages to an agent, the oldest first."""
+    sent = [one for one in agent.own(Kind.NOTE) if isinstance(one.meta.get(INBOX), str) and not one.erased]
     read: set[str] = set()
-    for one in agent.own(Kind.SESSION):
+    for one in agent.own(Kind.SESSION) if sent else ():
         told = one.meta.get(READ)
         read.update(name for name in told if isinstance(name, str)) if isinstance(told, list) else None
     found = []
-    for one in agent.own(Kind.NOTE):
-        sender, about = one.meta.get(INBOX), one.meta.get("about")
-        if isinstance(sender, str) and not one.erased:
-            named = tuple(name for name in about if isinstance(name, str)) if isinstance(about, list) else ()
-            found.append(Message(f"fh:{one.id}", sender, one.text, named, one.time, f"fh:{one.id}" in read))
+    for one in sent:
+        about = one.meta.get("about")
+        named = tuple(name for name in about if isinstance(name, str)) if isinstance(about, list) else ()
+        found.append(Message(f"fh:{one.id}", one.meta[INBOX], one.text, named, one.time, f"fh:{one.id}" in read))
     return tuple(found)
 
 
