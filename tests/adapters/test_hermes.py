@@ -182,6 +182,9 @@ def test_recall_status_is_of_the_newest_prefetch(home, provider):
     assert (provider.recall_status().provider_label, provider.recall_status().count) == ("Firsthand", 2)
     provider.prefetch("ok")
     assert provider.recall_status() is None
+    provider._recalled = 2
+    provider.shutdown()
+    assert (provider.prefetch("what was it?"), provider.recall_status()) == ("", None)
 
 
 def test_a_turn_without_messages_is_recorded_from_its_texts(home, provider):

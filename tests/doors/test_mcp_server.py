@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import os
 import subprocess
 import sys
+import time
 from importlib.metadata import version
 
 import pytest
 
 from firsthand import AgentTools, Memory
-from firsthand.doors import mcp_sdk
+from firsthand.doors import mcp_sdk, mcp_server
 from firsthand.doors.mcp_server import TOKENS_TARGET, Door, Served, described, tokens_of
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
@@ -178,6 +180,44 @@ def test_calls_at_once_are_all_answered(ask):
         return found[0]
 
     assert ask(many)["structuredContent"]["outcome"] == "found"
+
+
+def test_a_long_call_reports_progress(ask, monkeypatch):
+    """While a call lasts, a client that asked for it is told how long, in steps that grow."""
+    told = []
+
+    async def heard(progress, total, message):
+        told.append((progress, total, message))
+
+    def slow(self, name, arguments):
+        time.sleep(0.3)
+        return real(self, name, arguments)
+
+    real = AgentTools.call
+    monkeypatch.setattr(AgentTools, "call", slow)
+    monkeypatch.setattr(mcp_server, "PROGRESS_S", 0.05)
+    ask(lambda client: client.call_tool("recall", {"query": "E4711"}, progress_callback=heard))
+    assert told[:2] == [(1, None, "recall: 0.05 s"), (2, None, "recall: 0.1 s")]
+
+
+def test_names_are_completed(ask):
+    """The names of sessions are completed from what was typed, as far as they begin so."""
+    kind = {"type": "ref/resource", "uri": "firsthand://session/{name}"}
+
+    def complete(text):
+        def call(client):
+            reference = types_of().ResourceTemplateReference.model_validate(kind)
+            return client.complete(reference, {"name": "name", "value": text})
+
+        return call
+
+    one, none = ask(complete("host"), complete("zzz"))
+    assert (one["completion"]["values"], none["completion"]["values"]) == (["host:one"], [])
+
+
+def types_of():
+    """Give the module of the protocol's types."""
+    return importlib.import_module("mcp_types" if MAJOR == 2 else "mcp.types")
 
 
 def test_the_server_lives_on_after_a_cancelled_call(ask):

@@ -113,6 +113,7 @@ class FirsthandProvider(_base()):  # type: ignore[misc]
         if self._tools is not None:
             self._tools.memory.close()
         self._tools = self._session = None
+        self._recalled = 0
 
     # what the model is told ----------------------------------------------------------------------------
 
@@ -124,7 +125,6 @@ class FirsthandProvider(_base()):  # type: ignore[misc]
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:  # noqa: ARG002 - a provider has one session
         """Give what a message brings up."""
-        self._recalled = 0
         if self._session is None:
             return ""
         brought = self._session.prompt(query)
