@@ -22,8 +22,8 @@ from stores import SOAK
 SESSIONS, ROUNDS = (50, 6) if SOAK else (20, 2)
 AT_ONCE = 50 if SOAK else 8
 KILL_SECONDS = (0.05, 0.6)
-START_S = 3.0 if SOAK else 2.0
-"""A hook's own clock starts when its interpreter has; so many of them share two cores here."""
+START_S = 15.0 if SOAK else 4.0
+"""A hook's own clock starts when its interpreter has been made, and so many of them share the cores here."""
 
 
 def killer(user: Hooked, stop: threading.Event, killed: list[int], seed: int) -> None:

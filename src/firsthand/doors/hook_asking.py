@@ -70,12 +70,21 @@ _FIELDS = tuple(Call.__annotations__)  # in the order in which a request has the
 
 def run(load: "Any", arguments: list[str]) -> None:
     """Answer one hook: payload from standard input, answer to standard output."""
+    import _signal  # type: ignore[import-not-found]  # a C module without stubs; `signal` imports enum: 4 ms
+
     begun = time.monotonic()
     environment = load("environment")
     call = call_of(environment, arguments)
     folder = environment.runtime_folder()
     got: list[bytes] = []
-    _watch(lambda: load("hook_files").give_up(call, folder, got[0] if got else None))
+    _watch(_signal, lambda: load("hook_files").give_up(call, folder, got[0] if got else None))
+    try:
+        _answer(load, environment, call, folder, got, begun)
+    finally:
+        _signal.setitimer(_signal.ITIMER_REAL, 0)
+
+
+def _answer(load: "Any", environment: "Any", call: Call, folder: str, got: list[bytes], begun: float) -> None:
     payload = read(0, PAYLOAD_BYTES_MAX)
     if payload is None:
         load("hook_files").log(folder, f"a payload of more than {PAYLOAD_BYTES_MAX:,} bytes was not recorded")
@@ -276,9 +285,8 @@ def write(descriptor: int, data: bytes) -> None:
         return
 
 
-def _watch(give_up: "Any") -> None:
+def _watch(_signal: "Any", give_up: "Any") -> None:
     """End this process in time even if it hangs in a system call, as in reading a payload that never ends."""
-    import _signal  # type: ignore[import-not-found]  # a C module without stubs; `signal` imports enum: 4 ms
 
     def ring(_number: int, _where: object) -> None:
         try:
