@@ -83,3 +83,14 @@ def test_a_persons_lines_stay(agent):
     agent.rubric()
     assert path.read_text() == edited
     assert [one.part.title for one in agent.preamble().granted if one.part.section == "rubric"][:1] == ["be brief"]
+
+
+def test_erasing_a_correction_erases_what_quotes_it(agent):
+    """No event of the log holds the words any more, and the next rubric has no line of them."""
+    said = dialogue(agent, "a", ("Done.", "Never push the zebra to main."))
+    dialogue(agent, "b", ("Done.", "Never use the okapi."))
+    agent.rubric()
+    agent.memory.erase(said)
+    assert not [one for one in agent.memory.events() if "zebra" in one.text]
+    assert [one.count for one in agent.rubric().lines] == [1]
+    assert "zebra" not in (agent.folder / "rubric.md").read_text()

@@ -24,11 +24,12 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firsthand import event, moment
+from firsthand import event, moment, pointer
 from firsthand.errors import IdConflict, InvalidArgument, Unresolvable
 from firsthand.event import Draft, Kind, Trust
 from firsthand.lifecycle import small_files
 from firsthand.moment import Moment
+from firsthand.noting import SOURCES, SOURCES_MAX
 from firsthand.value import value
 
 if TYPE_CHECKING:
@@ -256,10 +257,10 @@ def restore(agent: Agent, files: Collection[str] = ()) -> tuple[str, ...]:
     done = []
     for one in wanted:
         path = agent.folder / one.file
-        pointer = next(iter(one.earlier), "") if one.deleted else one.pointer
-        if os.path.lexists(path) or not pointer:
+        address = next(iter(one.earlier), "") if one.deleted else one.pointer
+        if os.path.lexists(path) or not address:
             continue
-        _write(agent.folder, path, agent.memory.expand(pointer))
+        _write(agent.folder, path, agent.memory.expand(address))
         state.pop(one.file, None)  # it is followed anew: a deleted file that is back is a new version
         done.append(one.file)
     if done:
@@ -315,7 +316,9 @@ def _take(
         return None
     origin, trust = ("user", Trust.TRUSTED) if by_user else ("agent", Trust.AGENT)
     what = "changed" if before is not None and not before.deleted else "new"
-    meta = {FILE: file, DIGEST: digest, **_supersedes(before)}
+    meta: dict[str, Any] = {FILE: file, DIGEST: digest, **_supersedes(before)}
+    if file == RUBRIC_FILE and (named := pointer.find(event.to_text(content))):
+        meta[SOURCES] = list(dict.fromkeys(named))[:SOURCES_MAX]  # it quotes them: erasing one erases it too
     return FileChange(file, what, _append(agent, meta, content, at, origin, trust, before))
 
 
