@@ -78,7 +78,10 @@ def test_what_was_erased_has_no_name(memory):
     agent = memory.agent("shop")
     pointer = episode(agent, "2026-03-01-secret", "a")
     episode(agent, "2026-03-02-other", "b")
-    assert len(given(agent)) == 2
+    file = agent.learn("secret-file", "words").pointer
+    assert len(given(agent)) == 3
+    memory.erase([file])
+    assert "secret-file" not in [name for _, name, _ in given(agent)]
     memory.erase([pointer])
     assert [name for _, name, _ in given(agent)] == ["2026-03-02-other"]
     assert "secret" not in (agent.folder / ".names.json").read_text()
