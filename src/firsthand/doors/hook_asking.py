@@ -3,7 +3,7 @@
     host's JSON -> request -> Unix socket -> daemon -> reply -> standard output
 
 When no daemon answers, `hook_alone` does. The invariants: the process ends within
-`LIMIT_MS` of its start, whatever hangs; and every repetition of a call carries the
+`LIMIT_MS` of its payload's end, whatever hangs; and every repetition of a call carries the
 same nonce and time, so that what two of them record is recorded once.
 
 It imports `os`, `sys`, `time` and C modules, and nothing of the package; the frames
@@ -23,6 +23,8 @@ VERSION = "0.1.0"
 MAGIC = b"FHK1"
 LIMIT_MS = 1_200
 """Of a whole hook; Claude Code gives all hooks of a session's end 1,500 ms together."""
+PAYLOAD_MS = 5_000
+"""For the host to say its payload whole; the time of the hook itself begins then."""
 WAIT_MS = 500
 """For the daemon's answer; then the hook answers by itself."""
 HUNG_S = 10.0
@@ -72,24 +74,25 @@ def run(load: "Any", arguments: list[str]) -> None:
     """Answer one hook: payload from standard input, answer to standard output."""
     import _signal  # type: ignore[import-not-found]  # a C module without stubs; `signal` imports enum: 4 ms
 
-    begun = time.monotonic()
     environment = load("environment")
     call = call_of(environment, arguments)
     folder = environment.runtime_folder()
     got: list[bytes] = []
     _watch(_signal, lambda: load("hook_files").give_up(call, folder, got[0] if got else None))
     try:
-        _answer(load, environment, call, folder, got, begun)
+        _answer(_signal, load, environment, call, folder, got)
     finally:
         _signal.setitimer(_signal.ITIMER_REAL, 0)
 
 
-def _answer(load: "Any", environment: "Any", call: Call, folder: str, got: list[bytes], begun: float) -> None:
+def _answer(_signal: "Any", load: "Any", environment: "Any", call: Call, folder: str, got: list[bytes]) -> None:
     payload = read(0, PAYLOAD_BYTES_MAX)
     if payload is None:
         load("hook_files").log(folder, f"a payload of more than {PAYLOAD_BYTES_MAX:,} bytes was not recorded")
         return
     got.append(payload)
+    begun = time.monotonic()
+    _signal.setitimer(_signal.ITIMER_REAL, LIMIT_MS / 1000 + 0.1)
     wanted = environment.daemon_wanted()
     output = ask(call, payload, folder, loopback=environment.loopback()) if wanted else None
     if output is not None:
@@ -295,7 +298,7 @@ def _watch(_signal: "Any", give_up: "Any") -> None:
             os._exit(0)
 
     _signal.signal(_signal.SIGALRM, ring)
-    _signal.setitimer(_signal.ITIMER_REAL, LIMIT_MS / 1000 + 0.1)
+    _signal.setitimer(_signal.ITIMER_REAL, PAYLOAD_MS / 1000)
 
 
 if sys.platform == "win32":
