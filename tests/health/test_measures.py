@@ -34,7 +34,7 @@ TABLES = (
     ("animent", 0, 0, 7, 7, 0, 0, 100),
     ("doment", 0, 0, 6, 6, 0, 0, 100),
 )
-WORDS = [
+WORDS = (
     "harbour",
     "lantern",
     "copper",
@@ -46,8 +46,7 @@ WORDS = [
     "saffron",
     "anchor",
     "pepper",
-    "quartz",
-]
+)
 
 
 @pytest.fixture
@@ -132,7 +131,7 @@ def test_a_numbered_series_is_found_by_its_very_names(memory):
 
 
 def test_cues_by_relevance_reach_what_a_window_of_names_does_not(memory):
-    """At 72 episodes the cues for a message about one name it nine times in ten; a window of names shows one in seven."""
+    """At 72 episodes the cues for a message name its episode nine times in ten; a window shows one in seven."""
     for number in range(72):
         one, two, three = (WORDS[(number // step) % len(WORDS)] for step in (1, 12, 5))
         name = f"{one}-{two}-{number * 7:03}x"

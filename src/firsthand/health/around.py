@@ -89,16 +89,29 @@ def of_installed(places: Sequence[Installed], at: Sequence[Fired], memory: Memor
 
 def missing(command: str) -> str:
     """Name the program or script of a command that is not there; empty when all are."""
-    for part in filter(None, (one.strip() for one in command.split("; "))):
-        try:
-            words = shlex.split(part)
-        except ValueError:
-            return part
+    parts = commands(command)
+    if not parts:
+        return command
+    for words in parts:
         paths = [word for number, word in enumerate(words) if number == 0 or word.endswith(".py")]
         gone = [path for path in paths if "/" in path and not Path(path).exists()]
         if gone:
             return gone[0]
     return ""
+
+
+def commands(text: str) -> list[list[str]]:
+    """Take apart what a settings file runs, several joined by ``; ``; nothing for what no shell could read."""
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        words = []
+    found: list[list[str]] = [[]]
+    for word in words:
+        found[-1].append(word.removesuffix(";"))
+        if word.endswith(";"):
+            found.append([])
+    return [one for one in found if one]
 
 
 def of_firing(memory: Memory, at: Sequence[Fired], now: Moment) -> list[Finding]:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import shlex
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -29,6 +28,7 @@ from firsthand.answer import Query
 from firsthand.errors import FirsthandError
 from firsthand.event import Event
 from firsthand.health import rows, status
+from firsthand.health.around import commands
 from firsthand.health.finding import Finding, Rate, Severity, Stage
 from firsthand.lifecycle import settings, small_files
 from firsthand.lifecycle.pulse import CANARY
@@ -223,9 +223,9 @@ def _directly(root: Path) -> Call:
     return call
 
 
-def _by_command(root: Path, command: str) -> Call:
+def _by_command(root: Path, command: Sequence[str]) -> Call:
     """Run the command that a host's settings hold, with the store and the namespace of canaries at its end."""
-    words = [*shlex.split(command), "--store", str(root), "--namespace", CANARY]
+    words = [*command, "--store", str(root), "--namespace", CANARY]
 
     def call(session: str, prompt: str, nonce: str) -> bytes:
         done = subprocess.run(
@@ -240,14 +240,13 @@ def _by_command(root: Path, command: str) -> Call:
     return call
 
 
-def _commands(places: Sequence[Installed]) -> list[tuple[str, str]]:
-    """Give each command that a host runs, with its host; those that differ only in where they stand once."""
+def _commands(places: Sequence[Installed]) -> list[tuple[str, tuple[str, ...]]]:
+    """Give each command that a host runs, with its host; the same one once."""
     found = {
-        (one.host, command.strip()): None
+        (one.host, tuple(words)): None
         for one in places
         if one.host in HOSTS and one.events
-        for command in one.command.split("; ")
-        if command.strip()
+        for words in commands(one.command)
     }
     return list(found)[:COMMANDS_MAX]
 

@@ -1,0 +1,308 @@
+"""The doctor: each fault is found in its own stage, with what to type; what is healthy is called so."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+
+import firsthand
+from firsthand import Draft, Kind, Memory
+from firsthand.health import canary, doctor, status
+from firsthand.health.around import DaemonState, missing
+from firsthand.health.doctor import Look, examine
+from firsthand.health.finding import Rate, Severity, Stage
+from firsthand.hosts.hook import HookEvent
+from firsthand.index.embed.port import callable_embedder
+from firsthand.lifecycle import jobs, pulse
+from firsthand.lifecycle.faults import Fault, keep_fault
+from firsthand.lifecycle.installed import Installed
+from firsthand.moment import Moment, now
+
+DAY = 86_400 * 1_000_000
+QUIET = Look(canary=False, keep=False)
+CLIENT = Path(firsthand.__file__).parent / "doors" / "hook_client.py"
+COMMAND = shlex.join([sys.executable, "-I", "-S", "-E", str(CLIENT), "claude-code"])
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store with a few sessions, verified at the end unless a test damages it."""
+    root = tmp_path / "store"
+    with Memory.open(root) as memory:
+        for number in range(60):
+            memory.session(f"claude-code:s{number % 5}").user(
+                f"worker {number} of the mail queue moved {number} parcels"
+            )
+    return root
+
+
+def sql(root: Path, *statements: str) -> None:
+    """Damage a store, without the guards that the library sets."""
+    db = apsw.Connection(str(root / "firsthand.db"))
+    try:
+        for statement in statements:
+            db.execute(statement).fetchall()
+    finally:
+        db.close()
+
+
+def found(root: Path, look: Look = QUIET, at: Moment | None = None) -> list[tuple[str, str, str]]:
+    """Give what the doctor finds above a note: stage, severity, sentence."""
+    report = examine(root, namespace="default", look=look, now=at)
+    return [(one.stage.value, one.severity.value, str(one)) for one in report.findings if one.severity != "note"]
+
+
+def ours(where: Path, command: str = COMMAND, *, current: bool = True) -> Installed:
+    return Installed("claude-code", where, "user", ("UserPromptSubmit",), command, current)
+
+
+def at_days(days: float) -> Moment:
+    return Moment(now().microseconds + int(days * DAY))
+
+
+def test_a_healthy_store_is_healthy(store):
+    """Every stage is looked at, a canary arrives, nothing is found, and the line for the agent is empty."""
+    report = examine(store, namespace="default", look=Look(installed=(), daemon=DaemonState()))
+    assert (report.ok, report.line, report.silent) == (True, "", Rate(0, 1))
+    assert set(report.looked_at) == set(Stage) - {Stage.FILES}
+    assert status.line(store) == ""
+    with Memory.open(store, read_only=True) as memory:
+        assert memory.verify().ok
+        assert not memory.recall("canary").hits
+
+
+@pytest.mark.parametrize(
+    ("statement", "stage", "words", "mend"),
+    [
+        ("UPDATE index_reach SET position = 5, fault = 'was cut off' WHERE name = 'text'", "index",
+         "the text index stopped at position 5 of 60: was cut off", "firsthand rebuild"),
+        ("DROP TABLE text_1", "index", "text index", "firsthand rebuild"),
+        ("DELETE FROM text_1_docsize", "index", "lost its rows", "firsthand rebuild"),
+        ("DELETE FROM text_1_docsize WHERE id BETWEEN 20 AND 30", "index", "lacks 11 of", "firsthand rebuild"),
+        ("UPDATE text_index SET version = '0.0'", "index", "of version 0.0", "firsthand rebuild"),
+        ("UPDATE event SET body = x'0102' WHERE position = 58", "log", "are not what was written", "firsthand verify"),
+    ],
+    ids=["stopped", "dropped", "rows lost", "orphaned for a while", "another version", "damaged event"],
+)  # fmt: skip
+def test_a_fault_inside_the_store_is_named(store, statement, stage, words, mend):
+    """The first finding names the stage that was broken, what was seen there, and the command."""
+    sql(store, statement)
+    first = found(store)[0]
+    assert first[:2] == (stage, "broken")
+    assert words in first[2]
+    assert mend in first[2]
+
+
+def test_a_rebuilt_index_is_healthy_again(store):
+    """What the doctor tells to type mends what it found."""
+    sql(store, "DELETE FROM text_1_docsize WHERE id BETWEEN 20 AND 30")
+    with Memory.open(store) as memory:
+        memory.rebuild()
+        assert memory.verify().ok
+    assert found(store) == []
+
+
+def test_a_clock_set_back_is_named(store):
+    """A clock that stands before the last event, and an event from the future, are told apart."""
+    assert [one[:2] for one in found(store, at=at_days(-3))] == [("store", "degraded")]
+    with Memory.open(store) as memory:
+        memory.append([Draft(Kind.USER_MESSAGE, b"from the future", time=at_days(30))], session="f")
+    notes = [one for one in examine(store, look=QUIET).findings if one.stage is Stage.STORE]
+    assert [(one.severity.value, "in the future" in one.what) for one in notes] == [("note", True)]
+
+
+@pytest.mark.parametrize(("free", "severity"), [(8 << 20, "broken"), (100 << 20, "degraded"), (1 << 40, "")])
+def test_a_disk_that_is_nearly_full_is_named(store, free, severity):
+    """Little room is degraded, next to none is broken."""
+    seen = found(store, Look(canary=False, keep=False, free_bytes=free))
+    assert [one[:2] for one in seen] == ([("store", severity)] if severity else [])
+
+
+def test_vectors_behind_and_of_another_model_are_named(tmp_path, monkeypatch):
+    """Vectors that are far behind are told with their reach; after a change of the model both names are."""
+    monkeypatch.setenv("FIRSTHAND_EMBEDDER", "none")
+    root = tmp_path / "store"
+    old, new = (
+        callable_embedder(name, 4, lambda texts: [[1.0, 2.0, 3.0, 4.0]] * len(texts)) for name in ("old", "new")
+    )
+    with Memory.open(root, embedder=old) as memory:
+        memory.session("s").user("one event with some words in it")
+        memory.follow()
+    with Memory.open(root) as memory:
+        drafts = [Draft(Kind.USER_MESSAGE, f"event {number}".encode()) for number in range(300)]
+        memory.append(drafts, session="s")
+    from firsthand.health import stages
+
+    for embedder, words in ((old, "reach position 1 of 301"), (new, "the embedder was callable:old")):
+        with Memory.open(root, embedder=embedder, read_only=True) as memory:
+            (one,) = stages.of_vectors(memory)
+        assert (one.severity, one.mend) == (Severity.DEGRADED, "firsthand follow")
+        assert words in one.what or "the embedder was old" in one.what
+    with Memory.open(root, read_only=True) as memory:
+        (note,) = stages.of_vectors(memory)
+        assert (note.severity, "no embedder is named" in note.what) == (Severity.NOTE, True)
+        assert memory.verify().ok
+
+
+def test_no_store_a_damaged_file_and_an_empty_store_still_give_a_report(tmp_path):
+    """Where the store cannot be opened that is the finding, and what stands around it is looked at all the same."""
+    assert found(tmp_path / "none")[0][:2] == ("store", "broken")
+    torn = tmp_path / "torn"
+    torn.mkdir()
+    (torn / "firsthand.db").write_bytes(b"no database at all" * 100)
+    report = examine(torn, look=Look(installed=(), keep=False))
+    assert (report.findings[0].stage, report.ok) == (Stage.STORE, False)
+    assert Stage.HOOKS in report.looked_at
+    assert Stage.LOG not in report.looked_at
+    empty = tmp_path / "empty"
+    Memory.open(empty).close()
+    assert found(empty) == []
+
+
+def test_a_folder_that_takes_no_file_is_named(store):
+    """A status that cannot be kept means that nothing can be recorded, and the report says so."""
+    (store / "health").write_bytes(b"a file where a folder should be")
+    assert ("store", "broken") in [one[:2] for one in found(store, Look(canary=False))]
+
+
+# around the store ------------------------------------------------------------------------------------
+
+
+def test_a_hook_whose_command_is_gone_is_named(store, tmp_path):
+    """Settings that run a program that is not there are the broken stage; a current one that never fired is a note."""
+    settings = tmp_path / "settings.json"
+    gone = COMMAND.replace(str(CLIENT), str(tmp_path / "gone" / "hook_client.py"))
+    first = found(store, Look(canary=False, keep=False, installed=(ours(settings, gone, current=False),)))[0]
+    assert first[:2] == ("hooks", "broken")
+    assert "gone/hook_client.py, which is not there" in first[2]
+    assert "firsthand install claude-code" in first[2]
+    assert missing(COMMAND) == ""
+    assert found(store, Look(canary=False, keep=False, installed=(ours(settings, current=False),)))[0][1] == "degraded"
+
+
+@pytest.mark.parametrize(
+    ("fired", "looked", "stage", "words"),
+    [
+        ({HookEvent.PROMPT: -5.0}, 0, "hooks", "no hook of claude-code has fired since"),
+        ({HookEvent.PROMPT: -3.0, HookEvent.STOP: 0.0}, 0, "hooks", "nothing is recalled unasked"),
+        ({HookEvent.PROMPT: 5.0}, 6, "log", "but nothing of its sessions was written since"),
+        ({HookEvent.PROMPT: 0.0}, 0, "", ""),
+    ],
+    ids=["hooks stopped for five days", "prompt hook alone stopped", "hooks fire and nothing is written", "all well"],
+)
+def test_hooks_that_stopped_and_hooks_in_vain_are_told_apart(store, fired, looked, stage, words):
+    """Hooks are compared with what was written of their sessions: either side going on without the other is found."""
+    for event, days in fired.items():
+        pulse.beat(store, "claude-code", event, at_days(days))
+    seen = found(store, at=at_days(looked))
+    assert [one[0] for one in seen] == ([stage] if stage else [])
+    assert all(words in one[2] for one in seen)
+
+
+def test_a_parser_that_yields_nothing_is_found(tmp_path):
+    """Hooks of a host fire, and no event of it was ever written: the log is the broken stage."""
+    with Memory.open(tmp_path / "store") as memory:
+        memory.session("other").user("a message of another kind of session, with some words")
+    pulse.beat(tmp_path / "store", "codex", HookEvent.PROMPT, at_days(-1))
+    (one,) = found(tmp_path / "store")
+    assert one[:2] == ("log", "broken")
+    assert "nothing of its sessions was written ever" in one[2]
+
+
+def test_jobs_that_fail_or_were_given_up_are_named(store):
+    """A job that fails is degraded with its reason, one that was given up is broken; a waiting payload is told."""
+    failing = jobs.Job(jobs.FOLLOW, "default", "a", "s", tries=2, why="SourceRejected: not a transcript")
+    jobs.leave(store, failing)
+    assert [one[:2] for one in found(store)] == [("jobs", "degraded")]
+    assert "not a transcript" in found(store)[0][2]
+    keep_fault(store, Fault("job close", "given up after 5 tries: StoreFull"))
+    assert [one[:2] for one in found(store)] == [("jobs", "broken"), ("jobs", "degraded")]
+    (store / "hooks" / "late").mkdir()
+    (store / "hooks" / "late" / "x.call").write_bytes(b"x")
+    os.utime(store / "hooks" / "late" / "x.call", (1, 1))
+    assert ("log", "degraded") in [one[:2] for one in found(store)]
+
+
+def test_settings_that_cannot_be_read_are_named_and_switches_are_noted(store):
+    """A torn settings file is degraded; both reminders off are a note that names the mode it opens the door to."""
+    (store / "settings.json").write_text("{")
+    assert found(store)[0][:2] == ("settings", "degraded")
+    (store / "settings.json").write_text(json.dumps({"cues": False, "recall": False}))
+    (note,) = [one for one in examine(store, look=QUIET).findings if one.stage is Stage.SETTINGS]
+    assert (note.severity, "recognition failure" in note.what) == (Severity.NOTE, True)
+
+
+def test_a_daemon_of_another_version_is_named(store):
+    """One that answers with another version is to be stopped; one that does not run is no fault."""
+    for state, count in (
+        (DaemonState(wanted=True, alive=True, version="0", expected="1"), 1),
+        (DaemonState(wanted=True), 0),
+    ):
+        assert len(found(store, Look(canary=False, keep=False, daemon=state))) == count
+
+
+# canaries --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def alone(tmp_path, monkeypatch):
+    """A home of its own, in which no daemon is started."""
+    for name in ("HOME", "XDG_RUNTIME_DIR"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("FIRSTHAND_DAEMON", "off")
+
+
+def test_a_canary_travels_by_the_very_command_of_the_host(store, tmp_path, alone):
+    """The command in the settings is run, and its injected text holds the word; pulses of hooks are not touched."""
+    assert canary.findings(store, (ours(tmp_path / "settings.json"),), now()) == []
+    assert [(one.way, one.lost) for one in canary.kept(store)] == [("directly", ""), ("claude-code", "")]
+    assert pulse.fired(store) == ()
+    with Memory.open(store, namespace="canary", read_only=True) as memory:
+        assert memory.stats().events <= 12
+        assert memory.verify().ok
+
+
+def test_a_command_that_loses_canaries_is_to_blame(store, tmp_path, alone):
+    """Where the direct way works and the command does not, the hooks are the broken stage, and nobody was told."""
+    deaf = shlex.join([sys.executable, "-c", "import sys; sys.stdin.read()"])
+    (one,) = canary.findings(store, (ours(tmp_path / "settings.json", deaf),), now())
+    assert (one.stage, one.severity, one.mend) == (Stage.HOOKS, Severity.BROKEN, "firsthand install claude-code")
+    assert canary.silent(store) == Rate(1, 2)
+
+
+def test_a_canary_names_the_index_that_lost_it(store):
+    """With a stopped index the canary names it, and what the hook answers says that memory is degraded."""
+    canary.findings(store, (), now())
+    sql(store, "UPDATE index_reach SET position = 5, fault = 'was cut off' WHERE name = 'text'")
+    (one,) = canary.findings(store, (), now())
+    assert (one.stage, one.severity) == (Stage.INDEX, Severity.BROKEN)
+    assert canary.kept(store)[-1].told
+    assert canary.silent(store) == Rate(0, 2)
+
+
+def test_no_canary_is_sent_where_recall_is_off_or_enough_were(store, monkeypatch):
+    """A switch that is off is respected, and so is the number of canaries in a day."""
+    (store / "settings.json").write_text(json.dumps({"recall": False}))
+    assert [one.severity for one in canary.findings(store, (), now())] == [Severity.NOTE]
+    (store / "settings.json").unlink()
+    monkeypatch.setattr(canary, "SENT_A_DAY_MAX", 1)
+    assert canary.findings(store, (), now()) == []
+    assert [one.severity for one in canary.findings(store, (), now())] == [Severity.NOTE]
+    assert len(canary.kept(store)) == 1
+
+
+def test_agents_beyond_the_time_are_counted(store, monkeypatch):
+    """Where there is no time for more agents, the report says how many were not measured."""
+    with Memory.open(store) as memory:
+        for name in ("a", "b", "c"):
+            memory.agent(name).enrol(f"claude-code:{name}")
+    monkeypatch.setattr(doctor, "AGENTS_MAX", 1)
+    report = examine(store, namespace="default", look=QUIET)
+    assert [one.agent for one in report.agents] == ["c"]
+    assert any("2 of 3 agents were not measured" in one.what for one in report.findings)
