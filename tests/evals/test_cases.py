@@ -71,6 +71,23 @@ def test_every_value_stands_where_it_belongs_and_nowhere_else(seed):
     assert bool(world.lessons)
 
 
+def test_what_matters_does_not_stand_first_in_its_session():
+    """What the cases ask for is told anywhere in a session; a rule's failure stands before its correction."""
+    made = cases.worlds(4, 1, NOW)
+    places = [
+        number
+        for one in made
+        for past in one.sessions
+        for number, turn in enumerate(past.turns)
+        if any(case.ideal and case.right in turn.asked for case in one.cases)
+    ]
+    assert max(places) > cases.TURNS_OF_OTHER_WORK
+    for one in made:
+        for lesson in (lesson for lesson in one.lessons if len(lesson.sources) == 2):
+            asked = next([turn.asked for turn in past.turns] for past in one.sessions if past.name == lesson.session)
+            assert asked.index(lesson.sources[0]) + 1 == asked.index(lesson.sources[1])
+
+
 def test_a_former_value_is_told_before_the_current_one():
     """In a changed case the value that no longer holds was told in an earlier session."""
     changed = [(one, case) for one in cases.worlds(8, 1, NOW) for case in one.cases if case.variant == "changed"]

@@ -28,7 +28,8 @@ def ask(before: str, prompt: str = PORT, wanted: str = NUMBER, *, belief: str = 
         (f"{TOLD}\nThe staging database of zephyrine listens on port 7002.", "7001"),  # more words shared wins
         ("2026-01-09 10:00 user\n| " + TOLD + "\n2026-01-02 10:00 user\n| " + TOLD.replace("7001", "7003"), "7001"),
         ("2026-01-02 10:00 user\n| " + TOLD + "\n2026-01-09 10:00 user\n| " + TOLD.replace("7001", "7003"), "7003"),
-        (TOLD.replace("7001", "unknown") + " (fh:01KFTCF62089XV0YPBC48CYZZG)", "5432"),  # a pointer is no value
+        (TOLD.replace("7001", "unknown") + " (fh:01KFTCF62089XV0YPBC48CYZZG@0-100)", "5432"),  # a pointer is no value
+        (TOLD + " Told on 2026-01-09 10:30:15", "7001"),  # nor is a time
     ],
 )
 def test_it_takes_what_shares_most_words_and_else_what_it_believes(before, answer):

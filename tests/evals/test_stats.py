@@ -93,6 +93,8 @@ def test_the_paper_s_null_result_is_not_called_a_difference():
     assert found.mean == pytest.approx(-0.156)
     assert found.verdict == "worse"  # paired, every run is lower; the paper's own interval is unpaired
     assert stats.difference({1: [1.0], 2: [0.0]}, {1: [0.0], 2: [1.0]}).verdict == "no difference detectable"
+    leaning = stats.difference({1: [1.0], 2: [0.0], 3: [0.0]}, {1: [0.0], 2: [0.0], 3: [0.0]})
+    assert (leaning.mean, leaning.verdict) == (pytest.approx(1 / 3), "no difference detectable")
     assert stats.difference({1: [1.0], 2: [0.5]}, {1: [1.0], 2: [0.5]}).verdict == "no difference"
     assert stats.difference({1: [1.0], 2: [1.0]}, {1: [0.0], 2: [0.0]}).verdict == "better"
 
