@@ -79,6 +79,23 @@ def test_erasing_a_source_erases_the_episode_and_its_file(memory):
     assert "rhinoceros" not in text + again.name
 
 
+def test_erasing_what_no_line_quotes(memory):
+    """An event that left no word in the episode takes it too, and the same episode can be written again."""
+    plain(memory, "s", "the lock table")
+    silent = memory.session("s").append(Kind.SESSION, "window of 80 columns")
+    agent = memory.agent("me")
+    agent.enrol("s")
+    memory.session("s").agent("The lock table is whole.")
+    first = agent.close("s").episode
+    memory.erase([silent])
+    assert episodes(agent) == ()
+    again = agent.close("s")
+    assert again.new
+    assert again.verified
+    assert again.episode.name == first.name
+    assert (agent.folder / "episodes" / f"{first.name}.md").exists()
+
+
 def test_a_persons_file_stays_when_a_source_is_erased(memory):
     """A file that was edited by hand is no copy of ours: it is not removed."""
     plain(memory, "s", "the lock table")

@@ -50,7 +50,9 @@ def test_a_model_that_fails_changes_nothing(memory):
 
     agent = memory.agent("me")
     agent.enrol("host:1")
-    done = agent.close("host:1", refine=Refiner(fails, memory.path, now=lambda: at(0)))
+    made = Refiner(fails, memory.path, now=lambda: at(0))
+    done = agent.close("host:1", refine=made)
+    assert made.spent().calls == 1
     assert done.verified
     assert done.why == "the model gave no reply: nobody is there"
     assert "model" not in memory.expand(done.episode.pointer).decode()
