@@ -37,9 +37,10 @@ def keep(call: "Any", payload: bytes, folder: str, why: str) -> None:
         if len(os.listdir(late)) >= KEPT_CALLS_MAX:
             log(folder, f"{why}; {late} is full ({KEPT_CALLS_MAX:,} calls), so this one is lost: firsthand doctor")
             return
-        with open(f"{path}.part", "wb") as file:
+        part = f"{path}.{os.getpid()}.part"  # the daemon may be keeping the same call
+        with open(part, "wb") as file:
             file.write(call.frame(payload))
-        os.replace(f"{path}.part", path)
+        os.replace(part, path)
     except OSError as error:
         log(folder, f"{why}; the call could not be kept either and is lost: {error}")
         return
