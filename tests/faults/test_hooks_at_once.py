@@ -26,6 +26,20 @@ START_S = 15.0 if SOAK else 4.0
 """A hook's own clock starts when its interpreter has been made, and so many of them share the cores here."""
 
 
+@pytest.fixture
+def hooked(tmp_path):
+    """Make a user whose daemon is stopped at the end, however the test ends."""
+    made: list[Hooked] = []
+
+    def make() -> Hooked:
+        made.append(Hooked(tmp_path))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.end()
+
+
 def killer(user: Hooked, stop: threading.Event, killed: list[int], seed: int) -> None:
     """Kill whatever daemon there is, again and again."""
     chance = random.Random(seed)
@@ -41,9 +55,9 @@ def killer(user: Hooked, stop: threading.Event, killed: list[int], seed: int) ->
 
 
 @pytest.mark.parametrize("seed", range(3 if SOAK else 1))
-def test_every_event_once_while_the_daemon_is_killed(tmp_path, seed):
+def test_every_event_once_while_the_daemon_is_killed(hooked, seed):
     """Hooks of many sessions in parallel, the daemon killed at random: every prompt is in the log exactly once."""
-    user = Hooked(tmp_path)
+    user = hooked()
     user.hook(prompt(0, "first"))
     stop, killed = threading.Event(), []
     killing = threading.Thread(target=killer, args=(user, stop, killed, seed))
