@@ -81,7 +81,7 @@ def test_what_matters_does_not_stand_first_in_its_session():
         for number, turn in enumerate(past.turns)
         if any(case.ideal and case.right in turn.asked for case in one.cases)
     ]
-    assert max(places) > cases.TURNS_OF_OTHER_WORK
+    assert sum(places) / len(places) > 4
     for one in made:
         for lesson in (lesson for lesson in one.lessons if len(lesson.sources) == 2):
             asked = next([turn.asked for turn in past.turns] for past in one.sessions if past.name == lesson.session)
@@ -130,6 +130,7 @@ def test_values_are_found_in_text_by_their_shape():
     assert readers.values("It lies in /srv/a/b-12.dat.", facts.PATH) == ["/srv/a/b-12.dat"]
     assert readers.values("Commit 9f07bf5c8d, not deadbeef", facts.HASH) == ["9f07bf5c8d"]
     assert readers.values("run `dapepa-pinenu-87` now", facts.NAME) == ["dapepa-pinenu-87"]
+    assert readers.values("Run Dapepa-Pinenu-87.", facts.NAME) == ["dapepa-pinenu-87"]
 
 
 def test_every_made_value_has_the_shape_of_its_sort():

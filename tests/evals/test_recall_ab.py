@@ -120,6 +120,9 @@ def test_fewer_cases_are_spread_over_variants():
         assert len(own) == 4
         assert {one.name.split("/")[0] for one in own} == {"5", "6"}
     assert len({one.case.variant for one in made if one.case.sort is Sort.EXPERIENCE}) >= 3
+    made = recall_ab.prepare(cases.worlds(8, 5, NOW), silent, conditions=(NONE,), repetitions=1, cases_max=8)
+    variants = [one.case.variant for one in made if one.case.sort is Sort.NEEDLESS]
+    assert {one: variants.count(one) for one in variants} == dict.fromkeys(variants, 2)
     with pytest.raises(InvalidArgument):
         recall_ab.prepare(WORLDS, silent, repetitions=0)
     with pytest.raises(InvalidArgument):

@@ -139,8 +139,9 @@ def messages(reading: Reading) -> list[dict[str, str]]:
 
 
 def values(text: str, wanted: str) -> list[str]:
-    """Give the values of a sort that stand in a text, in order; thousands are written without commas."""
-    return [one.replace(",", "") for one in _SHAPES[wanted].findall(text)]
+    """Give the values of a sort that stand in a text, in order: numbers without commas, names in lower case."""
+    said = text.lower() if wanted in {NAME, HASH} else text  # a model writes a name with capitals
+    return [one.replace(",", "") for one in _SHAPES[wanted].findall(said)]
 
 
 def words(text: str) -> frozenset[str]:

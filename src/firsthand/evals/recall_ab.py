@@ -247,7 +247,7 @@ def _chosen(worlds: Sequence[World], cases_max: int | None) -> list[tuple[World,
     chosen = []
     for sort in Sort:
         lists = [[(world, case) for case in world.cases if case.sort is sort] for world in worlds]
-        turned = [own[number:] + own[:number] for number, own in enumerate(lists)]
+        turned = [own[number % len(own) :] + own[: number % len(own)] for number, own in enumerate(lists)]
         dealt = [pair for row in zip(*turned, strict=True) for pair in row]
         chosen += dealt[:cases_max]
     return chosen
