@@ -10,7 +10,7 @@ position), each mode has a sign that stands in the log:
 | query formulation | the agent asked, and its words do not find the event, whose own words do |
 | positional decay | the event was shown in this window, `DECAYED_PROMPTS` or more messages before |
 | protocol violation | the agent was told to consult its memory, had the means, and did not |
-| recognition failure | nothing was shown or asked: nobody saw that memory had anything to say |
+| recognition failure | nothing was shown or asked, or what came was not used: memory was not seen to matter |
 
 They are looked for in this order: the paper notes that they overlap, and a mode further up
 explains those below it. The invariant: a mode is named only by its sign, never by elimination,
@@ -219,6 +219,10 @@ def _decay(wanted: Event, seen: _Session) -> Failure | None:
 
 
 def _not_asked(seen: _Session) -> Failure:
+    """Tell one that broke its rule from one that saw no need, or did not use what it was given."""
+    if seen.asked:
+        what = f"it asked {seen.asked[0]!r:.120}, which finds it, and did not use what came"
+        return Failure(Mode.RECOGNITION, what, "look at how the answer reached it: firsthand recall --fenced")
     if seen.told:
         what = f"it was told {seen.told!r:.120}, and recalled nothing in {seen.prompts} messages"
         return Failure(Mode.PROTOCOL, what, "a rule that asks for remembering cannot be relied on: switch recall on")

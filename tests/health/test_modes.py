@@ -1,0 +1,117 @@
+"""The six modes of recall-problem 7: each is made in a store, and named by its sign."""
+
+from __future__ import annotations
+
+import json
+
+import apsw
+import pytest
+
+from firsthand import Draft, Kind, Memory
+from firsthand.health.modes import DECAYED_PROMPTS, Mode, name_failure
+
+BOOTSTRAP = "the cold start bootstrap is automated now: the launch agent runs the seed script after a reboot"
+RULE = "MANDATORY HALT: any finding that could be organ enlargement asks for an infectious screening first"
+SESSION = "claude-code:now"
+
+
+@pytest.fixture
+def memory(tmp_path):
+    """A store with the paper's two memories, and a session about to contradict one of them."""
+    with Memory.open(tmp_path / "store") as one:
+        agent = one.agent("noument")
+        for name in ("claude-code:morning", "claude-code:clinic", SESSION):
+            agent.enrol(name)
+        one.session("claude-code:morning").user(BOOTSTRAP)
+        one.session("claude-code:clinic").user(RULE)
+        one.session(SESSION).user("compare our set-up with that orchestration tool")
+        yield one
+
+
+def target(memory: Memory, session: str = "claude-code:morning") -> str:
+    return f"fh:{next(memory.events(session)).id}"
+
+
+def shown(memory: Memory, **told: object) -> None:
+    memory.append([Draft(Kind.INJECTION, json.dumps(told).encode(), "application/json")], session=SESSION)
+
+
+def prompts(memory: Memory, count: int) -> None:
+    memory.append([Draft(Kind.USER_MESSAGE, f"exchange {number}".encode()) for number in range(count)], session=SESSION)
+
+
+def asks(memory: Memory, query: str) -> None:
+    memory.session(SESSION).tool_call("mcp__firsthand__recall", {"query": query})
+
+
+def named(memory: Memory, pointer: str) -> Mode:
+    return name_failure(memory.agent("noument"), SESSION, pointer).mode
+
+
+def test_recognition_failure(memory):
+    """With cues and reminder off nothing is shown, nothing is asked: nobody saw that memory had anything to say."""
+    assert named(memory, target(memory)) is Mode.RECOGNITION
+
+
+def test_pipeline_failure_of_an_index_that_was_orphaned(memory):
+    """An index that says that it follows and has no row of the event is the pipeline's failure, whatever was asked."""
+    asks(memory, "bootstrap")
+    memory.follow()
+    db = apsw.Connection(str(memory.path / "firsthand.db"))
+    db.execute("DELETE FROM text_1_docsize WHERE id BETWEEN 2 AND 6").fetchall()
+    db.close()
+    assert named(memory, target(memory)) is Mode.PIPELINE
+
+
+def test_pipeline_failure_of_an_index_that_stopped(memory):
+    """An index that stopped before the event is named with its position."""
+    db = apsw.Connection(str(memory.path / "firsthand.db"))
+    db.execute("UPDATE index_reach SET position = 1, fault = 'cut off' WHERE name = 'text'").fetchall()
+    db.close()
+    failure = name_failure(memory.agent("noument"), SESSION, target(memory))
+    assert (failure.mode, "stopped at position 1" in failure.sign) == (Mode.PIPELINE, True)
+
+
+@pytest.mark.parametrize("how", ["preamble", "shown"])
+def test_positional_decay(memory, how):
+    """What the preamble held ten messages ago, with no reminder since, has decayed; a moment ago it has not."""
+    shown(memory, **{how: [target(memory)]})
+    prompts(memory, DECAYED_PROMPTS - 1)
+    assert named(memory, target(memory)) is Mode.RECOGNITION
+    prompts(memory, 1)
+    assert named(memory, target(memory)) is Mode.DECAY
+
+
+def test_protocol_violation(memory):
+    """It was told to search its memory, the memory works, and it did not."""
+    memory.session(SESSION).system("Before domain-focused work, search your memory.")
+    assert named(memory, target(memory)) is Mode.PROTOCOL
+    asks(memory, "organ enlargement screening")
+    assert named(memory, target(memory, "claude-code:clinic")) is Mode.RECOGNITION
+
+
+def test_query_formulation_failure(memory):
+    """A case in clinical words does not find the rule, which its own words find: the query is to blame."""
+    asks(memory, "thirty-three year old with a sore left flank and 99 F")
+    assert named(memory, target(memory, "claude-code:clinic")) is Mode.QUERY
+
+
+def test_temporal_aliasing_of_names(memory):
+    """Asked for case 032, memory brought case 031: a look-alike in its place is named as such."""
+    agent = memory.agent("noument")
+    pointers = []
+    for number in (31, 32):
+        meta = {"name": f"2026-03-15-proving-medqa-{number:03}", "session": f"s{number}", "through": 1}
+        draft = Draft(Kind.EPISODE, f"case {number}".encode(), meta=meta, agent="noument")
+        pointers.append(str(memory.append([draft], session=agent.session)[0].pointer))
+    shown(memory, shown=[pointers[0]], outcome="found")
+    assert named(memory, pointers[1]) is Mode.ALIASING
+
+
+def test_temporal_aliasing_of_versions(memory):
+    """An older version of a file in the place of the current one is temporal aliasing too."""
+    agent = memory.agent("noument")
+    drafts = [Draft(Kind.NOTE, text, meta={"file": "knowledge/port.md"}) for text in (b"port 8080", b"port 9191")]
+    old, new = (f"fh:{one.id}" for one in memory.append(drafts, session=agent.session))
+    shown(memory, shown=[old], outcome="found")
+    assert named(memory, new) is Mode.ALIASING
