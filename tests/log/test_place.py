@@ -55,7 +55,7 @@ def test_no_store_is_written_on_a_network_file_system(tmp_path, mounts, kind):
 
 
 def test_what_hooks_leave_first_is_no_other_program(tmp_path):
-    """A store is made in a folder where settings, a runtime folder or payloads of hooks lie already; beside others not."""
+    """A store is made where settings, a runtime folder or payloads of hooks lie already; beside others it is not."""
     store = tmp_path / "store"
     for name in ("run", "hooks"):
         (store / name).mkdir(parents=True)
