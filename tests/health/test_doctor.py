@@ -22,6 +22,7 @@ from firsthand.index.embed.port import callable_embedder
 from firsthand.lifecycle import jobs, pulse
 from firsthand.lifecycle.faults import Fault, keep_fault
 from firsthand.lifecycle.installed import Installed
+from firsthand.lifecycle.settings import session_file
 from firsthand.moment import Moment, now
 
 DAY = 86_400 * 1_000_000
@@ -284,6 +285,17 @@ def test_a_canary_names_the_index_that_lost_it(store):
     assert (one.stage, one.severity) == (Stage.INDEX, Severity.BROKEN)
     assert canary.kept(store)[-1].told
     assert canary.silent(store) == Rate(0, 2)
+
+
+def test_what_recall_finds_and_the_hook_does_not_show_is_lost_at_the_end(store):
+    """With recall switched off for the asking session alone the canary is found, and the injected text lacks it."""
+    path = session_file(store, f"claude-code:canary-{str(now())[:7]}-asks")
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"recall": False}))
+    (one,) = canary.findings(store, (), now())
+    assert (one.stage, one.severity) == (Stage.SHOWN, Severity.BROKEN)
+    assert "recall found it" in one.what
+    assert canary.silent(store) == Rate(1, 1)
 
 
 def test_no_canary_is_sent_where_recall_is_off_or_enough_were(store, monkeypatch):
