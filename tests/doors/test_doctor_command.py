@@ -1,0 +1,55 @@
+"""firsthand doctor: exit code, the broken stage first, JSON and history."""
+
+from __future__ import annotations
+
+import apsw
+import pytest
+
+from firsthand.doors.exits import DAMAGED, DONE
+
+
+@pytest.fixture
+def user(shell, monkeypatch):
+    """A user without a daemon, who has said something."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(shell.home))
+    monkeypatch.setenv("FIRSTHAND_DAEMON", "off")
+    monkeypatch.chdir(shell.home)
+    shell.append("the deploy key lives in vault seven behind the blue door")
+    return shell
+
+
+def test_a_healthy_memory_ends_with_0(user):
+    """A healthy memory is said in the first line, what was looked at in the second; JSON says the same."""
+    said = user("doctor")
+    assert (said.code, said.lines[0]) == (DONE, f"memory is healthy  {user.store}")
+    assert said.lines[1].startswith(
+        "looked at store, hooks, daemon, jobs, log, index, vectors, recall, shown, episodes"
+    )
+    told = user("doctor", "--json", "--no-canary").json
+    assert (told["ok"], told["line"], told["silent"]) == (True, "", {"hits": 0, "of": 1})
+
+
+def test_a_broken_stage_comes_first_and_ends_with_3(user):
+    """A stopped index is the first finding with its command under it, and the exit code says so in JSON too."""
+    user.damaged = True
+    db = apsw.Connection(str(user.store / "firsthand.db"))
+    db.execute("UPDATE index_reach SET position = 0, fault = 'cut off' WHERE name = 'text'").fetchall()
+    db.close()
+    said = user("doctor", "--no-canary")
+    assert said.code == DAMAGED
+    assert said.lines[2:4] == [
+        "broken  index: the text index stopped at position 0 of 1: cut off", "    -> firsthand rebuild",
+    ]  # fmt: skip
+    assert user("doctor", "--no-canary", "--json").code == DAMAGED
+    assert user("rebuild").code == DONE
+    assert user("doctor", "--no-canary").code == DONE
+    rows = user("doctor", "--history", "--json").json_lines
+    assert [(one["severity"], one["stages"][:1]) for one in rows] == [("broken", ["index"])] * 2 + [("note", [])]
+    assert len(user("doctor", "--history").lines) == 4
+
+
+def test_without_a_store_it_says_what_to_type(shell, monkeypatch):
+    """Where nothing was ever recorded the doctor says so, and makes no store."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(shell.home))
+    said = shell("doctor")
+    assert (said.code, "firsthand import" in said.text, shell.store.exists()) == (DAMAGED, True, False)
