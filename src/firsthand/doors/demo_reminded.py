@@ -42,7 +42,8 @@ class _Host:
         """Tell of a command that ran."""
         self._calls += 1
         self.tell(
-            "PostToolUse", tool_name="Bash", tool_input={"command": command}, tool_response={"stdout": output, "stderr": "", "interrupted": False},
+            "PostToolUse", tool_name="Bash", tool_input={"command": command},
+            tool_response={"stdout": output, "stderr": "", "interrupted": False},
             tool_use_id=f"{self._session}-{self._calls}",
         )  # fmt: skip
 

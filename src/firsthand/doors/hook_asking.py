@@ -183,13 +183,18 @@ def connect(_socket: "Any", folder: str, call: Call, *, loopback: bool) -> "Any"
         with open(os.path.join(folder, PORT_FILE), "rb") as file:
             port, _, token = file.read(200).decode().partition(" ")
         call.token = token
-        connection = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+        return _connected(_socket.socket(_socket.AF_INET, _socket.SOCK_STREAM), ("127.0.0.1", int(port)))
+    return _connected(_socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM), socket_path(folder))
+
+
+def _connected(connection: "Any", address: "Any") -> "Any":
+    """Connect, or let the socket go."""
+    try:
         connection.settimeout(WAIT_MS / 1000)
-        connection.connect(("127.0.0.1", int(port)))
-        return connection
-    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-    connection.settimeout(WAIT_MS / 1000)
-    connection.connect(socket_path(folder))
+        connection.connect(address)
+    except OSError:
+        connection.close()
+        raise
     return connection
 
 

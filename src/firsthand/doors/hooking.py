@@ -13,6 +13,7 @@ import os
 import signal
 import socket
 import time
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -111,8 +112,8 @@ def _asked(folder: str, operation: str) -> bytes | None:
     call = Call(operation=operation, version=VERSION)
     by = time.monotonic() + ASK_S
     try:
-        connection = hook_asking.connect(socket, folder, call, loopback=environment.loopback())
-        status, told = hook_asking.exchange(connection, call, b"", by)
+        with closing(hook_asking.connect(socket, folder, call, loopback=environment.loopback())) as connection:
+            status, told = hook_asking.exchange(connection, call, b"", by)
     except (OSError, ValueError):
         return None
     return told if status == ANSWERED else None

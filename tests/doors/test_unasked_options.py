@@ -1,0 +1,38 @@
+"""Options of the commands that speak of what happens unasked: daemon, doctor, inbox, mcp."""
+
+from __future__ import annotations
+
+from firsthand import Memory
+
+
+def test_no_daemon_is_said_to_run_where_none_does(shell, monkeypatch, tmp_path):
+    """The status is asked for by name or by default, and exit code 1 says that there is none."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert [shell("daemon", "--status").code, shell("daemon").code] == [1, 1]
+
+
+def test_what_doctor_found_is_kept_and_shown_as_history(shell, monkeypatch, tmp_path):
+    """Each look adds a line to the history; without a canary none is sent."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    shell.append("x")
+    assert "canaries" not in shell("doctor", "--no-canary", "--json").json
+    first = len(shell("doctor", "--history").lines)
+    shell("doctor", "--no-canary")
+    assert len(shell("doctor", "--history").lines) == first + 1
+    with Memory.open(shell.store, namespace="canary", read_only=True) as memory:
+        assert memory.sessions() == ()
+
+
+def test_a_message_names_what_it_is_about(shell):
+    """The pointers of a message are kept with it."""
+    pointer = shell.append("the deploy failed")
+    (shell.store / "settings.json").write_text('{"inbox": true}')
+    shell("inbox", "send", "look at this", "--agent", "shop", "--sender", "api", "--about", pointer)
+    assert pointer in shell("inbox", "--agent", "shop", "--json").text
+
+
+def test_the_tools_are_described_whatever_the_agent(shell, tmp_path):
+    """What a client is told of the tools depends neither on the folder nor on how far recall may look."""
+    plain = shell("mcp", "--describe")
+    assert plain.code == 0
+    assert shell("mcp", "--describe", "--cwd", str(tmp_path), "--across").text == plain.text
