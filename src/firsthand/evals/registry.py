@@ -39,27 +39,28 @@ class Experiment:
     ours: bool = False
 
 
+def _in_checkout(name: str, paper: str, where: str, about: str, needs: str, script: str) -> Experiment:
+    """Name an experiment that is a script of the repository; data are told to each in the same way."""
+    command = f"python bench/{script}.py" + (" --data DATA" if needs == DATA else "")
+    return Experiment(name, paper, where, about, needs, command)
+
+
+_TOTAL, _PROBLEM = "total-recall", "recall-problem"
 EXPERIMENTS = (
-    Experiment("recall-ab", "recall-problem", "8.6, 8.7, 8.8", "does what is pushed unasked help, by condition",
+    Experiment("recall-ab", _PROBLEM, "8.6, 8.7, 8.8", "does what is pushed unasked help, by condition",
                NOTHING, "firsthand eval recall-ab", ours=True),
-    Experiment("aliasing", "recall-problem", "7.6, 8.4", "numbered series and near-identical names",
-               NOTHING, "python bench/aliasing_bench.py"),
-    Experiment("triggers", "recall-problem", "7.5, 8.8", "rules found by a case that shares no words with them",
-               NOTHING, "python bench/triggers_bench.py"),
-    Experiment("gate", "total-recall", "4.3, 11", "what the confidence of recall is worth",
-               DATA, "python bench/gate_bench.py --data DATA"),
-    Experiment("ladder", "total-recall", "4.2, 11", "what asking again in other words finds",
-               DATA, "python bench/ladder_bench.py --data DATA"),
-    Experiment("ablation", "total-recall", "4, 9", "what each part of a score is worth",
-               DATA, "python bench/ablation.py --data DATA"),
-    Experiment("compaction", "total-recall", "5, 9", "what is left of exact strings after compactions",
-               NOTHING, "python bench/compaction_bench.py"),
-    Experiment("quality", "total-recall", "9", "recall beside baselines and peers",
-               DATA, "python bench/quality_bench.py --data DATA"),
-    Experiment("tool-calls", "total-recall", "7", "whether a small model calls recall at all",
-               MODEL, "python bench/tool_calls.py"),
-    Experiment("topic-changes", "total-recall", "9", "whether a change of topic is seen",
-               DATA, "python bench/topic_changes.py --data DATA"),
+    *(_in_checkout(*row) for row in (
+        ("aliasing", _PROBLEM, "7.6, 8.4", "numbered series and near-identical names", NOTHING, "aliasing_bench"),
+        ("triggers", _PROBLEM, "7.5, 8.8", "rules found by a case that shares no words with them",
+         NOTHING, "triggers_bench"),
+        ("gate", _TOTAL, "4.3, 11", "what the confidence of recall is worth", DATA, "gate_bench"),
+        ("ladder", _TOTAL, "4.2, 11", "what asking again in other words finds", DATA, "ladder_bench"),
+        ("ablation", _TOTAL, "4, 9", "what each part of a score is worth", DATA, "ablation"),
+        ("compaction", _TOTAL, "5, 9", "what is left of exact strings after compactions", NOTHING, "compaction_bench"),
+        ("quality", _TOTAL, "9", "recall beside baselines and peers", DATA, "quality_bench"),
+        ("tool-calls", _TOTAL, "7", "whether a small model calls recall at all", MODEL, "tool_calls"),
+        ("topic-changes", _TOTAL, "9", "whether a change of topic is seen", DATA, "topic_changes"),
+    )),
 )  # fmt: skip
 
 
