@@ -5,22 +5,10 @@ from __future__ import annotations
 import pytest
 from sessions_made import at, bootstrap, plain
 
-from firsthand import InvalidArgument, Kind, Memory, Query, Trust
+from firsthand import InvalidArgument, Kind, Query, Trust
 from firsthand.lifecycle.closing import FOUND_WITHIN, catch_up, close, due
 from firsthand.lifecycle.episodes import CHECK
 from firsthand.lifecycle.naming import aliases, alike
-
-
-@pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store") as opened:
-        yield opened
-        assert opened.verify().problems == ()
-
-
-@pytest.fixture
-def agent(memory):
-    return memory.agent("me")
 
 
 def closed(agent, name: str, about: str):

@@ -16,13 +16,6 @@ from firsthand.value import replace
 
 
 @pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store") as opened:
-        yield opened
-        assert opened.verify().ok
-
-
-@pytest.fixture
 def bad(memory, tmp_path) -> Job:
     """A job that fails: its transcript is none."""
     path = tmp_path / "t.jsonl"

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from sessions_made import at, bootstrap
 
 from firsthand import Kind, Memory, Trust
 from firsthand.lifecycle.episode import written
 from firsthand.lifecycle.extract import STRINGS_MAX, Gathering, extract
-
-
-@pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store") as opened:
-        yield opened
-        assert opened.verify().problems == ()
 
 
 def sections(memory: Memory, name: str) -> dict[str, list[str]]:

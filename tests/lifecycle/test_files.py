@@ -4,20 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand import InvalidArgument, Memory, Unresolvable
+from firsthand import InvalidArgument, Unresolvable
 from firsthand.lifecycle import files
-
-
-@pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store", embedder="none") as opened:
-        yield opened
-        assert opened.verify().problems == ()
-
-
-@pytest.fixture
-def agent(memory):
-    return memory.agent("shop")
 
 
 def write(agent, file: str, content: bytes | str) -> None:

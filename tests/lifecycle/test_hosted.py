@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import shutil
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from firsthand import AgentTools, HostedSession, Kind, Memory, StoreFailed
 from firsthand.lifecycle.faults import faults
 from firsthand.lifecycle.settings import Settings
-
-
-@pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store") as one:
-        yield one
-        assert one.verify().problems == ()
 
 
 def begun(memory, name="s1", **options):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand import Memory
 from firsthand.lifecycle.implicit import is_trivial, remind
 from firsthand.lifecycle.settings import Settings
 
@@ -28,13 +27,6 @@ def test_a_trivial_prompt_is_known(text):
 def test_a_prompt_that_tells_something_is_not_trivial(text):
     """A message with one word of its own is asked."""
     assert not is_trivial(text)
-
-
-@pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store") as opened:
-        yield opened
-        assert opened.verify().ok
 
 
 def test_nothing_comes_back_from_what_the_window_still_holds(memory):

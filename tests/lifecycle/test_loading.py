@@ -6,26 +6,12 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
-from firsthand import Kind, Memory, Trust
+from firsthand import Kind, Trust
 from firsthand.event import Draft
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 from agents_made import made
-
-
-@pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store", embedder="none") as opened:
-        yield opened
-        assert opened.verify().problems == ()
-
-
-@pytest.fixture
-def agent(memory):
-    return memory.agent("shop")
 
 
 def session(agent, name: str):

@@ -11,13 +11,6 @@ from firsthand.event import Draft
 from firsthand.lifecycle import names
 
 
-@pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store", embedder="none") as opened:
-        yield opened
-        assert opened.verify().problems == ()
-
-
 def episode(agent, name: str, session: str) -> str:
     meta = {"name": name, "session": session, "through": 1, "terms": ["zebra"]}
     draft = Draft(Kind.EPISODE, b"# x", "text/markdown", meta, agent=agent.name, trust=Trust.AGENT)

@@ -2,22 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from firsthand import Memory
-
-
-@pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store", embedder="none") as opened:
-        yield opened
-        assert opened.verify().problems == ()
-
-
-@pytest.fixture
-def agent(memory):
-    return memory.agent("shop")
-
 
 def dialogue(agent, name: str, *turns: tuple[str, str]) -> list[str]:
     """Append pairs of what the agent and the user said; give the pointers of the user's messages."""

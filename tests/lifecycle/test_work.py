@@ -10,13 +10,6 @@ from firsthand import Memory
 from firsthand.lifecycle.work import FAILURES_MAX, Work, command_of, failure_of, files_of, likeness, program, telling
 
 
-@pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store") as opened:
-        yield opened
-        assert opened.verify().problems == ()
-
-
 def work_of(memory: Memory, steps: list[tuple[str, dict, str, dict]]) -> Work:
     """Fold calls with their results; a step is tool, arguments, output and facts of the result."""
     session = memory.session("s")
