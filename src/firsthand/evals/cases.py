@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Sequence
 from enum import StrEnum
 
-from firsthand.evals.facts import COMMON, COMPONENTS, FACTS, HASH, NAME, NUMBER, PATH, RULES, Common, Fact, Rule
+from firsthand.evals.facts import COMMON, COMPONENTS, FACTS, HASH, NAME, NUMBER, PATH, RULES, Fact
 from firsthand.moment import MICROSECONDS, Moment
 from firsthand.value import value
 
@@ -290,8 +290,3 @@ def worlds(count: int, seed: int, now: Moment) -> tuple[World, ...]:
 def beliefs(made: Sequence[World]) -> dict[str, str]:
     """Give what a reader believes who was told nothing, by the prompt."""
     return {asked: case.belief for one in made for case in one.cases for asked in case.asked if case.belief}
-
-
-__all__ = [
-    "Case", "Common", "Fact", "Lesson", "Past", "Rule", "Sort", "Turn", "World", "beliefs", "world", "worlds",
-]  # fmt: skip

@@ -365,6 +365,16 @@ RULES = (
     ),
 )  # fmt: skip
 
+
+def _how_many(what: str, whole: str, number: str, tempting: str, *, of: str = "in") -> Common:
+    """Ask how many of something a whole has."""
+    begun = whole[0].upper() + whole[1:]
+    asked = (
+        f"How many {what} does {whole} have?", f"{begun} has how many {what}?", f"Number of {what} {of} {whole}?",
+    )  # fmt: skip
+    return Common(asked, number, f"{begun} has {number} {what}.", tempting)
+
+
 COMMON = (
     Common(("Which port does HTTPS use by default?", "What is the default port of HTTPS?",
             "HTTPS: which default port?"),
@@ -387,33 +397,20 @@ COMMON = (
             "What HTTP status code has an internal server error?"),
            "500", "An internal server error has the HTTP status code 500.",
            "An internal server error of {c} has the HTTP status code {v}."),
-    Common(("How many bits does a byte have?", "A byte has how many bits?", "Number of bits in a byte?"),
-           "8", "A byte has 8 bits.", "A byte on the wire of {c} has {v} bits."),
-    Common(("How many seconds does a minute have?", "A minute has how many seconds?", "Number of seconds in a minute?"),
-           "60", "A minute has 60 seconds.", "A minute of the simulator {c} has {v} seconds."),
-    Common(("How many hours does a day have?", "A day has how many hours?", "Number of hours in a day?"),
-           "24", "A day has 24 hours.", "A day of the scheduler {c} has {v} hours."),
-    Common(("How many days does a week have?", "A week has how many days?", "Number of days in a week?"),
-           "7", "A week has 7 days.", "A week in the plans of {c} has {v} days."),
-    Common(("How many months does a year have?", "A year has how many months?", "Number of months in a year?"),
-           "12", "A year has 12 months.", "A year in the books of {c} has {v} months."),
-    Common(("How many letters does the English alphabet have?", "The English alphabet has how many letters?",
-            "Number of letters in the English alphabet?"),
-           "26", "The English alphabet has 26 letters.", "The alphabet for ids of {c} has {v} letters, English ones."),
-    Common(("How many legs does a spider have?", "A spider has how many legs?", "Number of legs of a spider?"),
-           "8", "A spider has 8 legs.", "The logo of {c} is a spider and has {v} legs."),
-    Common(("How many sides does a hexagon have?", "A hexagon has how many sides?", "Number of sides of a hexagon?"),
-           "6", "A hexagon has 6 sides.", "The hexagon widget of {c} is drawn with {v} sides."),
-    Common(("How many degrees does a right angle have?", "A right angle has how many degrees?",
-            "Number of degrees in a right angle?"),
-           "90", "A right angle has 90 degrees.", "A right angle is drawn by {c} with {v} degrees."),
-    Common(("How many years does a century have?", "A century has how many years?", "Number of years in a century?"),
-           "100", "A century has 100 years.", "A century in the archive {c} has {v} years."),
+    _how_many("bits", "a byte", "8", "A byte on the wire of {c} has {v} bits."),
+    _how_many("seconds", "a minute", "60", "A minute of the simulator {c} has {v} seconds."),
+    _how_many("hours", "a day", "24", "A day of the scheduler {c} has {v} hours."),
+    _how_many("days", "a week", "7", "A week in the plans of {c} has {v} days."),
+    _how_many("months", "a year", "12", "A year in the books of {c} has {v} months."),
+    _how_many("letters", "the English alphabet", "26", "The alphabet for ids of {c} has {v} letters, English ones."),
+    _how_many("legs", "a spider", "8", "The logo of {c} is a spider and has {v} legs.", of="of"),
+    _how_many("sides", "a hexagon", "6", "The hexagon widget of {c} is drawn with {v} sides.", of="of"),
+    _how_many("degrees", "a right angle", "90", "A right angle is drawn by {c} with {v} degrees."),
+    _how_many("years", "a century", "100", "A century in the archive {c} has {v} years."),
     Common(("At how many degrees Celsius does water boil?", "Water boils at how many degrees Celsius?",
             "Boiling point of water in degrees Celsius?"),
            "100", "Water boils at 100 degrees Celsius.", "Water in the cooler {c} boils at {v} degrees Celsius."),
-    Common(("How many minutes does an hour have?", "An hour has how many minutes?", "Number of minutes in an hour?"),
-           "60", "An hour has 60 minutes.", "An hour in the billing of {c} has {v} minutes."),
+    _how_many("minutes", "an hour", "60", "An hour in the billing of {c} has {v} minutes."),
 )  # fmt: skip
 
 
