@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from firsthand.doors.argument_values import LIMIT_MAX, decimal
+
 
 def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the commands agents, episodes and episode."""
@@ -39,9 +41,6 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     one.add_argument("--all", action="store_true", help="of all sessions of agents")
     one.add_argument("--agent", default="", metavar="NAME", help="whose it is; default: who has the session")
     one.add_argument(
-        "--seconds",
-        type=float,
-        default=600.0,
-        metavar="S",
+        "--seconds", type=decimal(0, LIMIT_MAX), default=600.0, metavar="S",
         help="with --all: begin no further one after this, default 600",
-    )
+    )  # fmt: skip

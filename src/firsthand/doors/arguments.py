@@ -9,8 +9,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from firsthand import Kind, Moment, __version__, moment
+from firsthand import Kind, __version__
 from firsthand.doors import agent_arguments, hook_arguments, remembering_arguments, switching
+from firsthand.doors.argument_values import decimal, kind, number, pair, time
 
 EXIT_CODES = """exit codes:
   0    done, or found; also what is only weakly found
@@ -30,8 +31,6 @@ _EXAMPLES = """examples:
   firsthand import                        take in the sessions of the agents you use
   firsthand recall connection refused     find where it was said
   firsthand show POINTER | less           read it, byte for byte"""
-
-_LIMIT_MAX = 1_000_000_000
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -95,60 +94,6 @@ def _command(commands: Any, name: str, at: str, sentence: str, examples: str) ->
     return one
 
 
-# values --------------------------------------------------------------------------------------------
-
-
-def _number(low: int, high: int = _LIMIT_MAX) -> Any:
-    def number(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = low - 1
-        if not low <= value <= high:
-            raise argparse.ArgumentTypeError(f"expected a whole number from {low} to {high:,}; got {text!r}")
-        return value
-
-    return number
-
-
-def _decimal(low: float, high: float) -> Any:
-    def decimal(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = low - 1
-        if not low <= value <= high:
-            raise argparse.ArgumentTypeError(f"expected a number from {low:g} to {high:g}; got {text!r}")
-        return value
-
-    return decimal
-
-
-def _kind(text: str) -> Kind:
-    try:
-        return Kind[text.upper().replace("-", "_")]
-    except KeyError:
-        known = ", ".join(kind.word for kind in Kind)
-        raise argparse.ArgumentTypeError(f"expected a kind; got {text!r}. Kinds: {known}") from None
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, field = text.partition("=")
-    if not (name and equals and field):
-        raise argparse.ArgumentTypeError(f"expected NAME=FIELD such as content=text; got {text!r}")
-    return name, field
-
-
-def _time(text: str) -> Moment:
-    number = text.replace(".", "", 1).isdigit() and len(text) > len("20260131")
-    read = moment.parse(float(text) if number else text)
-    if read is None:
-        raise argparse.ArgumentTypeError(
-            f"expected a time such as 2026-01-31, 2026-01-31T12:00:00+01:00 or seconds since 1970; got {text!r}"
-        )
-    return read
-
-
 # commands ------------------------------------------------------------------------------------------
 
 
@@ -165,7 +110,7 @@ def _import(commands: Any) -> None:
     )  # fmt: skip
     one.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; none: the hosts' usual places")
     one.add_argument(
-        "--map", action="append", default=[], type=_pair, metavar="NAME=FIELD",
+        "--map", action="append", default=[], type=pair, metavar="NAME=FIELD",
         help="read all as JSON lines: the field of a line that is its content, kind, time, session, agent or id",
     )  # fmt: skip
 
@@ -182,14 +127,14 @@ def _append(commands: Any) -> None:
     )  # fmt: skip
     one.add_argument("text", nargs="?", default="-", metavar="TEXT", help="the content; - or none: standard input")
     one.add_argument("--session", required=True, metavar="NAME", help="the session; a new name begins one")
-    one.add_argument("--kind", type=_kind, default=Kind.USER_MESSAGE, metavar="KIND", help="default user_message")
+    one.add_argument("--kind", type=kind, default=Kind.USER_MESSAGE, metavar="KIND", help="default user_message")
     one.add_argument("--agent", default="", metavar="NAME", help="who spoke or acted")
     one.add_argument("--tool", default="", metavar="NAME", help="the tool of a call or a result")
     one.add_argument("--call-id", default="", metavar="ID", help="what joins a tool call and its result")
-    one.add_argument("--time", type=_time, metavar="TIME", help="when it happened; default now, unknown with --id")
+    one.add_argument("--time", type=time, metavar="TIME", help="when it happened; default now, unknown with --id")
     one.add_argument("--id", metavar="ID", help="26 characters; the same id and bytes again change nothing")
     one.add_argument(
-        "--expect", type=_number(0), metavar="POSITION", help="refuse unless the session's last position is this one"
+        "--expect", type=number(0), metavar="POSITION", help="refuse unless the session's last position is this one"
     )
 
 
@@ -235,25 +180,25 @@ def _recall(commands: Any) -> None:
     one.add_argument("query", nargs="+", metavar="QUERY", help="any text; after -- it may begin with a dash")
     one.add_argument("--session", action="append", default=[], metavar="NAME", help="only here; NAME* for a beginning")
     one.add_argument("--agent", action="append", default=[], metavar="NAME", help="only what this agent said or did")
-    one.add_argument("--kind", action="append", default=[], type=_kind, metavar="KIND", help="only events of this kind")
-    one.add_argument("--since", type=_time, metavar="TIME", help="only from this time on")
-    one.add_argument("--until", type=_time, metavar="TIME", help="only up to this time")
-    one.add_argument("--limit", type=_number(1, 1000), default=10, metavar="N", help="most hits, default 10")
+    one.add_argument("--kind", action="append", default=[], type=kind, metavar="KIND", help="only events of this kind")
+    one.add_argument("--since", type=time, metavar="TIME", help="only from this time on")
+    one.add_argument("--until", type=time, metavar="TIME", help="only up to this time")
+    one.add_argument("--limit", type=number(1, 1000), default=10, metavar="N", help="most hits, default 10")
     one.add_argument(
-        "--budget", type=_number(1, 10_000_000), default=4000, metavar="TOKENS", help="of all previews, default 4000"
+        "--budget", type=number(1, 10_000_000), default=4000, metavar="TOKENS", help="of all previews, default 4000"
     )
-    one.add_argument("--skip", type=_number(0, 100_000), default=0, metavar="N", help="pass over hits, to read on")
+    one.add_argument("--skip", type=number(0, 100_000), default=0, metavar="N", help="pass over hits, to read on")
     one.add_argument("--task", metavar="SESSION", help="rank for the task that this session is at")
-    one.add_argument("--now", type=_time, metavar="TIME", help='what "yesterday" is counted from; default this moment')
+    one.add_argument("--now", type=time, metavar="TIME", help='what "yesterday" is counted from; default this moment')
     one.add_argument(
-        "--attempts", type=_number(1, 8), default=3, metavar="N", help="most attempts in other words too, default 3"
+        "--attempts", type=number(1, 8), default=3, metavar="N", help="most attempts in other words too, default 3"
     )
     one.add_argument(
-        "--cost", type=_decimal(0.001, 1000), default=3.0, metavar="X",
+        "--cost", type=decimal(0.001, 1000), default=3.0, metavar="X",
         help="a false memory costs as much as X second looks, default 3: found is from X / (1 + X) confidence on",
     )  # fmt: skip
     one.add_argument(
-        "--lambda", dest="mmr_lambda", type=_decimal(0.5, 1), default=0.8, metavar="X",
+        "--lambda", dest="mmr_lambda", type=decimal(0.5, 1), default=0.8, metavar="X",
         help="1 ranks by score alone, less puts repetitions further down; default 0.8",
     )  # fmt: skip
     how = one.add_mutually_exclusive_group()
@@ -277,7 +222,7 @@ def _show(commands: Any) -> None:
     one.add_argument("pointer", metavar="POINTER", help="fh:ID, fh:ID@0-100 (bytes), fh:ID@L1-9 (lines), fh:ID..ID")
     how = one.add_mutually_exclusive_group()
     how.add_argument("--raw", action="store_true", help="exact bytes to a terminal too")
-    how.add_argument("--around", type=_number(1, 1000), metavar="N", help="also N events before and after it")
+    how.add_argument("--around", type=number(1, 1000), metavar="N", help="also N events before and after it")
     one.add_argument("--source", action="store_true", help="the source record that it was cut from")
 
 
@@ -303,10 +248,10 @@ def _timeline(commands: Any) -> None:
         """,
     )  # fmt: skip
     one.add_argument("--session", metavar="NAME", help="only of this session")
-    one.add_argument("--since", type=_time, metavar="TIME", help="only from this time on")
-    one.add_argument("--until", type=_time, metavar="TIME", help="only up to this time")
-    one.add_argument("--after", type=_number(0), default=0, metavar="POSITION", help="only beyond this position")
-    one.add_argument("--limit", type=_number(0), default=100, metavar="N", help="most lines, default 100; 0 for all")
+    one.add_argument("--since", type=time, metavar="TIME", help="only from this time on")
+    one.add_argument("--until", type=time, metavar="TIME", help="only up to this time")
+    one.add_argument("--after", type=number(0), default=0, metavar="POSITION", help="only beyond this position")
+    one.add_argument("--limit", type=number(0), default=100, metavar="N", help="most lines, default 100; 0 for all")
     one.add_argument("--reverse", action="store_true", help="newest first")
 
 
@@ -321,9 +266,7 @@ def _window(commands: Any) -> None:
         """,
     )  # fmt: skip
     one.add_argument("session", metavar="SESSION", help="the session")
-    one.add_argument(
-        "--budget", type=_number(1, 100_000_000), metavar="TOKENS", help="default: that of its newest call"
-    )
+    one.add_argument("--budget", type=number(1, 100_000_000), metavar="TOKENS", help="default: that of its newest call")
     how = one.add_mutually_exclusive_group()
     how.add_argument("--receipt", metavar="POINTER", help="only this receipt")
     how.add_argument("--all", action="store_true", help="every receipt and item; otherwise the newest")
@@ -348,7 +291,7 @@ def _anatomy(commands: Any) -> None:
     )  # fmt: skip
     one.add_argument("--session", metavar="NAME", help="whose calls the numbers count; default that of the newest call")
     one.add_argument(
-        "--limit", type=_number(0), default=40, metavar="N", help="most lines of a list, default 40; 0 for all"
+        "--limit", type=number(0), default=40, metavar="N", help="most lines of a list, default 40; 0 for all"
     )
 
 
@@ -492,19 +435,14 @@ def _eval(commands: Any) -> None:
     one.add_argument(
         "--condition", action="append", default=[], metavar="NAME", help="only this one beside none, such as cues"
     )
+    one.add_argument("--worlds", type=number(1, 200), default=8, metavar="N", help="pasts, of 12 cases each; default 8")
+    one.add_argument("--cases", type=number(1, 10_000), metavar="N", help="most cases of each sort; default all")
+    one.add_argument("--repetitions", type=number(1, 100), default=3, metavar="K", help="of each case, default 3")
+    one.add_argument("--seed", type=number(0), default=1, metavar="N", help="of the first past, default 1")
     one.add_argument(
-        "--worlds", type=_number(1, 200), default=8, metavar="N", help="pasts, of 12 cases each; default 8"
-    )
-    one.add_argument("--cases", type=_number(1, 10_000), metavar="N", help="most cases of each sort; default all")
-    one.add_argument("--repetitions", type=_number(1, 100), default=3, metavar="K", help="of each case, default 3")
-    one.add_argument("--seed", type=_number(0), default=1, metavar="N", help="of the first past, default 1")
-    one.add_argument(
-        "--calls-max",
-        type=_number(1),
-        default=2000,
-        metavar="N",
+        "--calls-max", type=number(1), default=2000, metavar="N",
         help="a run that would ask a model more often is refused",
-    )
+    )  # fmt: skip
     one.add_argument("--out", metavar="DIR", help="keep items and table here; else in the store's folder, if any")
 
 
@@ -570,7 +508,7 @@ def _mcp(commands: Any) -> None:
         """,
     )  # fmt: skip
     how = one.add_mutually_exclusive_group()
-    how.add_argument("--http", type=_number(0, 65_535), metavar="PORT", help="streamable HTTP on loopback; 0: any port")
+    how.add_argument("--http", type=number(0, 65_535), metavar="PORT", help="streamable HTTP on loopback; 0: any port")
     how.add_argument("--describe", action="store_true", help="print the tools and their tokens, and serve nothing")
     one.add_argument("--agent", default="", metavar="NAME", help="whose memory; default that of the folder")
     one.add_argument("--cwd", metavar="DIR", help="the folder that the agent works in; default this one")

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from firsthand.doors.argument_values import number
+
 
 def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the commands preamble, cues, inbox, rubric and files."""
@@ -18,7 +20,7 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         """,
     )  # fmt: skip
     _agent(one)
-    one.add_argument("--tokens", type=int, default=1_500, metavar="N", help="at most so many, default 1500")
+    one.add_argument("--tokens", type=number(1), default=1_500, metavar="N", help="at most so many, default 1500")
     one = command(
         commands, "cues", "remembering:cues",
         "Show the names that remind an agent of what a message is about.",
@@ -28,7 +30,7 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     one.add_argument("text", nargs="+", metavar="TEXT", help="the message")
     _agent(one)
-    one.add_argument("--tokens", type=int, default=80, metavar="N", help="at most so many, default 80")
+    one.add_argument("--tokens", type=number(1), default=80, metavar="N", help="at most so many, default 80")
     one = command(
         commands, "inbox", "remembering:inbox",
         "Show the messages of other agents to an agent, send one, or let them count as read.",
