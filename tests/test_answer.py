@@ -19,6 +19,7 @@ def test_a_query_has_defaults_and_an_open_scope():
     assert query.scope.everything
     assert not Scope(sessions=("s",)).everything
     assert not Scope(trust_max=Trust.AGENT).everything
+    assert not Scope(without_sessions=("s",)).everything
 
 
 @pytest.mark.parametrize("name", ["hits_max", "budget_tokens_max", "skip", "deadline_ms"])
@@ -63,7 +64,7 @@ def test_the_outcomes():
         {"agents": [b"a"]}, {"agents": "a"}, {"agents": ["a"] * 201}, {"kinds": ["no kind"]}, {"kinds": [99]},
         {"kinds": [None]}, {"kinds": "note"}, {"since": "2026-01-01"}, {"until": 1.5}, {"trust_max": "agent"},
         {"trust_max": 2}, {"after_position": "1"}, {"after_position": -1}, {"before_position": True},
-        {"before_position": 1 << 70},
+        {"before_position": 1 << 70}, {"without_sessions": "s"}, {"without_sessions": ["a"] * 201},
     ],
     ids=str,
 )  # fmt: skip

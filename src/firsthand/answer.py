@@ -45,6 +45,7 @@ class Scope:
         since, until: event time, both inclusive; events of unknown time match neither.
         trust_max: the least trusted label still shown.
         after_position, before_position: exclusive bounds in the store's order.
+        without_sessions: session names, as in ``sessions``, that are left out.
 
     Raises:
         QueryError: a field is of another type, names no kind, or has more than 200 members
@@ -59,9 +60,12 @@ class Scope:
     trust_max: Trust | None = None
     after_position: int | None = None
     before_position: int | None = None
+    without_sessions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, most in (("sessions", SCOPE_SESSIONS_MAX), ("agents", SCOPE_NAMES_MAX)):
+        for name, most in (
+            ("sessions", SCOPE_SESSIONS_MAX), ("agents", SCOPE_NAMES_MAX), ("without_sessions", SCOPE_NAMES_MAX),
+        ):  # fmt: skip
             object.__setattr__(self, name, tuple(_name(one, name) for one in _listed(getattr(self, name), name, most)))
         _listed([one for one in self.sessions if one.endswith("*")], "sessions that end in *")
         object.__setattr__(self, "kinds", tuple(_kind(one) for one in _listed(self.kinds, "kinds")))

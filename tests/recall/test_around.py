@@ -68,6 +68,8 @@ SCOPES = [
     Scope(kinds=(Kind.TOOL_CALL, Kind.NOTE)), Scope(since=parse("2026-01-02")), Scope(until=parse("2026-01-02")),
     Scope(trust_max=Trust.AGENT), Scope(after_position=3), Scope(before_position=3),
     Scope(("design",), after_position=7, since=parse("2026-01-02")),
+    Scope(without_sessions=("deploy",)), Scope(without_sessions=("de*", "none")), Scope(without_sessions=("*",)),
+    Scope(("de*",), without_sessions=("deploy",)), Scope(("deploy",), without_sessions=("dep*",)),
     Scope(since=parse("2026-01-02T05:00:00+05:00")), Scope(until=parse("2026-01-01T19:00:00-05:00")),
 ]  # fmt: skip
 

@@ -13,8 +13,11 @@ from firsthand.log.log import Log
 from firsthand.moment import Moment
 from firsthand.recall import scan as scans
 from firsthand.recall.attempt import BLOCK_ROWS
+from firsthand.recall.candidates import POOL_ROWS, SPARE_ROWS
+from firsthand.recall.lexical import STRETCHES_MAX
 from firsthand.recall.search import search
 from firsthand.tokens import estimate
+from firsthand.value import replace
 
 
 def make(folder) -> Log:
@@ -171,6 +174,8 @@ SCOPES = {
     "trust": Scope(trust_max=Trust.TRUSTED),
     "after": Scope(after_position=30),
     "all": Scope(("b",), ("bob",), (Kind.USER_MESSAGE,), Moment(2_000), Moment(2_000)),
+    "without": Scope(without_sessions=("a",)),
+    "without by prefix": Scope(without_sessions=("a*", "c")),
 }
 
 
@@ -185,6 +190,30 @@ def test_a_scope_is_kept_and_starves_nothing(log, scope):
     )
     answer = ask(log, "crow", scope=scope)
     assert (answer.outcome, positions(answer)) == (Outcome.FOUND, [31])
+
+
+@pytest.mark.parametrize("scope", SCOPES.values(), ids=SCOPES)
+def test_rows_that_hold_several_words_are_parted_by_the_scope(log, scope):
+    """However many better rows lie outside the scope, the one inside is found, and none of them."""
+    many = put(
+        log, *["the crow and the heron met"] * (2 * POOL_ROWS + SPARE_ROWS), session="a", agent="ann", time=Moment(1)
+    )
+    scope = replace(scope, after_position=many[-1]) if scope.after_position else scope
+    message = Draft(Kind.USER_MESSAGE, b"one heron", agent="bob", trust=Trust.TRUSTED, time=Moment(2_000))
+    (position,) = put(log, message, session="b")
+    assert positions(ask(log, "crow heron", scope=scope)) == [position]
+
+
+@pytest.mark.parametrize("sessions", [4, 2 * STRETCHES_MAX + 4], ids=["stretches", "list"])
+def test_every_other_session_is_in_scope(log, sessions):
+    """Sessions that do not lie together are told apart, be they few or many, named or left out."""
+    for number in range(sessions):
+        put(log, f"crow number{number} flew", session=f"s{number}")
+    odd = tuple(f"s{number}" for number in range(1, sessions, 2))
+    wanted = list(range(2, sessions + 1, 2))
+    assert sorted(positions(ask(log, "crow flew", scope=Scope(odd), hits_max=99))) == wanted
+    others = [position for position in range(1, sessions + 1) if position not in wanted]
+    assert sorted(positions(ask(log, "crow flew", scope=Scope(without_sessions=odd), hits_max=99))) == others
 
 
 def test_until_and_before_bound_a_scope_too(log):

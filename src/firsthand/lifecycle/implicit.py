@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firsthand.answer import SCOPE_SESSIONS_MAX, Answer, Hit, Outcome, Query
+from firsthand.answer import Answer, Hit, Outcome, Query, Scope
 from firsthand.event import Kind
 from firsthand.lifecycle.files import outdated
 from firsthand.lifecycle.shown import shown
@@ -73,18 +73,13 @@ def remind(agent: Agent, text: str, session: str, settings: Settings, *, deadlin
     """
     if is_trivial(text):
         return Reminder(skipped="a trivial prompt")
-    named = agent.scope(across=settings.across)
-    others = tuple(one for one in named.sessions if one.partition("/agent-")[0] != session)
-    if settings.across:
-        every = (one.name for one in agent.memory.sessions())
-        others = tuple(one for one in every if one.partition("/agent-")[0] != session)[-SCOPE_SESSIONS_MAX:]
-    if not others:  # an empty scope would be the whole namespace
-        return Reminder(skipped="there is no other session")
+    # What the session itself said stands in its window, and the message would answer itself.
+    scope = replace(agent.scope(across=settings.across), without_sessions=(session, f"{session}/agent-*"))
     asked = text
     if len(text) > QUERY_CHARACTERS_MAX:
         asked = f"{text[: QUERY_CHARACTERS_MAX // 2]}\n{text[-QUERY_CHARACTERS_MAX // 2 :]}"
     query = Query(
-        asked, replace(named, sessions=others), hits_max=settings.hits_max + SPARE_HITS,
+        asked, scope, hits_max=settings.hits_max + SPARE_HITS,
         budget_tokens_max=TOKENS_MAX * 2, deadline_ms=max(1, deadline_ms), attempts_max=1, cost=settings.cost,
     )  # fmt: skip
     answer = agent.memory.recall(query)
@@ -118,7 +113,7 @@ def _evicted(agent: Agent, session: str, query: Query, answer: Answer) -> Answer
     before = left_window_before(agent, session)
     if before is None:
         return answer
-    own = agent.memory.recall(replace(query, scope=replace(query.scope, sessions=(session,), before_position=before)))
+    own = agent.memory.recall(replace(query, scope=Scope((session,), before_position=before)))
     return own if own.outcome is Outcome.FOUND else answer
 
 

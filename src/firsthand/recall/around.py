@@ -8,7 +8,7 @@ length of one recall: most partners stand next to their hits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from firsthand.answer import Scope
 from firsthand.errors import StoreDamaged
@@ -89,11 +89,9 @@ class SessionAround:
 
 def within(event: Event, scope: Scope) -> bool:
     """Say whether an event is in a scope: what the index asks in SQL, of one event."""
-    named = any(
-        event.session == name or (name.endswith("*") and event.session.startswith(name[:-1])) for name in scope.sessions
-    )
     return (
-        (named or not scope.sessions)
+        (_is_named(event.session, scope.sessions) or not scope.sessions)
+        and not _is_named(event.session, scope.without_sessions)
         and (event.agent in scope.agents or not scope.agents)
         and (event.kind in scope.kinds or not scope.kinds)
         and (scope.since is None or (event.time is not None and event.time.microseconds >= scope.since.microseconds))
@@ -102,3 +100,7 @@ def within(event: Event, scope: Scope) -> bool:
         and (scope.after_position is None or event.position > scope.after_position)
         and (scope.before_position is None or event.position < scope.before_position)
     )
+
+
+def _is_named(session: str, names: Sequence[str]) -> bool:
+    return any(session == name or (name.endswith("*") and session.startswith(name[:-1])) for name in names)

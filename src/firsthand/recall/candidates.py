@@ -7,11 +7,13 @@ text: which rows of a pool are read first is for `attempt` to say.
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Protocol
 
 from firsthand.index import words
+from firsthand.index.passages import ROW_STEP, position_of
 
 from .lexical import Lexical
 from .neighbours import SHARES
@@ -20,6 +22,8 @@ from .rank import Wanted
 
 POOL_ROWS = 64
 """Rows whose neighbours are looked at before any is read. More of them find no more on locomo and beam."""
+SPARE_ROWS = 16
+"""Looked up beyond a pool, since some are outside of the scope."""
 SPECIAL_ROWS = 16
 """Most rows of each other kind of candidate."""
 ACCELERATED_POSTINGS_MIN = 3_000
@@ -102,14 +106,25 @@ class Candidates:
         held: dict[int, float] = {}
         for term in self._planned.ranked:
             weight = self._idf(self._planned.terms[term.key])
-            for row in self._index.holders(term.match):
-                held[row] = held.get(row, 0.0) + weight
-        get, before, second, behind = held.get, SHARES[-1], SHARES[-2], SHARES[1]
-        worth = {
-            row: own + before * get(row - 1, 0.0) + behind * get(row + 1, 0.0) + second * get(row - 2, 0.0)
-            for row, own in held.items()
-        }
-        return heapq.nlargest(POOL_ROWS, worth, key=lambda row: (worth[row], row))
+            found = dict.fromkeys(self._index.holders(term.match), weight)
+            for row in held.keys() & found.keys():
+                found[row] += held[row]
+            held |= found
+        return self._inside(_raised(held))
+
+    def _inside(self, worth: dict[int, float]) -> list[int]:
+        """Give the best rows of the scope; they are looked up some at a time, since the best are in it as a rule."""
+        bounds = self._index.bounds
+        if bounds.start > 0 or bounds.stop < ROW_STEP:
+            worth = {row: each for row, each in worth.items() if position_of(row) in bounds}
+        kept: list[int] = []
+        taken, asked = 0, POOL_ROWS + SPARE_ROWS
+        while True:
+            best = heapq.nlargest(asked, worth, key=lambda row: (worth[row], row))
+            kept += self._index.inside(best[taken:])
+            if len(kept) >= POOL_ROWS or len(best) < asked:
+                return kept[:POOL_ROWS]
+            taken, asked = asked, asked * 4
 
     def _best(self, limit: int) -> list[int]:
         planned = self._planned
@@ -123,3 +138,15 @@ class Candidates:
     def _phrase(self, string: str) -> str:
         data = words.without_spaceless(string).encode("utf-8", "replace")
         return '"' + " ".join(data[a:b].decode("utf-8", "replace") for a, b, _ in self._tokenize(data)) + '"'
+
+
+def _raised(held: dict[int, float]) -> dict[int, float]:
+    """Add to what rows hold what the rows beside them do."""
+    rows = sorted(held)
+    near = [row for before, row in itertools.pairwise(rows) if row - before <= -min(SHARES)]
+    near += [row for row, behind in itertools.pairwise(rows) if behind - row <= max(SHARES)]
+    get, before, second, behind = held.get, SHARES[-1], SHARES[-2], SHARES[1]
+    return held | {
+        row: held[row] + before * get(row - 1, 0.0) + behind * get(row + 1, 0.0) + second * get(row - 2, 0.0)
+        for row in near
+    }

@@ -26,6 +26,8 @@ from .plan import Question, Term, Tokenize
 
 _COUNTS = "firsthand_counts"
 _STEPS = 2_000  # of SQLite's machine between two looks at the clock: a tenth of a millisecond
+STRETCHES_MAX = 16
+"""Of session numbers in a row, that are compared with each row; more of them are looked up."""
 _UNCOUNTED_ROWS = 50_000
 """From here on, without counted terms, stop words are taken to stand in every third row instead of being counted."""
 
@@ -198,17 +200,27 @@ class Lexical:
         return self._rows(match, "f.rank", limit)
 
     def holders(self, match: str) -> list[int]:
-        """Give all rows that match, in no order that says anything."""
-        where = self._where
-        join = f"CROSS JOIN event e ON e.position = (f.rowid & {ROW_STEP - 1}) " if where.sql else ""
-        sql = (
-            f"SELECT f.rowid FROM {self._table} f {join}"  # noqa: S608 - marks
-            f"WHERE {self._table} MATCH ? AND f.rowid < {TRIGGER_ROWS} {where.sql}"
-        )
+        """Give all rows that match, of any scope, in no order that says anything; `inside` parts them."""
+        sql = f"SELECT rowid FROM {self._table} WHERE {self._table} MATCH ? AND rowid < {TRIGGER_ROWS}"  # noqa: S608
         found: list[tuple[int]] = []
         with self._deadline.over(self._db):
-            found = _all(self._db, sql, (match, *where.values))
+            found = _all(self._db, sql, (match,))
         return [row for (row,) in found]
+
+    @property
+    def bounds(self) -> range:
+        """The positions that the scope may hold."""
+        return range(max(0, self._where.low), self._where.high)
+
+    def inside(self, rows: Sequence[int]) -> list[int]:
+        """Give those of some rows that are in the scope, in their order.
+
+        To look some dozen rows up costs less than to have the index join thousands with their events.
+        """
+        if not self._where.sql or not rows:
+            return list(rows)
+        held = _held(self._db, self._where, {position_of(row) for row in rows})
+        return [row for row in rows if position_of(row) in held]
 
     def newest(self, match: str, limit: int) -> list[int]:
         """Give the rows that match, newest first; costs no ranking."""
@@ -313,13 +325,15 @@ def in_scope(db: apsw.Connection, namespace: int, scope: Scope, positions: Colle
     """Give those of some events that are in a scope."""
     if scope.everything or not positions:
         return set(positions)
-    limits = where(db, namespace, scope)
-    rows: list[Any] = db.execute(
+    return _held(db, where(db, namespace, scope), positions)
+
+
+def _held(db: apsw.Connection, limits: Where, positions: Collection[int]) -> set[int]:
+    sql = (
         f"SELECT e.position FROM event e WHERE e.position IN ({', '.join(map(str, sorted(positions)))}) "  # noqa: S608
-        f"AND e.position >= ? AND e.position < ? {limits.sql}",
-        (limits.low, limits.high, *limits.values),
-    ).fetchall()
-    return {position for (position,) in rows}
+        f"AND e.position >= ? AND e.position < ? {limits.sql}"
+    )
+    return {position for (position,) in _all(db, sql, (limits.low, limits.high, *limits.values))}
 
 
 @value
@@ -342,13 +356,18 @@ def where(db: apsw.Connection, namespace: int, scope: Scope) -> Where:
     values: list[Any] = []
     low = 0 if scope.after_position is None else max(0, scope.after_position + 1)
     high = ROW_STEP if scope.before_position is None else max(0, min(ROW_STEP, scope.before_position))
-    if scope.sessions:
-        named, bound = _sessions(scope.sessions)
-        sql = f"SELECT min(first_position), max(last_position) FROM session WHERE namespace = ? AND ({named})"  # noqa: S608
-        first, last = _all(db, sql, (namespace, *bound))[0]
-        low, high = (max(low, first), min(high, last + 1)) if first is not None else (0, 0)
-        parts.append(f"e.session IN (SELECT key FROM session WHERE namespace = ? AND ({named}))")  # noqa: S608
-        values += (namespace, *bound)
+    if scope.sessions or scope.without_sessions:
+        left_out = {one.key for one in _sessions(db, namespace, scope.without_sessions)}
+        if scope.sessions:
+            kept = [one for one in _sessions(db, namespace, scope.sessions) if one.key not in left_out]
+            low = max(low, min((one.first for one in kept), default=0))
+            high = min(high, max((one.last + 1 for one in kept), default=0))
+            sql, keys = _among("+e.session", {one.key for one in kept})
+        else:
+            sql, keys = _among("+e.session", left_out)
+            sql = f"NOT {sql}"
+        parts.append(sql)
+        values += keys
     if scope.agents:
         parts.append(f"e.agent IN (SELECT key FROM name WHERE text IN ({_marks(scope.agents)}))")  # noqa: S608
         values += scope.agents
@@ -368,19 +387,42 @@ def where(db: apsw.Connection, namespace: int, scope: Scope) -> Where:
     return Where("".join(f"AND {part} " for part in parts), tuple(values), low, high)
 
 
-def _sessions(names: Sequence[str]) -> tuple[str, list[Any]]:
-    """Write session names as SQL; one that ends in ``*`` stands for all that begin so.
+@value
+class _Session:
+    """A session's number, and between which positions its events lie."""
 
-    Whole names are one value, however many there are: a chain of OR nests, and SQLite bounds that.
-    """
+    key: int
+    first: int
+    last: int
+
+
+def _sessions(db: apsw.Connection, namespace: int, names: Sequence[str]) -> list[_Session]:
+    """Find the sessions of some names, each once; a name that ends in ``*`` stands for all that begin so."""
+    sql = "SELECT key, first_position, last_position FROM session WHERE namespace = ? AND "
     whole = [name for name in names if not name.endswith("*")]
-    begun = [name[:-1] for name in names if name.endswith("*")]
-    parts = ["name IN (SELECT value FROM json_each(?))"] if whole else []
-    values: list[Any] = [json.dumps(whole)] if whole else []
-    for name in begun:
-        parts.append("substr(name, 1, ?) = ?")
-        values += [len(name), name]
-    return " OR ".join(parts), values
+    rows: list[Any] = []
+    if whole:  # one value, however many they are: a chain of OR nests, and SQLite bounds that
+        rows += _all(db, sql + "name IN (SELECT value FROM json_each(?))", (namespace, json.dumps(whole)))
+    for begun in (name[:-1] for name in names if name.endswith("*")):
+        rows += _all(db, sql + "name >= ? AND substr(name, 1, ?) = ?", (namespace, begun, len(begun), begun))
+    return [_Session(*row) for row in dict.fromkeys(rows)]
+
+
+def _among(column: str, keys: Collection[int]) -> tuple[str, list[Any]]:
+    """Write as SQL that a column holds one of some numbers: as few stretches where they lie together, else as a list.
+
+    The numbers of the sessions of one user lie together mostly, and a comparison costs less than a look-up.
+    """
+    stretches: list[list[int]] = []
+    for key in sorted(keys):
+        if stretches and key == stretches[-1][1] + 1:
+            stretches[-1][1] = key
+        else:
+            stretches.append([key, key])
+    if len(stretches) > STRETCHES_MAX:
+        return f"({column} IN (SELECT value FROM json_each(?)))", [json.dumps(list(keys))]  # noqa: S608 - our own name
+    said = " OR ".join([f"{column} BETWEEN ? AND ?"] * len(stretches)) or "0"
+    return f"({said})", [end for stretch in stretches for end in stretch]
 
 
 def _marks(values: Sequence[object]) -> str:
