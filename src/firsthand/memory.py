@@ -442,16 +442,15 @@ class Memory:
         """Destroy the content of events, wherever this store holds it; the chain still verifies.
 
         What Firsthand itself wrote that repeats their words is erased with them: receipts with topics of theirs,
-        task states, answers of recall, notes and episodes (with their files) that rest on them or repeat them.
+        task states, answers of recall, notes and episodes that rest on them or repeat them, and its own files in
+        the folders of agents; `Erasure.files` names what a person wrote there.
 
         Raises:
             Unresolvable: one of them is not in this namespace; then nothing is erased.
         """
-        from firsthand.lifecycle.episodes import withdrawn
-        from firsthand.live.quoting import quoting
+        from firsthand.lifecycle.withdrawing import erase
 
-        wanted = list(dict.fromkeys(self._each(addresses)))
-        erasure = self._log.erase(self.namespace, withdrawn(self, [*wanted, *quoting(self, wanted)]), reason)
+        erasure = erase(self, list(dict.fromkeys(self._each(addresses))), reason)
         self._accelerator_of(self._log.reader.namespace_key(self.namespace)).discard()  # it holds the erased words
         return erasure
 

@@ -227,7 +227,7 @@ def _say_done(done: Erasure, proof: Proof, out: Output) -> None:
         out.json({
             "erased": [f"fh:{one}" for one in done.erased], "already": [f"fh:{one}" for one in done.already],
             "artifacts_removed": done.artifacts_removed, "artifacts_kept": done.artifacts_kept,
-            "recorded": list(done.pointers), "proof": {
+            "recorded": list(done.pointers), "files": list(done.files), "proof": {
                 "strings": proof.strings, "found": list(proof.found), "elsewhere": list(proof.elsewhere),
                 "expands": list(proof.expands), "scanned": list(proof.scanned), "chain": proof.chain, "ok": proof.ok,
             },
@@ -238,6 +238,10 @@ def _say_done(done: Erasure, proof: Proof, out: Output) -> None:
         out.line(f"{count(done.artifacts_kept, 'artifact')} kept, since other events hold the same bytes")
     for address in done.pointers:
         out.line(f"recorded as {address}")
+    for path in done.files[:SHOWN_MAX]:
+        out.line(f"still in a file that is yours: {shown(path)}")
+    if len(done.files) > SHOWN_MAX:
+        out.line(f"... and in {len(done.files) - SHOWN_MAX:,} further ones: --json")
     out.line(f"looked for {count(proof.strings, 'string')} drawn from it: {len(proof.found)} lead to an erased event")
     if proof.expands:
         out.line(f"still to be read: {', '.join(proof.expands)}")

@@ -67,6 +67,20 @@ def keep(store: Path, report: HealthReport) -> None:
     small_files.add_line(path, row, bytes_max=HISTORY_BYTES_MAX, over=lambda: halve(path))
 
 
+def forget_words(store: Path) -> None:
+    """Forget the sentences of the last look, which may name episodes after words that were erased; not how bad it was.
+
+    Raises:
+        StoreError: it cannot be read or written.
+    """
+    data = small_files.read(_status(store))
+    told = None if data is None else _told(data)
+    if told is None or not told.get("findings"):
+        return
+    said = f"memory was {told.get('severity')} when it was last looked at ({_DOCTOR})" if told["line"] else ""
+    small_files.write(_status(store), json.dumps({**told, "line": said, "findings": []}).encode())
+
+
 def looks(store: Path) -> tuple[dict[str, Any], ...]:
     """Give the looks that are kept, oldest first, at most a thousand; a line torn by a crash is passed over.
 

@@ -8,18 +8,17 @@ it was written is an event too, so that health can tell it later.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from firsthand.event import Event, Kind
-from firsthand.lifecycle import small_files
+from firsthand.lifecycle import files, small_files
 from firsthand.lifecycle.episode import Episode
-from firsthand.lifecycle.files import EPISODES, NAMES_FILE, SUFFIX
+from firsthand.lifecycle.files import EPISODES, SUFFIX
 from firsthand.lifecycle.naming import topic_of
 
 if TYPE_CHECKING:
     from firsthand.lifecycle.agent import Agent
-    from firsthand.memory import Memory
 
 CHECK = "episode check"
 """The fact ``type`` in the meta of an event that says whether an episode was found after it was written."""
@@ -66,30 +65,11 @@ def remove_ours(agent: Agent, episode: Episode) -> bool:
         StoreError: it cannot be removed.
     """
     path = agent.folder / file_of(episode.name)
-    with small_files.ours(f"remove {path}"):
+    with small_files.ours(f"read {path}"):
         if not path.is_file() or path.read_bytes() != agent.memory.expand(episode.pointer):
             return False
-        path.unlink()
+    files.remove_written(agent, file_of(episode.name))
     return True
-
-
-def withdrawn(memory: Memory, identifiers: Sequence[str]) -> Sequence[str]:
-    """Remove the files of the episodes among events that are about to be erased; gives the ids back.
-
-    A file that a person has changed is theirs, and stays.
-
-    Raises:
-        StoreError: a file cannot be removed; then nothing may be erased either.
-    """
-    for name in identifiers:
-        event = memory.event(f"fh:{name}")
-        if event.kind is Kind.EPISODE and not event.erased:
-            agent = memory.agent(event.agent or "unknown")
-            episode = from_event(agent, event)
-            if episode is not None:
-                remove_ours(agent, episode)
-                small_files.remove(agent.folder / NAMES_FILE)  # it holds the topic; it is made anew
-    return identifiers
 
 
 def _checks(agent: Agent) -> dict[str, str]:

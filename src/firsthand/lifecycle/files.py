@@ -113,6 +113,21 @@ class Followed:
 
 
 @value
+class Unfollowed:
+    """In what a folder is not what the log has of it.
+
+    Attributes:
+        edited: files whose bytes are not in the log, and when each was changed, in seconds since 1970.
+        deleted: files that are gone, and of which the log does not know it.
+        left_out: sentences on what is there and cannot be followed.
+    """
+
+    edited: tuple[tuple[str, float], ...]
+    deleted: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+@value
 class Written:
     """What came of writing a file of ours.
 
@@ -133,6 +148,16 @@ class _Found:
     file: str
     path: Path
     signs: tuple[int, int, int]  # size, time of change, inode: the same ones, the same file
+
+
+@value
+class _Seen:
+    """The folder beside what it was at the last following."""
+
+    present: Mapping[str, _Found]
+    state: dict[str, list[Any]]
+    moved: tuple[_Found, ...]
+    gone: tuple[str, ...]
 
 
 def versions(agent: Agent) -> dict[str, Version]:
@@ -182,26 +207,22 @@ def follow(agent: Agent) -> Followed:
     Files whose size, time and inode are those of the last time are not read again.
     """
     left_out: list[str] = []
-    with small_files.ours(f"look through {agent.folder}"):
-        present = {one.file: one for one in _scan(agent.folder, left_out)}
-    state = _read_state(agent.folder / STATE_FILE)
-    moved = [one for one in present.values() if state.get(one.file) != list(one.signs)]
-    gone = [file for file in state if file not in present and is_followed(file)]
+    seen = _look(agent, left_out)
     changes: list[FileChange] = []
-    kept = {file: signs for file, signs in state.items() if file in present}
-    if moved or gone:
+    kept = {file: signs for file, signs in seen.state.items() if file in seen.present}
+    if seen.moved or seen.gone:
         known = versions(agent)
-        for one in moved:
+        for one in seen.moved:
             content = _read(one, left_out)
             if content is None:
                 continue
             kept[one.file] = list(one.signs)
             change = _take(agent, one.file, content, known.get(one.file), _changed_at(one))
             changes += [change] if change is not None else []
-        for file in gone:
+        for file in seen.gone:
             if file in known and not known[file].deleted:
                 changes.append(_delete(agent, known[file]))
-    if kept != state and not agent.memory.read_only:
+    if kept != seen.state and not agent.memory.read_only:
         _write_state(agent.folder / STATE_FILE, kept)
     told = left_out[:TOLD_MAX]
     told += [f"{len(left_out) - TOLD_MAX:,} more files were not followed"] if len(left_out) > TOLD_MAX else []
@@ -228,12 +249,17 @@ def learn(agent: Agent, file: str, text: str | bytes, *, by_user: bool = False) 
         )
     follow(agent)  # an edit that stands there is in the log before it is overwritten
     change = _take(agent, named, content, versions(agent).get(named), moment.now(), by_user=by_user)
-    path = agent.folder / named
+    put(agent, named, content)
+    return change
+
+
+def put(agent: Agent, file: str, content: bytes) -> None:
+    """Write a followed file so that it counts as followed: whoever writes it appends its version too."""
+    path = agent.folder / file
     _write(agent.folder, path, content)
     state = _read_state(agent.folder / STATE_FILE)
-    state[named] = list(_signs(path.lstat()))
+    state[file] = list(_signs(path.lstat()))
     _write_state(agent.folder / STATE_FILE, state)
-    return change
 
 
 def restore(agent: Agent, files: Collection[str] = ()) -> tuple[str, ...]:
@@ -269,6 +295,46 @@ def restore(agent: Agent, files: Collection[str] = ()) -> tuple[str, ...]:
     return tuple(done)
 
 
+def unfollowed(agent: Agent) -> Unfollowed:
+    """Say in what an agent's folder is not what the log has of it; changes neither.
+
+    Raises:
+        StoreFailed: the folder cannot be read.
+    """
+    left_out: list[str] = []
+    seen = _look(agent, left_out)
+    known = versions(agent) if seen.moved or seen.gone else {}
+    edited = []
+    for one in seen.moved:
+        content, before = _read(one, left_out), known.get(one.file)
+        if content is not None and (before is None or before.digest != hashlib.sha256(content).hexdigest()):
+            edited.append((one.file, one.signs[1] / 1e9))
+    deleted = tuple(file for file in seen.gone if file in known and not known[file].deleted)
+    return Unfollowed(tuple(edited), deleted, tuple(left_out))
+
+
+def standing(agent: Agent) -> Iterator[Path]:
+    """Yield the plain Markdown files of an agent's folder, followed ones and ours, as far as they can be read whole."""
+    for name in (*FOLDERS, EPISODES, RUBRIC_FILE, PREAMBLE_FILE):
+        for path, status in _walk(agent.folder / name, 0, []):
+            fits = stat.S_ISREG(status.st_mode) and status.st_size <= small_files.BYTES_MAX
+            if fits and path.suffix == SUFFIX:
+                yield path
+
+
+def written_by_us(agent: Agent, file: str) -> bool | None:
+    """Say whether a generated file stands as it was last written; None when it does not stand there.
+
+    Raises:
+        StoreFailed: it cannot be read.
+    """
+    path = agent.folder / file
+    if not os.path.lexists(path):
+        return None
+    content = small_files.read(path) if stat.S_ISREG(path.lstat().st_mode) else None
+    return content is not None and _is_ours(agent, file, content)
+
+
 # files of ours -------------------------------------------------------------------------------------------
 
 
@@ -279,21 +345,37 @@ def write_ours(agent: Agent, file: str, text: str) -> Written:
     """
     path = agent.folder / file
     content = event.to_bytes(text)
-    ours = _read_state(agent.folder / WRITTEN_FILE)
     if os.path.lexists(path):
         theirs = small_files.read(path) if stat.S_ISREG(path.lstat().st_mode) else None
         if theirs == content:
             return Written(file, written=True)
-        if theirs is None or ours.get(file) != [hashlib.sha256(theirs).hexdigest()]:
+        if theirs is None or not _is_ours(agent, file, theirs):
             if theirs is not None and not _unfit(theirs):
                 _keep_theirs(agent, file, theirs)
             return Written(
                 file, written=False, why=f"{path} was changed by hand and stays so; delete it to have it anew"
             )
     _write(agent.folder, path, content)
+    ours = _read_state(agent.folder / WRITTEN_FILE)
     ours[file] = [hashlib.sha256(content).hexdigest()]
     _write_state(agent.folder / WRITTEN_FILE, ours)
     return Written(file, written=True)
+
+
+def remove_written(agent: Agent, file: str) -> None:
+    """Remove a generated file, and that it was ever written: its name may say what was erased.
+
+    Raises:
+        StoreError: it cannot be removed.
+    """
+    small_files.remove(agent.folder / file)
+    ours = _read_state(agent.folder / WRITTEN_FILE)
+    if ours.pop(file, None) is not None:
+        _write_state(agent.folder / WRITTEN_FILE, ours)
+
+
+def _is_ours(agent: Agent, file: str, content: bytes) -> bool:
+    return _read_state(agent.folder / WRITTEN_FILE).get(file) == [hashlib.sha256(content).hexdigest()]
 
 
 def _keep_theirs(agent: Agent, file: str, content: bytes) -> None:
@@ -352,6 +434,16 @@ def _supersedes(before: Version | None) -> dict[str, list[str]]:
 # the folder ------------------------------------------------------------------------------------------------
 
 
+def _look(agent: Agent, left_out: list[str]) -> _Seen:
+    """Compare the folder with what was seen at the last following."""
+    with small_files.ours(f"look through {agent.folder}"):
+        present = {one.file: one for one in _scan(agent.folder, left_out)}
+    state = _read_state(agent.folder / STATE_FILE)
+    moved = tuple(one for one in present.values() if state.get(one.file) != list(one.signs))
+    gone = tuple(file for file in state if file not in present and is_followed(file))
+    return _Seen(present, state, moved, gone)
+
+
 def _scan(folder: Path, left_out: list[str]) -> Iterator[_Found]:
     """Yield the files to follow, in order of their names; what is there and is none of them is told."""
     number = 0
@@ -374,7 +466,7 @@ def _walk(path: Path, depth: int, left_out: list[str]) -> Iterator[tuple[Path, o
     except FileNotFoundError:  # not made yet, or gone since its folder was read
         return
     if not stat.S_ISDIR(status.st_mode):
-        if depth or path.name == RUBRIC_FILE or stat.S_ISLNK(status.st_mode):
+        if depth or path.name in (RUBRIC_FILE, PREAMBLE_FILE) or stat.S_ISLNK(status.st_mode):
             yield path, status
         return
     if depth > DEPTH_MAX:

@@ -85,7 +85,7 @@ def send(memory: Memory, to: str, text: str, sender: str, about: Sequence[str | 
         time=moment.now(),
     )  # fmt: skip
     appended = memory.append([draft], session=receiver.session)[0]
-    _show(receiver)
+    show(receiver)
     return Message(appended.pointer, sender, text, tuple(named), draft.time, read=False)
 
 
@@ -117,7 +117,7 @@ def mark_read(agent: Agent, read: Iterable[Message | str]) -> int:
         identity = event.derived_id(None, b"inbox read", agent.name.encode(), *(one.encode() for one in new))
         draft = Draft(Kind.SESSION, b"", meta={READ: new}, origin="firsthand", trust=Trust.TRUSTED, id=identity)
         agent.memory.append([draft], session=agent.session)
-        _show(agent)
+        show(agent)
     return len(new)
 
 
@@ -137,7 +137,7 @@ def _allowed(receiver: Agent) -> bool:
     return settings.load(receiver.memory.path, cwd).inbox
 
 
-def _show(agent: Agent) -> None:
+def show(agent: Agent) -> None:
     """Write the newest messages as a file that people can read."""
     lines = [
         json.dumps({"pointer": one.pointer, "from": one.sender, "time": str(one.time or ""), "read": one.read,

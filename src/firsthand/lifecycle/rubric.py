@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from firsthand import pointer
@@ -131,6 +131,31 @@ def refresh(agent: Agent) -> files.Written:
     if lines or block is not None:
         files.learn(agent, files.RUBRIC_FILE, whole.encode("utf-8", "surrogateescape"))
     return files.Written(files.RUBRIC_FILE, written=True)
+
+
+def cut(agent: Agent, gone: Collection[str]) -> bytes | None:
+    """Take the lines out of our block of ``rubric.md`` that quote some events, as far as no person edited it.
+
+    Args:
+        gone: ids of the events.
+
+    Returns:
+        The file's new content; None when it stays as it is.
+    """
+    path = agent.folder / files.RUBRIC_FILE
+    told = None if path.is_symlink() else small_files.read(path)
+    text = "" if told is None else told.decode("utf-8", "surrogateescape")
+    block = _BLOCK.search(text)
+    if block is None or block[1] != _digest(block[2]):
+        return None
+    lines = block[2].splitlines(keepends=True)
+    kept = "".join(line for line in lines if not any(pointer.parse(one).first in gone for one in pointer.find(line)))
+    if kept == block[2]:
+        return None
+    made = f"{BEGIN.format(digest=_digest(kept))}\n{kept}{END}\n"
+    content = (text[: block.start()] + made + text[block.end() :]).encode("utf-8", "surrogateescape")
+    files.put(agent, files.RUBRIC_FILE, content)
+    return content
 
 
 def lines_of(text: str) -> tuple[Line, ...]:

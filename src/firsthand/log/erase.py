@@ -43,6 +43,7 @@ class Erasure:
         artifacts_removed: files destroyed.
         artifacts_kept: files that other events, not erased, still hold.
         pointers: of the erasure events that record it.
+        files: outside the log, written or changed by a person, which still hold words or pointers of what was erased.
     """
 
     erased: tuple[str, ...]
@@ -50,6 +51,7 @@ class Erasure:
     artifacts_removed: int
     artifacts_kept: int
     pointers: tuple[str, ...]
+    files: tuple[str, ...] = ()
 
 
 def check(identifiers: Sequence[str], reason: str) -> None:
