@@ -36,7 +36,8 @@ def answer(call: "Any", payload: bytes, folder: str, by: float, files: "Any") ->
     if said[:1] == b"A":
         return said[1:]
     os.kill(child, 9)  # it has died, or hangs; it is ours and not waited for, so the number is still its own
-    files.keep(call, payload, folder, "its process ended without an answer" if said == b"E" else "no answer in time")
+    why = "its process ended without an answer" if said == b"E" else "no answer in time"
+    files.keep(call, payload, folder, why, host_waits=True)
     return b""
 
 

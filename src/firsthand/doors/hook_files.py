@@ -1,7 +1,8 @@
 """The files that hooks and daemon leave beside the log: calls kept for later, the log of hooks, a lock's name.
 
 The invariant: what is not kept is named in the log of hooks, and what cannot stand
-there goes to standard error.
+there goes to standard error. A kept call is on disk when `keep` returns, power loss
+included; where a disk takes longer than `SYNC_S` over it, the log of hooks says so.
 
 Like `hook_asking` it is loaded without the package, and knows no daemon.
 """
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 KEPT_CALLS_MAX = 1_000
 KEPT_FOLDER = "late"  # below hooks/ in the store
 LOG_FILE, LOG_BYTES_MAX = "hooks.log", 256 << 10
+SYNC_S = 0.2
+"""A host waits no longer than this for a kept call to be synced; the sync itself goes on."""
 LOCK_FILE, STARTS_FILE = "daemon.lock", "starts"
 
 
@@ -25,11 +28,15 @@ def give_up(call: "Any", folder: str, payload: bytes | None) -> None:
     if payload is None:
         log(folder, f"the payload of a hook of {call.host} did not end in time; nothing was recorded")
     else:
-        keep(call, payload, folder, "the hook hung")
+        keep(call, payload, folder, "the hook hung", host_waits=True)
 
 
-def keep(call: "Any", payload: bytes, folder: str, why: str) -> None:
-    """Put a call into the store's folder of late calls, say in the log why, or that it is lost."""
+def keep(call: "Any", payload: bytes, folder: str, why: str, *, host_waits: bool = False) -> None:
+    """Put a call into the store's folder of late calls, durably; say in the log why, or that it is lost.
+
+    Args:
+        host_waits: for this very process, so that a disk that hangs must not hold it (and it may fork).
+    """
     late = os.path.join(call.store, "hooks", KEPT_FOLDER)
     path = os.path.join(late, f"{int(call.moment_ns):020d}-{call.nonce}.0.call")
     try:
@@ -41,10 +48,49 @@ def keep(call: "Any", payload: bytes, folder: str, why: str) -> None:
         with open(part, "wb") as file:
             file.write(call.frame(payload))
         os.replace(part, path)
+        if not host_waits:
+            sync(path)
+        elif not _synced_in_time(path):
+            why = f"{why}; the disk had not confirmed the kept call after {SYNC_S} s"
     except OSError as error:
         log(folder, f"{why}; the call could not be kept either and is lost: {error}")
         return
     log(folder, f"{why}; the call of {call.host} is kept and will be recorded later")
+
+
+def sync(path: str) -> None:
+    """Have a file and its name on disk.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    for one, flags in ((path, os.O_RDONLY), (os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)):
+        descriptor = os.open(one, flags)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _synced_in_time(path: str) -> bool:
+    """Sync in a child process, since nothing interrupts a wait for a disk; False when it was not done in time."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            os.setsid()
+            os.closerange(0, 256)  # the host waits for the end of its streams
+            sync(path)
+            code = 0
+        finally:
+            os._exit(code)
+    by = time.monotonic() + SYNC_S
+    while time.monotonic() < by:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status == 0
+        time.sleep(0.001)
+    return False
 
 
 def log(folder: str, text: str) -> None:
