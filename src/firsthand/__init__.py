@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.doing import Done, run_due
     from firsthand.lifecycle.episode import Episode
     from firsthand.lifecycle.files import Followed
-    from firsthand.lifecycle.hooking import Answered, answer_hook
+    from firsthand.lifecycle.hooking import Answered, after_hook, answer_hook
     from firsthand.lifecycle.hosted import Brought, HostedSession
     from firsthand.lifecycle.installed import Installed, installed
     from firsthand.lifecycle.installing import Change, Plan, backups, plan_install, plan_uninstall
@@ -184,6 +184,7 @@ __all__ = [
     "Verification",
     "Window",
     "__version__",
+    "after_hook",
     "agent_in",
     "agents",
     "answer_hook",
@@ -271,7 +272,7 @@ _ROOMS = {
     "lifecycle.rubric": ("Rubric",),
     "pack.cues": ("Cues",),
     "pack.preamble": ("Preamble",),
-    "lifecycle.hooking": ("Answered", "answer_hook"),
+    "lifecycle.hooking": ("Answered", "after_hook", "answer_hook"),
     "lifecycle.doing": ("Done", "run_due"),
     "lifecycle.jobs": ("next_due_ms", "pending"),
     "lifecycle.settings": ("project_file", "session_file", "switch", "user_file"),

@@ -7,6 +7,8 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -181,6 +183,79 @@ def test_a_kept_call_is_recorded_with_the_time_it_was_made(served):
         late = [one for one in memory.events(kind=Kind.USER_MESSAGE) if one.text.startswith("prompt number 9")]
     assert [str(one.time) for one in late] == ["2023-11-14T22:13:20.000Z"]
     assert until(lambda: not any((served.store / "hooks" / "late").iterdir()))
+
+
+def test_a_kept_call_is_on_disk_when_keeping_returns(tmp_path, monkeypatch):
+    """File and folder of a kept call are synced, in this process or, where a host waits for it, in a child's."""
+    synced: list[str] = []
+    real = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    late = tmp_path / "s" / "hooks" / "late"
+    call = Call(host="cursor", store=str(tmp_path / "s"), nonce="n", moment_ns="1")
+    hook_files.keep(call, b"{}", str(tmp_path), "a test")
+    assert synced == [str(late / f"{1:020d}-n.0.call"), str(late)]
+    monkeypatch.setattr(hook_files, "sync", lambda _: time.sleep(30))  # a disk that hangs, in the child alone
+    begun = time.monotonic()
+    hook_files.keep(call, b"{}", str(tmp_path), "another test", host_waits=True)
+    assert hook_files.SYNC_S <= time.monotonic() - begun < hook_files.SYNC_S + SLACK_S
+    log = (tmp_path / "hooks.log").read_text()
+    assert "another test; the disk had not confirmed the kept call after" in log
+    monkeypatch.setattr(hook_files, "sync", lambda _: None)
+    hook_files.keep(call, b"{}", str(tmp_path), "a third test", host_waits=True)
+    assert "a third test; the call of cursor is kept" in (tmp_path / "hooks.log").read_text()
+
+
+def test_the_newest_events_are_indexed_when_the_answer_is_out(served):
+    """After a hook that a daemon answered, the index reaches the last event, long before a block of them is full."""
+    served.hook(prompt(1))
+    with Memory.open(served.store, read_only=True) as memory:
+        last = int(memory.head().partition(":")[0])
+
+        def reach() -> int:
+            return memory._log.reader.db.execute("SELECT position FROM index_reach WHERE name = 'text'").get
+
+        assert last < 32
+        assert until(lambda: reach() == last)
+
+
+def test_a_fault_of_the_daemon_s_own_is_told_by_it(user):
+    """What nobody foresaw in a worker stands in the daemon's state; the hook answers by itself, and both live on."""
+    folder = str(user.run_folder)
+    assert user.command("install", "cursor", "--user").returncode == 0
+    source = (
+        "from firsthand.doors import daemon\n"
+        "def answered(*_): raise RuntimeError('unforeseen')\n"
+        f"daemon.answered = answered; daemon.serve({folder!r}, daemon.hold({folder!r}))"
+    )
+    process = subprocess.Popen([sys.executable, "-c", source], env=user.environment)
+    try:
+        assert user.daemon() == process.pid
+        assert user.status()["fault"] == ""
+        assert user.hook(prompt(3)).code == 0
+        assert "a fault: RuntimeError: unforeseen" in user.status()["fault"]
+        assert said(user.store) == ["prompt number 3 of s"]
+        told = json.loads(user.command("doctor", "--json", "--no-canary").stdout)
+        assert [one["what"] for one in told["findings"] if one["stage"] == "daemon"] == [user.status()["fault"]]
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def test_a_daemon_that_does_not_stay_is_named_by_the_doctor(user):
+    """Where it was started as often as it may be and none answers, the doctor says so, and where the reason is."""
+    assert user.command("install", "cursor", "--user").returncode == 0
+    user.hook(prompt(0))
+    os.kill(user.daemon(), signal.SIGKILL)
+    (user.run_folder / "starts").write_text("\n".join([str(time.time())] * hook_alone.STARTS_MAX))
+    told = json.loads(user.command("doctor", "--json", "--no-canary").stdout)
+    found = [one["what"] for one in told["findings"] if one["stage"] == "daemon"]
+    log = user.run_folder / "hooks.log"
+    assert found == [f"the daemon was started 3 times within 60 s and does not answer; why is in {log}"]
 
 
 def test_loopback_needs_the_token(tmp_path):

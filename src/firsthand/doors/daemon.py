@@ -34,7 +34,7 @@ from firsthand import environment
 from firsthand.doors import hook_asking, hook_files
 from firsthand.doors.daemon_jobs import Jobs
 from firsthand.doors.daemon_stores import Stores
-from firsthand.doors.hook_answering import answered
+from firsthand.doors.hook_answering import answered, index
 from firsthand.doors.hook_asking import ANSWERED, BUSY, HOOK, LEAVE, STATUS, STOP, VERSION, Call
 
 IDLE_S = 15 * 60.0
@@ -71,12 +71,12 @@ class _Daemon:
         self._listener = self._listen()
         self._waker, self._woken = socket.socketpair()
         self._stores = Stores()
-        self._jobs = Jobs(self._stores, self._log, self._wake)
+        self._jobs = Jobs(self._stores, self._log, self._failed, self._wake)
         self._slots = threading.BoundedSemaphore(CONNECTIONS_MAX)
         self._workers = ThreadPoolExecutor(THREADS_MAX, "hook")
         self._code, self._begun = _code(), time.time()
         self._calls = self._running = 0
-        self._why = ""
+        self._why = self._fault = ""
         self._counting = threading.Lock()
 
     def run(self) -> None:
@@ -124,7 +124,7 @@ class _Daemon:
         except (OSError, ValueError) as error:
             self._log(f"a caller was let go: {type(error).__name__}: {error}")
         except BaseException as error:  # noqa: BLE001 - a worker must live on; a hook that hears nothing answers alone
-            self._log(f"a fault: {type(error).__name__}: {error} {_last(error)}")
+            self._failed(f"a fault: {type(error).__name__}: {error} {_last(error)}")
         finally:
             with self._counting:
                 self._running -= 1
@@ -156,6 +156,8 @@ class _Daemon:
             with self._stores.of(call) as memory:
                 made = answered(memory, call, payload, self._log)
                 _say(connection, ANSWERED, made.output)
+                if self._running == 1:  # while others are at work it would hold up what they append
+                    index(memory, self._log)
         except firsthand.FirsthandError as error:
             # The hook would meet the same; it is told nothing, and the call is kept.
             hook_files.keep(call, payload, self._folder, f"{type(error).__name__}: {error}")
@@ -225,11 +227,16 @@ class _Daemon:
         return {
             "pid": os.getpid(), "version": VERSION, "seconds": round(time.time() - self._begun, 1),
             "calls": self._calls, "memory_bytes": _memory_bytes(), "stores": self._stores.names(),
-            "waiting": self._jobs.waiting, "socket": "loopback" if self._loopback else "unix",
+            "waiting": self._jobs.waiting, "socket": "loopback" if self._loopback else "unix", "fault": self._fault,
         }  # fmt: skip
 
     def _log(self, text: str) -> None:
         hook_files.log(self._folder, text)
+
+    def _failed(self, text: str) -> None:
+        """Keep a fault of the daemon's own for whoever asks how it is, until it ends."""
+        self._fault = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {text}"
+        self._log(text)
 
 
 def hold(folder: str) -> int | None:

@@ -26,8 +26,10 @@ STORES_MAX = 64
 class Jobs:
     """The thread and what it is to look at."""
 
-    def __init__(self, stores: Stores, log: Callable[[str], None], wake: Callable[[], None]) -> None:
-        self._stores, self._log, self._wake = stores, log, wake
+    def __init__(
+        self, stores: Stores, log: Callable[[str], None], failed: Callable[[str], None], wake: Callable[[], None]
+    ) -> None:
+        self._stores, self._log, self._failed, self._wake = stores, log, failed, wake
         self._due: dict[Key, float] = {}  # monotonic time of the next look
         self._seen: set[Key] = set()
         self._changed = threading.Condition()
@@ -68,7 +70,7 @@ class Jobs:
             except FirsthandError as error:
                 self._log(f"what waits in {key[0]} is left for later: {type(error).__name__}: {error}")
             except BaseException as error:  # noqa: BLE001 - the outermost frame of this thread
-                self._log(f"a fault in a job: {type(error).__name__}: {error} {traceback.format_exc(limit=-3)!r}")
+                self._failed(f"a fault in a job: {type(error).__name__}: {error} {traceback.format_exc(limit=-3)!r}")
             with self._changed:
                 self.busy = False
                 if again is not None and key not in self._due:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from firsthand import DaemonState, Finding, HealthReport, Look, __version__, environment, examine, installed, looks
+from firsthand.doors import hook_alone, hook_files
 from firsthand.doors.display import shown, table
 from firsthand.doors.exits import DAMAGED, DONE
 from firsthand.doors.hook_asking import STATUS, ask, call_of
@@ -132,7 +133,15 @@ def _daemon(*, wanted: bool) -> DaemonState:
     """Ask the daemon how it is; one that does not run is no fault, since hooks answer by themselves."""
     call = call_of(environment, ["claude-code"])
     call.operation = STATUS
-    told = ask(call, b"", environment.runtime_folder(), loopback=environment.loopback())
-    if told is None:
+    folder = environment.runtime_folder()
+    told = ask(call, b"", folder, loopback=environment.loopback())
+    if told is not None:
+        state = json.loads(told)
+        return DaemonState(
+            wanted=wanted, alive=True, version=str(state["version"]), expected=__version__, fault=str(state["fault"])
+        )
+    if not environment.daemon_wanted() or hook_alone.may_start(folder, hook_files, count=False):
         return DaemonState(wanted=wanted)
-    return DaemonState(wanted=wanted, alive=True, version=str(json.loads(told)["version"]), expected=__version__)
+    times = f"{hook_alone.STARTS_MAX} times within {hook_alone.STARTS_SECONDS:.0f} s"
+    fault = f"the daemon was started {times} and does not answer; why is in {Path(folder) / hook_files.LOG_FILE}"
+    return DaemonState(wanted=wanted, fault=fault)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from firsthand import Answered, FirsthandError, Memory, Moment, answer_hook, next_due_ms, run_due
+from firsthand import Answered, FirsthandError, Memory, Moment, after_hook, answer_hook, next_due_ms, run_due
 from firsthand.doors import hook_asking, hook_files
 from firsthand.doors.hook_asking import Call
 
@@ -37,6 +37,14 @@ def answered(memory: Memory, call: Call, payload: bytes, log: Log) -> Answered:
     if made.fault:
         log(f"{call.host}: {made.fault}")
     return made
+
+
+def index(memory: Memory, log: Log) -> None:
+    """Index what the answered hooks recorded; what cannot be indexed now is, with the next events."""
+    try:
+        after_hook(memory)
+    except FirsthandError as error:
+        log(f"the newest events of {memory.path} are indexed later: {type(error).__name__}: {error}")
 
 
 def opened(call: Call, *, embedder: str, timeout_ms: int = TIMEOUT_MS) -> Memory:
@@ -65,6 +73,7 @@ def afterwards(kept: list[object], store: str, folder: str, seconds: float) -> N
     """Do what waits, where there is no daemon to do it."""
     for memory in kept:
         assert isinstance(memory, Memory)
+        index(memory, lambda text: hook_files.log(folder, text))
         work(memory, store, lambda text: hook_files.log(folder, text), seconds=seconds)
 
 

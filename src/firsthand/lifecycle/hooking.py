@@ -78,6 +78,16 @@ def answer_hook(
     )
 
 
+def after_hook(memory: Memory) -> None:
+    """Index the newest events now that the host has its answer, so that the next recall need not read them.
+
+    Raises:
+        StoreError: it cannot be done now; the next appends do it.
+    """
+    if not memory.read_only:
+        memory._log.flush_indexes()  # noqa: SLF001 - Memory and what acts on it are one room
+
+
 class _Hook:
     """One call, from what came to what is answered."""
 
