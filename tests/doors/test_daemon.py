@@ -16,7 +16,7 @@ import pytest
 from hook_runs import Hooked, prompt, until
 
 from firsthand import Kind, Memory
-from firsthand.doors import hook_alone, hook_asking, hook_files
+from firsthand.doors import hook_alone, hook_answering, hook_asking, hook_files
 from firsthand.doors.hook_asking import ANSWERED, LEAVE, LIMIT_MS, VERSION, Call
 
 SLACK_S = 1.5  # for the start of an interpreter on a machine with much else to do
@@ -331,6 +331,31 @@ def test_the_log_of_hooks_is_bounded(tmp_path):
     assert len(sizes) == 2
     assert max(sizes) <= hook_files.LOG_BYTES_MAX + 1_000
     assert "2999 xxx" in (tmp_path / "hooks.log").read_text()
+
+
+def test_what_is_no_kept_call_is_removed_and_stops_no_other(tmp_path):
+    """A foreign or torn file among the kept calls is removed and named; those after it are recorded."""
+    call = Call(host="cursor", store=str(tmp_path / "s"), namespace="default", nonce="n", moment_ns="9" * 18)
+    hook_files.keep(call, json.dumps(prompt(1)).encode(), str(tmp_path), "a test")
+    late = tmp_path / "s" / "hooks" / "late"
+    whole = next(late.iterdir()).read_bytes()
+    for name, data in (("0.call", whole), ("1.0.call", whole[:40]), ("2.x.call", whole), ("3.0.call", b"")):
+        (late / name).write_bytes(data)
+    told: list[str] = []
+    with Memory.open(tmp_path / "s", create=True) as memory:
+        assert hook_answering.record_kept(memory, str(tmp_path / "s"), told.append, time.monotonic() + 20) == 1
+        assert [one.text for one in memory.events(kind=Kind.USER_MESSAGE)] == ["prompt number 1 of s"]
+        assert memory.verify().ok
+    assert [one.split(" cannot be read")[0] for one in told] == [
+        str(late / name) for name in ("0.call", "1.0.call", "2.x.call", "3.0.call")
+    ]
+    assert list(late.iterdir()) == []
+
+
+def test_without_any_folder_it_is_said_on_standard_error(capsys):
+    """A user without a home has no log of hooks; what it would hold is said where the host may show it."""
+    hook_files.keep(Call(host="cursor", nonce="n", moment_ns="1"), b"{}", "", "a test")
+    assert "a test; the call could not be kept either and is lost" in capsys.readouterr().err
 
 
 def test_kept_calls_are_bounded(tmp_path, monkeypatch):

@@ -110,31 +110,41 @@ def record_kept(memory: Memory, store: str, log: Log, by: float) -> int:
     for path in _kept(Path(store) / "hooks" / hook_files.KEPT_FOLDER):
         if time.monotonic() > by:
             break
-        name, tries, _ = path.name.rsplit(".", 2)
-        try:
-            call, payload = _read(path)
-            if call.namespace != memory.namespace:
-                continue
-            again = path.with_name(f"{name}.{int(tries) + 1}{_KEPT}")
-            path.rename(again)
-        except FileNotFoundError:  # another process has it
+        if (taken := _taken(path, memory.namespace, log)) is None:
             continue
-        except (OSError, ValueError) as error:
-            log(f"{path} cannot be read, and is removed: {error}")
-            path.unlink(missing_ok=True)
-            continue
+        call, payload, again, last = taken
         try:
             if answered(memory, call, payload, log).again:
                 again.rename(path)  # no fault of the call's
                 break
         except FirsthandError as error:
-            last = int(tries) + 1 >= TRIES_MAX
             log(f"a kept call of {call.host} {'is lost' if last else 'waits on'}: {error}")
             if not last:
                 continue
         again.unlink(missing_ok=True)
         recorded += 1
     return recorded
+
+
+def _taken(path: Path, namespace: str, log: Log) -> tuple[Call, bytes, Path, bool] | None:
+    """Take a kept call of a namespace for one more try: the call, its new place, and whether it is the last try.
+
+    None for what is another's; what is no kept call at all is removed, and named.
+    """
+    try:
+        call, payload = _read(path)
+        if call.namespace != namespace:
+            return None
+        name, tries, _ = path.name.rsplit(".", 2)
+        again = path.with_name(f"{name}.{int(tries) + 1}{_KEPT}")
+        path.rename(again)
+    except FileNotFoundError:  # another process has it
+        return None
+    except (OSError, ValueError) as error:
+        log(f"{path} cannot be read, and is removed: {error}")
+        path.unlink(missing_ok=True)
+        return None
+    return call, payload, again, int(tries) + 1 >= TRIES_MAX
 
 
 def _kept(folder: Path) -> list[Path]:

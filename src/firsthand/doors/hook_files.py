@@ -40,7 +40,7 @@ def keep(call: "Any", payload: bytes, folder: str, why: str, *, host_waits: bool
     late = os.path.join(call.store, "hooks", KEPT_FOLDER)
     path = os.path.join(late, f"{int(call.moment_ns):020d}-{call.nonce}.0.call")
     try:
-        make_folder(late)
+        make_folder(late if call.store else "")  # without a store: no folder below wherever the host stands
         if len(os.listdir(late)) >= KEPT_CALLS_MAX:
             log(folder, f"{why}; {late} is full ({KEPT_CALLS_MAX:,} calls), so this one is lost: firsthand doctor")
             return
@@ -97,6 +97,9 @@ def log(folder: str, text: str) -> None:
     """Write a line to the log of hooks, which is moved aside once when it is full; the last resort is stderr."""
     line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {os.getpid()} {text}\n"
     path = os.path.join(folder, LOG_FILE)
+    if not folder:  # the user has no home
+        sys.stderr.write(f"firsthand: {text}\n")
+        return
     try:
         make_folder(folder)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -109,7 +112,13 @@ def log(folder: str, text: str) -> None:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder that is the user's alone, and those above it."""
+    """Make a folder that is the user's alone, and those above it.
+
+    Raises:
+        OSError: the system refuses, or there is no path, as for a user without a home.
+    """
+    if not path:
+        raise FileNotFoundError("expected a folder; the user has no home: set HOME, or XDG_RUNTIME_DIR")
     if not os.path.isdir(path):
         make_folder(os.path.dirname(path))
         try:
