@@ -71,7 +71,7 @@ def test_a_healthy_store_is_healthy(store):
     """Every stage is looked at, a canary arrives, nothing is found, and the line for the agent is empty."""
     report = examine(store, namespace="default", look=Look(installed=(), daemon=DaemonState()))
     assert (report.ok, report.line, report.silent) == (True, "", Rate(0, 1))
-    assert set(report.looked_at) == set(Stage) - {Stage.FILES}
+    assert set(report.looked_at) == set(Stage)
     assert status.line(store) == ""
     with Memory.open(store, read_only=True) as memory:
         assert memory.verify().ok

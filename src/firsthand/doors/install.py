@@ -233,7 +233,7 @@ def _tell(chosen: argparse.Namespace, out: Output) -> int:
             "not installed" if not one.events
             else f"installed, {len(one.events)} events"
             if one.current
-            else f"out of date: run firsthand install {one.host}"
+            else f"out of date: run {one.mend}"
         )  # fmt: skip
         out.line(f"{one.host:<12} {one.scope:<8} {shown(str(one.where))}: {shown(state)}")
     if not found:

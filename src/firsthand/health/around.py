@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING
 
 from firsthand.health import rows
@@ -35,6 +37,7 @@ FAULTS_RECENT_S = 86_400
 SPOOL_OLD_S = 3_600
 _MICROSECONDS = 1_000_000
 _GIVEN_UP = "given up"
+_NEVER_MS = 1 << 62
 _WAITING = ("late", "waiting")
 """Folders of what hooks were told and could not record: of the client, and until a transcript is there."""
 
@@ -66,17 +69,14 @@ def of_installed(places: Sequence[Installed], at: Sequence[Fired], memory: Memor
         what = "no host has hooks of Firsthand: nothing is recorded or shown by itself"
         return [Finding(Stage.HOOKS, Severity.NOTE, what, "firsthand install HOST")]
     for one in ours:
-        mend = f"firsthand install {one.host}" + (
-            f" --project {one.where.parent.parent}" if one.scope != "user" else ""
-        )
         if one.fault:
             found.append(Finding(Stage.HOOKS, Severity.DEGRADED, one.fault, "mend the file by hand"))
         elif gone := missing(one.command):
             what = f"{one.where} runs {gone}, which is not there: no hook of {one.host} can run"
-            found.append(Finding(Stage.HOOKS, Severity.BROKEN, what, mend))
+            found.append(Finding(Stage.HOOKS, Severity.BROKEN, what, one.mend))
         elif not one.current:
             what = f"{one.where} has hooks of another version of Firsthand"
-            found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, mend))
+            found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, one.mend))
         elif not any(fired.host == one.host for fired in at):
             active = memory is not None and rows.last_of_host(memory, one.host) is not None
             severity = Severity.DEGRADED if active else Severity.NOTE
@@ -84,6 +84,21 @@ def of_installed(places: Sequence[Installed], at: Sequence[Fired], memory: Memor
             found.append(
                 Finding(Stage.HOOKS, severity, what, f"begin a session of {one.host}; it may ask to trust them")
             )
+    return found + _of_doubles([one for one in ours if one.events])
+
+
+def _of_doubles(places: Sequence[Installed]) -> list[Finding]:
+    """Look for hosts that are told of our hooks twice."""
+    found = []
+    for host in dict.fromkeys(one.host for one in places):
+        where = [str(one.where) for one in places if one.host == host]
+        if len(where) > 1:
+            what = f"every hook of {host} runs {len(where)} times, by {' and '.join(where)}; it is answered once"
+            found.append(Finding(Stage.HOOKS, Severity.NOTE, what, f"firsthand uninstall {host}, in one of them"))
+    of_project = {one.host for one in places if one.scope == "project"}
+    if {"vscode", "copilot"} <= of_project:
+        what = "VS Code runs the hooks of vscode and of copilot: what happens in it is recorded in two sessions"
+        found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand uninstall copilot --project ."))
     return found
 
 
@@ -94,7 +109,7 @@ def missing(command: str) -> str:
         return command
     for words in parts:
         paths = [word for number, word in enumerate(words) if number == 0 or word.endswith(".py")]
-        gone = [path for path in paths if "/" in path and not Path(path).exists()]
+        gone = [path for path in paths if not (Path(path).exists() if "/" in path else which(path))]
         if gone:
             return gone[0]
     return ""
@@ -135,7 +150,7 @@ def of_firing(memory: Memory, at: Sequence[Fired], now: Moment) -> list[Finding]
         if written is None or prompt - written > WRITTEN_WITHIN_S * _MICROSECONDS:
             since = "ever" if written is None else f"since {Moment(written)}"
             what = f"hooks of {host} fire (last {Moment(prompt)}), but nothing of its sessions was written {since}"
-            found.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand jobs; firsthand import"))
+            found.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand jobs --run; firsthand import"))
     return found
 
 
@@ -144,13 +159,13 @@ def of_jobs(store: Path, now: Moment) -> list[Finding]:
     found: list[Finding] = []
     waiting = jobs.pending(store)
     failing = [one for one in waiting if one.tries and one.why]
-    overdue = [one for one in waiting if one.after_ms and now.milliseconds - one.after_ms > OVERDUE_S * 1000]
+    overdue = [one for one in waiting if now.milliseconds - _due_ms(store, one) > OVERDUE_S * 1000]
     if failing:
         what = f"{len(failing):,} of {len(waiting):,} jobs fail, such as {failing[0].kind}: {failing[0].why}"
-        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand jobs"))
+        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand jobs --run"))
     elif overdue:
-        what = f"{len(overdue):,} jobs wait for longer than an hour, the first is {overdue[0].kind}"
-        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand daemon --status"))
+        what = f"{len(overdue):,} jobs should have run an hour ago, the first is {overdue[0].kind}"
+        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand jobs --run"))
     recent = [
         one
         for one in faults.faults(store)
@@ -159,11 +174,20 @@ def of_jobs(store: Path, now: Moment) -> list[Finding]:
     dropped = [one for one in recent if _GIVEN_UP in one.text]
     if dropped:
         what = f"{len(dropped):,} jobs were given up within a day, the last: {dropped[-1].where}: {dropped[-1].text}"
-        found.append(Finding(Stage.JOBS, Severity.BROKEN, what, "firsthand jobs"))
+        found.append(Finding(Stage.JOBS, Severity.BROKEN, what, "firsthand jobs shows what is left"))
     elif recent:
         what = f"{len(recent):,} faults of hooks within a day, the last: {recent[-1].where}: {recent[-1].text}"
         found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand jobs"))
     return found + [one for name in _WAITING for one in _of_waiting(store / "hooks" / name, now)]
+
+
+def _due_ms(store: Path, job: jobs.Job) -> int:
+    """Say since when a job should be done: since it was left, or from when on it may be; gone ones are not due."""
+    left = []
+    for ends in (jobs.WAITS, jobs.RUNS):
+        with suppress(FileNotFoundError):
+            left.append(int((jobs.folder(store) / f"{job.name}{ends}").stat().st_mtime * 1000))
+    return max(job.after_ms, *left) if left else _NEVER_MS
 
 
 def _of_waiting(folder: Path, now: Moment) -> list[Finding]:
@@ -173,7 +197,7 @@ def _of_waiting(folder: Path, now: Moment) -> list[Finding]:
     if not old:
         return []
     what = f"what hooks were told of {len(old):,} sessions waits in {folder} for longer than an hour"
-    return [Finding(Stage.LOG, Severity.DEGRADED, what, "firsthand jobs")]
+    return [Finding(Stage.LOG, Severity.DEGRADED, what, "firsthand jobs --run")]
 
 
 def of_settings(store: Path, cwd: str) -> list[Finding]:
@@ -200,5 +224,5 @@ def of_daemon(seen: DaemonState | None) -> list[Finding]:
         what = f"the daemon is of version {seen.version}, this is {seen.expected}"
         found.append(Finding(Stage.DAEMON, Severity.DEGRADED, what, "firsthand daemon --stop"))
     if seen.fault:
-        found.append(Finding(Stage.DAEMON, Severity.DEGRADED, seen.fault, "firsthand daemon --status"))
+        found.append(Finding(Stage.DAEMON, Severity.DEGRADED, seen.fault, "firsthand daemon --stop; the next hook starts another"))
     return found

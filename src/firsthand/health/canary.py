@@ -96,9 +96,9 @@ def findings(root: Path, places: Sequence[Installed], now: Moment) -> list[Findi
     found = _lost(direct, "look at the other findings, then: firsthand rebuild")
     if found:
         return found  # what is lost on the direct way is lost on each
-    for host, command in _commands(places):
-        sent = send(root, now, host, _by_command(root, command))
-        found += _lost(replace(sent, lost=Stage.HOOKS.value), f"firsthand install {host}") if sent.lost else []
+    for place, command in _commands(places):
+        sent = send(root, now, place.host, _by_command(root, command))
+        found += _lost(replace(sent, lost=Stage.HOOKS.value), place.mend) if sent.lost else []
     return found
 
 
@@ -240,15 +240,13 @@ def _by_command(root: Path, command: Sequence[str]) -> Call:
     return call
 
 
-def _commands(places: Sequence[Installed]) -> list[tuple[str, tuple[str, ...]]]:
-    """Give each command that a host runs, with its host; the same one once."""
-    found = {
-        (one.host, tuple(words)): None
-        for one in places
-        if one.host in HOSTS and one.events
-        for words in commands(one.command)
-    }
-    return list(found)[:COMMANDS_MAX]
+def _commands(places: Sequence[Installed]) -> list[tuple[Installed, tuple[str, ...]]]:
+    """Give each command that a host runs, with a place that names it; the same one once."""
+    found: dict[tuple[str, tuple[str, ...]], Installed] = {}
+    for one in places:
+        for words in commands(one.command) if one.host in HOSTS and one.events else ():
+            found.setdefault((one.host, tuple(words)), one)
+    return [(place, words) for (_, words), place in found.items()][:COMMANDS_MAX]
 
 
 def _lost(one: Canary, mend: str) -> list[Finding]:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 AGENTS_MAX = 20
 MEASURE_S = 4.0
 """For the measures of agents, in a look that is not deep."""
+FILES_S = 2.0
+"""For the folders of agents."""
 ENOUGH_EPISODES = 3
 LOW = 0.5
 """Of SRR and effective ATR: below it a name is more often missed than found."""
@@ -163,9 +165,11 @@ def _inside(seen: _Seen, memory: Memory, look: Look, at: Moment) -> None:
     seen.check(Stage.STORE, lambda: stages.of_clock(memory, at))
     seen.check(Stage.LOG, lambda: stages.of_whole_log(memory) if look.deep else stages.of_log(memory))
     seen.check(Stage.INDEX, lambda: stages.of_index(memory))
+    seen.check(Stage.INDEX, lambda: stages.of_accelerator(memory))
     seen.check(Stage.VECTORS, lambda: stages.of_vectors(memory))
     seen.check(Stage.RECALL, lambda: stages.of_recall(memory))
     seen.check(Stage.RECALL, lambda: _figures(seen, memory))
+    seen.check(Stage.FILES, lambda: _files(memory, look, at))
     if look.measures:
         seen.check(Stage.EPISODES, lambda: _measured(seen, memory, look))
 
@@ -181,6 +185,18 @@ def _figures(seen: _Seen, memory: Memory) -> list[Finding]:
     for one in memory.vectors():
         seen.figures[f"vectors by {one.embedder}"] = f"through {one.through:,} of {head:,}"
     return []
+
+
+def _files(memory: Memory, look: Look, at: Moment) -> list[Finding]:
+    """Look at the agents' folders, as many as the time allows; those that did something last first."""
+    from firsthand.health.folders import of_files  # noqa: PLC0415 - the agents' own rooms are many
+
+    begun, found = time.monotonic(), []
+    for name in [look.agent] if look.agent else rows.agents(memory)[:AGENTS_MAX]:
+        found += of_files(memory.agent(name), at)
+        if time.monotonic() - begun > FILES_S:
+            break
+    return found
 
 
 def _measured(seen: _Seen, memory: Memory, look: Look) -> list[Finding]:

@@ -134,6 +134,25 @@ def _stopped(name: str, position: int, head: int, fault: str) -> str:
     return f"the {name} index stopped at position {position:,} of {head:,}: {fault}"
 
 
+def of_accelerator(memory: Memory) -> list[Finding]:
+    """Look whether a large store's copy in tantivy is near enough to the log to be asked; without one nothing lacks."""
+    from firsthand.index.accelerator import TAIL_EVENTS_MAX, available  # noqa: PLC0415 - of large stores alone
+
+    log = memory._log  # noqa: SLF001 - Memory and health are one room
+    head, key = log.reader.head()[0], log.reader.namespace_key(memory.namespace)
+    if not key or not (log.root / "cache" / f"tantivy-{key}").exists():
+        return []
+    if not available():
+        what = "the store has a copy for fast search, but tantivy is not installed: large stores are searched slower"
+        return [Finding(Stage.INDEX, Severity.NOTE, what, "pip install 'firsthand[tantivy]'")]
+    through = memory._accelerator_of(key).reach()  # noqa: SLF001 - the same
+    if through is not None and head - through <= TAIL_EVENTS_MAX:
+        return []
+    reaches = "is none of this log's" if through is None else f"reaches position {through:,} of {head:,}"
+    what = f"the copy for fast search {reaches}: it is not asked, and recall is slower"
+    return [Finding(Stage.INDEX, Severity.DEGRADED, what, "firsthand follow")]
+
+
 def of_vectors(memory: Memory) -> list[Finding]:
     """Look how far vectors reach, and whether they are by the embedder at hand."""
     try:
@@ -149,7 +168,11 @@ def of_vectors(memory: Memory) -> list[Finding]:
         return [Finding(Stage.VECTORS, Severity.NOTE, what.format(one.embedder), mend) for one in others]
     behind = head - current.through
     if behind <= VECTORS_BEHIND_MAX:
-        return []
+        what = "vectors by {} are not used any more: the embedder is now {}"
+        mend = "firsthand follow drops them once all events have new ones"
+        return [
+            Finding(Stage.VECTORS, Severity.NOTE, what.format(one.embedder, current.embedder), mend) for one in others
+        ]
     reach_of = f"vectors by {current.embedder} reach position {current.through:,} of {head:,}"
     if others:
         reach_of = f"the embedder was {others[-1].embedder} and is now {current.embedder}; its {reach_of}"

@@ -153,6 +153,11 @@ class Accelerator:
             with self._locked(wait=True):
                 self._delete()
 
+    def reach(self) -> int | None:
+        """Say up to which position the copy goes; None without one that is of this log."""
+        header = self._read_header()
+        return header.position if header is not None and self._fits(header) else None
+
     @contextlib.contextmanager
     def _locked(self, *, wait: bool) -> Iterator[bool]:
         self._folder.mkdir(parents=True, exist_ok=True)

@@ -7,9 +7,12 @@ would not change, is told as such; it is not taken for one without hooks.
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from shutil import which
+from typing import Any
 
 from firsthand.errors import FormatError
 from firsthand.hosts.hook_settings import SETTINGS, HookSettings, Told, settings_of, told_of_ours
@@ -17,6 +20,9 @@ from firsthand.value import value
 
 FILE_BYTES_MAX = 16 * 1024 * 1024
 NOT_READ = Told((), ())
+PLUGIN, PLUGIN_NAME = "plugin", "firsthand@firsthand"
+"""Hooks that come with a plugin of Claude Code; what ours is called there."""
+_PLUGINS_FILE = "plugins/installed_plugins.json"
 
 
 @value
@@ -26,7 +32,7 @@ class Installed:
     Attributes:
         host: its name.
         where: the settings file.
-        scope: ``user`` or ``project``.
+        scope: ``user``, ``project`` or `PLUGIN`.
         events: the host's own names of the events at which ours run, sorted; empty: not installed here.
         command: what runs; several that differ are joined by ``; ``.
         current: every event that this version wants is there, by one command whose program and script exist.
@@ -41,18 +47,29 @@ class Installed:
     current: bool = False
     fault: str = ""
 
+    @property
+    def mend(self) -> str:
+        """What to type to have it installed anew."""
+        if self.scope == PLUGIN:
+            return f"claude plugin update {PLUGIN_NAME}, with firsthand on PATH"
+        if self.scope == "user":
+            return f"firsthand install {self.host}"
+        folders = len(Path(settings_of(self.host).project).parts)
+        return f"firsthand install {self.host} --project {shlex.quote(str(self.where.parents[folders - 1]))}"
+
 
 def installed(
     home: Path, project: Path | None = None, folders: Mapping[str, Path] | None = None
 ) -> tuple[Installed, ...]:
-    """Tell of every host's settings file of the user, and of a project's, that is there.
+    """Tell of every host's settings file of the user, and of a project's, that is there, and of plugins with our hooks.
 
     Args:
         home: the user's.
         project: its folder.
         folders: those that the hosts' own variables name (`environment.host_folders`).
     """
-    return tuple(_look(*place) for place in _places(home, project, folders or {}) if place[1].exists())
+    places = [_look(*place) for place in _places(home, project, folders or {}) if place[1].exists()]
+    return (*places, *_of_plugins(home, project, folders or {}))
 
 
 def settings_file(
@@ -88,6 +105,45 @@ def _places(home: Path, project: Path | None, folders: Mapping[str, Path]) -> It
             yield settings, project / settings.project, "project"
 
 
+def _of_plugins(home: Path, project: Path | None, folders: Mapping[str, Path]) -> Iterator[Installed]:
+    """Look into the plugins of Claude Code that are switched on; its list of them was seen with version 2.1.330."""
+    settings, folder = settings_of("claude-code"), host_folder("claude-code", home, folders)
+    path = folder / _PLUGINS_FILE
+    if not path.exists():
+        return
+    switches = [folder / "settings.json"]
+    if project is not None:
+        switches += [project / ".claude" / name for name in ("settings.json", "settings.local.json")]
+    try:
+        listed = _json(path).get("plugins")
+        chosen = [_json(one).get("enabledPlugins") for one in switches if one.exists()]
+    except (OSError, ValueError) as error:
+        yield Installed(settings.host, path, PLUGIN, fault=f"{path} or settings beside it cannot be read: {error}")
+        return
+    on: dict[str, Any] = {}
+    for one in chosen:
+        on |= one if isinstance(one, dict) else {}
+    for name, places in listed.items() if isinstance(listed, dict) else ():
+        for place in places if isinstance(places, list) and on.get(name) is True else ():
+            where = Path(str(place.get("installPath"))) / "hooks" / "hooks.json" if isinstance(place, dict) else path
+            found = _look(settings, where, PLUGIN)
+            if found.events or name == PLUGIN_NAME:
+                yield found
+
+
+def _json(path: Path) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Raises:
+        ValueError: it is none.
+    """
+    with path.open("rb") as file:
+        told = json.loads(file.read(FILE_BYTES_MAX).decode("utf-8-sig"))
+    if not isinstance(told, dict):
+        raise ValueError(f"expected a JSON object in {path}; got {type(told).__name__}")  # noqa: TRY004 - as json does
+    return told
+
+
 def _look(settings: HookSettings, where: Path, scope: str) -> Installed:
     try:
         with where.open("rb") as file:
@@ -109,4 +165,4 @@ def _runs(command: str) -> bool:
     except ValueError:
         return False
     paths = [Path(word) for number, word in enumerate(words) if number == 0 or word.endswith("hook_client.py")]
-    return bool(paths) and all(path.exists() or path.name == str(path) for path in paths)
+    return bool(paths) and all(path.exists() or (path.name == str(path) and which(path)) for path in paths)

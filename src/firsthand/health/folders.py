@@ -1,0 +1,98 @@
+"""Looks at the files of an agent: edits that wait, what cannot be followed, files of ours that are old or gone.
+
+| seen | said |
+|---|---|
+| an edit or a deletion that the log does not have an hour later | degraded |
+| a Markdown file that cannot be followed: unreadable, binary, no UTF-8, too large | degraded |
+| an episode's file of ours that is not what its event says | degraded |
+| an episode's file that is gone; a file of ours that a person changed; a link, a file of another kind | note |
+
+The invariant: it changes neither the folder nor the log; of one agent at most `files.FILES_MAX` names and the
+newest `EPISODES_MAX` episodes are looked at.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firsthand.health.finding import Finding, Severity, Stage
+from firsthand.lifecycle import files, small_files
+from firsthand.moment import Moment
+
+if TYPE_CHECKING:
+    from firsthand.lifecycle.agent import Agent
+
+EDIT_WAITS_S = 3_600
+"""After so long an edit should have been followed: each session's start leaves the job to do it."""
+EPISODES_MAX = 50
+_LINK = " is a link"
+
+
+def of_files(agent: Agent, now: Moment) -> list[Finding]:
+    """Look at an agent's folder; nothing without one.
+
+    Raises:
+        StoreError: the folder or the log cannot be read.
+    """
+    if not agent.folder.is_dir():
+        return []
+    return [*_of_edits(agent, now.microseconds / 1e6), *_of_ours(agent)]
+
+
+def _of_edits(agent: Agent, now_s: float) -> list[Finding]:
+    """Compare the files that people write with the log."""
+    seen = files.unfollowed(agent)
+    found = []
+    gone = [(file, _changed_s(agent.folder / file)) for file in seen.deleted]
+    waits = [(file, at) for file, at in (*seen.edited, *gone) if now_s - at > EDIT_WAITS_S]
+    if waits:
+        file, at = waits[0]
+        what = f"{len(waits):,} edits are not in the log, such as {file}, changed {Moment(int(at * 1e6))}"
+        found.append(Finding(Stage.FILES, Severity.DEGRADED, what, f"firsthand files --agent {agent.name}", agent.name))
+    lost = [one for one in seen.left_out if f"{files.SUFFIX} " in one and _LINK not in one]
+    others = [one for one in seen.left_out if one not in lost]
+    mend = "save it as text in UTF-8, or take it away"
+    if lost:
+        what = f"{len(lost):,} files cannot be followed into the log: {lost[0]}"
+        found.append(Finding(Stage.FILES, Severity.DEGRADED, what, mend, agent.name))
+    if others:
+        what = f"{len(others):,} files are not followed: {others[0]}"
+        found.append(Finding(Stage.FILES, Severity.NOTE, what, "", agent.name))
+    return found
+
+
+def _changed_s(path: Path) -> float:
+    """Say when a file was deleted at the earliest: when its folder, or what is left above it, was changed last."""
+    there = next(one for one in path.parents if one.is_dir())
+    return there.stat().st_mtime
+
+
+def _of_ours(agent: Agent) -> list[Finding]:
+    """Compare the files that Firsthand writes with their events."""
+    from firsthand.lifecycle.episodes import episodes, file_of  # noqa: PLC0415 - a hook never looks at files
+
+    theirs, old, gone = [], [], []
+    for one in episodes(agent)[-EPISODES_MAX:]:
+        file = file_of(one.name)
+        ours = files.written_by_us(agent, file)
+        if ours is None:
+            gone.append((file, one.session))
+        elif not ours:
+            theirs.append(file)
+        elif small_files.read(agent.folder / file) != agent.memory.expand(one.pointer):
+            old.append((file, one.session))
+    theirs += [files.PREAMBLE_FILE] if files.written_by_us(agent, files.PREAMBLE_FILE) is False else []
+    found = []
+    if old:
+        what = f"{len(old):,} files are not what their events say, such as {old[0][0]}"
+        mend = f"delete it, then: firsthand episode close {old[0][1]}"
+        found.append(Finding(Stage.FILES, Severity.DEGRADED, what, mend, agent.name))
+    if gone:
+        what = f"{len(gone):,} episodes have no file, such as {gone[0][0]}; the log has them"
+        mend = f"firsthand episode close {gone[0][1]} writes it again"
+        found.append(Finding(Stage.FILES, Severity.NOTE, what, mend, agent.name))
+    if theirs:
+        what = f"{len(theirs):,} files of ours were changed by hand and stay so, such as {theirs[0]}"
+        found.append(Finding(Stage.FILES, Severity.NOTE, what, "delete one to have it written again", agent.name))
+    return found
