@@ -73,15 +73,18 @@ class Stores:
         with self._lock:
             alone = self._opening.setdefault(key, threading.Lock())
         with alone:  # one thread opens a store; the others wait for it and not for each other's stores
-            handle = self._handles.get(key)
-            if handle is not None and handle.identity != identity_of(call.store):
+            identity = identity_of(call.store)
+            with self._lock:
+                handle = self._handles.get(key)
+                if handle is not None and handle.identity == identity:
+                    handle.users += 1  # in the same breath: from here on no other thread retires it
+            if handle is not None and handle.identity != identity:
                 self._retire(handle)
                 handle = None
             if handle is None:
                 memory = hook_answering.opened(call, embedder=call.embedder)
-                handle = Handle(key, memory, identity_of(call.store))
+                handle = Handle(key, memory, identity_of(call.store), users=1)
             with self._lock:
-                handle.users += 1
                 self._handles.pop(key, None)
                 self._handles[key] = handle
                 idle = [one for one in self._handles.values() if not one.users]
