@@ -9,6 +9,7 @@ from hosts_made import START, Claude
 
 from firsthand import Kind, Memory, Trust, answer_hook, run_due
 from firsthand.lifecycle import jobs
+from firsthand.lifecycle.faults import faults
 from firsthand.moment import Moment
 
 CURSOR = {"conversation_id": "c1", "generation_id": "g1", "cursor_version": "3", "transcript_path": None}
@@ -77,6 +78,22 @@ def test_a_session_that_never_gets_a_transcript_is_recorded_from_its_payloads(me
     run_due(memory, now_ms=LATER)
     told = ["first question, kept in the spool", "the answer", "second question"]
     assert [text for _, text, _ in said(memory, claude.session)] == told
+
+
+def test_a_torn_line_of_a_spool_loses_itself_alone(memory, tmp_path):
+    """What was told before and after it is recorded; the line is named among the faults."""
+    claude = Claude(memory, tmp_path)
+    claude.fire("UserPromptSubmit", prompt="before the disk was full", prompt_id="1")
+    (spool,) = (memory.path / "hooks" / "waiting").iterdir()
+    with spool.open("ab") as file:
+        file.write(spool.read_bytes()[:40])
+    claude.fire("UserPromptSubmit", prompt="after it had room again", prompt_id="2")
+    assert [one.why for one in run_due(memory, now_ms=LATER) if one.why] == []
+    assert [text for _, text, _ in said(memory, claude.session)] == [
+        "before the disk was full", "after it had room again",
+    ]  # fmt: skip
+    assert [one.text.startswith(f"line 2 of {spool} is lost: ") for one in faults(memory.path)] == [True]
+    assert not spool.exists()
 
 
 def test_what_was_fenced_is_left_out_of_payloads(memory, tmp_path):

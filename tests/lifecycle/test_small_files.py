@@ -37,3 +37,19 @@ def test_a_file_over_its_limit_is_not_read(tmp_path):
     (tmp_path / "x").write_bytes(b"a" * (small_files.BYTES_MAX + 1))
     with pytest.raises(StoreError, match="at most"):
         small_files.read(tmp_path / "x")
+
+
+def test_a_line_behind_a_torn_one_is_a_line_of_its_own(tmp_path):
+    """What a full disk tore takes no other line with it; a file that is too large is handed over first."""
+    path = tmp_path / "lines"
+    full = []
+    small_files.add_line(path, b"one two", bytes_max=100, over=lambda: full.append("never"))
+    with path.open("ab") as file:
+        file.write(b"thr")
+    small_files.add_line(path, b"four", bytes_max=10, over=lambda: full.append(path.write_bytes(b"")))
+    small_files.add_line(path, b"five", bytes_max=100, over=lambda: full.append("never"))
+    assert (path.read_bytes(), len(full)) == (b"four\nfive\n", 1)
+    with path.open("ab") as file:
+        file.write(b"si")
+    small_files.add_line(path, b"seven", bytes_max=100, over=lambda: full.append("never"))
+    assert path.read_bytes() == b"four\nfive\nsi\nseven\n"

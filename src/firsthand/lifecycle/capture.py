@@ -21,6 +21,7 @@ from firsthand.errors import IdConflict, SourceRejected, StoreFull
 from firsthand.event import Draft, Kind, Trust, to_bytes
 from firsthand.hosts.hook import HookCall, HookEvent
 from firsthand.lifecycle import jobs, known, small_files
+from firsthand.lifecycle.faults import Fault, keep_fault
 from firsthand.lifecycle.jobs import Job
 from firsthand.moment import Moment
 from firsthand.value import asdict, replace
@@ -111,12 +112,16 @@ def settle(memory: Memory, job: Job) -> None:
     told = known.known(memory.path, memory.namespace, job.session)
     known.keep(memory.path, memory.namespace, job.session, replace(told, agent=job.agent, payloads=True))
     with small_files.ours(f"read {path}"), path.open("rb") as file:
-        for line in file:
-            given = json.loads(line)
-            call = HookCall(**(given["call"] | {"event": HookEvent(given["call"]["event"])}))
+        for number, line in enumerate(file, 1):
+            try:
+                given = json.loads(line)
+                call = HookCall(**(given["call"] | {"event": HookEvent(given["call"]["event"])}))
+                nonce, at = str(given["nonce"]), Moment(*given["now"])
+            except (ValueError, KeyError, TypeError) as error:  # torn by a full disk or a crash: the others count
+                keep_fault(memory.path, Fault("record", f"line {number} of {path} is lost: {error}", job.session))
+                continue
             session = call.log_session
-            made = drafts(call, session, memory, nonce=given["nonce"], now=Moment(*given["now"]))
-            _append(memory, session, made)
+            _append(memory, session, drafts(call, session, memory, nonce=nonce, now=at))
     small_files.remove(path)
 
 

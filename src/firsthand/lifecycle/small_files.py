@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from firsthand.errors import StoreFailed
+from firsthand.errors import StoreFailed, StoreFull
 from firsthand.log.disk import translated
 
 BYTES_MAX = 1 << 20
@@ -58,16 +58,28 @@ def read(path: Path) -> bytes | None:
 
 
 def add_line(path: Path, line: bytes, *, bytes_max: int, over: Callable[[], None]) -> None:
-    """Append a line to a file in one write; when the file would be larger than that, ``over`` is called first."""
+    """Append a line to a file in one write; when the file would be larger than that, ``over`` is called first.
+
+    Behind a line that a full disk or a crash tore it begins a new one: no other line is lost with that.
+
+    Raises:
+        StoreFull: the system took a part of it only.
+        StoreReadOnly, StoreFailed: it refuses.
+    """
     with ours(f"append to {path}"):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             if os.fstat(descriptor).st_size + len(line) > bytes_max:
                 over()
-            os.write(descriptor, line + b"\n")
+            size = os.fstat(descriptor).st_size
+            torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+            whole = (b"\n" if torn else b"") + line + b"\n"
+            taken = os.write(descriptor, whole)
         finally:
             os.close(descriptor)
+    if taken < len(whole):
+        raise StoreFull(f"expected to append {len(whole):,} bytes to {path}; {taken:,} were taken. Free some space.")
 
 
 def remove(path: Path) -> None:
