@@ -195,6 +195,11 @@ def to_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+def texts(found: object) -> list[str]:
+    """Give the texts of a list in an event's meta or content, in order; none of anything else."""
+    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
+
 def to_text(data: bytes) -> str:
     """Decode bytes for reading; what is not text shows as U+FFFD."""
     try:

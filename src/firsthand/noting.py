@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from firsthand import moment, pointer
 from firsthand.errors import Erased, InvalidArgument, MalformedPointer
-from firsthand.event import Draft, Event, Kind, Trust, to_bytes
+from firsthand.event import Draft, Event, Kind, Trust, texts, to_bytes
 from firsthand.index.words import SITUATION_CHARACTERS_MAX, SITUATIONS, SITUATIONS_MAX
 from firsthand.log.append import Appended
 from firsthand.pointer import Pointer
@@ -104,7 +104,7 @@ def note(
 
 def rests_on(memory: Memory, one: Event, erased: Mapping[str, Event]) -> bool:
     """Say whether a note names one of some events as its source, or repeats its words in a situation."""
-    named = [*_texts(one.meta.get(SOURCES)), *_texts(one.meta.get(REPEATS))]
+    named = [*texts(one.meta.get(SOURCES)), *texts(one.meta.get(REPEATS))]
     for text in named:
         try:
             address = pointer.parse(text)
@@ -118,10 +118,6 @@ def rests_on(memory: Memory, one: Event, erased: Mapping[str, Event]) -> bool:
             if any(event.session == session and low <= event.position <= high for event in erased.values()):
                 return True
     return False
-
-
-def _texts(found: object) -> list[str]:
-    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
 
 def _pointer(address: str | Pointer | Appended) -> Pointer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firsthand import Kind, Memory
+from firsthand import Draft, Kind, Memory
 from firsthand.hosts.hook import HookCall, HookEvent
 from firsthand.lifecycle.shown import SAME_S, keep, shown
 from firsthand.moment import Moment
@@ -37,4 +37,14 @@ def test_a_compaction_lets_things_be_shown_again(tmp_path):
         start = HookCall("claude-code", HookEvent.SESSION_START, "SessionStart", "1", "k", source="compact")
         keep(memory, "s", start, {"shown": ["fh:r"]}, nonce="b", now=at(5))
         assert shown(memory, "s") == {"fh:r"}
+        assert memory.verify().ok
+
+
+def test_an_event_of_that_kind_that_is_none_of_ours_is_passed_over(tmp_path):
+    """What somebody appended under the kind says nothing of what was shown, and breaks no hook."""
+    with Memory.open(tmp_path) as memory:
+        keep(memory, "s", CALL, {"shown": ["fh:x"]}, nonce="a", now=at(0))
+        for text in (b"no JSON", b'["fh:y"]', b'{"shown": 7}', b'{"shown": ["fh:z", 8]}'):
+            memory.append([Draft(Kind.INJECTION, text)], session="s")
+        assert shown(memory, "s") == {"fh:x", "fh:z"}
         assert memory.verify().ok

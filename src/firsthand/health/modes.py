@@ -23,11 +23,11 @@ import json
 import re
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from firsthand.answer import Answer, Query, Scope
 from firsthand.errors import PointerError, StoreDamaged
-from firsthand.event import Event, Kind
+from firsthand.event import Event, Kind, texts
 from firsthand.health import rows
 from firsthand.value import field, value
 
@@ -126,9 +126,10 @@ def _look(agent: Agent, session: str, before: int | None) -> _Session:
 
 
 def _injected(event: Event, seen: _Session) -> None:
-    told: dict[str, Any] = json.loads(event.text)
-    preamble = told.get("preamble")
-    for pointer in (*told.get("shown", ()), *(preamble if isinstance(preamble, list) else ())):
+    from firsthand.lifecycle.shown import told_of  # noqa: PLC0415 - a hook names no failures
+
+    told = told_of(event)
+    for pointer in (*texts(told.get("shown")), *texts(told.get("preamble"))):
         seen.shown.setdefault(pointer, seen.prompts)
     if told.get("outcome") == "degraded" and not seen.degraded:
         seen.degraded = f"fh:{event.id}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from firsthand.event import Event, Kind
+from firsthand.event import Event, Kind, texts
 from firsthand.lifecycle import files, small_files
 from firsthand.lifecycle.episode import Episode
 from firsthand.lifecycle.files import EPISODES, SUFFIX
@@ -42,13 +42,12 @@ def from_event(agent: Agent, event: Event, checks: Mapping[str, str] | None = No
     name, session, through = meta.get("name"), meta.get("session"), meta.get("through")
     if not isinstance(name, str) or not isinstance(session, str) or not isinstance(through, int):
         return None
-    terms = meta.get("terms")
     pointer = f"fh:{event.id}"
     stage = (checks or {}).get(pointer, "not checked")
     return Episode(
         name=name, session=session, agent=agent.name, moment=event.time or event.ingested, pointer=pointer,
         path=str(agent.folder / file_of(name)), topic=topic_of(name),
-        terms=tuple(one for one in terms if isinstance(one, str)) if isinstance(terms, list) else (),
+        terms=tuple(texts(meta.get("terms"))),
         through=through, verified=stage == "", stage=stage,
     )  # fmt: skip
 

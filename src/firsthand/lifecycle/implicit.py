@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from firsthand.answer import Answer, Hit, Outcome, Query, Scope
-from firsthand.event import Kind
+from firsthand.event import Kind, texts
 from firsthand.lifecycle.files import outdated
 from firsthand.lifecycle.shown import shown
 from firsthand.value import replace, value
@@ -126,17 +126,16 @@ def _chosen(agent: Agent, text: str, hits: list[Hit], most: int) -> tuple[Hit, .
     sessions = {hit.session for hit in hits if hit.kind is not Kind.EPISODE}
     said = _plain(text)
     cited: set[str] = set()
-    texts = {said}
+    told = {said}
     chosen = []
     for hit in hits:
-        if hit.pointer in cited or _plain(hit.preview) in texts:
+        if hit.pointer in cited or _plain(hit.preview) in told:
             continue
         if hit.kind is Kind.EPISODE and agent.memory.event(hit.pointer).meta.get("session") in sessions:
             continue
         if hit.kind is Kind.NOTE:
-            sources = agent.memory.event(hit.pointer).meta.get("sources")
-            cited.update(one for one in sources if isinstance(one, str)) if isinstance(sources, list) else None
-        texts.add(_plain(hit.preview))
+            cited.update(texts(agent.memory.event(hit.pointer).meta.get("sources")))
+        told.add(_plain(hit.preview))
         chosen.append(hit)
         if len(chosen) == most:
             break

@@ -94,12 +94,10 @@ def messages(agent: Agent) -> tuple[Message, ...]:
     sent = [one for one in agent.own(Kind.NOTE) if isinstance(one.meta.get(INBOX), str) and not one.erased]
     read: set[str] = set()
     for one in agent.own(Kind.SESSION) if sent else ():
-        told = one.meta.get(READ)
-        read.update(name for name in told if isinstance(name, str)) if isinstance(told, list) else None
+        read.update(event.texts(one.meta.get(READ)))
     found = []
     for one in sent:
-        about = one.meta.get("about")
-        named = tuple(name for name in about if isinstance(name, str)) if isinstance(about, list) else ()
+        named = tuple(event.texts(one.meta.get("about")))
         found.append(Message(f"fh:{one.id}", one.meta[INBOX], one.text, named, one.time, f"fh:{one.id}" in read))
     return tuple(found)
 

@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from firsthand.event import Event, Kind, Trust
+from firsthand.event import Event, Kind, Trust, texts
 from firsthand.lifecycle import files, names
 from firsthand.noting import NOTES
 from firsthand.pack import cues as pack_cues
@@ -229,7 +229,7 @@ def _lines(text: str) -> Iterator[str]:
 def _procedural(agent: Agent, told: list[_Task]) -> Iterator[Part]:
     """Give rules and lessons that were noted, the newest first, then the user's rules in the newest sessions."""
     noted = [one for session in (agent.session, NOTES) for one in _rules(agent, session)]
-    gone = {p for one in noted for p in _listed(one.meta.get(files.SUPERSEDES))}
+    gone = {p for one in noted for p in texts(one.meta.get(files.SUPERSEDES))}
     shown: set[str] = set()
     for one in sorted(noted, key=lambda one: -one.position):
         if f"fh:{one.id}" not in gone and one.text not in shown:
@@ -252,10 +252,6 @@ def _rules(agent: Agent, session: str) -> Iterator[Event]:
             yield one
         if number >= RULES_MAX:
             return
-
-
-def _listed(found: object) -> list[str]:
-    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
 
 def _rubric(kept: dict[str, Version]) -> Iterator[Part]:

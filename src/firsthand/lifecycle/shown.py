@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from firsthand import event
 from firsthand.errors import IdConflict, Unresolvable
-from firsthand.event import Draft, Kind, Trust
+from firsthand.event import Draft, Event, Kind, Trust
 from firsthand.hosts.hook import HookCall, HookEvent
 from firsthand.moment import Moment
 from firsthand.pointer import Pointer
@@ -32,11 +32,19 @@ def shown(memory: Memory, session: str) -> frozenset[str]:
     """Give the pointers that were shown in a session since its window was last emptied."""
     found: set[str] = set()
     for one in memory.events(session, kind=Kind.INJECTION, newest_first=True, limit=INJECTIONS_READ_MAX):
-        told = json.loads(one.text) if not one.erased else {}
-        found.update(pointer for pointer in told.get("shown", ()))
+        found.update(event.texts(told_of(one).get("shown")))
         if one.meta.get("event") == HookEvent.SESSION_START.value and one.meta.get("source") in ANEW:
             break
     return frozenset(found)
+
+
+def told_of(one: Event) -> dict[str, Any]:
+    """Read what an event says of what was shown; nothing for one that was erased, or that is none of ours."""
+    try:
+        told = {} if one.erased else json.loads(one.text)
+    except (ValueError, RecursionError):  # `firsthand append --kind injection` takes any text
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def keep(memory: Memory, session: str, call: HookCall, told: dict[str, Any], *, nonce: str, now: Moment) -> bool:
