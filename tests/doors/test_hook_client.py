@@ -6,17 +6,19 @@ import fcntl
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hook_runs import CLIENT, Hooked, prompt, until
 
 import firsthand
 from firsthand import Kind, Memory
-from firsthand.doors import hook_asking
+from firsthand.doors import hook_asking, hook_files
 from firsthand.doors.hook_asking import LIMIT_MS, Call
 
 SLACK_S = 1.5  # for the start of an interpreter on a machine with much else to do
@@ -172,3 +174,31 @@ def test_a_request_is_read_as_it_was_written():
             hook_asking.lengths(wrong)
     with pytest.raises(ValueError, match="zip"):
         hook_asking.parsed(b"too\0few")
+
+
+def test_a_daemon_that_hangs_and_cannot_be_marked_costs_no_event(tmp_path):
+    """Where the mark of a hung daemon cannot be written the hook answers by itself all the same."""
+    user = Hooked(tmp_path)
+    user.run_folder.mkdir(mode=0o700)
+    mark = user.run_folder / "hung"
+    mark.mkdir()
+    os.utime(mark, (0, 0))
+    with (user.run_folder / "daemon.lock").open("wb") as lock, socket.socket(socket.AF_UNIX) as deaf:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # so that none is started
+        deaf.bind(str(user.run_folder / "daemon.sock"))
+        deaf.listen(1)
+        answer = user.hook(prompt(1))
+    assert (answer.code, answer.error) == (0, b"")
+    assert said(user.store) == ["prompt number 1 of s"]
+    with Memory.open(user.store, read_only=True) as memory:
+        assert memory.verify().ok
+
+
+def test_a_user_without_a_home_is_told_and_no_folder_is_taken_for_a_store(tmp_path, monkeypatch):
+    """The project's folder never becomes a store; the log of hooks, which has no place either, goes to stderr."""
+    monkeypatch.chdir(tmp_path)
+    homeless = SimpleNamespace(hook_store=lambda named: named)
+    with pytest.raises(ValueError, match="expected a home folder for the store"):
+        hook_asking.call_of(homeless, ["cursor"])
+    hook_files.log("", "said to nobody")
+    assert list(tmp_path.iterdir()) == []

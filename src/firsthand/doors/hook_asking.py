@@ -108,7 +108,7 @@ def call_of(environment: "Any", arguments: list[str]) -> Call:
     """Read a hook's command line: ``HOST [--store PATH] [--namespace NAME]``; what is not said is the variables'.
 
     Raises:
-        ValueError: there is no host, or an option is not known or lacks its value.
+        ValueError: there is no host, an option is not known or lacks its value, or there is no folder for a store.
     """
     options = {"--store": "", "--namespace": ""}
     hosts = []
@@ -122,11 +122,14 @@ def call_of(environment: "Any", arguments: list[str]) -> Call:
             hosts.append(word)
     if len(hosts) != 1 or hosts[0].startswith("-"):
         raise ValueError(f"expected HOST [--store PATH] [--namespace NAME]; got {arguments!r}")
+    store = environment.hook_store(options["--store"])
+    if not store:
+        raise ValueError("expected a home folder for the store; there is none. Install the hooks with --store PATH")
     return Call(
         operation=HOOK,
         version=VERSION,
         host=hosts[0],
-        store=environment.hook_store(options["--store"]),
+        store=store,
         namespace=options["--namespace"] or environment.default_namespace(),
         embedder=environment.default_embedder() or "none",
         nonce=os.urandom(16).hex(),
@@ -145,8 +148,8 @@ def ask(call: Call, payload: bytes, folder: str, *, loopback: bool) -> bytes | N
     try:
         status, output = exchange(connect(_socket, folder, call, loopback=loopback), call, payload, by)
     except TimeoutError:
-        with open(hung, "wb"):  # its time is what it says
-            return None
+        _mark(hung)
+        return None
     except (OSError, ValueError):  # None: nobody listens, it died, or speaks otherwise
         return None
     return output if status == ANSWERED else None
@@ -159,6 +162,14 @@ def is_private(folder: str) -> bool:
     except OSError:
         return False
     return told.st_uid == os.getuid() and not told.st_mode & 0o022
+
+
+def _mark(path: str) -> None:
+    """Note the time in an empty file."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    except OSError:  # a disk that is full: then the next hook waits for the daemon too
+        return
 
 
 def _is_fresh(mark: str) -> bool:
