@@ -364,6 +364,20 @@ def test_claude_code_answers_cursor_in_claude_codes_shape():
     assert json.loads(host.render(call, HookReply("remember"))) == context("UserPromptSubmit")
 
 
+@pytest.mark.parametrize("spelt", ["camelCase", "snake_case"])
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "SessionStart", "PostToolUse", "Stop"])
+def test_what_vs_code_runs_twice_has_one_key(event, spelt):
+    """VS Code runs Claude Code's hooks too, with the same payload: both settings give one call of one session."""
+    names = ("sessionId", "hookEventName") if spelt == "camelCase" else ("session_id", "hook_event_name")
+    fields = {names[0]: "v1", names[1]: event, "timestamp": "2026-11-21T01:00:00.000Z", "cwd": "/home/ada/proj",
+              "transcript_path": "/home/ada/t/v1.jsonl", "prompt": "hi", **BASH}  # fmt: skip
+    mine = named("vscode").parse(bytes_of(fields))
+    assert named("claude-code").parse(bytes_of(fields)) == mine
+    assert (mine.log_session, mine.event is HookEvent.OTHER, mine.key != "") == ("vscode:v1", False, True)
+    later = fields | {"timestamp": "2026-11-21T01:00:07.000Z"}
+    assert (named("vscode").parse(bytes_of(later)).key == mine.key) == (event == "PostToolUse")
+
+
 def test_two_prompts_of_one_id_have_two_keys():
     """Claude Code gives a prompt that was queued the id of the one before it; their words tell them apart."""
     fields = PLACE | {"hook_event_name": "UserPromptSubmit", "prompt_id": "p1"}

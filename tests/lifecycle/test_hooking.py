@@ -103,6 +103,34 @@ def test_each_switch_turns_its_mechanism_off(memory, tmp_path, switch):
     assert (second.session in {one.name for one in memory.sessions()} - before) == (switch != "record")
 
 
+def test_a_session_that_is_not_recorded_is_reminded_once(memory, tmp_path):
+    """With recording off the log has nothing of the session, what was shown is not shown again, and its end forgets."""
+    first_session(memory, tmp_path)
+    second = Claude(memory, tmp_path, 2)
+    (second.cwd / ".firsthand.json").write_text(json.dumps({"record": False}))
+    before = memory.stats().events
+    assert "48213" in second.prompt(ASKED)
+    assert "48213" not in second.prompt(f"so tell me: {ASKED}")
+    assert "48213" in second.context("SessionStart", source="compact") + second.prompt(f"again then: {ASKED}")
+    (kept,) = [path for path in (memory.path / "hooks" / "known").iterdir() if second.session in path.read_text()]
+    assert "Zanzibar" not in kept.read_text()
+    second.fire("SessionEnd", reason="other")
+    assert not kept.exists()
+    assert memory.stats().events == before
+
+
+def test_what_vs_code_tells_two_hooks_is_kept_and_answered_once(memory, tmp_path):
+    """One prompt that comes by Claude Code's settings and by VS Code's own is one event of one session."""
+    told = {"hook_event_name": "UserPromptSubmit", "session_id": "v1", "timestamp": "2026-11-21T01:00:00.000Z",
+            "cwd": str(tmp_path), "prompt": "set up the staging environment"}  # fmt: skip
+    for host in ("claude-code", "vscode"):
+        answered = answer(host, json.dumps(told).encode(), memory)
+        assert (answered.output, answered.fault) == (b"", "")
+    (one,) = memory.events("vscode:v1", kind=Kind.USER_MESSAGE)
+    assert one.text == "set up the staging environment"
+    assert "claude-code:v1" not in {session.name for session in memory.sessions()}
+
+
 @pytest.mark.parametrize("payload", [b"", b"{", b"[]", b"\xff\x00", b"null", b'{"session_id": 7}', b"x" * 100_000])
 def test_what_a_host_says_wrong_is_a_fault_and_no_error(memory, payload):
     """A payload that cannot be understood is answered with nothing, and kept as a fault."""

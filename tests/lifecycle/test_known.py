@@ -8,7 +8,7 @@ from firsthand.lifecycle.known import Known
 
 def test_what_is_kept_of_a_session_comes_back_by_namespace(tmp_path):
     """A session of the same name in another namespace is another one."""
-    one = Known("agent", payloads=True, told=("a",))
+    one = Known("agent", payloads=True, told=("a",), shown=("fh:x", "fh:y"))
     known.keep(tmp_path, "n", "s", one)
     assert known.known(tmp_path, "n", "s") == one
     assert known.known(tmp_path, "m", "s") == Known()
@@ -21,6 +21,15 @@ def test_a_file_of_another_version_says_nothing(tmp_path):
     for data in (b"", b"[]", b"{", b'{"agent": 1}'):
         path.write_bytes(data)
         assert known.known(tmp_path, "n", "s") == Known()
+
+
+def test_what_was_shown_is_bounded_and_can_be_forgotten(tmp_path):
+    """The newest pointers are kept; a session that is forgotten leaves no file."""
+    known.keep(tmp_path, "n", "s", Known(shown=tuple(f"fh:{number}" for number in range(known.SHOWN_MAX + 5))))
+    assert known.known(tmp_path, "n", "s").shown[0] == "fh:5"
+    assert len(known.known(tmp_path, "n", "s").shown) == known.SHOWN_MAX
+    known.forget(tmp_path, "n", "s")
+    assert list((tmp_path / "hooks" / "known").iterdir()) == []
 
 
 def test_the_oldest_are_forgotten_above_the_limit(tmp_path, monkeypatch):

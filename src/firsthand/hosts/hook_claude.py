@@ -1,4 +1,4 @@
-"""Hooks of Claude Code, and what Cursor makes of them.
+"""Hooks of Claude Code, and what Cursor and VS Code make of them.
 
 Contract: Claude Code 2.1.329. Context is read at six events; at Stop and
 SubagentStop it would make the turn go on and cost a call of the model, so nothing
@@ -6,10 +6,12 @@ is said there. ``updatedToolOutput`` takes the place of a tool's output, in the
 shape of the output itself: `replaced` puts the text where the output's own largest
 text stood.
 
-Cursor runs the hooks of Claude Code's settings too. Its payloads name a
-``cursor_version`` or a ``generation_id``; such a call is read as Cursor's own
-module reads it, host and key included, and answered in Claude Code's shape, which
-is what Cursor expects from these settings.
+Cursor and VS Code run the hooks of Claude Code's settings too. Cursor's payloads
+name a ``cursor_version`` or a ``generation_id``; those of VS Code tell the time of
+the event (``timestamp``, the same one to each hook) and no ``permission_mode``,
+or spell names in camelCase. Such a call is read as that host's own module reads it,
+host and key included, so what its own settings tell a hook as well is known by its
+key; it is answered in Claude Code's shape, which is what both expect here.
 """
 
 from __future__ import annotations
@@ -33,11 +35,15 @@ class ClaudeCode(Shaped):
     """Claude Code."""
 
     def call_of(self, told: Mapping[str, Any]) -> HookCall:
-        """Make the call of a payload's fields; Cursor's are read as Cursor's."""
+        """Make the call of a payload's fields; those of Cursor and VS Code are read as theirs."""
         if any(name in told for name in _OF_CURSOR):
             from firsthand.hosts.hook_cursor import HOST as CURSOR  # noqa: PLC0415 - seldom, and a hook starts often
 
             return CURSOR.call_of(told)
+        if ("timestamp" in told and "permission_mode" not in told) or "hookEventName" in told:
+            from firsthand.hosts.hook_vscode import HOST as VSCODE  # noqa: PLC0415 - the same
+
+            return VSCODE.call_of(told)
         return super().call_of(told)
 
     def specific(self, call: HookCall, reply: HookReply) -> dict[str, Any]:

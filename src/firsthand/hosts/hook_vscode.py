@@ -2,7 +2,9 @@
 
 Claude-shaped, with ``sessionId`` and ``hookEventName`` in camelCase. Context is
 read at four events; a prompt takes none, only a message for the user. It has eight
-events, and no end of a session.
+events, and no end of a session. It runs the hooks of Claude Code's settings with the
+same payloads (`hook_claude` hands them over); newer builds spell the names as Claude
+Code does. The time of the event is told to all its hooks alike, and makes the key.
 """
 
 from __future__ import annotations

@@ -72,7 +72,10 @@ def answer_hook(
     speaks = hook_hosts.named(host)
     call = speaks.parse(payload)
     hook = _Hook(memory, call, nonce, now or moment.now(), deadline_ms)
-    reply = hook.run(reads_context=speaks.reads_context(call.event))
+    reads = speaks.reads_context(call.event)
+    if reads and call.host != host:  # another host runs these hooks: what it does not read would count as shown
+        reads = hook_hosts.named(call.host).reads_context(call.event)
+    reply = hook.run(reads_context=reads)
     return Answered(
         b"" if reply.is_empty else speaks.render(call, reply), hook.left, "; ".join(hook.faults), hook.again
     )
@@ -235,6 +238,8 @@ class _Hook:
             self._try("shown", lambda: kept.append(self._keep()))
             if kept == [False]:  # another hook has said it
                 context, told = [], []
+        elif not self._settings.record and not self._memory.read_only:
+            self._try("known", self._keep_unrecorded)
         new = [fault for fault in self.faults if fault[:80] not in self._known.told]
         speaks = self._call.event in (HookEvent.SESSION_START, HookEvent.PROMPT)
         if new and speaks:
@@ -247,6 +252,16 @@ class _Hook:
 
     def _write_known(self) -> None:
         known.keep(self._memory.path, self._memory.namespace, self._session, self._known)
+
+    def _keep_unrecorded(self) -> None:
+        """Where nothing is recorded, keep pointers of what is shown in the session's small file, until its end."""
+        if self._call.event is HookEvent.SESSION_END:
+            known.forget(self._memory.path, self._memory.namespace, self._session)
+            return
+        after = shown.unrecorded(self._known, self._call, self._shown.get("shown", ()))
+        if after != self._known:
+            self._known = after
+            self._write_known()
 
     def _keep(self) -> bool:
         return shown.keep(self._memory, self._session, self._call, self._shown, nonce=self._nonce, now=self._now)

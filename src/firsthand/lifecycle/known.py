@@ -1,13 +1,13 @@
 """What the hooks know of a session from one call to the next: whose it is, how it is recorded, what was told.
 
 A small file a session, disposable: without it the agent is found again by the
-folder, and a fault is told once more. The invariant: a session stays the agent's
-with whom it began, also when it changes its folder.
+folder, and a fault is told once more. The invariants: a session stays the agent's
+with whom it began, also when it changes its folder; of a session that is not recorded
+the file holds pointers of what it was shown, none of its words, and goes with its end.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from firsthand.value import value
 
 KNOWN_MAX = 5_000
 TOLD_MAX = 32
+SHOWN_MAX = 200
+"""Pointers, the newest."""
 
 
 @value
@@ -26,11 +28,13 @@ class Known:
         agent: whose it is; empty while nothing is known.
         payloads: True when it is recorded from what the hooks are told, since it has no transcript.
         told: faults that the user was told of, by their first words.
+        shown: pointers of what was shown in its window, while it is not recorded; else the log says so.
     """
 
     agent: str = ""
     payloads: bool = False
     told: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
 
 def known(store: Path, namespace: str, session: str) -> Known:
@@ -40,7 +44,8 @@ def known(store: Path, namespace: str, session: str) -> Known:
         return Known()
     try:
         told = json.loads(data)
-        return Known(str(told["agent"]), told["payloads"] is True, tuple(map(str, told["told"]))[:TOLD_MAX])
+        faults, held = tuple(map(str, told["told"]))[:TOLD_MAX], tuple(map(str, told.get("shown", ())))
+        return Known(str(told["agent"]), told["payloads"] is True, faults, held[-SHOWN_MAX:])
     except (ValueError, KeyError, TypeError, RecursionError):  # another version's
         return Known()
 
@@ -51,8 +56,20 @@ def keep(store: Path, namespace: str, session: str, one: Known) -> None:
     Raises:
         StoreError: it cannot be written.
     """
-    told = {"session": session, "agent": one.agent, "payloads": one.payloads, "told": list(one.told[:TOLD_MAX])}
+    told = {
+        "session": session, "agent": one.agent, "payloads": one.payloads, "told": list(one.told[:TOLD_MAX]),
+        "shown": list(one.shown[-SHOWN_MAX:]),
+    }  # fmt: skip
     small_files.write(_path(store, namespace, session), json.dumps(told).encode())
+
+
+def forget(store: Path, namespace: str, session: str) -> None:
+    """Forget a session.
+
+    Raises:
+        StoreError: its file cannot be removed.
+    """
+    small_files.remove(_path(store, namespace, session))
 
 
 def prune(store: Path) -> int:
@@ -70,4 +87,4 @@ def prune(store: Path) -> int:
 
 def _path(store: Path, namespace: str, session: str) -> Path:
     key = f"{namespace}\0{session}".encode("utf-8", "surrogatepass")
-    return store / "hooks" / "known" / f"{hashlib.blake2s(key, digest_size=12).hexdigest()}.json"
+    return store / "hooks" / "known" / f"{blake2s(key, size=12).hex()}.json"

@@ -2,21 +2,24 @@
 
 They say what not to show again, let a call that comes twice be known (Cursor runs
 Claude's hooks too), and are what `doctor` reads. The invariant: what is shown is kept
-before it is shown, by exactly one of several hooks for the same thing.
+before it is shown, by exactly one of several hooks for the same thing. Of a session that
+the user does not let record there is no event: its pointers stand in `known` until it ends.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from firsthand import event
 from firsthand.errors import IdConflict, Unresolvable
 from firsthand.event import Draft, Event, Kind, Trust
 from firsthand.hosts.hook import HookCall, HookEvent
+from firsthand.lifecycle import known
 from firsthand.moment import Moment
 from firsthand.pointer import Pointer
+from firsthand.value import replace
 
 if TYPE_CHECKING:
     from firsthand.memory import Memory
@@ -30,12 +33,21 @@ ANEW = ("compact", "clear")
 
 def shown(memory: Memory, session: str) -> frozenset[str]:
     """Give the pointers that were shown in a session since its window was last emptied."""
-    found: set[str] = set()
+    found: set[str] = set(known.known(memory.path, memory.namespace, session).shown)
     for one in memory.events(session, kind=Kind.INJECTION, newest_first=True, limit=INJECTIONS_READ_MAX):
         found.update(event.texts(told_of(one).get("shown")))
         if one.meta.get("event") == HookEvent.SESSION_START.value and one.meta.get("source") in ANEW:
             break
     return frozenset(found)
+
+
+def unrecorded(before: known.Known, call: HookCall, pointers: Iterable[str]) -> known.Known:
+    """Add what a session that is not recorded is about to be shown to what is known of it.
+
+    Of two hooks that come at the very same moment both may show it: only the log decides between them.
+    """
+    anew = call.event is HookEvent.SESSION_START and call.source in ANEW
+    return replace(before, shown=tuple(dict.fromkeys([*(() if anew else before.shown), *pointers])))
 
 
 def told_of(one: Event) -> dict[str, Any]:
@@ -58,7 +70,7 @@ def keep(memory: Memory, session: str, call: HookCall, told: dict[str, Any], *, 
     """
     meta = {"event": call.event.value, "source": call.source, "host": call.host, "nonce": nonce}
     about = f"{call.event.value}\0{call.key}\0{call.source}\0{call.prompt}\0{call.call_id}\0{call.tool_input}"
-    digest = hashlib.blake2s(about.encode("utf-8", "surrogatepass")).digest()
+    digest = blake2s(about.encode("utf-8", "surrogatepass"))
     bucket = now.microseconds // (SAME_S * 1_000_000)
     ids = [
         event.derived_id(None, b"injection", memory.namespace.encode(), session.encode(), digest, b"%d" % number)
