@@ -24,6 +24,7 @@ from firsthand.lifecycle.faults import Fault, keep_fault
 from firsthand.lifecycle.installed import Installed
 from firsthand.lifecycle.settings import session_file
 from firsthand.moment import Moment, now
+from firsthand.value import replace
 
 DAY = 86_400 * 1_000_000
 QUIET = Look(canary=False, keep=False)
@@ -98,6 +99,28 @@ def test_a_fault_inside_the_store_is_named(store, statement, stage, words, mend)
     assert first[:2] == (stage, "broken")
     assert words in first[2]
     assert mend in first[2]
+
+
+@pytest.mark.parametrize(
+    ("statement", "stage"),
+    [("DROP TABLE session", "log"), ("DROP TABLE event", "store"), ("DROP TABLE namespace", "store")],
+)
+def test_a_table_that_is_gone_is_a_finding_and_no_crash(store, statement, stage):
+    """There is a report whatever is wrong; what could not be looked at is broken and says what to type."""
+    sql(store, statement)
+    first = found(store)[0]
+    assert first[:2] == (stage, "broken")
+    assert "cannot be looked at" in first[2]
+    assert "firsthand verify" in first[2]
+
+
+def test_pulses_that_cannot_be_read_are_a_finding(store):
+    """A file in the place of their folder is named, and the other stages are looked at all the same."""
+    (store / "hooks").mkdir(exist_ok=True)
+    (store / "hooks" / "fired").write_text("")
+    report = examine(store, namespace="default", look=QUIET)
+    assert [(one.stage, one.severity) for one in report.findings] == [(Stage.HOOKS, Severity.BROKEN)]
+    assert Stage.RECALL in report.looked_at
 
 
 def test_a_rebuilt_index_is_healthy_again(store):
@@ -275,6 +298,19 @@ def test_a_command_that_loses_canaries_is_to_blame(store, tmp_path, alone):
     (one,) = canary.findings(store, (ours(tmp_path / "settings.json", deaf),), now())
     assert (one.stage, one.severity, one.mend) == (Stage.HOOKS, Severity.BROKEN, "firsthand install claude-code")
     assert canary.silent(store) == Rate(1, 2)
+
+
+def test_a_command_that_came_with_a_checkout_is_named_and_not_run(store, tmp_path, alone):
+    """Of a project's settings our own command alone is run: whoever wrote the project must not run one of theirs."""
+    ran = tmp_path / "ran"
+    theirs = shlex.join(["/bin/sh", "-c", f"touch {ran}", "firsthand", "hook", "claude-code"])
+    place = replace(ours(tmp_path / "settings.local.json", theirs), scope="project")
+    (one,) = canary.findings(store, (place,), now())
+    assert (one.stage, one.severity, "is not of this installation" in one.what) == (Stage.HOOKS, Severity.NOTE, True)
+    assert [sent.way for sent in canary.kept(store)] == ["directly"]
+    assert not ran.exists()
+    assert canary.findings(store, (replace(place, command=COMMAND),), now()) == []
+    assert [sent.way for sent in canary.kept(store)] == ["directly", "directly", "claude-code"]
 
 
 def test_a_canary_names_the_index_that_lost_it(store):

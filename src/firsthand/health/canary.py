@@ -4,6 +4,8 @@ One session is told a word that stands nowhere else; another asks for it; the te
 its hook injects must hold the word. Each stage is looked at by itself, so that the one
 that loses it is named. Where a host's settings hold a hook's command, that very command
 is run; if the canary is lost there and not on the direct way, the command is to blame.
+A project's settings come with its checkout, from whoever wrote it: of them only the
+command that this installation writes itself is run, and any other is named.
 
 The invariant: canaries live in a namespace of their own, so no agent ever meets one; one
 costs three events (about 2 kB), and at most `SENT_A_DAY_MAX` are sent in a day. What
@@ -18,6 +20,7 @@ from __future__ import annotations
 import json
 import secrets
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -50,6 +53,7 @@ HOSTS = ("claude-code", "codex")
 DIRECT = "directly"
 _TOLD = "Canary {name} carries the word {word} from the hook of one session to the agent of another."
 _ASKS = "Which word does canary {name} carry from the hook of one session to the agent of another?"
+_CLIENT = Path(__file__).parents[1] / "doors" / "hook_client.py"
 _DAY = 86_400 * 1_000_000
 
 
@@ -96,6 +100,7 @@ def findings(root: Path, places: Sequence[Installed], now: Moment) -> list[Findi
     found = _lost(direct, "look at the other findings, then: firsthand rebuild")
     if found:
         return found  # what is lost on the direct way is lost on each
+    found += _not_run(places)
     for place, command in _commands(places):
         sent = send(root, now, place.host, _by_command(root, command))
         found += _lost(replace(sent, lost=Stage.HOOKS.value), place.mend) if sent.lost else []
@@ -245,8 +250,24 @@ def _commands(places: Sequence[Installed]) -> list[tuple[Installed, tuple[str, .
     found: dict[tuple[str, tuple[str, ...]], Installed] = {}
     for one in places:
         for words in commands(one.command) if one.host in HOSTS and one.events else ():
-            found.setdefault((one.host, tuple(words)), one)
+            if one.scope != "project" or _is_own(words):
+                found.setdefault((one.host, tuple(words)), one)
     return [(place, words) for (_, words), place in found.items()][:COMMANDS_MAX]
+
+
+def _not_run(places: Sequence[Installed]) -> list[Finding]:
+    """Name the settings of projects whose command is not this installation's."""
+    found = []
+    for one in places:
+        if one.scope == "project" and one.host in HOSTS and not all(map(_is_own, commands(one.command))):
+            what = f"{one.where} runs a command that is not of this installation: no canary was sent by it"
+            found.append(Finding(Stage.HOOKS, Severity.NOTE, what, f"look at it; if it is yours: {one.mend}"))
+    return found
+
+
+def _is_own(words: Sequence[str]) -> bool:
+    """Say whether a command is the one that an install of this interpreter and package writes."""
+    return list(words[:5]) == [sys.executable, "-I", "-S", "-E", str(_CLIENT)]
 
 
 def _lost(one: Canary, mend: str) -> list[Finding]:

@@ -21,6 +21,7 @@ from firsthand.health import around, canary, rows, stages, status
 from firsthand.health.around import DaemonState
 from firsthand.health.finding import AgentHealth, Finding, HealthReport, Rate, Severity, Stage, in_order
 from firsthand.lifecycle import pulse
+from firsthand.log.database import translating
 from firsthand.memory import Memory
 from firsthand.moment import Moment
 from firsthand.recall.kept_gate import gate_of
@@ -70,6 +71,7 @@ class Look:
 class _Seen:
     """What a look has found so far."""
 
+    store: Path
     findings: list[Finding] = field(default_factory=list)
     stages: list[Stage] = field(default_factory=list)
     figures: dict[str, str] = field(default_factory=dict)
@@ -78,7 +80,8 @@ class _Seen:
     def check(self, stage: Stage, look: Check) -> None:
         """Look at a stage; what cannot be looked at is broken itself."""
         try:
-            self.findings += look()
+            with translating(self.store):  # a look reads tables itself, and any of them may be gone
+                self.findings += look()
         except FirsthandError as error:
             self.findings.append(Finding(stage, Severity.BROKEN, f"cannot be looked at: {error}", "firsthand verify"))
             return
@@ -105,7 +108,7 @@ def examine(
     begun, at = time.monotonic(), now or moment.now()
     root = (store or environment.default_store()).absolute()
     named = namespace if namespace is not None else environment.default_namespace()
-    seen = _Seen()
+    seen = _Seen(root)
     memory = _opened(root, named, seen)
     try:
         _around(seen, root, look, memory, at)
@@ -149,7 +152,7 @@ def _around(seen: _Seen, root: Path, look: Look, memory: Memory | None, at: Mome
         seen.check(Stage.STORE, lambda: stages.of_room(root, look.free_bytes))
         seen.check(Stage.JOBS, lambda: around.of_jobs(root, at))
     seen.check(Stage.SETTINGS, lambda: around.of_settings(root, look.cwd))
-    fired = pulse.fired(root)
+    fired = _fired(seen, root)
     if places is not None:
         seen.check(Stage.HOOKS, lambda: around.of_installed(places, fired, memory))
     if memory is not None and fired:
@@ -158,6 +161,15 @@ def _around(seen: _Seen, root: Path, look: Look, memory: Memory | None, at: Mome
         seen.figures[f"fired {one.host} {one.event.value}"] = str(one.moment)
     if look.daemon is not None:
         seen.check(Stage.DAEMON, lambda: around.of_daemon(look.daemon))
+
+
+def _fired(seen: _Seen, root: Path) -> tuple[pulse.Fired, ...]:
+    """Read when hooks last fired; that it cannot be read is found."""
+    try:
+        return pulse.fired(root)
+    except FirsthandError as error:
+        seen.findings.append(Finding(Stage.HOOKS, Severity.BROKEN, f"cannot be looked at: {error}", "check the disk"))
+        return ()
 
 
 def _inside(seen: _Seen, memory: Memory, look: Look, at: Moment) -> None:
