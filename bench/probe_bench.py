@@ -1,0 +1,189 @@
+"""How often the probe of notes is right, by kind, beside a probe that looks for pieces of the source.
+
+    python bench/probe_bench.py                       the half that the probe may be tuned on
+    python bench/probe_bench.py --failures            ... with every case that it gets wrong
+    python bench/probe_bench.py --half held-out       the half kept for the report: no case is shown
+
+The set and its gold: bench/probe_set. Leaves with 1 when less than 95 % are right or more
+than 2 % of the silent failures are missed. No model, no data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from firsthand.evals.stats import Rate, rate
+from firsthand.value import value
+from probe_set.case import Case, half_of
+from probe_set.cases import cases
+from probe_set.gold import REGIMES, Regime
+
+RIGHT_MIN = 0.95
+MISSED_MAX = 0.02
+PIECE = 18
+"""Characters of a piece of the source: as much as the public harness looks for (reclaim.md, 4d)."""
+
+SILENT: Regime = "uncorrectable_silent"
+
+Judge = Callable[[Case], Regime]
+
+
+@value
+class Measured:
+    """What one probe said of some cases.
+
+    Attributes:
+        said: case and what was said of it.
+        seconds: for all of them.
+    """
+
+    said: Sequence[tuple[Case, Regime]]
+    seconds: float
+
+    def right(self, kind: str = "") -> Rate:
+        """Share of right verdicts, of one kind or of all."""
+        verdicts = [case.gold == said for case, said in self.said if kind in {"", case.kind}]
+        return rate(sum(verdicts), len(verdicts))
+
+    def missed(self, kind: str = "") -> Rate:
+        """Share of silent failures that were called something else."""
+        silent = [said for case, said in self.said if case.gold == SILENT and kind in {"", case.kind}]
+        return rate(sum(said != SILENT for said in silent), len(silent))
+
+    def alarms(self) -> Rate:
+        """Share of the other notes that were called silent failures."""
+        others = [said for case, said in self.said if case.gold != SILENT]
+        return rate(sum(said == SILENT for said in others), len(others))
+
+
+def main(argv: Sequence[str] | None = None, judge: Judge | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--half", choices=("dev", "held-out"), default="dev")
+    parser.add_argument("--kind", nargs="+", default=(), help="these kinds alone; the limits still count")
+    parser.add_argument("--failures", action="store_true", help="show what was wrong; of the dev half alone")
+    chosen = parser.parse_args(argv)
+    if chosen.failures and chosen.half == "held-out":
+        parser.error("the held-out half is not looked at: --failures shows the dev half alone")
+    known = {case.kind for case in cases()}
+    if unknown := sorted(set(chosen.kind) - known):
+        parser.error(f"no such kind: {', '.join(unknown)}; there are {', '.join(sorted(known))}")
+    picked = [case for case in half_of(cases(), chosen.half) if not chosen.kind or case.kind in chosen.kind]
+    ours, plain = measured(picked, judge or probe_of_firsthand()), measured(picked, pieces)
+    print("\n".join(report(ours, plain, chosen.half)))
+    if chosen.failures:
+        print("\n".join(failures(ours)))
+    return 0 if good(ours) else 1
+
+
+def probe_of_firsthand() -> Judge:
+    """Give the probe under test."""
+    from firsthand.notes.probe import probe
+
+    def judged(case: Case) -> Regime:
+        return probe(case.note, case.messages, claim=case.claim, expand=case.expand.get).regime
+
+    return judged
+
+
+def measured(picked: Iterable[Case], judge: Judge) -> Measured:
+    """Ask for a verdict on each case.
+
+    Raises:
+        Exception: whatever the probe raised, with the case that it was raised on.
+    """
+    said, begun = [], time.perf_counter()
+    for case in picked:
+        try:
+            said.append((case, judge(case)))
+        except Exception as error:
+            error.add_note(f"on the case {case.id}")
+            raise
+    return Measured(said, time.perf_counter() - begun)
+
+
+def good(ours: Measured) -> bool:
+    """Whether the limits are kept."""
+    right, missed = ours.right(), ours.missed()
+    return right.n > 0 and right.hits >= RIGHT_MIN * right.n and missed.hits <= MISSED_MAX * missed.n
+
+
+# the baseline -------------------------------------------------------------------------------------------
+
+
+def pieces(case: Case) -> Regime:
+    """Judge as a probe of substrings does: a piece of the source stands in the note, or the conclusion does.
+
+    The source is the longest message of the user or of a tool; the conclusion is each number,
+    or else each capitalised word, of the agent's first message after it. It follows no pointer.
+    """
+    said = [message["content"] for message in case.messages]
+    given = [place for place, message in enumerate(case.messages) if message["role"] != "assistant"]
+    place = max(given, key=lambda at: len(said[at]))
+    words = [at for at in range(len(said[place])) if at == 0 or said[place][at - 1].isspace()]
+    if any(said[place][at : at + PIECE] in case.note for at in words if len(said[place]) - at >= PIECE):
+        return "correctable"
+    after = next((said[at] for at in range(place + 1, len(said)) if case.messages[at]["role"] == "assistant"), "")
+    stripped = [word.strip(".,;:!?$€£") for word in after.split()]
+    concluded = [word for word in stripped if any(letter.isdigit() for letter in word)]
+    concluded = concluded or [word for word in stripped[1:] if word[:1].isupper()]
+    return SILENT if any(word in case.note for word in concluded) else "uncorrectable_loud"
+
+
+# what is printed ----------------------------------------------------------------------------------------
+
+
+def report(ours: Measured, plain: Measured, half: str) -> list[str]:
+    """Write the tables, in Markdown."""
+    n = len(ours.said)
+    kinds = sorted({case.kind for case, _ in ours.said})
+    return [
+        f"The {half} half: {n} notes of {len(kinds)} kinds. {1000 * ours.seconds / max(1, n):.2f} ms a note.",
+        "",
+        "| | probe | pieces of 18 characters |",
+        "|---|---|---|",
+        f"| right | {ours.right()} | {plain.right()} |",
+        f"| silent failures missed | {ours.missed()} | {plain.missed()} |",
+        f"| others called silent | {ours.alarms()} | {plain.alarms()} |",
+        "",
+        "| kind | n | probe right | silent missed | pieces right |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {kind} | {ours.right(kind).n} | {ours.right(kind).hits} | "
+            f"{ours.missed(kind).hits} of {ours.missed(kind).n} | {plain.right(kind).hits} |"
+            for kind in kinds
+        ),
+        "",
+        *confusion(ours),
+        "",
+        f"At least {RIGHT_MIN:.0%} right, at most {MISSED_MAX:.0%} missed: {'kept' if good(ours) else 'NOT kept'}.",
+    ]
+
+
+def confusion(ours: Measured) -> list[str]:
+    """Write what was said of each regime."""
+    seen = Counter((case.gold, said) for case, said in ours.said)
+    return [
+        "| gold \\ said | " + " | ".join(REGIMES) + " |",
+        "|---" * (len(REGIMES) + 1) + "|",
+        *(f"| {gold} | " + " | ".join(str(seen[gold, said]) for said in REGIMES) + " |" for gold in REGIMES),
+    ]
+
+
+def failures(ours: Measured) -> list[str]:
+    """Write each case that was judged wrongly, whole."""
+    found = []
+    for case, said in ours.said:
+        if said == case.gold:
+            continue
+        found += [f"\n== {case.id}: is {case.gold}, was called {said}; claim: {case.claim}; missing: {case.missing}"]
+        found += [f"  {message['role']} [{message['pointer']}]: {message['content']}" for message in case.messages]
+        found += ["  NOTE: " + case.note]
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
