@@ -7,10 +7,11 @@ import random
 
 import pytest
 
-from firsthand import Memory
+from firsthand import Draft, Kind, Memory, Trust
 from firsthand.hosts.hook import HookCall, HookEvent
 from firsthand.lifecycle.actions import warn
 from firsthand.lifecycle.settings import Settings
+from firsthand.value import replace
 
 
 @pytest.fixture
@@ -59,6 +60,32 @@ def test_a_decision_is_shown_at_the_program_that_it_put_aside(memory):
     assert "pnpm instead of npm" in said(memory, "Bash", command="npm install left-pad")
     assert said(memory, "Bash", command="pnpm install left-pad") == ""
     assert said(memory, "Bash", command="bazel build pnpm") == ""
+
+
+def test_only_the_user_s_own_words_forbid(memory):
+    """What a subagent was told is not the user's rule, and a message of another agent decides nothing."""
+    memory.append([Draft(Kind.USER_MESSAGE, b"Never touch schema/orders.sql again.", trust=Trust.AGENT)], session="old")
+    assert said(memory, "Edit", file_path="/w/schema/orders.sql", new_string="x") == ""
+    for text in (b"Never touch src/carts.py again.", b"We decided to use pnpm instead of npm here."):
+        for kind in (Kind.USER_MESSAGE, Kind.NOTE):
+            memory.append([Draft(kind, text, trust=Trust.UNTRUSTED)], session="old")
+    assert said(memory, "Edit", file_path="/w/src/carts.py", new_string="x") == ""
+    assert said(memory, "Bash", command="npm install left-pad") == ""
+
+
+def test_across_agents_the_session_s_own_window_stays_out(memory):
+    """With other agents' sessions let in, what failed in this very session is still not told again."""
+    for name in ("new", "new/agent-7", "of another agent"):
+        session = memory.session(name, agent="y")
+        call = session.tool_call("Bash", {"command": f"make deploy {name[:5]}"})
+        session.tool_result(call, "Exit code 1\nno", meta={"is_error": True})
+    call = HookCall("claude-code", HookEvent.BEFORE_TOOL, tool="Bash", tool_input='{"command": "make deploy new"}')
+    other = replace(call, tool_input='{"command": "make deploy of an"}')
+    told = [
+        warn(memory.agent("a"), one, "new", Settings(across=across), deadline_ms=5_000).text != ""
+        for across in (False, True) for one in (call, other)
+    ]  # fmt: skip
+    assert told == [False, False, False, True]
 
 
 def test_a_command_that_only_reads_is_not_asked_for(memory):

@@ -14,7 +14,7 @@ import re
 from typing import TYPE_CHECKING
 
 from firsthand.answer import Query, Scope
-from firsthand.event import Event, Kind
+from firsthand.event import Event, Kind, Trust
 from firsthand.hosts.hook import HookCall
 from firsthand.lifecycle.implicit import Reminder
 from firsthand.lifecycle.shown import shown
@@ -81,9 +81,8 @@ def warn(agent: Agent, call: HookCall, session: str, settings: Settings, *, dead
         return Reminder(skipped="no command and no file")
     if action.split(maxsplit=1)[0] in READS and not _JOINS.search(action):
         return Reminder(skipped="it only reads")
-    named = agent.scope(across=settings.across)
-    others = tuple(one for one in named.sessions if one.partition("/agent-")[0] != session)
-    scope = replace(named, sessions=others)
+    # What the session itself said stands in its window.
+    scope = replace(agent.scope(across=settings.across), without_sessions=(session, f"{session}/agent-*"))
     found = _failed(agent.memory, call, action, scope, deadline_ms) or _said(
         agent.memory, call, action, scope, deadline_ms
     )
@@ -132,9 +131,9 @@ def _said(memory: Memory, call: HookCall, action: str, scope: Scope, deadline_ms
     program = action.split(maxsplit=1)[0].rpartition("/")[2].casefold()
     kinds = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.NOTE)
     for one in _asked(memory, action, scope, kinds, SAID_MAX, deadline_ms):
-        if one.erased:
+        if one.erased or one.trust is Trust.UNTRUSTED:  # who could write there could forbid what they like
             continue
-        by_user = one.kind is Kind.USER_MESSAGE
+        by_user = one.kind is Kind.USER_MESSAGE and one.trust is Trust.TRUSTED  # a subagent's is its agent's
         for rule in rules(one.text) if by_user else ():
             if _FORBIDS.search(rule.said) and _covers(rule.said, words):
                 return f"fh:{one.id}", f"{clock(one.time)}: the user said: {_short(rule.text)}"

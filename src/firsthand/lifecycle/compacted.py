@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from firsthand.compact.hints import terms
 from firsthand.compact.reflect import questions
-from firsthand.event import Event, Kind
+from firsthand.event import Event, Kind, Trust
 from firsthand.moment import clock
 from firsthand.task.constraints import sentences
 from firsthand.value import value
@@ -60,9 +60,8 @@ def left(memory: Memory, session: str) -> LeftWindow:
             break
     if not gone:
         return LeftWindow()
-    rules = [
-        (sentence, f"fh:{one.id}") for one in gone if one.kind is Kind.USER_MESSAGE for sentence in sentences(one.text)
-    ]
+    said = (one for one in gone if one.kind is Kind.USER_MESSAGE and one.trust is Trust.TRUSTED)
+    rules = [(sentence, f"fh:{one.id}") for one in said for sentence in sentences(one.text)]
     rules = [(sentence, pointer) for sentence, pointer in rules if sentence not in summary][-RULES_MAX:]
     strings = [
         one for one in questions(((one.id, one.text) for one in gone), STRINGS_MAX * 2) if one.string not in summary
