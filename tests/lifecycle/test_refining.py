@@ -6,7 +6,7 @@ import pytest
 from sessions_made import at, bootstrap
 
 from firsthand import InvalidArgument, Memory, Refiner
-from firsthand.errors import ModelUnavailable
+from firsthand.errors import ModelUnavailable, StoreError
 from firsthand.lifecycle.refining import SPEND_FILE, Spend, claims_of
 
 
@@ -77,8 +77,13 @@ def test_what_was_spent_must_be_readable(memory):
     """A broken record of spending is an error, not a fresh start; a cap that is none is refused."""
     made = refiner(memory, "- x")
     assert made.spent() == Spend("2026-09-21")
-    (memory.path / SPEND_FILE).write_text("[")
-    with pytest.raises(InvalidArgument, match="what was spent on a model"):
+    for broken in ("[", "7", '{"day": "2026-09-21", "calls": "many", "tokens": 1}'):
+        (memory.path / SPEND_FILE).write_text(broken)
+        with pytest.raises(InvalidArgument, match="what was spent on a model"):
+            made("text", [])
+    (memory.path / SPEND_FILE).unlink()
+    (memory.path / SPEND_FILE).mkdir()
+    with pytest.raises(StoreError, match="read"):
         made("text", [])
     with pytest.raises(InvalidArgument, match="calls_max is a whole number from 1"):
         refiner(memory, "", calls_max=0)

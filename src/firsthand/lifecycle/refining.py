@@ -15,7 +15,6 @@ It knows no provider: ``ask`` takes a text and gives one, such as
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -23,19 +22,19 @@ from pathlib import Path
 from firsthand import moment
 from firsthand.errors import InvalidArgument, ModelError
 from firsthand.event import Event
+from firsthand.lifecycle import small_files
 from firsthand.lifecycle.closing import Refinement
 from firsthand.lifecycle.secret import without_secrets
 from firsthand.moment import Moment
 from firsthand.printable import shown
 from firsthand.tokens import estimate
-from firsthand.value import value
+from firsthand.value import asdict, value
 
 CALLS_MAX = 20
 TOKENS_MAX = 100_000
 LINES_MAX = 12
 LINE_CHARACTERS_MAX = 300
 SPEND_FILE = "refining.json"
-SPEND_BYTES_MAX = 4_096
 
 _PROMPT = """Below is an episode, taken out of the log of an agent's session. Write at most eight short lines that
 say what matters for a later session: what was decided and why, what was tried and did not work, what is left.
@@ -112,24 +111,23 @@ class Refiner:
 
         Raises:
             InvalidArgument: the file that says so is none; nothing is spent until it is removed.
+        StoreError: it cannot be read.
         """
         today = str(Moment(self._now().microseconds))[:10]
-        try:
-            told = json.loads(self._file.read_bytes()[:SPEND_BYTES_MAX])
-            spend = Spend(told["day"], told["calls"], told["tokens"])
-        except FileNotFoundError:
+        kept = small_files.read(self._file)
+        if kept is None:
             return Spend(today)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        try:
+            told = json.loads(kept)
+            spend = Spend(str(told["day"]), int(told["calls"]), int(told["tokens"]))
+        except (ValueError, KeyError, TypeError) as error:
             raise InvalidArgument(
                 f"{self._file} should say what was spent on a model today; it cannot be read ({error}). Remove it."
             ) from error
         return spend if spend.day == today else Spend(today)
 
     def _keep(self, spend: Spend) -> None:
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        new = self._file.with_name(f".{SPEND_FILE}.{os.getpid()}")
-        new.write_text(json.dumps({"day": spend.day, "calls": spend.calls, "tokens": spend.tokens}), encoding="utf-8")
-        new.replace(self._file)
+        small_files.write(self._file, json.dumps(asdict(spend)).encode())
 
 
 def checked(reply: str, events: Iterable[Event]) -> Refinement:
