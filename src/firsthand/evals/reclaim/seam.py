@@ -1,0 +1,200 @@
+"""The seam between the evaluation and a memory under test: what a memory is asked to do, and what is held to.
+
+A memory is ``write(messages, budget) -> text``: it is given a session and may carry so
+many characters into the next one. It may also answer ``recall(query) -> text``. A plain
+function ``write`` is a memory too. The invariant: what is carried is never longer than
+the budget, whatever was written; that it had to be cut is kept and reported. A memory
+sees sessions and questions, never the problem, the answer or the truth.
+
+It knows no policy and no reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any, Protocol, cast
+
+from firsthand.errors import InvalidArgument
+from firsthand.value import value
+
+BUDGET_CHARACTERS = 600
+BUDGET_CHARACTERS_MAX = 1_000_000
+RECALLED_CHARACTERS_MAX = 20_000
+"""Of one answer of ``recall``; what is longer is cut, and the pull says so."""
+CUT, ERROR = "cut", "error"
+
+Messages = Sequence[Mapping[str, str]]
+
+
+class Memory(Protocol):
+    """A memory under test; ``recall`` is optional and therefore not named here (see `recalls`)."""
+
+    def write(self, messages: Messages, budget: int) -> str:
+        """Write what is carried out of a session into the next one.
+
+        Called once for each session, in order. What was carried into the session stands in its first message,
+        of the role ``system``.
+
+        Args:
+            messages: of one session: mappings with ``role`` (system, user, assistant) and ``content``.
+            budget: characters that may be carried.
+        """
+        ...
+
+
+class Writes:
+    """A memory made of a function ``write``."""
+
+    def __init__(self, write: Callable[[Messages, int], str]) -> None:
+        self.write = write
+
+
+@value
+class Subject:
+    """A memory under test by its name, made anew for each problem.
+
+    Attributes:
+        make: gives a fresh memory; called once for each item, so that no problem leaks into another one.
+        policy: True for a hand-made note of the paper: it knows the problem, which no memory under test does.
+    """
+
+    name: str
+    make: Callable[..., Memory]
+    policy: bool = False
+
+
+@value
+class Carried:
+    """What came over from a session.
+
+    Attributes:
+        text: what is carried, at most ``budget`` characters.
+        used: characters of it.
+        written: characters that the memory gave.
+        over: True when those were more than the budget, and the text was cut.
+    """
+
+    text: str
+    budget: int
+    used: int
+    written: int
+    over: bool
+
+
+@value
+class Pull:
+    """One question to a memory while a correction was answered.
+
+    Attributes:
+        text: what it answered, as the reader got it; ``characters`` of it; ``cut`` when it was longer.
+    """
+
+    query: str
+    text: str
+    characters: int
+    cut: bool
+
+
+def subject(thing: Any, name: str = "") -> Subject:
+    """Make a subject of a memory, a class or factory of memories, or a function ``write``.
+
+    A class or a function without arguments is called for each problem. An object is used for all of them as it is.
+
+    Raises:
+        InvalidArgument: it can neither write nor make something that does.
+    """
+    named = name or str(getattr(thing, "name", "") or getattr(thing, "__name__", "") or type(thing).__name__)
+    if isinstance(thing, Subject):
+        return thing
+    if isinstance(thing, type) or (callable(thing) and not hasattr(thing, "write") and _takes(thing) == 0):
+        return Subject(named, lambda: memory(thing()))
+    made = memory(thing)
+    return Subject(named, lambda: made)
+
+
+def memory(thing: Any) -> Memory:
+    """Give a memory as the evaluation uses it.
+
+    Raises:
+        InvalidArgument: it has no ``write``, and is no function of messages and budget.
+    """
+    if callable(getattr(thing, "write", None)):
+        return cast("Memory", thing)
+    if callable(thing) and _takes(thing) == 2:
+        return Writes(thing)
+    raise InvalidArgument(
+        "a memory under test has write(messages, budget) -> str, or is such a function; "
+        f"got {thing!r:.120} (see docs/reclaim.md)"
+    )
+
+
+def load(address: str) -> Subject:
+    """Import a memory under test by ``module:name``.
+
+    Raises:
+        InvalidArgument: the address is none, the module cannot be imported, or what it names is no memory.
+    """
+    where, _, name = address.partition(":")
+    if not where or not name:
+        raise InvalidArgument(f"a memory is named module:name, such as mine.notes:write; got {address!r}")
+    try:
+        found: Any = import_module(where)
+    except ImportError as error:
+        raise InvalidArgument(f"cannot import {where!r} ({error}); run in its folder, or install it") from error
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise InvalidArgument(f"module {where!r} has no {name!r}; expected a memory, a class of them, or write()")
+        found = getattr(found, part)
+    return subject(found, address)
+
+
+def carry(memory: Memory, messages: Messages, budget: int, *, over: str = CUT) -> Carried:
+    """Let a memory write, and hold it to its budget.
+
+    Args:
+        budget: characters, 0 to 1,000,000.
+        over: ``cut`` cuts what is too long and says so; ``error`` raises.
+
+    Raises:
+        InvalidArgument: what it wrote is no text, is too long under ``error``, or an argument is not what it should be.
+    """
+    if isinstance(budget, bool) or not isinstance(budget, int) or not 0 <= budget <= BUDGET_CHARACTERS_MAX:
+        raise InvalidArgument(
+            f"a budget is a whole number of characters, 0 to {BUDGET_CHARACTERS_MAX:,}; got {budget!r}"
+        )
+    if over not in {CUT, ERROR}:
+        raise InvalidArgument(f"over is {CUT!r} or {ERROR!r}; got {over!r}")
+    text: object = memory.write([dict(one) for one in messages], budget)
+    if not isinstance(text, str):
+        raise InvalidArgument(f"write gives text; {type(memory).__name__}.write gave {type(text).__name__}")
+    if len(text) > budget and over == ERROR:
+        raise InvalidArgument(f"write may carry {budget:,} characters; {type(memory).__name__} gave {len(text):,}")
+    kept = text[:budget]
+    return Carried(kept, budget, len(kept), len(text), len(text) > budget)
+
+
+def recalls(memory: Memory) -> bool:
+    """Say whether a memory can be asked."""
+    return callable(getattr(memory, "recall", None))
+
+
+def pull(memory: Memory, query: str) -> Pull:
+    """Ask a memory.
+
+    Raises:
+        InvalidArgument: what it answers is no text.
+    """
+    text: object = cast("Any", memory).recall(query)
+    if not isinstance(text, str):
+        raise InvalidArgument(f"recall gives text; {type(memory).__name__}.recall gave {type(text).__name__}")
+    kept = text[:RECALLED_CHARACTERS_MAX]
+    return Pull(query, kept, len(kept), len(text) > len(kept))
+
+
+def _takes(thing: Callable[..., Any]) -> int:
+    """Count the positional arguments that a call must give."""
+    from inspect import Parameter, signature  # noqa: PLC0415 - slow to import, and only this asks
+
+    kinds = {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}
+    return sum(one.kind in kinds and one.default is Parameter.empty for one in signature(thing).parameters.values())
