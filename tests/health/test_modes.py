@@ -115,3 +115,54 @@ def test_temporal_aliasing_of_versions(memory):
     old, new = (f"fh:{one.id}" for one in memory.append(drafts, session=agent.session))
     shown(memory, shown=[old], outcome="found")
     assert named(memory, new) is Mode.ALIASING
+
+
+def episode(memory: Memory, name: str, text: str) -> str:
+    """Write an episode under a name; give its pointer."""
+    agent = memory.agent("noument")
+    meta = {"name": name, "session": f"s-{name}", "through": 1}
+    draft = Draft(Kind.EPISODE, text.encode(), meta=meta, agent="noument")
+    return str(memory.append([draft], session=agent.session)[0].pointer)
+
+
+def test_temporal_aliasing_of_what_was_recalled(memory):
+    """The agent asked for one case and recall brought its look-alike first: aliasing, before the query is blamed."""
+    episode(memory, "2026-03-15-proving-medqa-031", "a swollen spleen after a fever in the tropics")
+    wanted = episode(memory, "2026-03-16-proving-medqa-032", "a rash on both shins that came in spring")
+    asks(memory, "swollen spleen fever tropics")
+    assert named(memory, wanted) is Mode.ALIASING
+    memory.session(SESSION).tool_call("grep", {"query": "swollen spleen"})  # no call of recall
+    shown(memory, shown=[wanted], outcome="found")
+    assert named(memory, wanted) is not Mode.ALIASING
+
+
+def test_temporal_aliasing_of_an_episodes_versions(memory):
+    """An earlier version of the same episode in its place is temporal aliasing."""
+    old, new = (episode(memory, "2026-03-15-cold-start", text) for text in ("it is manual", "it is automated"))
+    shown(memory, shown=[old], outcome="found")
+    failure = name_failure(memory.agent("noument"), SESSION, new)
+    assert (failure.mode, "another version of 2026-03-15-cold-start" in failure.sign) == (Mode.ALIASING, True)
+
+
+def test_pipeline_failure_that_was_mended_since(memory):
+    """The index is whole again, but recall was degraded when it mattered: the log of what was shown says so."""
+    shown(memory, outcome="degraded")
+    failure = name_failure(memory.agent("noument"), SESSION, target(memory))
+    assert (failure.mode, "degraded when it was asked" in failure.sign) == (Mode.PIPELINE, True)
+    shown(memory, shown=[target(memory)], outcome="found")
+    assert named(memory, target(memory)) is Mode.RECOGNITION
+
+
+def test_pipeline_failure_of_an_event_that_does_not_come_back(memory):
+    """An event that was erased, or that has no word to be found by, cannot be blamed on the agent."""
+    mute = f"fh:{memory.session('claude-code:morning').user('??? !!!').id}"
+    asks(memory, "what was said about the schedule")
+    failure = name_failure(memory.agent("noument"), SESSION, mute)
+    assert (failure.mode, "not even its own words" in failure.sign) == (Mode.PIPELINE, True)
+    gone = target(memory)
+    memory.erase([gone])
+    failure = name_failure(memory.agent("noument"), SESSION, gone)
+    assert (failure.mode, failure.mend, "does not come back" in failure.sign) == (
+        Mode.PIPELINE, "firsthand verify", True,
+    )  # fmt: skip
+    assert memory.verify().ok
