@@ -19,7 +19,7 @@ SOURCE = HOME / "src" / "firsthand"
 # The first part of a module's name below the package gives its level; it may import from lower ones
 # and from its own room. `environment` is a leaf that doors and the outermost module read.
 LEVELS = {
-    "errors": 0, "environment": 0, "value": 0,
+    "errors": 0, "environment": 0, "hashing": 0, "value": 0,
     "event": 1, "moment": 1, "pointer": 1, "tokens": 1, "fence": 1, "printable": 1,
     "answer": 2, "record": 2, "tokenizers": 2, "window": 2, "task": 2,
     "formats": 3, "hosts": 3, "log": 3, "compact": 3, "pack": 3, "notes": 3,
@@ -55,7 +55,7 @@ ROOMS_OF_THEIR_OWN = {
     frozenset({"hosts", "formats"}),  # a transcript holds a provider's messages
 }
 PURE = {
-    "errors", "value", "event", "moment", "pointer", "tokens", "fence", "printable", "answer", "record", "window",
+    "errors", "hashing", "value", "event", "moment", "pointer", "tokens", "fence", "printable", "answer", "record", "window",
     "task", "compact", "pack", "formats", "anatomy",
 }  # fmt: skip
 PURE_MAY_NOT_IMPORT = {"apsw", "socket", "subprocess", "sqlite3", "pathlib", "tempfile", "shutil"}

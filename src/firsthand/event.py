@@ -10,7 +10,6 @@ This module knows no storage. Byte layouts: docs/log-format.md.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import struct
 import threading
@@ -20,6 +19,7 @@ from enum import IntEnum
 from typing import Any, Protocol
 
 from .errors import InvalidDraft
+from .hashing import sha256
 from .moment import Moment
 from .value import field, value
 
@@ -266,12 +266,9 @@ def derived_id(moment: Moment | None, *key: bytes) -> str:
     The time part is the event's own time (zero when unknown or before 1970), the
     rest a hash of the key.
     """
-    digest = hashlib.sha256()
-    for field_bytes in key:
-        digest.update(struct.pack("<Q", len(field_bytes)))
-        digest.update(field_bytes)
+    named = b"".join(struct.pack("<Q", len(field_bytes)) + field_bytes for field_bytes in key)
     milliseconds = max(0, moment.milliseconds) if moment is not None else 0
-    return id_text((milliseconds & (1 << 48) - 1).to_bytes(6, "big") + digest.digest()[:10])
+    return id_text((milliseconds & (1 << 48) - 1).to_bytes(6, "big") + sha256(named)[:10])
 
 
 # canonical bytes ---------------------------------------------------------------------------------
@@ -334,23 +331,23 @@ def decode_body(data: bytes) -> Body:
 
 def commit_to(salt: bytes, body: bytes) -> bytes:
     """Commit to a body: 32 bytes that say nothing of it once salt and body are destroyed."""
-    return hashlib.sha256(b"firsthand commitment 1\0" + salt + body).digest()
+    return sha256(b"firsthand commitment 1\0" + salt + body)
 
 
 def genesis(namespace: str, session: str) -> bytes:
     """The link before a session's first event."""
     names = namespace.encode(), session.encode()
-    return hashlib.sha256(b"firsthand session 1\0" + _sized(names[0]) + _sized(names[1])).digest()
+    return sha256(b"firsthand session 1\0" + _sized(names[0]) + _sized(names[1]))
 
 
 def link(previous: bytes, event: Header, commitment: bytes) -> bytes:
     """Chain one event to the one before it in its session."""
-    return hashlib.sha256(b"firsthand chain 1\0" + previous + event.canonical() + commitment).digest()
+    return sha256(b"firsthand chain 1\0" + previous + event.canonical() + commitment)
 
 
 def roll(previous: bytes, position: int, chain: bytes) -> bytes:
     """Carry the store's head over one more event: every position, in order."""
-    return hashlib.sha256(b"firsthand store 1\0" + previous + _U64.pack(position) + chain).digest()
+    return sha256(b"firsthand store 1\0" + previous + _U64.pack(position) + chain)
 
 
 @value

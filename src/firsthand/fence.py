@@ -17,7 +17,6 @@ is kept.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -25,6 +24,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from .hashing import blake2s
 from .value import value
 
 KEY_BYTES = 16
@@ -91,7 +91,7 @@ def _mark(nonce: bytes, key: bytes, label: str, content: str) -> str:
 
 def _hash(key: bytes, data: bytes, size: int) -> bytes:
     assert len(key) == KEY_BYTES, f"expected a key of {KEY_BYTES} bytes; got {len(key)}"
-    return hashlib.blake2s(data, digest_size=size, key=key, person=b"fence 1").digest()
+    return blake2s(data, size=size, key=key, person=b"fence 1")
 
 
 def _bytes(text: str) -> bytes:

@@ -19,11 +19,11 @@ Pure. It knows no store, and not which events a host fires.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
 
+from firsthand.hashing import blake2s
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
 from firsthand.hosts.hook_fit import fit, one_line
 from firsthand.value import replace
@@ -258,7 +258,7 @@ def digest(call: HookCall) -> str:
 
 
 def _digest(said: str) -> str:
-    return hashlib.blake2s(said.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
+    return blake2s(said.encode("utf-8", "surrogatepass"), size=_DIGEST_BYTES).hex()
 
 
 # writing -------------------------------------------------------------------------------------------

@@ -22,10 +22,8 @@ import fcntl
 import json
 import math
 import os
-import shutil
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -87,6 +85,8 @@ class AskedTerm(Protocol):
 
 def available() -> bool:
     """Say whether the optional library is installed (``pip install 'firsthand[tantivy]'``), without importing it."""
+    from importlib.util import find_spec  # half a millisecond that a store without an accelerator does not pay
+
     return find_spec("tantivy") is not None
 
 
@@ -205,11 +205,13 @@ class Accelerator:
         self._opened = None
         with contextlib.suppress(FileNotFoundError):
             (self._folder / _HEADER).unlink()
+        import shutil  # with bz2 and lzma, 2 ms: for what hardly ever happens
+
         shutil.rmtree(self._folder / _INDEX, ignore_errors=True)
 
     def _documents(self, entry: Entry) -> Iterator[tuple[int, Any]]:
         """Give the index rows of one event, as `text` has them."""
-        import tantivy  # noqa: PLC0415
+        import tantivy
 
         event = entry.event
         if entry.namespace_key != self._namespace:
@@ -311,7 +313,7 @@ class Accelerator:
         return self._opened
 
     def _index(self) -> Any:
-        import tantivy  # noqa: PLC0415
+        import tantivy
 
         folder = self._folder / _INDEX
         folder.mkdir(exist_ok=True)
@@ -451,7 +453,7 @@ def _idf(rows: int, holding: int) -> float:
 
 
 def _any_of(schema: Any, keys: Sequence[str]) -> Any:
-    import tantivy  # noqa: PLC0415
+    import tantivy
 
     occur = tantivy.Occur.Should
     return tantivy.Query.boolean_query([(occur, tantivy.Query.term_query(schema, "words", key)) for key in keys])

@@ -16,7 +16,6 @@ It does not know what is in the files.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
@@ -27,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from firsthand import event, moment, pointer
 from firsthand.errors import IdConflict, InvalidArgument, Unresolvable
 from firsthand.event import Draft, Kind, Trust
+from firsthand.hashing import sha256
 from firsthand.lifecycle import small_files
 from firsthand.moment import Moment
 from firsthand.noting import SOURCES, SOURCES_MAX
@@ -307,7 +307,7 @@ def unfollowed(agent: Agent) -> Unfollowed:
     edited = []
     for one in seen.moved:
         content, before = _read(one, left_out), known.get(one.file)
-        if content is not None and (before is None or before.digest != hashlib.sha256(content).hexdigest()):
+        if content is not None and (before is None or before.digest != sha256(content).hex()):
             edited.append((one.file, one.signs[1] / 1e9))
     deleted = tuple(file for file in seen.gone if file in known and not known[file].deleted)
     return Unfollowed(tuple(edited), deleted, tuple(left_out))
@@ -357,7 +357,7 @@ def write_ours(agent: Agent, file: str, text: str) -> Written:
             )
     _write(agent.folder, path, content)
     ours = _read_state(agent.folder / WRITTEN_FILE)
-    ours[file] = [hashlib.sha256(content).hexdigest()]
+    ours[file] = [sha256(content).hex()]
     _write_state(agent.folder / WRITTEN_FILE, ours)
     return Written(file, written=True)
 
@@ -375,11 +375,11 @@ def remove_written(agent: Agent, file: str) -> None:
 
 
 def _is_ours(agent: Agent, file: str, content: bytes) -> bool:
-    return _read_state(agent.folder / WRITTEN_FILE).get(file) == [hashlib.sha256(content).hexdigest()]
+    return _read_state(agent.folder / WRITTEN_FILE).get(file) == [sha256(content).hex()]
 
 
 def _keep_theirs(agent: Agent, file: str, content: bytes) -> None:
-    digest = hashlib.sha256(content).hexdigest()
+    digest = sha256(content).hex()
     identity = event.derived_id(None, b"edited", agent.name.encode(), file.encode(), digest.encode())
     meta = {"edited": file, DIGEST: digest}
     draft = Draft(Kind.NOTE, content, "text/markdown", meta, origin="user", trust=Trust.TRUSTED, id=identity)
@@ -393,7 +393,7 @@ def _take(
     agent: Agent, file: str, content: bytes, before: Version | None, at: Moment | None, *, by_user: bool = True
 ) -> FileChange | None:
     """Append a version, unless the log's newest one has the same bytes."""
-    digest = hashlib.sha256(content).hexdigest()
+    digest = sha256(content).hex()
     if before is not None and not before.deleted and before.digest == digest:
         return None
     origin, trust = ("user", Trust.TRUSTED) if by_user else ("agent", Trust.AGENT)

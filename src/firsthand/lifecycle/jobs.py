@@ -8,11 +8,11 @@ It knows the list and not who does what is on it (`doing`).
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
+from firsthand.hashing import blake2s
 from firsthand.lifecycle import small_files
 from firsthand.value import asdict, fields, value
 
@@ -53,7 +53,7 @@ class Job:
     def name(self) -> str:
         """What it is known by: the same thing left twice is one job."""
         key = f"{self.namespace}\0{self.agent}\0{self.session}\0{self.host}\0{self.path}"
-        digest = hashlib.blake2s(key.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+        digest = blake2s(key.encode("utf-8", "surrogatepass"), size=12).hex()
         return f"{KINDS.index(self.kind) if self.kind in KINDS else 9}-{self.kind}-{digest}"
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from firsthand.hashing import blake2s
 from firsthand.lifecycle import small_files
 from firsthand.value import value
 

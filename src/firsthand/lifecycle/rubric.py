@@ -13,13 +13,13 @@ It does not know whether a correction was right.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from firsthand import pointer
 from firsthand.event import Event, Kind, Trust
+from firsthand.hashing import blake2s
 from firsthand.lifecycle import files, small_files
 from firsthand.printable import shown
 from firsthand.task import constraints, corrections, signs
@@ -228,4 +228,4 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _digest(lines: str) -> str:
-    return hashlib.blake2s(lines.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    return blake2s(lines.encode("utf-8", "surrogateescape")).hex()[:12]

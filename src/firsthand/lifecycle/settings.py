@@ -8,13 +8,13 @@ switch must not fail a hook, nor silently be another one than was written.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from firsthand.errors import InvalidArgument
+from firsthand.hashing import blake2s
 from firsthand.lifecycle import small_files
 from firsthand.value import fields, replace, value
 
@@ -126,7 +126,7 @@ def project_of(cwd: Path) -> Path:
 def agent_of(cwd: str) -> str:
     """Name the agent of a folder: the project's name, and six signs that tell it from others of that name."""
     folder = project_of(Path(cwd)) if cwd else Path("unknown")
-    return f"{folder.name or 'root'}-{hashlib.blake2s(str(folder).encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
+    return f"{folder.name or 'root'}-{blake2s(str(folder).encode('utf-8', 'surrogateescape')).hex()[:6]}"
 
 
 def _over(below: Settings, place: Path) -> Settings:

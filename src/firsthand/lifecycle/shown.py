@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from firsthand import event
 from firsthand.errors import IdConflict, Unresolvable
 from firsthand.event import Draft, Event, Kind, Trust
+from firsthand.hashing import blake2s
 from firsthand.hosts.hook import HookCall, HookEvent
 from firsthand.lifecycle import known
 from firsthand.moment import Moment

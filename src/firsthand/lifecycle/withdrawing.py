@@ -14,7 +14,6 @@ It does not decide what quotes what (`live.quoting`), and erases nothing in the 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING
 from firsthand import pointer
 from firsthand.errors import StoreDamaged
 from firsthand.event import Event, Kind
+from firsthand.hashing import sha256
 from firsthand.lifecycle import episodes, files, inbox, rubric, small_files
 from firsthand.lifecycle.agent import agents
 from firsthand.value import replace
@@ -136,4 +136,4 @@ def _names_one(content: bytes, gone: Collection[str]) -> bool:
 
 
 def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+    return sha256(content).hex()
