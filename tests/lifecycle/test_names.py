@@ -54,6 +54,17 @@ def test_a_lost_or_torn_file_changes_nothing(memory, harm):
     assert json.loads(path.read_text())["through"] > 0
 
 
+def test_a_file_that_is_too_large_is_none_of_ours(memory, monkeypatch):
+    """It is not loaded whole: the names are read from the log."""
+    agent = memory.agent("shop")
+    episode(agent, "2026-03-01-old", "a")
+    before = given(agent)
+    path = agent.folder / ".names.json"
+    path.write_text(path.read_text().replace("2026-03-01-old", "2026-03-01-bad"))
+    monkeypatch.setattr(names, "BYTES_MAX", path.stat().st_size - 1)
+    assert given(agent) == before
+
+
 def test_names_of_another_log_are_not_taken_over(memory):
     """A folder that is left over from another store, or a store that was put back, gives none of its names."""
     agent = memory.agent("shop")

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 ABOUT_CHARACTERS_MAX = 300
 NAMES_MAX = 5_000
 """The newest ones are kept; older ones are found by recall."""
+BYTES_MAX = 16 << 20
+"""Of the file; a larger one is none of ours, and all is read again."""
 VERSION = 1
 EPISODES = "Episodes"
 GROUPS = {files.KNOWLEDGE: "Knowledge", files.ENTITIES: "Entities"}
@@ -92,7 +94,7 @@ def _is_there(agent: Agent, last: str, position: int) -> bool:
 def _read(path: Path) -> tuple[int, str, dict[str, Kept]]:
     """Read what is kept; nothing, from position 0 on, when it is lost, torn or of another version."""
     try:
-        told: Any = json.loads(path.read_bytes())
+        told: Any = json.loads(small_files.beginning(path, BYTES_MAX) or b"{}")
         if told["version"] == VERSION:
             return int(told["through"]), str(told["last"]), {key: Kept(*one) for key, one in told["names"].items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):

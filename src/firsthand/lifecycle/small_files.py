@@ -47,14 +47,23 @@ def read(path: Path) -> bytes | None:
         StoreFailed: it has more than `BYTES_MAX`, or cannot be read.
     """
     with ours(f"read {path}"):
-        try:
-            with path.open("rb") as file:
-                data = file.read(BYTES_MAX + 1)
-        except FileNotFoundError:
-            return None
-    if len(data) > BYTES_MAX:
+        data = beginning(path, BYTES_MAX + 1)
+    if data is not None and len(data) > BYTES_MAX:
         raise StoreFailed(f"expected at most {BYTES_MAX:,} bytes in {path}; it has more. Look at it, and remove it.")
     return data
+
+
+def beginning(path: Path, most: int) -> bytes | None:
+    """Read so many bytes of a file, or fewer where it ends before; None when there is none.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(most)
+    except FileNotFoundError:
+        return None
 
 
 def add_line(path: Path, line: bytes, *, bytes_max: int, over: Callable[[], None]) -> None:
