@@ -13,7 +13,7 @@ import os
 import signal
 import socket
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -96,7 +96,8 @@ def _stop(folder: str, out: Output) -> int:
     for press in (None, *_PRESS):
         pid = _pid(folder)
         if press is not None and pid:
-            os.kill(pid, press)
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                os.kill(pid, press)
         by = time.monotonic() + STOP_S
         while time.monotonic() < by:
             if not _runs(folder):
