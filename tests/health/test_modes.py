@@ -153,12 +153,23 @@ def test_pipeline_failure_that_was_mended_since(memory):
     assert named(memory, target(memory)) is Mode.RECOGNITION
 
 
-def test_pipeline_failure_of_an_event_that_does_not_come_back(memory):
-    """An event that was erased, or that has no word to be found by, cannot be blamed on the agent."""
-    mute = f"fh:{memory.session('claude-code:morning').user('??? !!!').id}"
-    asks(memory, "what was said about the schedule")
-    failure = name_failure(memory.agent("noument"), SESSION, mute)
+def test_pipeline_failure_of_an_index_whose_postings_are_gone(memory):
+    """An index that has the event's row and none of its words is the pipeline's failure, not the query's."""
+    asks(memory, "thirty-three year old with a sore left flank")
+    memory.follow()
+    db = apsw.Connection(str(memory.path / "firsthand.db"))
+    rows = db.execute("SELECT * FROM text_1_docsize").fetchall()
+    totals = db.execute("SELECT block FROM text_1_data WHERE id = 1").get
+    db.execute("INSERT INTO text_1(text_1) VALUES ('delete-all')").fetchall()
+    db.executemany(f"INSERT INTO text_1_docsize VALUES ({', '.join('?' * len(rows[0]))})", rows)
+    db.execute("UPDATE text_1_data SET block = ? WHERE id = 1", (totals,)).fetchall()
+    db.close()
+    failure = name_failure(memory.agent("noument"), SESSION, target(memory))
     assert (failure.mode, "not even its own words" in failure.sign) == (Mode.PIPELINE, True)
+
+
+def test_pipeline_failure_of_an_event_that_does_not_come_back(memory):
+    """An event that was erased cannot be blamed on the agent."""
     gone = target(memory)
     memory.erase([gone])
     failure = name_failure(memory.agent("noument"), SESSION, gone)
