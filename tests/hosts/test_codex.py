@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from readings import read, told
 
-from firsthand.event import Kind, Trust
+from firsthand.event import REPEATS, Kind, Trust
 from firsthand.hosts.codex import Codex
 from firsthand.moment import parse
 
@@ -99,11 +99,42 @@ def test_a_rollout_is_told_in_order_and_no_message_twice():
     assert {(draft.agent, draft.time) for draft in found} == {("codex", parse(TIME))}
 
 
+def completed(kind: str, **fields) -> bytes:
+    item = {"type": kind, "id": "i1", **fields}
+    return event("item_completed", thread_id=SESSION, turn_id="t1", item=item, completed_at_ms=1772600767890)
+
+
+def repeats(found) -> list[bool]:
+    return [
+        d.meta.get(REPEATS) is True
+        for d in found
+        if d.kind is Kind.OTHER and d.meta.get("item") not in (None, "token_count")
+    ]
+
+
 def test_an_event_that_repeats_a_message_says_so():
-    """The flag is true for words that an item said, and false for words that none said."""
-    found = drafts(SAMPLE + event("user_message", message="never an item"))
-    flags = [d.meta["duplicate_of_response_item"] for d in found if "duplicate_of_response_item" in d.meta]
-    assert flags == [True, True, False]
+    """Words that an item said are marked as a copy, and words that none said are not."""
+    assert repeats(drafts(SAMPLE + event("user_message", message="never an item"))[:-1]) == [True, True]
+    assert repeats(drafts(SAMPLE + event("user_message", message="never an item"))[-1:]) == [False]
+
+
+def test_an_item_that_was_completed_repeats_its_message():
+    """The newer events say the user's message after it and the agent's before it; a command's output is no copy."""
+    data = (
+        said("user", "Why does é fail?")
+        + completed("UserMessage", content=[{"type": "text", "text": "Why does é fail?", "text_elements": []}])
+        + completed("CommandExecution", command=["bash", "-lc", "ls"], aggregated_output="a.py\n", exit_code=0)
+        + completed("AgentMessage", content=[{"type": "Text", "text": "It is the encoding."}])
+        + said("assistant", "It is the encoding.")
+        + completed("UserMessage", content=[{"type": "text", "text": "never an item"}])
+    )
+    found = drafts(line("session_meta", META) + data)[1:]
+    assert [d.kind for d in found] == [
+        Kind.USER_MESSAGE, Kind.OTHER, Kind.OTHER, Kind.OTHER, Kind.AGENT_MESSAGE, Kind.OTHER,
+    ]  # fmt: skip
+    assert repeats(found) == [True, False, True, False]
+    assert found[2].meta["completed"] == "CommandExecution"
+    assert b"aggregated_output" in found[2].content
 
 
 def test_what_codex_put_in_the_users_place_is_not_the_users():

@@ -2,7 +2,8 @@
 
 The model's history is the ``response_item`` lines; they become the messages,
 calls and results. An ``event_msg`` that repeats a message is kept as it is, not
-as a second message. A ``compacted`` line replaced the history before it.
+as a second message, and marked (`event.REPEATS`), so that recall finds the message
+and not its copy. A ``compacted`` line replaced the history before it.
 
 What Codex puts in the user's place (environment, instructions from files) is the host's, not the user's.
 """
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from firsthand.event import Draft, Kind, Trust, to_bytes
+from firsthand.event import REPEATS, Draft, Kind, Trust, to_bytes
 from firsthand.formats import openai_responses
 from firsthand.formats.canonical import value_in
 from firsthand.formats.values import items, mapping, picked, text, to_name
@@ -131,10 +132,23 @@ def _remember(drafts: Iterable[Draft], state: dict[str, Any]) -> None:
 
 def _event_facts(payload: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
     facts = picked(payload, "call_id", "turn_id", "reason", "info=usage")
-    words = payload.get("message") if "message" in payload else payload.get("text")
-    if payload.get("type") in _REPEATS and isinstance(words, str):
-        facts["duplicate_of_response_item"] = _digest(to_bytes(words)) in mapping(state.get("said"))
+    item = mapping(payload.get("item"))
+    facts |= picked(item, "type=completed", "id=item_id")
+    words = _words(payload, item)
+    if words and _digest(to_bytes(words)) in mapping(state.get("said")):
+        facts[REPEATS] = True
+    if item.get("type") == "AgentMessage":  # the message itself is written in the next line, under the same id
+        facts[REPEATS] = True
     return facts
+
+
+def _words(payload: Mapping[str, Any], item: Mapping[str, Any]) -> str:
+    """Give the words of a message that an event says; empty for any other event."""
+    if payload.get("type") in _REPEATS:
+        return text(payload.get("message") if "message" in payload else payload.get("text"))
+    if item.get("type") == "UserMessage":
+        return "".join(text(mapping(part).get("text")) for part in items(item.get("content")))
+    return ""
 
 
 def _digest(content: bytes) -> str:
