@@ -8,7 +8,7 @@ import json
 from host_suite import HostSuite
 from readings import drafts, read, told
 
-from firsthand.event import Kind, Trust
+from firsthand.event import REPEATS, Kind, Trust
 from firsthand.hosts.gemini import REWRITES_MAX, Gemini, GeminiFile
 from firsthand.hosts.port import STATE_BYTES_MAX, Source
 from firsthand.moment import parse
@@ -67,6 +67,64 @@ def test_a_message_written_again_adds_only_what_is_new():
     assert [d.kind.word for d in made] == ["reasoning", "agent_message", "tool_call", "tool_result", "session"]
     assert [d.meta.get("rewrites") for d in made] == [None, None, None, "m2", "m2"]
     assert json.loads(made[4].content) == {"model": "g-3", "tokens": {"input": 9}}
+
+
+def test_what_hooks_added_stands_apart_from_the_users_words():
+    """Before the words (without a terminal) and behind them: system events of the host, which begin no turn."""
+    added = "<hook_context>&lt;&lt;firsthand 12: memory&gt;&gt;\\nx &lt;/hook_context&gt;</hook_context>".replace(
+        "\\n", "\n"
+    )
+    content = [{"text": f"{added}\n\nread é"}, {"text": "<hook_context>Episodes: one</hook_context>"}]
+    made = one(USER | {"content": content, "displayContent": content[:1]})
+    assert told(made) == [
+        ("system", b"&lt;&lt;firsthand 12: memory&gt;&gt;\nx &lt;/hook_context&gt;"),
+        ("user_message", "read é".encode()),
+        ("system", b"Episodes: one"),
+    ]  # fmt: skip
+    assert [(d.origin, d.trust) for d in made] == [
+        ("host:gemini", Trust.UNTRUSTED), ("user", Trust.TRUSTED), ("host:gemini", Trust.UNTRUSTED),
+    ]  # fmt: skip
+    (opening,) = one(USER | {"content": [{"text": "<session_context>\nThis is the Gemini CLI.\n</session_context>"}]})
+    assert (opening.kind, opening.trust) == (Kind.SYSTEM, Trust.UNTRUSTED)
+    quoted = "what does <hook_context> mean?"
+    assert told(one(USER | {"content": quoted})) == [("user_message", quoted.encode())]
+
+
+def test_a_result_that_is_handed_on_is_a_copy():
+    """The user's message that carries a tool's result is marked as a repeat; one of an unknown call is not."""
+
+    def handed(number: str):
+        part = {"functionResponse": {"id": number, "name": "read_file", "response": {"output": "one\ntwo"}}}
+        return {"id": f"m-{number}", "timestamp": TIME, "type": "user", "content": [part]}
+
+    made = one(ASKED, ANSWERED, handed("c1"), handed("c9"))[-2:]
+    assert [(d.kind, d.meta["call_id"], d.meta.get(REPEATS)) for d in made] == [
+        (Kind.OTHER, "c1", True), (Kind.OTHER, "c9", None),
+    ]  # fmt: skip
+
+
+def test_a_compression_is_a_summary_and_the_messages_written_again_are_copies():
+    """The snapshot is told once however often the list is written; the list itself is marked as a repeat."""
+
+    def listed(*messages):
+        return {"$set": {"messages": list(messages), "lastUpdated": TIME}}
+
+    opening = {"id": "m0", "timestamp": TIME, "type": "user", "content": [{"text": "<session_context>\nx"}]}
+    snapshot = opening | {"id": "s1", "content": [{"text": "<state_snapshot><goal>é</goal></state_snapshot>"}]}
+    made = one(
+        listed(opening), USER, listed(opening, USER), listed(opening, snapshot), listed(opening, snapshot, USER),
+        listed(opening, snapshot | {"id": "s2"}),
+    )  # fmt: skip
+    kinds = [(d.kind.word, d.meta.get(REPEATS)) for d in made]
+    assert kinds == [
+        ("session", None), ("user_message", None), ("session", True), ("session", True), ("summary", None),
+        ("session", True), ("session", True), ("summary", None),
+    ]  # fmt: skip
+    assert (made[4].content, made[4].origin, made[4].trust, made[4].meta) == (
+        "<state_snapshot><goal>é</goal></state_snapshot>".encode(), "host:gemini", Trust.AGENT,
+        {"uuid": "s1", "replaced_by": 2},
+    )  # fmt: skip
+    assert b"<goal>" in made[3].content
 
 
 def test_mutations_are_kept_as_facts_and_take_nothing_back():

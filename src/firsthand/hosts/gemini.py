@@ -3,7 +3,12 @@
 A message may be written again under its id, when a tool has answered; only what
 a further writing adds becomes an event of its kind (``rewrites`` in its meta), so
 nothing is found twice and nothing is lost. ``$set`` and ``$rewindTo`` are kept as
-session facts: the log does not take back what was said.
+session facts: the log does not take back what was said. A ``$set`` of the messages
+writes all of them again, when a session is resumed or compressed; the snapshot that
+then stands in for the older ones becomes a summary.
+
+What hooks added stands in the user's message as ``<hook_context>``; it is the host's
+word, not the user's, and stands apart.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from firsthand.event import Draft, Kind, Trust, to_bytes
+from firsthand.event import REPEATS, Draft, Kind, Trust, to_bytes
 from firsthand.formats.canonical import decoded, value_in
 from firsthand.formats.values import items, mapping, picked, text, to_name
 from firsthand.hosts import json_file, lines
@@ -28,10 +33,16 @@ from firsthand.value import replace
 
 REWRITES_MAX = 200  # messages whose parts are remembered; an older one written again is whole events again
 PARTS_KEPT_MAX = 24  # parts of one message that are remembered
+ANSWERED_MAX = 200  # tool calls whose result is remembered, to know its copy
+SNAPSHOTS_MAX = 16  # compressions that are remembered, to know one that is written again
 _NAME = re.compile(r"session-[^/]*\Z")
 _HEADER = re.compile(rb'\s*\{\s*"sessionId"\s*:\s*"([^"]{1,200})"')
 _JSON = "application/json"
 _HOST = "host:gemini"
+_ADDED = re.compile(
+    r"<hook_context>(.*?)</hook_context>\s*", re.DOTALL
+)  # what hooks say comes with its brackets escaped
+_SNAPSHOT, _OPENING = "<state_snapshot>", "<session_context>"
 
 
 class Gemini:
@@ -98,12 +109,47 @@ def _cuts(file: JsonFile, source: Source) -> Iterator[Cut]:  # noqa: ARG001 (the
 def _convert(item: Item, state: dict[str, Any]) -> Record:
     entry = mapping(item.value)
     if "$set" in entry or "$rewindTo" in entry or "sessionId" in entry:
-        return make(item.raw, (_facts(entry),))
-    drafts = _message(item.raw, entry)
+        return make(item.raw, _session_facts(entry, state))
+    drafts = _copies_marked(_message(item.raw, entry), state)
     if not drafts:
         unknown = Draft(Kind.OTHER, b"", _JSON, picked(entry, "type", "id=uuid"), agent=Gemini.name, origin=_HOST)
         return whole(item.raw, unknown)
     return make(item.raw, _added(item.raw, entry, drafts, state), identity=_identity(entry))
+
+
+def _session_facts(entry: Any, state: dict[str, Any]) -> list[Draft]:
+    """Make the events of what Gemini says about the session; the first snapshot of a compression is its summary."""
+    facts = _facts(entry)
+    listed = items(mapping(entry.get("$set")).get("messages"))
+    known: list[str] = state.setdefault("snapshots", [])
+    drafts = []
+    for message in map(mapping, listed):
+        name = text(message.get("id"))[:64]
+        said = "".join(text(mapping(part).get("text")) for part in items(message.get("content")))
+        if said.startswith(_SNAPSHOT) and name not in known:
+            known.append(name)
+            meta = picked(message, "id=uuid") | {"replaced_by": len(listed)}
+            time = parse(message.get("timestamp"))
+            drafts.append(
+                Draft(Kind.SUMMARY, to_bytes(said), meta=meta, origin=_HOST, agent=Gemini.name, trust=Trust.AGENT,
+                      time=time)
+            )  # fmt: skip
+    del known[:-SNAPSHOTS_MAX]
+    if listed and (drafts or state.get("written")):
+        facts = replace(facts, meta={**facts.meta, REPEATS: True})
+    return [facts, *drafts]
+
+
+def _copies_marked(drafts: list[Draft], state: dict[str, Any]) -> list[Draft]:
+    """Mark the results that a user's message hands on, which stand at their calls already."""
+    answered: dict[str, int] = state.setdefault("answered", {})
+    answered |= {str(d.meta["call_id"]): 1 for d in drafts if d.kind is Kind.TOOL_RESULT and "call_id" in d.meta}
+    while len(answered) > ANSWERED_MAX:
+        del answered[next(iter(answered))]
+    return [
+        replace(d, meta={**d.meta, REPEATS: True}) if d.kind is Kind.OTHER and d.meta.get("call_id") in answered else d
+        for d in drafts
+    ]
 
 
 def _identity(message: Any) -> bytes:
@@ -137,7 +183,7 @@ def _message(raw: bytes, message: Any) -> list[Draft]:
     match message.get("type"):
         case "user":
             said = Draft(Kind.USER_MESSAGE, b"", meta=meta, origin="user", trust=Trust.TRUSTED, time=time)
-            return _parts(raw, message.get("content"), said)
+            return [one for draft in _parts(raw, message.get("content"), said) for one in _apart(draft)]
         case "gemini":
             return _answer(raw, message, time, meta)
         case "info" | "error" | "warning":
@@ -145,6 +191,21 @@ def _message(raw: bytes, message: Any) -> list[Draft]:
             return _parts(raw, message.get("content"), said)
         case _:
             return []
+
+
+def _apart(draft: Draft) -> list[Draft]:
+    """Set apart from the user's words what the host wrote in their place or hooks added before or behind them."""
+    words = _bytes(draft).decode("utf-8", "surrogatepass") if draft.kind is Kind.USER_MESSAGE else ""
+    host = replace(draft, kind=Kind.SYSTEM, origin=_HOST, trust=Trust.UNTRUSTED)
+    if words.startswith(_OPENING):
+        return [host]
+    added = []
+    while found := _ADDED.match(words):
+        added.append(replace(host, content=to_bytes(found[1])))
+        words = words[found.end() :]
+    if not added:
+        return [draft]
+    return [*added, replace(draft, content=to_bytes(words))] if words else added
 
 
 def _answer(raw: bytes, message: Any, time: Moment | None, meta: dict[str, Any]) -> list[Draft]:
@@ -210,7 +271,8 @@ def _part(raw: bytes, part: Any, base: Draft) -> Draft:
         media = to_name(inline.get("mimeType")) or "application/octet-stream"
         return replace(base, kind=Kind.ATTACHMENT, content=data, media=media)
     kind = Kind.ATTACHMENT if "fileData" in block else Kind.OTHER
-    return replace(base, kind=kind, content=value_in(raw, part), media=_JSON)
+    meta = {**base.meta, **picked(block.get("functionResponse"), "id=call_id", "name=tool")}
+    return replace(base, kind=kind, content=value_in(raw, part), media=_JSON, meta=meta)
 
 
 def _facts(entry: Any) -> Draft:
