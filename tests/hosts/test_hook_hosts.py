@@ -385,6 +385,14 @@ def test_two_prompts_of_one_id_have_two_keys():
     assert len(keys) == 2
 
 
+def test_what_hooks_said_is_no_part_of_geminis_prompt():
+    """Without a terminal Gemini CLI writes the start's context before the user's words; only those are the prompt."""
+    added = "<hook_context>&lt;&lt;firsthand 12: memory&gt;&gt;\n&lt;/hook_context&gt; x</hook_context>\n\n"
+    for prompt, words in ((added + "which port?", "which port?"), (added + added, ""), ("a <hook_context> b", None)):
+        call = named("gemini").parse(json.dumps(GEMINI | {"hook_event_name": "BeforeAgent", "prompt": prompt}).encode())
+        assert call.prompt == (prompt if words is None else words)
+
+
 def test_the_name_in_the_log_is_that_of_an_import():
     """A session is named by host and id, a subagent's by its session too, as an import names them."""
     parse = named("claude-code").parse
