@@ -28,11 +28,14 @@ def drawn(*texts: str, count: int = 10) -> list[tuple[str, str]]:
         ("it is at packages/agent/src/main.ts now", "packages/agent/src/main.ts"),
         ("id 1b4e28ba-2fa1-11d2-883f-0016d3cca427 it is", "1b4e28ba-2fa1-11d2-883f-0016d3cca427"),
         ("it says 'don't touch it' there", "don't touch it"),
+        ("listen = amqps://broker-7.internal:48213", "amqps://broker-7.internal:48213"),
+        ("see <https://docs.example.org/queue?page=2#limits>.", "https://docs.example.org/queue?page=2#limits"),
+        ("it answers at db-1.internal:5433 now", "db-1.internal:5433"),
         ("he said 'the blue one on the left' and went", "the blue one on the left"),
     ],
 )
 def test_each_sort_of_exact_string_is_drawn(text, expected):
-    """Hashes, paths, error codes, numbers with units, identifiers and quoted words are drawn whole."""
+    """Hashes, addresses, paths, error codes, numbers with units, identifiers and quoted words are drawn whole."""
     assert drawn(text) == [("0", expected)]
 
 
