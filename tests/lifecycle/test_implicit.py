@@ -55,3 +55,19 @@ def test_other_agents_are_asked_only_where_that_is_allowed(memory):
     agent = memory.agent("a")
     assert remind(agent, text, "s", Settings()).hits == ()
     assert "1433.71" in remind(agent, text, "s", Settings(across=True)).text
+
+
+def test_what_was_kept_as_it_came_is_not_pushed(memory):
+    """A host's own line that says a message again is found when asked for, and never shown unasked."""
+    from firsthand import Kind
+
+    agent = memory.agent("a")
+    old = memory.session("old", agent="x")
+    agent.enrol("old")
+    old.append(Kind.OTHER, '{"type":"usage","note":"The Quarzwerk beacon transmits on frequency 1433.71 MHz."}')
+    said = old.agent("The Quarzwerk beacon transmits on frequency 1433.71 MHz.")
+    for number in range(30):
+        old.user(f"some other message on topic {number}, of gardens and rivers")
+    text = "on which frequency does the Quarzwerk beacon transmit?"
+    assert {hit.kind for hit in memory.recall(text).hits} >= {Kind.OTHER, Kind.AGENT_MESSAGE}
+    assert [hit.pointer for hit in remind(agent, text, "s", Settings()).hits] == [f"fh:{said.id}"]

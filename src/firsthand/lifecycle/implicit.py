@@ -121,7 +121,8 @@ def _chosen(agent: Agent, text: str, hits: list[Hit], most: int) -> tuple[Hit, .
     """Take the best hits, sources first.
 
     Left out is what says nothing new: an earlier message with the same words, a text that is there twice, what a
-    note among them repeats, and an episode where events of its own session are there.
+    note among them repeats, and an episode where events of its own session are there. And what was kept as it came,
+    not understood: a host's own bookkeeping, which often says a message again.
     """
     sessions = {hit.session for hit in hits if hit.kind is not Kind.EPISODE}
     said = _plain(text)
@@ -129,7 +130,7 @@ def _chosen(agent: Agent, text: str, hits: list[Hit], most: int) -> tuple[Hit, .
     told = {said}
     chosen = []
     for hit in hits:
-        if hit.pointer in cited or _plain(hit.preview) in told:
+        if hit.kind is Kind.OTHER or hit.pointer in cited or _plain(hit.preview) in told:
             continue
         if hit.kind is Kind.EPISODE and agent.memory.event(hit.pointer).meta.get("session") in sessions:
             continue
