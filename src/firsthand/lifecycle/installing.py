@@ -27,6 +27,7 @@ from firsthand.hosts.hook_settings import (
     without_hooks,
     without_server,
 )
+from firsthand.lifecycle import small_files
 from firsthand.lifecycle.installed import FILE_BYTES_MAX, settings_file
 from firsthand.value import value
 
@@ -187,12 +188,8 @@ def _where(settings: HookSettings, home: Path, project: Path | None, folders: Ma
 
 def _read(path: Path) -> bytes | None:
     """Read a file; None when there is none."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(FILE_BYTES_MAX + 1)
-    except FileNotFoundError:
-        return None
-    if len(data) > FILE_BYTES_MAX:
+    data = small_files.beginning(path, FILE_BYTES_MAX + 1)
+    if data is not None and len(data) > FILE_BYTES_MAX:
         raise FormatError(f"expected settings of at most {FILE_BYTES_MAX:,} bytes in {path}; it has more")
     return data
 
