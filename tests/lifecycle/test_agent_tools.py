@@ -255,7 +255,8 @@ def test_settings_of_the_folder_name_the_agent(memory, tmp_path):
     project = tmp_path / "shop"
     project.mkdir()
     assert AgentTools.of(memory, cwd=str(project)).agent.name.startswith("shop-")
-    (project / ".firsthand.json").write_text('{"agent": "coder", "across": true}')
+    (project / ".firsthand.json").write_text('{"agent": "coder"}')
+    (memory.path / "settings.json").write_text('{"across": true}')
     found = AgentTools.of(memory, cwd=str(project))
     assert (found.agent.name, found.settings.across) == ("coder", True)
     assert AgentTools.of(memory, cwd=str(project), agent="writer").agent.name == "writer"

@@ -36,6 +36,25 @@ def test_each_switch_can_be_turned(tmp_path, name):
     assert (getattr(read, name), read.agent, read.cost, read.faults) == (on, "x", 5, ())
 
 
+def test_a_checkout_does_not_open_what_other_agents_remember(tmp_path):
+    """A project's file may come from a stranger: across is the user's, or the session's, to turn on."""
+    store, project = tmp_path / "store", tmp_path / "proj"
+    project.mkdir()
+    project_file(project).write_text('{"across": true, "cues": false}')
+    read = load(store, str(project), "s")
+    assert (read.across, read.cues, len(read.faults)) == (False, False, 1)
+    assert "firsthand switch across on" in read.faults[0]
+    with pytest.raises(InvalidArgument, match="switched on by the user"):
+        switch(project_file(project), "across", on=True)
+    switch(session_file(store, "s"), "across", on=True)
+    assert load(store, str(project), "s").across
+    switch(user_file(store), "across", on=True)
+    read = load(store, str(project))
+    assert (read.across, read.faults) == (True, ())
+    switch(project_file(project), "across", on=False)
+    assert not load(store, str(project)).across
+
+
 def test_what_is_no_switch_and_no_settings_file_is_refused_unharmed(tmp_path):
     """The file stays byte for byte."""
     place = user_file(tmp_path)

@@ -3,7 +3,8 @@
 Three files, the later over the earlier: ``settings.json`` in the store's folder,
 ``.firsthand.json`` in the project's, ``hooks/sessions/<session>.json`` in the
 store's. A file that cannot be read changes nothing and is named in ``faults``: a
-switch must not fail a hook, nor silently be another one than was written.
+switch must not fail a hook, nor silently be another one than was written. A project's
+file may come with a checkout: it does not open what other agents remember (`ACROSS`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from firsthand.value import fields, replace, value
 
 PROJECT_FILE = ".firsthand.json"
 USER_FILE = "settings.json"
+ACROSS = "across"
+"""The switch that opens other agents' memory; a project's file does not turn it on."""
 BYTES_MAX = 65_536
 
 
@@ -63,15 +66,10 @@ SWITCHES = tuple(name for name in fields(Settings) if isinstance(getattr(Setting
 
 def load(store: Path, cwd: str = "", session: str = "") -> Settings:
     """Read the settings that hold for a session in a folder."""
-    found = Settings()
-    places = [store / USER_FILE]
+    found = _over(Settings(), store / USER_FILE)
     if cwd:
-        places.append(project_of(Path(cwd)) / PROJECT_FILE)
-    if session:
-        places.append(session_file(store, session))
-    for place in places:
-        found = _over(found, place)
-    return found
+        found = _of_project(found, project_of(Path(cwd)) / PROJECT_FILE)
+    return _over(found, session_file(store, session)) if session else found
 
 
 def switch(place: Path, name: str, *, on: bool) -> Settings:
@@ -84,11 +82,13 @@ def switch(place: Path, name: str, *, on: bool) -> Settings:
         What that file alone says.
 
     Raises:
-        InvalidArgument: there is no such switch, or the file holds no JSON object.
+        InvalidArgument: there is no such switch, it is not a project's to turn on, or the file holds no JSON object.
         StoreError: it cannot be written.
     """
     if name not in SWITCHES:
         raise InvalidArgument(f"expected one of the switches {', '.join(SWITCHES)}; got {name!r}")
+    if on and name == ACROSS and place.name == PROJECT_FILE:
+        raise InvalidArgument(f"{_not_of_a_project(place)}; got a project's file")
     data = small_files.read(place)
     try:
         told = json.loads(data) if data and data.strip() else {}
@@ -127,6 +127,21 @@ def agent_of(cwd: str) -> str:
     """Name the agent of a folder: the project's name, and six signs that tell it from others of that name."""
     folder = project_of(Path(cwd)) if cwd else Path("unknown")
     return f"{folder.name or 'root'}-{blake2s(str(folder).encode('utf-8', 'surrogateescape')).hex()[:6]}"
+
+
+def _of_project(below: Settings, place: Path) -> Settings:
+    """Lay a project's settings over the user's; whoever wrote the checkout opens no other agent's memory by it."""
+    found = _over(below, place)
+    if below.across or not found.across:
+        return found
+    return replace(found, across=False, faults=(*found.faults, f"{_not_of_a_project(place)}. It changes nothing."))
+
+
+def _not_of_a_project(place: Path) -> str:
+    return (
+        f"expected {ACROSS} to be switched on by the user, since {place} may come with a checkout: "
+        f"firsthand switch {ACROSS} on, or with --session"
+    )
 
 
 def _over(below: Settings, place: Path) -> Settings:
