@@ -29,7 +29,16 @@ PIECE = 18
 
 SILENT: Regime = "uncorrectable_silent"
 
-Judge = Callable[[Case], Regime]
+
+@value
+class Said:
+    """A verdict: the regime, and what is missing, in words."""
+
+    regime: Regime
+    missing: Sequence[str] = ()
+
+
+Judge = Callable[[Case], Said]
 
 
 @value
@@ -41,23 +50,36 @@ class Measured:
         seconds: for all of them.
     """
 
-    said: Sequence[tuple[Case, Regime]]
+    said: Sequence[tuple[Case, Said]]
     seconds: float
 
     def right(self, kind: str = "") -> Rate:
         """Share of right verdicts, of one kind or of all."""
-        verdicts = [case.gold == said for case, said in self.said if kind in {"", case.kind}]
+        verdicts = [case.gold == said.regime for case, said in self.said if kind in {"", case.kind}]
         return rate(sum(verdicts), len(verdicts))
 
     def missed(self, kind: str = "") -> Rate:
         """Share of silent failures that were called something else."""
-        silent = [said for case, said in self.said if case.gold == SILENT and kind in {"", case.kind}]
+        silent = [said.regime for case, said in self.said if case.gold == SILENT and kind in {"", case.kind}]
         return rate(sum(said != SILENT for said in silent), len(silent))
 
     def alarms(self) -> Rate:
         """Share of the other notes that were called silent failures."""
-        others = [said for case, said in self.said if case.gold != SILENT]
+        others = [said.regime for case, said in self.said if case.gold != SILENT]
         return rate(sum(said == SILENT for said in others), len(others))
+
+    def named(self) -> Rate:
+        """Share of what is missing that was named, of notes rightly called uncorrectable.
+
+        What is missing is looked for by the set's own name, and only where the session uses it.
+        """
+        found = []
+        for case, said in self.said:
+            if case.gold == said.regime and case.missing:
+                session = " ".join(message["content"] for message in case.messages).lower()
+                told = " ".join(said.missing).lower()
+                found += [name.lower() in told for name in case.missing if name.lower() in session]
+        return rate(sum(found), len(found))
 
 
 def main(argv: Sequence[str] | None = None, judge: Judge | None = None) -> int:
@@ -83,8 +105,9 @@ def probe_of_firsthand() -> Judge:
     """Give the probe under test."""
     from firsthand.notes.probe import probe
 
-    def judged(case: Case) -> Regime:
-        return probe(case.note, case.messages, claim=case.claim, expand=case.expand.get).regime
+    def judged(case: Case) -> Said:
+        verdict = probe(case.note, case.messages, claim=case.claim, expand=case.expand.get)
+        return Said(verdict.regime, verdict.missing)
 
     return judged
 
@@ -114,7 +137,7 @@ def good(ours: Measured) -> bool:
 # the baseline -------------------------------------------------------------------------------------------
 
 
-def pieces(case: Case) -> Regime:
+def pieces(case: Case) -> Said:
     """Judge as a probe of substrings does: a piece of the source stands in the note, or the conclusion does.
 
     The source is the longest message of the user or of a tool; the conclusion is each number,
@@ -125,12 +148,12 @@ def pieces(case: Case) -> Regime:
     place = max(given, key=lambda at: len(said[at]))
     words = [at for at in range(len(said[place])) if at == 0 or said[place][at - 1].isspace()]
     if any(said[place][at : at + PIECE] in case.note for at in words if len(said[place]) - at >= PIECE):
-        return "correctable"
+        return Said("correctable")
     after = next((said[at] for at in range(place + 1, len(said)) if case.messages[at]["role"] == "assistant"), "")
     stripped = [word.strip(".,;:!?$€£") for word in after.split()]
     concluded = [word for word in stripped if any(letter.isdigit() for letter in word)]
     concluded = concluded or [word for word in stripped[1:] if word[:1].isupper()]
-    return SILENT if any(word in case.note for word in concluded) else "uncorrectable_loud"
+    return Said(SILENT if any(word in case.note for word in concluded) else "uncorrectable_loud")
 
 
 # what is printed ----------------------------------------------------------------------------------------
@@ -148,6 +171,7 @@ def report(ours: Measured, plain: Measured, half: str) -> list[str]:
         f"| right | {ours.right()} | {plain.right()} |",
         f"| silent failures missed | {ours.missed()} | {plain.missed()} |",
         f"| others called silent | {ours.alarms()} | {plain.alarms()} |",
+        f"| what is missing, named | {ours.named()} | {plain.named()} |",
         "",
         "| kind | n | probe right | silent missed | pieces right |",
         "|---|---|---|---|---|",
@@ -165,7 +189,7 @@ def report(ours: Measured, plain: Measured, half: str) -> list[str]:
 
 def confusion(ours: Measured) -> list[str]:
     """Write what was said of each regime."""
-    seen = Counter((case.gold, said) for case, said in ours.said)
+    seen = Counter((case.gold, said.regime) for case, said in ours.said)
     return [
         "| gold \\ said | " + " | ".join(REGIMES) + " |",
         "|---" * (len(REGIMES) + 1) + "|",
@@ -177,9 +201,10 @@ def failures(ours: Measured) -> list[str]:
     """Write each case that was judged wrongly, whole."""
     found = []
     for case, said in ours.said:
-        if said == case.gold:
+        if said.regime == case.gold:
             continue
-        found += [f"\n== {case.id}: is {case.gold}, was called {said}; claim: {case.claim}; missing: {case.missing}"]
+        found += [f"\n== {case.id}: is {case.gold}, was called {said.regime}; claim: {case.claim}"]
+        found += [f"  missing: {case.missing}; named: {said.missing}"]
         found += [f"  {message['role']} [{message['pointer']}]: {message['content']}" for message in case.messages]
         found += ["  NOTE: " + case.note]
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from . import carried, ledgers, measures, puzzles
+from . import carried, hand_amounts, hand_facts, hand_pointers, ledgers, measures, puzzles
 from .case import Case
 
 EACH = 20
@@ -22,4 +22,5 @@ GENERATED: dict[str, Callable[[int], Case]] = ledgers.KINDS | measures.KINDS | p
 @cache
 def cases() -> tuple[Case, ...]:
     """Make the set."""
-    return tuple(make(number) for kind, make in GENERATED.items() for number in range(MORE.get(kind, EACH)))
+    made = [make(number) for kind, make in GENERATED.items() for number in range(MORE.get(kind, EACH))]
+    return (*made, *hand_amounts.WRITTEN, *hand_facts.WRITTEN, *hand_pointers.WRITTEN)

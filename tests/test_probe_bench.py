@@ -1,0 +1,133 @@
+"""bench/probe_bench.py: what it counts, when it fails, and that the held-out half is shown to nobody."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
+
+import probe_bench
+from probe_bench import SILENT, Measured, Said
+from probe_set.case import Case
+
+LINES = "7 notebooks at $4, 9 pens at $2"
+SESSION = (
+    {"role": "user", "content": f"We bought {LINES}. The total?", "pointer": "fh:01J00000000000000000000001"},
+    {"role": "assistant", "content": "The total is $55.", "pointer": "fh:01J00000000000000000000002"},
+)
+
+
+def case(name: str, note: str, gold: str, missing: tuple[str, ...] = ()) -> Case:
+    return Case(name, name.split("-", maxsplit=1)[0], SESSION, note, {}, "the total", gold, missing)
+
+
+FOUR = (
+    case("one-0", f"Bought: {LINES}.", "correctable"),
+    case("one-1", "The total was $55.", SILENT, ("notebooks", "pens")),
+    case("two-0", "They went shopping.", "uncorrectable_loud", ("notebooks", "pens")),
+    case("two-1", "pens 9 x 2", SILENT, ("notebooks",)),
+)
+
+
+def oracle(each: Case) -> Said:
+    return Said(each.gold, each.missing)
+
+
+def test_a_probe_that_is_right_is_counted_right(capsys):
+    """With the gold's own verdicts everything is right, all that is missing is named, and the exit code is 0."""
+    assert probe_bench.main(["--half", "held-out"], judge=oracle) == 0
+    told = capsys.readouterr().out
+    assert "The held-out half" in told
+    assert "At least 95% right, at most 2% missed: kept." in told
+
+
+def test_one_verdict_for_all_is_counted_case_by_case():
+    """What is right, missed and called silent by mistake is counted of the cases that it can be counted of."""
+    found = probe_bench.measured(FOUR, lambda _each: Said("correctable"))
+    assert (found.right().hits, found.right().n) == (1, 4)
+    assert (found.right("two").hits, found.right("two").n) == (0, 2)
+    assert (found.missed().hits, found.missed().n) == (2, 2)
+    assert (found.missed("one").hits, found.missed("one").n) == (1, 1)
+    assert (found.alarms().hits, found.alarms().n) == (0, 2)
+    assert not probe_bench.good(found)
+    alarmed = probe_bench.measured(FOUR, lambda _each: Said(SILENT))
+    assert (alarmed.missed().hits, alarmed.alarms().hits) == (0, 2)
+
+
+def test_what_is_missing_is_counted_where_the_verdict_is_right():
+    """Each missing thing that the session names counts once; a wrong verdict names nothing."""
+    half = probe_bench.measured(FOUR, lambda each: Said(SILENT, ("the line of the pens",) if each.missing else ()))
+    assert (half.named().hits, half.named().n) == (1, 3)
+
+
+@pytest.mark.parametrize(("wrong", "kept"), [(5, True), (6, False)])
+def test_the_limit_of_right_verdicts_is_ninety_five_of_a_hundred(wrong, kept):
+    """95 right of 100 keep the limit, 94 do not."""
+    many = [case(f"many-{place}", "", "uncorrectable_loud") for place in range(100)]
+    said = [(each, Said(SILENT if place < wrong else "uncorrectable_loud")) for place, each in enumerate(many)]
+    assert probe_bench.good(Measured(said, 1.0)) is kept
+
+
+@pytest.mark.parametrize(("missed", "kept"), [(2, True), (3, False)])
+def test_the_limit_of_missed_silent_failures_is_two_of_a_hundred(missed, kept):
+    """2 missed of 100 silent failures keep the limit, 3 do not."""
+    many = [case(f"many-{place}", "", SILENT) for place in range(100)]
+    said = [(each, Said("reachable" if place < missed else SILENT)) for place, each in enumerate(many)]
+    assert probe_bench.good(Measured(said, 1.0)) is kept
+
+
+def test_nothing_judged_is_not_good():
+    """No case at all keeps no limit."""
+    assert not probe_bench.good(Measured((), 0.0))
+
+
+def test_the_baseline_looks_for_pieces_alone():
+    """A piece of the source makes a note correctable to it, the conclusion silent, anything else loud."""
+    assert [probe_bench.pieces(each).regime for each in FOUR] == [
+        "correctable", SILENT, "uncorrectable_loud", "uncorrectable_loud",
+    ]  # fmt: skip
+
+
+def test_what_a_probe_raises_names_the_case():
+    """An error of the probe is not counted as a verdict; it says on which case it was raised."""
+
+    def broken(each: Case) -> Said:
+        raise ZeroDivisionError(each.kind)
+
+    with pytest.raises(ZeroDivisionError) as raised:
+        probe_bench.measured(FOUR[1:], broken)
+    assert raised.value.__notes__ == ["on the case one-1"]
+
+
+def test_the_held_out_half_is_not_shown(capsys):
+    """Failures are listed of the dev half and refused of the other, whose notes no report prints."""
+    with pytest.raises(SystemExit) as refused:
+        probe_bench.main(["--half", "held-out", "--failures"], judge=oracle)
+    assert refused.value.code == 2
+    assert "not looked at" in capsys.readouterr().err
+    assert probe_bench.main(["--half", "held-out"], judge=lambda _each: Said("correctable")) == 1
+    assert "NOTE" not in capsys.readouterr().out
+    assert probe_bench.main(["--kind", "tags", "--failures"], judge=lambda _each: Said("correctable")) == 1
+    shown = capsys.readouterr().out
+    assert shown.count("== tags-") == shown.count("NOTE: ") > 0
+    assert "== pointers-" not in shown
+
+
+def test_an_unknown_kind_is_refused(capsys):
+    """A kind that is not in the set is named, with those that are."""
+    with pytest.raises(SystemExit):
+        probe_bench.main(["--kind", "tag"], judge=oracle)
+    assert "no such kind: tag; there are altered" in capsys.readouterr().err
+
+
+def test_the_tables_count_what_was_said():
+    """The confusion has a row for each gold, and the kinds have theirs."""
+    found = probe_bench.measured(FOUR, lambda _each: Said("correctable"))
+    told = probe_bench.report(found, found, "dev")
+    assert "| one | 2 | 1 | 1 of 1 | 1 |" in told
+    assert "| two | 2 | 0 | 1 of 1 | 0 |" in told
+    assert told[told.index("| uncorrectable_silent | 2 | 0 | 0 | 0 |") - 1] == "| uncorrectable_loud | 1 | 0 | 0 | 0 |"
+    assert told[-1] == "At least 95% right, at most 2% missed: NOT kept."
