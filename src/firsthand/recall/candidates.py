@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Protocol
@@ -26,6 +27,8 @@ SPARE_ROWS = 16
 """Looked up beyond a pool, since some are outside of the scope."""
 SPECIAL_ROWS = 16
 """Most rows of each other kind of candidate."""
+SPECIAL_ROWS_MAX = 48
+"""Most rows of those kinds together."""
 ACCELERATED_POSTINGS_MIN = 3_000
 """Fewer are ranked by FTS5 in two milliseconds, a tenth of what a fresh process pays to load the accelerator."""
 
@@ -51,20 +54,22 @@ class Candidates:
     def special(self) -> list[int]:
         """Give the rows that hold an exact string or a phrase; these are read first."""
         planned, index = self._planned, self._index
-        rows: list[int] = []
-        for term in (*planned.strings, *planned.prefixes):
-            rows += index.newest(term.match, SPECIAL_ROWS)
+        lists = [index.newest(term.match, SPECIAL_ROWS) for term in (*planned.strings, *planned.prefixes)]
         absent = {term.word for term in planned.absent_strings}
         for one in self._wanted:
             if not one.keys or not (one.string in absent or one.part == "phrase"):
                 continue
             if one.string not in absent and not self._apart(one) and len(self.together) < SPECIAL_ROWS:
-                rows += (
-                    self.together
-                )  # all that hold its words: to look for the phrase would cost more than to read them
+                lists.append(self.together)  # all with its words: to find the phrase would cost more than to read them
             else:
-                rows += index.newest(self._phrase(one.string), SPECIAL_ROWS)
-        return list(dict.fromkeys(rows))
+                lists.append(self._phrased(one))
+        # Of a payload with many strings each finds its own rows: a string of few rows says more of a row.
+        told: dict[int, float] = {}
+        for rows in lists:
+            for row in rows:
+                told[row] = told.get(row, 0.0) + 1 / len(rows)
+        kept = heapq.nlargest(SPECIAL_ROWS_MAX, told, key=lambda row: (told[row], position_of(row)))
+        return [row for row in told if row in kept] if len(told) > SPECIAL_ROWS_MAX else list(told)
 
     @cached_property
     def together(self) -> list[int]:
@@ -72,13 +77,38 @@ class Candidates:
 
         They are not ranked: that would read every posting of every term, and what holds all of them ranks high anyway.
         """
-        asked = self._planned.ranked or self._planned.common
-        return self._index.newest(" AND ".join(term.match for term in asked), SPECIAL_ROWS) if len(asked) > 1 else []
+        planned = self._planned
+        if len(planned.ranked) > 1:
+            first, *others = self._held
+            return self._index.newest_of(set(first).intersection(*others), SPECIAL_ROWS)
+        if planned.ranked or len(planned.common) < 2:
+            return []
+        return self._index.newest(" AND ".join(term.match for term in planned.common), SPECIAL_ROWS)
+
+    @cached_property
+    def _held(self) -> list[list[int]]:
+        """Give the rows, of any scope, that hold each of the ranked words."""
+        return [self._index.holders(term.match) for term in self._planned.ranked]
 
     def _apart(self, one: Wanted) -> bool:
         """Say whether a phrase lacks one of the words that are asked for together."""
         asked = self._planned.ranked or self._planned.common
         return len(asked) < 2 or any(term.key not in one.keys for term in asked)
+
+    def _phrased(self, one: Wanted) -> list[int]:
+        """Give the newest rows that hold a phrase; with it those where its rarest words stand as close together.
+
+        FTS5 finds a phrase by all of its words, and a common one costs its postings. Where so many rows have the rare
+        ones close together that some must be left out, the phrase decides.
+        """
+        data = words.without_spaceless(one.string).encode("utf-8", "replace")
+        tokens = [data[start:end].decode("utf-8", "replace") for start, end, _ in self._tokenize(data)]
+        rare = [term.match for term in self._planned.ranked if term.key in one.keys]
+        if 1 < len(rare) < len(tokens):
+            rows = self._index.newest(f"NEAR({' '.join(rare)}, {len(tokens)})", SPECIAL_ROWS)
+            if len(rows) < SPECIAL_ROWS:
+                return rows
+        return self._index.newest(f'"{" ".join(tokens)}"', SPECIAL_ROWS)
 
     def pools(self) -> Iterator[list[int]]:
         """Go through the rows that hold words, the best first, then through rows with common terms only."""
@@ -104,9 +134,8 @@ class Candidates:
         position, which is where they were said when sessions do not run at the same time.
         """
         held: dict[int, float] = {}
-        for term in self._planned.ranked:
-            weight = self._idf(self._planned.terms[term.key])
-            found = dict.fromkeys(self._index.holders(term.match), weight)
+        for term, rows in zip(self._planned.ranked, self._held, strict=True):
+            found = dict.fromkeys(rows, self._idf(self._planned.terms[term.key]))
             for row in held.keys() & found.keys():
                 found[row] += held[row]
             held |= found
@@ -120,7 +149,7 @@ class Candidates:
         kept: list[int] = []
         taken, asked = 0, POOL_ROWS + SPARE_ROWS
         while True:
-            best = heapq.nlargest(asked, worth, key=lambda row: (worth[row], row))
+            best = _best(worth, asked)
             kept += self._index.inside(best[taken:])
             if len(kept) >= POOL_ROWS or len(best) < asked:
                 return kept[:POOL_ROWS]
@@ -135,18 +164,25 @@ class Candidates:
                 return rows
         return self._index.ranked(" OR ".join(term.match for term in planned.ranked), limit)
 
-    def _phrase(self, string: str) -> str:
-        data = words.without_spaceless(string).encode("utf-8", "replace")
-        return '"' + " ".join(data[a:b].decode("utf-8", "replace") for a, b, _ in self._tokenize(data)) + '"'
-
 
 def _raised(held: dict[int, float]) -> dict[int, float]:
     """Add to what rows hold what the rows beside them do."""
+    # Few of some thousand rows lie beside another one: to find those goes through all in C, and only they are added up.
     rows = sorted(held)
-    near = [row for before, row in itertools.pairwise(rows) if row - before <= -min(SHARES)]
-    near += [row for row, behind in itertools.pairwise(rows) if behind - row <= max(SHARES)]
+    steps = list(map(operator.sub, rows[1:], rows))
+    near = {*itertools.compress(rows[1:], map((-min(SHARES)).__ge__, steps))}
+    near.update(itertools.compress(rows, map(max(SHARES).__ge__, steps)))
     get, before, second, behind = held.get, SHARES[-1], SHARES[-2], SHARES[1]
     return held | {
         row: held[row] + before * get(row - 1, 0.0) + behind * get(row + 1, 0.0) + second * get(row - 2, 0.0)
         for row in near
     }
+
+
+def _best(worth: dict[int, float], count: int) -> list[int]:
+    """Give the rows of the greatest worth, of equals the newest first."""
+    least = min(heapq.nlargest(count, worth.values()), default=0.0)
+    better = [row for row, each in worth.items() if each > least]
+    equal = [row for row, each in worth.items() if each == least]
+    better.sort(key=lambda row: (worth[row], row), reverse=True)
+    return better + heapq.nlargest(count - len(better), equal)

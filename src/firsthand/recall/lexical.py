@@ -28,6 +28,7 @@ _COUNTS = "firsthand_counts"
 _STEPS = 2_000  # of SQLite's machine between two looks at the clock: a tenth of a millisecond
 STRETCHES_MAX = 16
 """Of session numbers in a row, that are compared with each row; more of them are looked up."""
+_PAGE = 64
 _UNCOUNTED_ROWS = 50_000
 """From here on, without counted terms, stop words are taken to stand in every third row instead of being counted."""
 
@@ -201,11 +202,15 @@ class Lexical:
 
     def holders(self, match: str) -> list[int]:
         """Give all rows that match, of any scope, in no order that says anything; `inside` parts them."""
-        sql = f"SELECT rowid FROM {self._table} WHERE {self._table} MATCH ? AND rowid < {TRIGGER_ROWS}"  # noqa: S608
-        found: list[tuple[int]] = []
+        sql = (
+            f"SELECT json_group_array(rowid) FROM {self._table} "  # noqa: S608 - a number; one value, not so many rows
+            f"WHERE {self._table} MATCH ? AND rowid < {TRIGGER_ROWS}"
+        )
+        found = "[]"
         with self._deadline.over(self._db):
-            found = _all(self._db, sql, (match,))
-        return [row for (row,) in found]
+            found = str(self._db.execute(sql, (match,)).get)
+        rows: list[int] = json.loads(found)
+        return rows
 
     @property
     def bounds(self) -> range:
@@ -225,6 +230,20 @@ class Lexical:
     def newest(self, match: str, limit: int) -> list[int]:
         """Give the rows that match, newest first; costs no ranking."""
         return sorted(self._rows(match, "f.rowid DESC", limit), key=position_of, reverse=True)
+
+    def newest_of(self, rows: Collection[int], limit: int) -> list[int]:
+        """Give those of some rows, of any scope, that `newest` would give."""
+        kept: list[int] = []
+        whole = sorted((row for row in rows if row < ROW_STEP and row in self.bounds), reverse=True)
+        for arm in (whole, sorted((row for row in rows if row >= ROW_STEP), reverse=True)):
+            left = limit
+            for at in range(0, len(arm), _PAGE):
+                found = self.inside(arm[at : at + _PAGE])[:left]
+                kept += found
+                left -= len(found)
+                if not left:
+                    break
+        return sorted(kept, key=position_of, reverse=True)
 
     def counts(self, terms: Sequence[Term], positions: Collection[int]) -> dict[int, Counts]:
         """Say how often terms stand in the first rows of events; those that hold none are left out.
@@ -402,7 +421,7 @@ def _sessions(db: apsw.Connection, namespace: int, names: Sequence[str]) -> list
     whole = [name for name in names if not name.endswith("*")]
     rows: list[Any] = []
     if whole:  # one value, however many they are: a chain of OR nests, and SQLite bounds that
-        rows += _all(db, sql + "name IN (SELECT value FROM json_each(?))", (namespace, json.dumps(whole)))
+        rows += _all(db, f"{sql}name IN (SELECT value FROM json_each(?))", (namespace, json.dumps(whole)))  # noqa: S608
     for begun in (name[:-1] for name in names if name.endswith("*")):
         rows += _all(db, sql + "name >= ? AND substr(name, 1, ?) = ?", (namespace, begun, len(begun), begun))
     return [_Session(*row) for row in dict.fromkeys(rows)]
