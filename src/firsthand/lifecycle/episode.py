@@ -122,20 +122,14 @@ def code(text: str, characters_max: int, pointer: str) -> str:
     return f"{ticks} {said} {ticks}" if longest else f"`{said}`"
 
 
-def written(
-    name: str,
-    facts: Sequence[str],
-    sections: Sequence[Section],
-    *,
-    session: str,
-    characters_max: int = CHARACTERS_MAX,
-) -> Written:
+def written(name: str, facts: Sequence[str], sections: Sequence[Section], *, session: str) -> Written:
     """Lay an episode out within its size.
 
     Args:
         facts: lines at the top: which session, when, how much, what about.
         session: whose lines the headings say how to read on in.
     """
+    characters_max = CHARACTERS_MAX
     while True:
         laid = _laid_out(name, facts, sections, session, characters_max)
         if len(laid.text.encode("utf-8", "replace")) <= BYTES_MAX:
