@@ -1,6 +1,7 @@
 """How much of a session its episode tells: by simple oracles on real transcripts, and on made ones with a known truth.
 
     python bench/episodes_bench.py --data DATA [--sessions 60]
+    python bench/episodes_bench.py --long 100000
 
 Real sessions (pi-sessions, swe-agent, tau-airline): the oracles look at raw events by rules of
 their own, which share no code with the extraction: a result is a failure when the host says so
@@ -11,14 +12,19 @@ since an episode of 8,000 characters is no copy of the session.
 
 Made sessions: decisions, failures and pending work are written into a dialogue among distractors
 (questions, reports of old failures, plans that were done); precision and recall of the lines.
+
+``--long`` closes one made session of so many events, and one of a hundredth of them, each in a process of its own:
+processor time, and by how much the process's memory grew meanwhile; and a short one many times.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import random
 import re
+import resource
 import statistics
 import tempfile
 import time
@@ -26,7 +32,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from firsthand import Event, Kind, Memory
+from firsthand import Draft, Event, Kind, Memory
 
 SETS = (("pi-sessions", "*"), ("swe-agent", "*.traj"), ("tau-airline", "*"))
 TOP = 10
@@ -39,7 +45,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="the folder of evaluation data; without it only made sessions")
     parser.add_argument("--sessions", type=int, default=60, help="most sessions of each set")
+    parser.add_argument(
+        "--long", type=int, metavar="EVENTS", help="measure the closing of a session of so many instead"
+    )
     chosen = parser.parse_args()
+    if chosen.long:
+        print(long(chosen.long))
+        return
     if chosen.data is not None:
         print(
             "| set | sessions | verified | failures named (all / ten most frequent) | files named (all / ten) "
@@ -162,6 +174,58 @@ def made() -> str:
     for key, (hit, wanted, wrong) in counts.items():
         out.append(f"| {key} | {wanted} | {hit / wanted:.3f} | {hit / max(1, hit + wrong):.3f} |")
     return "\n".join(out)
+
+
+def long(events: int) -> str:
+    """Close a long session, one of a hundredth, and short ones; say what each cost."""
+    out = ["| a session of | processor s | memory grew by MB |", "|---|---|---|"]
+    spawn = multiprocessing.get_context("spawn")
+    for count in (max(100, events // 100), events):
+        with tempfile.TemporaryDirectory() as home:
+            _fill(Path(home) / "store", count)
+            with spawn.Pool(1) as pool:
+                seconds, grown = pool.apply(_closed, (str(Path(home) / "store"),))
+        out.append(f"| {count:,} events | {seconds:.2f} | {grown / 1024:.0f} |")
+    with tempfile.TemporaryDirectory() as home, Memory.open(Path(home) / "store") as memory:
+        agent, taken = memory.agent("bench"), []
+        for seed in range(MADE):
+            _session(memory, f"made-{seed}", random.Random(seed))
+            agent.enrol(f"made-{seed}")
+            begun = time.process_time()
+            agent.close(f"made-{seed}")
+            taken.append(1000 * (time.process_time() - begun))
+    return "\n".join([*out, f"\na session of some 20 events: {statistics.median(taken):.0f} ms, the median of {MADE}"])
+
+
+def _fill(store: Path, events: int) -> None:
+    """Write one session of rounds of prompt, answer, call and result; every tenth call fails."""
+    with Memory.open(store) as memory:
+        memory.agent("bench").enrol("long")
+        batch: list[Draft] = []
+        for number in range(events // 4):
+            subject, failed = SUBJECTS[number % len(SUBJECTS)], number % 10 == 0
+            facts = {"tool": "bash", "call_id": f"c{number}"}
+            asked = json.dumps({"command": f"pytest -q tests/test_{number % 50}.py"})
+            said = "E   AssertionError: 1 != 2\n1 failed" if failed else f"{number} passed in 0.3 s"
+            batch += [
+                Draft(Kind.USER_MESSAGE, f"Please look at the {subject} of part {number}.".encode()),
+                Draft(Kind.AGENT_MESSAGE, f"The {subject} of part {number} has three steps; I run its tests.".encode()),
+                Draft(Kind.TOOL_CALL, asked.encode(), "application/json", facts),
+                Draft(Kind.TOOL_RESULT, said.encode(), meta={**facts, "exitCode": int(failed)}),
+            ]
+            if len(batch) >= 1_000 or number == events // 4 - 1:
+                memory.append(batch, session="long")
+                batch = []
+
+
+def _closed(store: str) -> tuple[float, float]:
+    """Close the long session; give processor seconds, and the kilobytes by which the process's memory grew."""
+    with Memory.open(store) as memory:
+        agent = memory.agent("bench")
+        before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+        closed = agent.close("long")
+        assert closed.verified, closed.why
+        return time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 
 
 def _session(memory: Memory, name: str, chance: random.Random) -> dict[str, list[str]]:

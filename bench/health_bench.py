@@ -2,26 +2,42 @@
 
     python bench/health_bench.py
     python bench/health_bench.py --agents dokter clawent
+    python bench/health_bench.py --look 1000000 --data DATA [--work WORK]
 
 Episodes and names are made (`agents_made`); each agent has a store of its own. "as named" keeps the names
 of the paper's shape, numbered series among them; "by us" lets Firsthand name each episode when it closes the session.
 No model, no data.
+
+``--look`` measures what health itself costs at a store of so many real texts (the one of ``bench/run.py``, found again
+in the same work folder): a look, a canary on each way, the line that a session's start reads. Processor time counts
+this process and its children, so that other work on the machine does not; no daemon is asked or started.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import resource
+import shlex
+import shutil
+import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from agents_made import AGENTS, MadeEpisode, made
 from firsthand import Draft, Kind, Memory
+from firsthand.doors import hook_client
+from firsthand.health import canary, status
+from firsthand.health.doctor import Look, examine
 from firsthand.health.finding import AgentHealth, Rate
 from firsthand.health.measures import measure
 from firsthand.lifecycle.closing import close
-from firsthand.moment import parse
+from firsthand.lifecycle.installed import Installed
+from firsthand.moment import now, parse
+from setting import Setting
+from timing import median
 
 PAPER = {
     "noument": ("100", "80", "14"), "grazient": ("100", "100", "45"), "solarient": ("100", "100", "45"),
@@ -30,13 +46,26 @@ PAPER = {
     "reschent": ("86", "71", "100"), "animent": ("0", "0", "100"), "doment": ("0", "0", "100"),
 }  # fmt: skip
 """PC, SRR and ATR in per cent, as printed."""
+RUNS = 11
+"""Of a canary, and of the line; a look is taken three times."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--agents", nargs="+", choices=list(AGENTS), default=list(AGENTS))
     parser.add_argument("--sample", type=int, default=0, help="episodes tested of each; 0 tests all")
+    parser.add_argument(
+        "--look", type=int, metavar="EVENTS", help="measure a look at a store of so many events instead"
+    )
+    parser.add_argument("--data", type=Path, help="with --look: folder of real text")
+    parser.add_argument("--work", type=Path, help="with --look: folder for stores, kept for the next run")
     chosen = parser.parse_args()
+    if chosen.look:
+        if chosen.data is None:
+            parser.error("--look needs --data FOLDER")
+        with tempfile.TemporaryDirectory() as folder:
+            cost(Setting(chosen.data, (chosen.work or Path(folder)).resolve(), quick=False), chosen.look)
+        return
     print("| agent | episodes | paper PC, SRR, ATR | PC | SRR as named | SRR by us | ATR | effective ATR |")
     print("|---|---|---|---|---|---|---|---|")
     named, ours = [], []
@@ -53,6 +82,61 @@ def main() -> None:
     )
     print(f"\nAliases: {sum(len(one.aliases) for one in named)} groups as named, "
           f"{sum(len(one.aliases) for one in ours)} by us. {time.monotonic() - begun:.0f} s.")  # fmt: skip
+
+
+def cost(setting: Setting, events: int) -> None:
+    """Print what a look, a canary and the status cost at a store of real texts."""
+    os.environ["FIRSTHAND_DAEMON"] = "off"
+    folder = setting.fresh("health")
+    try:
+        store = folder / "store"
+        shutil.copytree(setting.store(events), store)
+        examine(store, look=Look(keep=False))  # the first one makes the namespace of canaries
+        command = shlex.join([sys.executable, "-I", "-S", "-E", str(hook_client.__file__), "claude-code"])
+        place = Installed("claude-code", folder / "settings.json", "user", ("UserPromptSubmit",), command, current=True)
+        before = _size(store)
+        rows = {
+            "a look without a canary": taken(lambda: examine(store, look=Look(canary=False)), 3),
+            "a look with a canary": taken(lambda: examine(store, look=Look()), 3),
+            "a canary on the direct way": taken(lambda: canary.findings(store, (), now()), RUNS),
+            "the same and one by an installed command": taken(lambda: canary.findings(store, (place,), now()), RUNS),
+            "status.line": taken(lambda: status.line(store), 1_000),
+        }
+        after = _size(store)
+        lost = [one for one in canary.kept(store) if one.lost]
+        assert not lost, lost
+        print(f"| at {events:,} events | processor ms, median | wall ms, median |\n|---|---|---|")
+        for name, (processor, wall) in rows.items():
+            known = "-" if "command" in name else f"{processor:.2f}"  # a hook answers in a child that outlives it
+            print(f"| {name} | {known} | {wall:.2f} |")
+        sent = 3 + 2 * RUNS + RUNS
+        events_each, bytes_each = ((last - first) / sent for first, last in zip(before, after, strict=True))
+        print(f"\nA canary costs {events_each:.1f} events and {bytes_each:,.0f} bytes.")
+    finally:
+        setting.drop(folder)
+
+
+def taken(run: Callable[[], object], times: int) -> tuple[float, float]:
+    """Give the processor time with children, and the time on the clock, of the middle of some runs in ms."""
+    processor, wall = [], []
+    for _ in range(times):
+        begun, at = _processor(), time.perf_counter()
+        run()
+        wall.append(1000 * (time.perf_counter() - at))
+        processor.append(1000 * (_processor() - begun))
+    return median(processor), median(wall)
+
+
+def _processor() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def _size(store: Path) -> tuple[int, int]:
+    """Give the events of canaries, and the bytes of the database; whoever closes it last moves all into it."""
+    with Memory.open(store, namespace=canary.CANARY) as memory:
+        events = memory.stats().events
+    return events, (store / "firsthand.db").stat().st_size
 
 
 def measured(agent: str, *, by_us: bool, sample_max: int | None) -> AgentHealth:
