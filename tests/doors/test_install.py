@@ -15,6 +15,7 @@ import pytest
 import firsthand
 from firsthand import FormatError, InvalidArgument, backups, installed, plan_install, plan_uninstall
 from firsthand.doors import install as door
+from firsthand.lifecycle.settings import load
 
 ROOT = Path(__file__).resolve().parents[2]
 CLIENT = str(Path(firsthand.__file__).parent / "doors" / "hook_client.py")
@@ -240,6 +241,16 @@ def test_tool_output_makes_the_host_wait_and_switches_it_on(shell):
     assert json.loads((shell.store / "settings.json").read_bytes()) == {"tool_output": True}
 
 
+def test_a_switch_for_a_folder_deep_in_a_project_stands_where_hooks_read_it(shell):
+    """The hooks look at the top of what is under version control, and so does the switch."""
+    deep = shell.home / "p" / "src" / "deep"
+    deep.mkdir(parents=True)
+    (shell.home / "p" / ".git").mkdir()
+    shell("install", "claude-code", "--project", deep, "--tool-output")
+    assert json.loads((shell.home / "p" / ".firsthand.json").read_bytes()) == {"tool_output": True}
+    assert load(shell.store, str(deep)).tool_output
+
+
 def test_mcp_is_registered_where_the_hosts_file_is_known(shell):
     """With a server given, Claude Code's project and Cursor get it in a file, the others as a command to type."""
     server = ["py", "-m", "firsthand", "mcp"]
@@ -311,6 +322,25 @@ def test_an_outdated_install_is_told_and_renewed(shell):
         shell("install", "codex")
         assert json.loads(path.read_bytes()) == json.loads(now)
         assert installed(shell.home)[0].current
+
+
+def test_hooks_that_the_host_holds_back_are_told(shell):
+    """Codex runs no hook that is not trusted: the list says so by event, until its configuration names them all."""
+    shell("install", "codex")
+    path = shell.home / ".codex" / "hooks.json"
+    (told,) = installed(shell.home)
+    assert (told.current, told.held.untrusted) == (True, tuple(json.loads(path.read_bytes())["hooks"]))
+    assert "held back by the host: never trusted: SessionStart, UserPromptSubmit" in shell("install").text
+    states = "".join(
+        f'[hooks.state."{path}:{name}:0:0"]\ntrusted_hash = "sha256:another"\n'
+        for name in ("session_start", "user_prompt_submit")
+    )
+    (path.parent / "config.toml").write_text(states, encoding="utf-8")
+    (told,) = installed(shell.home)
+    assert told.held.changed == ("SessionStart", "UserPromptSubmit")
+    assert json.loads(shell("install", "--json").out)["waits"] == told.waits
+    (path.parent / "config.toml").write_text("hooks = [", encoding="utf-8")
+    assert "expected Codex' configuration in TOML" in installed(shell.home)[0].fault
 
 
 def test_without_a_host_an_empty_machine_says_so(shell, monkeypatch):

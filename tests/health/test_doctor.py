@@ -18,6 +18,7 @@ from firsthand.health.around import DaemonState, missing
 from firsthand.health.doctor import Look, examine
 from firsthand.health.finding import Rate, Severity, Stage
 from firsthand.hosts.hook import HookEvent
+from firsthand.hosts.hook_trust import Held
 from firsthand.index.embed.port import callable_embedder
 from firsthand.lifecycle import jobs, pulse
 from firsthand.lifecycle.faults import Fault, keep_fault
@@ -208,6 +209,29 @@ def test_a_hook_whose_command_is_gone_is_named(store, tmp_path):
     assert "firsthand install claude-code" in first[2]
     assert missing(COMMAND) == ""
     assert found(store, Look(canary=False, keep=False, installed=(ours(settings, current=False),)))[0][1] == "degraded"
+
+
+def test_hooks_that_their_host_holds_back_are_named(store, tmp_path):
+    """Hooks that wait to be trusted are told with what to do; a changed one only while its host's hooks do not fire."""
+    settings = tmp_path / "hooks.json"
+    settings.write_text("{}", encoding="utf-8")
+    held = Installed("codex", settings, "user", ("Stop",), COMMAND, current=True, held=Held(untrusted=("Stop",)))
+    changed = replace(held, held=Held(changed=("Stop",)))
+
+    def told(one: Installed) -> list[tuple[str, str, str, str]]:
+        found = examine(store, namespace="default", look=replace(QUIET, installed=(one,))).findings
+        return [(one.stage.value, one.severity.value, one.what, one.mend) for one in found if one.stage is Stage.HOOKS]
+
+    mend = "open codex, type /hooks and trust those of firsthand"
+    says = f"codex holds back hooks of firsthand in {settings}: "
+    assert told(held) == [("hooks", "note", says + "never trusted: Stop", mend)]
+    assert told(changed) == [("hooks", "note", says + "changed since they were trusted: Stop", mend)]
+    with Memory.open(store) as memory:  # Codex is used here
+        memory.session("codex:s1").user("a message of a session of codex")
+    assert told(held)[0][1] == "degraded"
+    pulse.beat(store, "codex", HookEvent.STOP, at_days(1))
+    assert told(held)[0][1] == "degraded"
+    assert [one for one in told(changed) if "holds back" in one[2]] == []
 
 
 @pytest.mark.parametrize(

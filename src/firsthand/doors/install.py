@@ -17,7 +17,17 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from firsthand import Change, InvalidArgument, Plan, backups, installed, plan_install, plan_uninstall
+from firsthand import (
+    Change,
+    InvalidArgument,
+    Plan,
+    backups,
+    installed,
+    plan_install,
+    plan_uninstall,
+    project_file,
+    user_file,
+)
 from firsthand.doors.display import shown
 from firsthand.doors.exits import DONE, NOTHING_FOUND
 from firsthand.doors.output import Output
@@ -88,8 +98,8 @@ def _plan(chosen: argparse.Namespace, done: str) -> Plan:
 def _switches(chosen: argparse.Namespace, project: Path | None) -> Path:
     """Give the file of Firsthand's own settings that hold for the project, or for the user."""
     if project is not None:
-        return project / ".firsthand.json"
-    return (Path(chosen.store).expanduser() if chosen.store else default_store()) / "settings.json"
+        return project_file(project)  # which is above a folder that lies deeper
+    return user_file(Path(chosen.store).expanduser() if chosen.store else default_store())
 
 
 def _write(plan: Plan) -> list[str] | None:
@@ -227,11 +237,12 @@ def _tell(chosen: argparse.Namespace, out: Output) -> int:
     found = installed(home(), project, host_folders())
     for one in found:
         if out.as_json:
-            out.json(asdict(one) | {"where": str(one.where)})
+            out.json(asdict(one) | {"where": str(one.where), "waits": one.waits})
             continue
         state = one.fault or (
             "not installed" if not one.events
             else f"installed, {len(one.events)} events"
+            + (f"; held back by the host: {one.waits}" if one.waits else "")
             if one.current
             else f"out of date: run {one.mend}"
         )  # fmt: skip

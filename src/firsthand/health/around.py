@@ -38,8 +38,8 @@ SPOOL_OLD_S = 3_600
 _MICROSECONDS = 1_000_000
 _GIVEN_UP = "given up"
 _NEVER_MS = 1 << 62
-_WAITING = ("late", "waiting")
-"""Folders of what hooks were told and could not record: of the client, and until a transcript is there."""
+_WAITING = {"late": "the next hook of any host records it", "waiting": "firsthand jobs --run"}
+"""Folders of what hooks were told and could not record, of the client and until a transcript is there; what helps."""
 
 
 @value
@@ -77,9 +77,12 @@ def of_installed(places: Sequence[Installed], at: Sequence[Fired], memory: Memor
         elif not one.current:
             what = f"{one.where} has hooks of another version of Firsthand"
             found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, one.mend))
+        elif _is_held(one, at):
+            what = f"{one.host} holds back hooks of firsthand in {one.where}: {one.waits}"
+            mend = f"open {one.host}, type /hooks and trust those of firsthand"
+            found.append(Finding(Stage.HOOKS, _severity(one.host, memory), what, mend))
         elif not any(fired.host == one.host for fired in at):
-            active = memory is not None and rows.last_of_host(memory, one.host) is not None
-            severity = Severity.DEGRADED if active else Severity.NOTE
+            severity = _severity(one.host, memory)
             what = f"hooks of {one.host} are installed in {one.where} and have never fired"
             found.append(
                 Finding(Stage.HOOKS, severity, what, f"begin a session of {one.host}; it may ask to trust them")
@@ -100,6 +103,21 @@ def _of_doubles(places: Sequence[Installed]) -> list[Finding]:
         what = "VS Code runs the hooks of vscode and of copilot: what happens in it is recorded in two sessions"
         found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand uninstall copilot --project ."))
     return found
+
+
+def _is_held(one: Installed, at: Sequence[Fired]) -> bool:
+    """Say whether a host holds hooks back; of one that fires, how it knows a changed hook may have changed."""
+    if one.held.untrusted or one.held.off:
+        return True
+    written_s = one.where.stat().st_mtime if one.held.changed else 0.0
+    fires = any(fired.host == one.host and fired.moment.microseconds / 1e6 > written_s for fired in at)
+    return bool(one.held.changed) and not fires
+
+
+def _severity(host: str, memory: Memory | None) -> Severity:
+    """Rate hooks that do not run: a host whose sessions are in the log is one that is used."""
+    active = memory is not None and rows.last_of_host(memory, host) is not None
+    return Severity.DEGRADED if active else Severity.NOTE
 
 
 def missing(command: str) -> str:
@@ -178,7 +196,7 @@ def of_jobs(store: Path, now: Moment) -> list[Finding]:
     elif recent:
         what = f"{len(recent):,} faults of hooks within a day, the last: {recent[-1].where}: {recent[-1].text}"
         found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand jobs"))
-    return found + [one for name in _WAITING for one in _of_waiting(store / "hooks" / name, now)]
+    return found + [one for name, mend in _WAITING.items() for one in _of_waiting(store / "hooks" / name, mend, now)]
 
 
 def _due_ms(store: Path, job: jobs.Job) -> int:
@@ -190,14 +208,14 @@ def _due_ms(store: Path, job: jobs.Job) -> int:
     return max(job.after_ms, *left) if left else _NEVER_MS
 
 
-def _of_waiting(folder: Path, now: Moment) -> list[Finding]:
+def _of_waiting(folder: Path, mend: str, now: Moment) -> list[Finding]:
     """Look for payloads that have waited too long to be recorded; nothing without the folder."""
     files = [one for one in folder.iterdir() if one.is_file()] if folder.is_dir() else []
     old = [one for one in files if now.microseconds / 1e6 - one.stat().st_mtime > SPOOL_OLD_S]
     if not old:
         return []
     what = f"what hooks were told of {len(old):,} sessions waits in {folder} for longer than an hour"
-    return [Finding(Stage.LOG, Severity.DEGRADED, what, "firsthand jobs --run")]
+    return [Finding(Stage.LOG, Severity.DEGRADED, what, mend)]
 
 
 def of_settings(store: Path, cwd: str) -> list[Finding]:
@@ -224,5 +242,9 @@ def of_daemon(seen: DaemonState | None) -> list[Finding]:
         what = f"the daemon is of version {seen.version}, this is {seen.expected}"
         found.append(Finding(Stage.DAEMON, Severity.DEGRADED, what, "firsthand daemon --stop"))
     if seen.fault:
-        found.append(Finding(Stage.DAEMON, Severity.DEGRADED, seen.fault, "firsthand daemon --stop; the next hook starts another"))
+        found.append(
+            Finding(
+                Stage.DAEMON, Severity.DEGRADED, seen.fault, "firsthand daemon --stop; the next hook starts another"
+            )
+        )
     return found

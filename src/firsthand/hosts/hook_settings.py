@@ -203,7 +203,7 @@ def with_hooks(content: str, settings: HookSettings, command: Sequence[str], *, 
     Raises:
         FormatError: the content is no plain JSON object, or holds hooks in another shape.
     """
-    told = _object(content)
+    told = read_object(content)
     before = json.dumps(told)
     wanted = {line.event: _entry(settings, line, command, waits=waits) for line in settings.lines}
     if settings.version:
@@ -229,7 +229,7 @@ def without_hooks(content: str) -> str:
     Raises:
         FormatError: the content is no plain JSON object, or holds hooks in another shape.
     """
-    told = _object(content)
+    told = read_object(content)
     hooks = _hooks(told)
     if not any(is_ours(one) for listed in hooks.values() for group in listed for one in _handlers(group)):
         return content
@@ -248,7 +248,7 @@ def with_server(content: str, name: str, command: Sequence[str]) -> str:
     Raises:
         FormatError: the content is no plain JSON object, or holds servers in another shape.
     """
-    told = _object(content)
+    told = read_object(content)
     before = json.dumps(told)
     servers = told.setdefault("mcpServers", {})
     if not isinstance(servers, dict):
@@ -263,7 +263,7 @@ def without_server(content: str, name: str) -> str:
     Raises:
         FormatError: the content is no plain JSON object.
     """
-    told = _object(content)
+    told = read_object(content)
     servers = told.get("mcpServers")
     if not isinstance(servers, dict) or name not in servers:
         return content
@@ -279,7 +279,7 @@ def with_member(content: str, name: str, *, member: Any) -> str:
     Raises:
         FormatError: the content is no plain JSON object.
     """
-    told = _object(content)
+    told = read_object(content)
     if name in told and told[name] == member:
         return content
     return as_file(told | {name: member}, content)
@@ -293,7 +293,7 @@ def told_of_ours(content: str) -> Told:
     """
     found = [
         (event, command_of(one))
-        for event, listed in _hooks(_object(content)).items()
+        for event, listed in _hooks(read_object(content)).items()
         for group in listed
         for one in _handlers(group)
         if is_ours(one)
@@ -376,7 +376,7 @@ def _listed(hooks: Mapping[str, Any], event: str) -> list[Any]:
 # JSON ----------------------------------------------------------------------------------------------
 
 
-def _object(content: str) -> dict[str, Any]:
+def read_object(content: str) -> dict[str, Any]:
     """Read a settings file.
 
     Raises:

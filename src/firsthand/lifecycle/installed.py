@@ -15,11 +15,13 @@ from shutil import which
 from typing import Any
 
 from firsthand.errors import FormatError
-from firsthand.hosts.hook_settings import SETTINGS, HookSettings, Told, settings_of, told_of_ours
+from firsthand.hosts.hook_settings import SETTINGS, HookSettings, settings_of, told_of_ours
+from firsthand.hosts.hook_trust import Held, held
 from firsthand.value import value
 
 FILE_BYTES_MAX = 16 * 1024 * 1024
-NOT_READ = Told((), ())
+_TRUSTING, _TRUST_FILE = "codex", "config.toml"
+"""The host that holds hooks back until they are trusted, and where it keeps which are."""
 PLUGIN, PLUGIN_NAME = "plugin", "firsthand@firsthand"
 """Hooks that come with a plugin of Claude Code; what ours is called there."""
 _PLUGINS_FILE = "plugins/installed_plugins.json"
@@ -37,6 +39,7 @@ class Installed:
         command: what runs; several that differ are joined by ``; ``.
         current: every event that this version wants is there, by one command whose program and script exist.
         fault: why the file could not be read; empty when it could, or is not there.
+        held: the events whose hook the host holds back until its user trusts it.
     """
 
     host: str
@@ -46,6 +49,17 @@ class Installed:
     command: str = ""
     current: bool = False
     fault: str = ""
+    held: Held = Held()
+
+    @property
+    def waits(self) -> str:
+        """What the host waits for before it runs our hooks, in a few words; empty when it runs all of them."""
+        said = {
+            "never trusted": self.held.untrusted,
+            "changed since they were trusted": self.held.changed,
+            "switched off": self.held.off,
+        }
+        return "; ".join(f"{why}: {', '.join(events)}" for why, events in said.items() if events)
 
     @property
     def mend(self) -> str:
@@ -68,7 +82,8 @@ def installed(
         project: its folder.
         folders: those that the hosts' own variables name (`environment.host_folders`).
     """
-    places = [_look(*place) for place in _places(home, project, folders or {}) if place[1].exists()]
+    trust = host_folder(_TRUSTING, home, folders) / _TRUST_FILE
+    places = [_look(*place, trust) for place in _places(home, project, folders or {}) if place[1].exists()]
     return (*places, *_of_plugins(home, project, folders or {}))
 
 
@@ -144,10 +159,14 @@ def _json(path: Path) -> dict[str, Any]:
     return told
 
 
-def _look(settings: HookSettings, where: Path, scope: str) -> Installed:
+def _look(settings: HookSettings, where: Path, scope: str, trust: Path | None = None) -> Installed:
     try:
-        with where.open("rb") as file:
-            told = told_of_ours(file.read(FILE_BYTES_MAX).decode("utf-8-sig"))
+        content = _read(where)
+        told = told_of_ours(content)
+        waiting = Held()
+        if settings.host == _TRUSTING and trust is not None:
+            paths = {str(where), str(where.resolve())}
+            waiting = held(paths, content, _read(trust) if trust.exists() else "")
     except (OSError, ValueError, FormatError) as error:
         return Installed(settings.host, where, scope, fault=f"{where} cannot be read: {error}")
     current = (
@@ -155,7 +174,12 @@ def _look(settings: HookSettings, where: Path, scope: str) -> Installed:
         and len(told.commands) == 1
         and _runs(told.commands[0])
     )
-    return Installed(settings.host, where, scope, told.events, "; ".join(told.commands), current)
+    return Installed(settings.host, where, scope, told.events, "; ".join(told.commands), current, held=waiting)
+
+
+def _read(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(FILE_BYTES_MAX).decode("utf-8-sig")
 
 
 def _runs(command: str) -> bool:
