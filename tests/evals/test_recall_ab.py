@@ -65,6 +65,22 @@ def test_a_memory_that_pushes_junk_scores_below_none():
     assert found[Sort.EXPERIENCE, "recall"].contradicts_to_none.mean > 0
 
 
+def test_a_memory_that_is_stale_a_third_of_the_time_contradicts_a_third_of_the_time():
+    """The rate of contradiction follows what was pushed: an old value in one repetition of three."""
+
+    def stale(world, case, condition, repetition) -> Pushed:
+        return junk(world, case, condition, repetition) if repetition == 0 else silent(world, case, IDEAL, repetition)
+
+    items, found = table(stale, (NONE, RECALL))
+    for sort in (Sort.EXPERIENCE, Sort.PROCEDURE):
+        cell, without = found[sort, "recall"], found[sort, "none"]
+        own = [one for one in items if (one.sort, one.condition) == (sort, "recall")]
+        assert [one.contradicts for one in own] == [one.repetition == 0 for one in own]
+        assert cell.contradicts.mean == pytest.approx(1 / 3)
+        assert cell.contradicts_to_none.mean == pytest.approx(1 / 3 - without.contradicts.mean)
+        assert cell.right.mean == pytest.approx(2 / 3)
+
+
 def test_a_more_careful_gate_is_reckoned_from_what_was_shown():
     """Under a cost whose threshold lies above a confidence, that reminder counts as not shown, and its harm is gone."""
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firsthand import Draft, Kind, Memory
-from firsthand.health.finding import Rate
+from firsthand.health.doctor import of_agent
+from firsthand.health.finding import Rate, Severity, Stage
 from firsthand.health.measures import (
     ambient_trigger_rate,
     measure,
@@ -160,6 +161,14 @@ def test_an_older_version_above_the_current_one_is_a_contradiction(memory):
             [Draft(Kind.NOTE, text.encode(), meta={"file": "knowledge/staging-port.md"})], session=agent.session
         )
     assert measure(agent).contradiction == Rate(0, 1)
+    for text in ("gateway budget gateway budget: 30 a month", "!!!"):
+        memory.append(
+            [Draft(Kind.NOTE, text.encode(), meta={"file": "knowledge/gateway-budget.md"})], session=agent.session
+        )
+    found = measure(agent)
+    assert found.contradiction == Rate(1, 2)
+    (one,) = [one for one in of_agent(found) if "older version" in one.what]
+    assert (one.stage, one.severity, one.agent) == (Stage.RECALL, Severity.DEGRADED, "a")
 
 
 def test_episodes_not_found_after_they_were_written_are_named(memory):
