@@ -8,7 +8,8 @@
 The source stands where it is asked to: in the first message, in the middle, at the end
 when all is concluded, or scattered. Unrelated talk may follow. The invariant: every line
 of `Problem.listed` stands in the session exactly once, and the wrong conclusion in every
-answer of the assistant about it.
+answer of the assistant about it. A real dialogue stays as it was said, with the wrong
+value behind it; its source stands where it stood.
 """
 
 from __future__ import annotations
@@ -73,20 +74,39 @@ def dialogue(
     """
     if depth not in range(1, DEPTH_MAX + 1) or filler not in range(FILLER_MAX + 1):
         raise InvalidArgument(f"depth is 1 to {DEPTH_MAX} and filler 0 to {FILLER_MAX}; got {depth!r} and {filler!r}")
+    if problem.session:
+        return _real(problem, depth, filler)
     told = _told(problem, depth, source_at)
     used = " Use the note." if premise else ""
     note = f" A note from a colleague says that {problem.premise}." if premise else ""
     opening = f"{problem.about}{_lines(told[0])}{note}{used} Now give me {problem.ask}."
     shown = problem.shown(problem.attractor)
     asked = [(opening, f"Going by the note, {problem.ask}: {shown}.\nANSWER: {problem.attractor}")]
-    for (user, assistant), lines in zip(_FOLLOW_UPS[:depth], told[1:], strict=True):
-        asked.append((f"{user}{_lines(lines)}", assistant.format(ask=problem.ask, shown=shown)))
+    asked += [
+        (f"{user}{_lines(lines)}", said) for (user, said), lines in zip(_later(problem, depth), told[1:], strict=True)
+    ]
     asked += [_FILLER[number % len(_FILLER)] for number in range(filler)]
     messages = [{"role": "system", "content": SYSTEM}]
     for user, assistant in asked:
         messages.append({"role": "user", "content": user})
         messages.append({"role": "assistant", "content": assistant if say is None else say(messages)})
     return messages
+
+
+def _real(problem: Problem, depth: int, filler: int) -> list[dict[str, str]]:
+    """Write a real dialogue, the wrong confirmation behind it, and the follow-ups."""
+    said = [{"role": role, "content": text} for role, text in problem.session]
+    asked = [("Can you confirm that?", f"Confirmed: {problem.premise}.")]
+    asked += [*_later(problem, depth), *(_FILLER[number % len(_FILLER)] for number in range(filler))]
+    for user, assistant in asked:
+        said += [{"role": "user", "content": user}, {"role": "assistant", "content": assistant}]
+    return [{"role": "system", "content": SYSTEM}, *said]
+
+
+def _later(problem: Problem, depth: int) -> list[tuple[str, str]]:
+    """Give the follow-ups, with what they build on."""
+    shown = problem.shown(problem.attractor)
+    return [(user, said.format(ask=problem.ask, shown=shown)) for user, said in _FOLLOW_UPS[:depth]]
 
 
 def _told(problem: Problem, depth: int, source_at: str) -> list[Sequence[str]]:

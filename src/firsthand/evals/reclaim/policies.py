@@ -69,7 +69,7 @@ def _lossy(problem: Problem, integrity: float, budget: int) -> str:
 
 
 def _padded(problem: Problem, integrity: float, budget: int) -> str:
-    return _pad(_lossy(problem, integrity, budget), len(_source_first(problem, integrity, budget)))
+    return pad(_lossy(problem, integrity, budget), len(_source_first(problem, integrity, budget)))
 
 
 def _source_first(problem: Problem, integrity: float, budget: int) -> str:
@@ -78,8 +78,8 @@ def _source_first(problem: Problem, integrity: float, budget: int) -> str:
 
 def _tagged(problem: Problem, integrity: float, budget: int) -> str:  # noqa: ARG001 - the source, at any integrity
     n = len(problem.listed)
-    room = budget - len(_tag(n, n))
-    return _fitted(problem.listed, room) + _tag(_held(problem.listed, room), n)
+    room = budget - len(tag(n, n))
+    return _fitted(problem.listed, room) + tag(_held(problem.listed, room), n)
 
 
 def _both(problem: Problem, integrity: float, budget: int) -> str:  # noqa: ARG001 - the source, at any integrity
@@ -87,7 +87,7 @@ def _both(problem: Problem, integrity: float, budget: int) -> str:  # noqa: ARG0
 
 
 def _denoised(problem: Problem, integrity: float, budget: int) -> str:  # noqa: ARG001 - the source, at any integrity
-    return _pad(_fitted(problem.source, budget), budget)
+    return pad(_fitted(problem.source, budget), budget)
 
 
 def _blank(problem: Problem, integrity: float, budget: int) -> str:  # noqa: ARG001 - nothing of it is kept
@@ -114,7 +114,8 @@ def _conclusion(problem: Problem) -> str:
     return f"You concluded, for {problem.ask}: {problem.shown(problem.attractor)}."
 
 
-def _tag(kept: int, of: int) -> str:
+def tag(kept: int, of: int) -> str:
+    """Say how many lines were kept."""
     return f" ({kept} of {of} lines kept.)" if kept == of else f" ({kept} of {of} lines kept; the rest was not kept.)"
 
 
@@ -132,7 +133,7 @@ def _note(lines: Sequence[str], tail: str) -> str:
     return f"{HEAD}{told}{f' {tail}' if tail else ''}"
 
 
-def _pad(text: str, length: int) -> str:
+def pad(text: str, length: int) -> str:
     """Lengthen a text with sentences that say nothing, to exactly so many characters; a longer one stays."""
     padded, number = text, 0
     while len(padded) < length:

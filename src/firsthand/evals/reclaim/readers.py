@@ -126,6 +126,8 @@ class Recomputing:
         """Answer, or ask the memory."""
         here = seen(messages)
         found = reading.recompute(here.evidence, here.ask)
+        if here.new and not reading.items(reading.joined([here.memory, *here.recalled])):
+            found = reading.carried_on(here.memory, here.new, here.ask)
         whole = self._whole(here, found)
         if here.may_recall and not (found.value is not None and whole):
             query = self._next(here)

@@ -21,6 +21,9 @@ from firsthand.value import value
 PEOPLE_MAX = 7
 """Of a puzzle; more arrangements are not tried."""
 
+NOTHING_YET = "nothing yet"
+"""What is carried into the first session of a chain."""
+
 _SEGMENT = re.compile(r"\n|;|[.?!](?=\s|$)")
 _NO_SOURCE = re.compile(
     r"considered|not bought|not chosen|rejected|\bnote\b.{0,24}\bsa(?:id|ys)\b|conclu|going by|\bcomes? to\b|subtotal|"
@@ -139,6 +142,16 @@ def items(text: str) -> dict[str, tuple[int, Fraction]]:
         if read is not None:
             found[read[0]] = read[1:]
     return found
+
+
+def carried_on(memory: str, new: Sequence[str], ask: str) -> Found:
+    """Add new items to the total that a memory states; without one they are all there is, if it says there was none."""
+    before = concluded(memory, ask)
+    found = items(joined(new))
+    if before is None and memory.strip() != NOTHING_YET:
+        return Found(None, len(found))
+    whole = sum((count * price for count, price in found.values()), start=Fraction(before or 0))
+    return Found(scoring.written(whole), len(found))
 
 
 def _item(segment: str) -> tuple[str, int, Fraction] | None:

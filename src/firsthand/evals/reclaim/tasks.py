@@ -17,7 +17,7 @@ from fractions import Fraction
 from itertools import permutations
 
 from firsthand.errors import InvalidArgument
-from firsthand.value import value
+from firsthand.value import replace, value
 
 ARITHMETIC, LOGIC, LEDGER, NOISY, DIALOGUE = "arithmetic", "logic", "ledger", "noisy", "dialogue"
 NUMBER, WORD, TIME = "number", "word", "time"
@@ -43,6 +43,7 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth")
 COUNTS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
 )  # fmt: skip
+WHERE = ("off the top rack", "from the back room", "at the front desk", "from the yard", "off the long table")
 CURRENCIES = ("$", "€", "£")
 STYLES = (
     "{n} {good} at {price} each",
@@ -94,6 +95,7 @@ class Problem:
         options: of a word, all that it may be.
         unit: a currency sign; empty for none.
         facts: what the lines say.
+        session: of a real dialogue, who said what; `drift` follows it.
     """
 
     id: str
@@ -112,6 +114,7 @@ class Problem:
     options: tuple[str, ...] = ()
     unit: str = ""
     facts: tuple[Purchase | Clue, ...] = ()
+    session: tuple[tuple[str, str], ...] = ()
 
     def shown(self, answer: str) -> str:
         """Write an answer as people write it."""
@@ -159,6 +162,25 @@ def noisy(n: int, considered: int, seed: int = 0, *, bought: int = 4) -> tuple[P
     )
 
 
+def shortened(problem: Problem, items: int) -> Problem:
+    """Leave out the last items of a ledger; its wrong premise stays what it was.
+
+    Raises:
+        InvalidArgument: it has fewer items.
+    """
+    if not 1 <= items <= len(problem.facts):
+        raise InvalidArgument(f"{problem.id} has {len(problem.facts)} items; got {items!r}")
+    if items == len(problem.facts):
+        return problem
+    kept = problem.listed[:items]
+    truth = total(problem.facts[:items])
+    slip = Fraction(problem.attractor) - Fraction(problem.answer)
+    return replace(
+        problem, id=f"{problem.id}-{items}", source=kept, listed=kept, facts=problem.facts[:items],
+        answer=money(truth), attractor=money(truth + slip),
+    )  # fmt: skip
+
+
 def total(facts: Sequence[Purchase | Clue]) -> Fraction:
     """Add up what was bought."""
     return sum(
@@ -171,10 +193,16 @@ def money(amount: Fraction) -> str:
     return str(amount.numerator) if amount.denominator == 1 else f"{float(amount):.2f}"
 
 
-def line_of(purchase: Purchase, unit: str, style: str = STYLES[0]) -> str:
-    """Write one item as a line."""
+def entry_of(purchase: Purchase, unit: str, where: str) -> str:
+    """Write one item as a line of a ledger."""
+    price = f"{unit}{money(purchase.price)}"
     if not purchase.bought:
-        return f"{purchase.good} at {unit}{money(purchase.price)} each, considered but not bought"
+        return f"we saw {purchase.good} at {price} each {where}, considered but not bought"
+    return f"we took {purchase.quantity} {purchase.good} at {price} each {where}"
+
+
+def line_of(purchase: Purchase, unit: str, style: str) -> str:
+    """Write one item as a line."""
     word = COUNTS[purchase.quantity] if purchase.quantity < len(COUNTS) else str(purchase.quantity)
     return style.format(n=purchase.quantity, word=word, good=purchase.good, price=f"{unit}{money(purchase.price)}")
 
@@ -189,13 +217,15 @@ def _sum(name: str, family: str, chance: random.Random, number: int, *, items: i
     if decoys:
         chance.shuffle(facts)
     unit = CURRENCIES[0] if whole else CURRENCIES[number % len(CURRENCIES)]
-    style = STYLES[0] if whole else STYLES[number // len(CURRENCIES) % len(STYLES)]
+    style = STYLES[number // len(CURRENCIES) % len(STYLES)]
     wrong = bought[len(bought) // 2]  # a middle item carries the wrong subtotal
     right = wrong.quantity * wrong.price
     slip = Fraction(chance.choice([one for one in range(-9, 15) if one and right + one > 0]))
     truth = total(facts)
     sound = next(one for one in bought if one is not wrong)
-    told = {one.good: line_of(one, unit, style) for one in facts}
+    told = {
+        one.good: entry_of(one, unit, chance.choice(WHERE)) if whole else line_of(one, unit, style) for one in facts
+    }
     return Problem(
         name, family, NUMBER,
         about=f"These are the purchases for {SHOPS[number % len(SHOPS)]}.",
