@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
-from firsthand import InvalidArgument, Unresolvable
+from firsthand import InvalidArgument, Kind, Memory, Trust, Unresolvable
+from firsthand.errors import StoreBusy, StoreFailed
 from firsthand.lifecycle import files
 
 
@@ -150,9 +153,57 @@ def test_a_file_of_ours_that_a_person_changed_stays_theirs(agent):
     assert (refused.written, path.read_text()) == (False, "mine")
     assert "changed by hand" in refused.why
     kept = [one for one in agent.memory.events(agent.session) if one.meta.get("edited") == "preamble.md"]
-    assert [one.content for one in kept] == [b"mine"]
+    assert [(one.content, one.trust) for one in kept] == [(b"mine", Trust.UNTRUSTED)]
     path.unlink()
     assert files.write_ours(agent, "preamble.md", "three").written
+
+
+@pytest.mark.parametrize("dies", ["_write", "_write_state"])
+def test_what_died_while_it_wrote_leaves_no_file_of_a_person_s(agent, monkeypatch, dies):
+    """Between a file and the note that it is ours a process may end: the next one writes it, and keeps nothing."""
+    assert files.write_ours(agent, "preamble.md", "one").written
+
+    def died(*_: object) -> None:
+        raise StoreFailed("the process ends here")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, dies, died)
+        with pytest.raises(StoreFailed):
+            files.write_ours(agent, "preamble.md", "two")
+    assert files.write_ours(agent, "preamble.md", "three").written
+    assert [one.meta for one in agent.own(Kind.NOTE)] == []
+
+
+def test_files_of_ours_that_two_write_at_once_stay_ours(agent):
+    """Two sessions that begin together write the preamble in turn: no text of ours is kept as a person's."""
+
+    def writes(name: str) -> list[str]:
+        with Memory.open(agent.memory.path, embedder="none") as memory:
+            mine = memory.agent(agent.name)
+            return [files.write_ours(mine, "preamble.md", f"{name} {number}").why for number in range(40)]
+
+    with ThreadPoolExecutor(2) as pool:
+        said = [why for whys in pool.map(writes, ("one", "two")) for why in whys if why]
+    assert [why for why in said if "by hand" in why] == []
+    assert [one.meta for one in agent.own(Kind.NOTE)] == []
+
+
+def test_knowledge_is_learned_by_one_at_a_time(agent, monkeypatch):
+    """Whoever comes while another one writes is refused, so the file says what the newest version says."""
+    put = files.put
+
+    def meanwhile(*given: object) -> None:
+        monkeypatch.setattr(files, "put", put)
+        with Memory.open(agent.memory.path, embedder="none") as other, pytest.raises(StoreBusy, match="in a moment"):
+            other.agent(agent.name).learn("retry", "theirs")
+        put(*given)
+
+    monkeypatch.setattr(files, "LEARN_WAIT_S", 0.0)
+    monkeypatch.setattr(files, "put", meanwhile)
+    agent.learn("retry", "mine")
+    assert agent.follow().changes == ()
+    assert [one.content for one in agent.own(Kind.NOTE)] == [b"mine"]
+    assert (agent.folder / "knowledge" / "retry.md").read_bytes() == b"mine"
 
 
 def test_two_who_follow_at_once_append_once(agent):

@@ -53,3 +53,18 @@ def test_a_line_behind_a_torn_one_is_a_line_of_its_own(tmp_path):
         file.write(b"si")
     small_files.add_line(path, b"seven", bytes_max=100, over=lambda: full.append("never"))
     assert path.read_bytes() == b"four\nfive\nsi\nseven\n"
+
+
+def test_a_lock_is_held_by_one_until_it_lets_go(tmp_path):
+    """The second is told at once, or after the time it waits; afterwards the lock is free."""
+    path = tmp_path / "a" / "lock"
+    with (
+        small_files.alone(path) as first,
+        small_files.alone(path) as second,
+        small_files.alone(path, wait_s=0.02) as third,
+    ):
+        assert (first, second, third) == (True, False, False)
+    with small_files.alone(path, wait_s=0.02) as again:
+        assert again
+    with pytest.raises(StoreError, match="lock"), small_files.alone(tmp_path):
+        pass

@@ -11,12 +11,8 @@ What a job does is decided by those who do it; this only calls them.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,7 +54,7 @@ def run_due(memory: Memory, *, deadline_s: float = DEADLINE_S, now_ms: int | Non
         return ()
     begun = time.monotonic()
     done = []
-    with _alone(folder) as alone:
+    with small_files.alone(folder / "lock") as alone:
         if not alone:
             return ()
         for name in small_files.names(folder, jobs.RUNS, jobs.JOBS_MAX):  # of a process that died
@@ -148,19 +144,3 @@ def _give_back(folder: Path, name: str) -> None:
         return
     with small_files.ours(f"give back {runs}"):
         runs.replace(waits)
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[bool]:
-    """Hold the lock of those who run jobs; False when another process has it."""
-    with small_files.ours(f"lock {folder}"):
-        descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        yield True
-    finally:
-        os.close(descriptor)

@@ -6,7 +6,8 @@
 Each version is a note in the agent's own session with the exact bytes; its meta names
 the file and the version that it takes the place of, so recall puts the newest first.
 A deletion is an event too. The invariant: no edit is overwritten before it is in the
-log; what is in the log can be restored; what cannot be followed is told, and why.
+log; what is in the log can be restored; what cannot be followed is told, and why; what we
+wrote is never taken for a person's, whoever writes beside us or dies in between.
 
 A file counts as deleted only when it stood there at the last following
 (`.followed.json`, disposable): a folder that is lost is no deletion.
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firsthand import event, moment, pointer
-from firsthand.errors import IdConflict, InvalidArgument, Unresolvable
+from firsthand.errors import IdConflict, InvalidArgument, StoreBusy, Unresolvable
 from firsthand.event import Draft, Kind, Trust
 from firsthand.hashing import sha256
 from firsthand.lifecycle import small_files
@@ -52,6 +53,10 @@ FILES_MAX = 10_000
 DEPTH_MAX = 4
 """Folders below `knowledge`."""
 NAME_BYTES_MAX = 240
+LOCK_WAIT_S = 0.2
+"""So long a session's start waits while another process writes an agent's files."""
+LEARN_WAIT_S = 5.0
+"""So long whoever writes a piece of knowledge does."""
 TOLD_MAX = 50
 """Sentences on what was not followed; how many more there are is said."""
 FILE, DIGEST, DELETED = "file", "sha256", "deleted"
@@ -59,6 +64,7 @@ SUPERSEDES = "supersedes"
 """Facts in a version's meta: its file, the hash of its bytes, that it is gone, what it takes the place of."""
 STATE_FILE = ".followed.json"
 WRITTEN_FILE = ".written.json"
+LOCK_FILE = ".lock"
 NAMES_FILE = ".names.json"
 """What serves us in the folder; all of it can be deleted at any time."""
 
@@ -237,6 +243,7 @@ def learn(agent: Agent, file: str, text: str | bytes, *, by_user: bool = False) 
 
     Raises:
         InvalidArgument: the name or the text cannot be a file's.
+        StoreBusy: another process is writing files of the agent.
     """
     named = file if "/" in file or file == RUBRIC_FILE else f"{KNOWLEDGE}/{file}"
     named = named if named.endswith(SUFFIX) else named + SUFFIX
@@ -247,9 +254,12 @@ def learn(agent: Agent, file: str, text: str | bytes, *, by_user: bool = False) 
             f"expected a name such as knowledge/retry-policy.md, and a text of at most {BYTES_MAX:,} bytes in UTF-8; "
             f"got {file!r:.80}, {len(content):,} bytes{': it ' + why if why else ''}"
         )
-    follow(agent)  # an edit that stands there is in the log before it is overwritten
-    change = _take(agent, named, content, versions(agent).get(named), moment.now(), by_user=by_user)
-    put(agent, named, content)
+    with small_files.alone(agent.folder / LOCK_FILE, wait_s=LEARN_WAIT_S) as alone:
+        if not alone:  # the file must not say what an older version said
+            raise StoreBusy(f"another process writes files of agent {agent.name}; learn {named} again in a moment")
+        follow(agent)  # an edit that stands there is in the log before it is overwritten
+        change = _take(agent, named, content, versions(agent).get(named), moment.now(), by_user=by_user)
+        put(agent, named, content)
     return change
 
 
@@ -341,10 +351,17 @@ def written_by_us(agent: Agent, file: str) -> bool | None:
 def write_ours(agent: Agent, file: str, text: str) -> Written:
     """Write a file that is generated, unless a person has changed it: then theirs goes into the log, and stays.
 
-    To have it generated again, its file is deleted.
+    To have it generated again, its file is deleted. While another process writes one nothing is written.
     """
+    with small_files.alone(agent.folder / LOCK_FILE, wait_s=LOCK_WAIT_S) as alone:
+        if alone:
+            return _write_ours(agent, file, event.to_bytes(text))
+    why = f"another process writes files of {agent.name}; {agent.folder / file} is written the next time"
+    return Written(file, written=False, why=why)
+
+
+def _write_ours(agent: Agent, file: str, content: bytes) -> Written:
     path = agent.folder / file
-    content = event.to_bytes(text)
     if os.path.lexists(path):
         theirs = small_files.read(path) if stat.S_ISREG(path.lstat().st_mode) else None
         if theirs == content:
@@ -355,10 +372,11 @@ def write_ours(agent: Agent, file: str, text: str) -> Written:
             return Written(
                 file, written=False, why=f"{path} was changed by hand and stays so; delete it to have it anew"
             )
-    _write(agent.folder, path, content)
+    # What is about to stand there is known as ours before it does: a crash between the two makes it nobody else's.
     ours = _read_state(agent.folder / WRITTEN_FILE)
-    ours[file] = [sha256(content).hex()]
+    ours[file] = [*ours.get(file, [])[-1:], sha256(content).hex()]
     _write_state(agent.folder / WRITTEN_FILE, ours)
+    _write(agent.folder, path, content)
     return Written(file, written=True)
 
 
@@ -375,14 +393,15 @@ def remove_written(agent: Agent, file: str) -> None:
 
 
 def _is_ours(agent: Agent, file: str, content: bytes) -> bool:
-    return _read_state(agent.folder / WRITTEN_FILE).get(file) == [sha256(content).hex()]
+    return sha256(content).hex() in _read_state(agent.folder / WRITTEN_FILE).get(file, [])
 
 
 def _keep_theirs(agent: Agent, file: str, content: bytes) -> None:
     digest = sha256(content).hex()
     identity = event.derived_id(None, b"edited", agent.name.encode(), file.encode(), digest.encode())
     meta = {"edited": file, DIGEST: digest}
-    draft = Draft(Kind.NOTE, content, "text/markdown", meta, origin="user", trust=Trust.TRUSTED, id=identity)
+    # A person edited it, and it still says what tools and other agents said: it is believed no further than those.
+    draft = Draft(Kind.NOTE, content, "text/markdown", meta, origin="user", trust=Trust.UNTRUSTED, id=identity)
     agent.memory.append([draft], session=agent.session)
 
 

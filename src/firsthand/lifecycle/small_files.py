@@ -10,7 +10,9 @@ It knows no content.
 
 from __future__ import annotations
 
+import fcntl
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +22,8 @@ from firsthand.log.disk import translated
 
 BYTES_MAX = 1 << 20
 """Of one file that is read whole."""
+LOOK_S = 0.005
+"""Between two looks whether a lock is free."""
 
 
 def write(path: Path, data: bytes) -> None:
@@ -114,6 +118,34 @@ def is_file(path: str) -> bool:
         return Path(path).is_file()
     except OSError:  # a folder above it that may not be entered: there is no file for us
         return False
+
+
+@contextmanager
+def alone(path: Path, *, wait_s: float = 0.0) -> Iterator[bool]:
+    """Hold a lock file, made where it is not; False where another process or thread has it for longer than that.
+
+    Raises:
+        StoreError: it cannot be opened.
+    """
+    with ours(f"lock {path}"):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        yield _locked(descriptor, time.monotonic() + wait_s)
+    finally:
+        os.close(descriptor)  # which lets it go
+
+
+def _locked(descriptor: int, by: float) -> bool:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= by:
+                return False
+            time.sleep(LOOK_S)
+        else:
+            return True
 
 
 @contextmanager
