@@ -11,7 +11,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
 import probe_bench
 from probe_bench import SILENT, Measured, Said
-from probe_set.case import Case
+from probe_set.case import Case, half_of
+from probe_set.cases import cases
 
 LINES = "7 notebooks at $4, 9 pens at $2"
 SESSION = (
@@ -103,24 +104,27 @@ def test_what_a_probe_raises_names_the_case():
 
 
 def test_the_held_out_half_is_not_shown(capsys):
-    """Failures are listed of the dev half and refused of the other, whose notes no report prints."""
-    with pytest.raises(SystemExit) as refused:
-        probe_bench.main(["--half", "held-out", "--failures"], judge=oracle)
-    assert refused.value.code == 2
-    assert "not looked at" in capsys.readouterr().err
-    assert probe_bench.main(["--half", "held-out"], judge=lambda _each: Said("correctable")) == 1
-    assert "NOTE" not in capsys.readouterr().out
+    """Failures are listed of the dev half and refused of the rest, whose notes no report prints."""
+    for half in ("held-out", "unseen"):
+        with pytest.raises(SystemExit) as refused:
+            probe_bench.main(["--half", half, "--failures"], judge=oracle)
+        assert refused.value.code == 2
+        assert "not looked at" in capsys.readouterr().err
+        assert probe_bench.main(["--half", half], judge=lambda _each: Said("correctable")) == 1
+        assert "NOTE" not in capsys.readouterr().out
     assert probe_bench.main(["--kind", "tags", "--failures"], judge=lambda _each: Said("correctable")) == 1
     shown = capsys.readouterr().out
-    assert shown.count("== tags-") == shown.count("NOTE: ") > 0
+    wrong = [each for each in half_of(cases(), "dev") if each.kind == "tags" and each.gold != "correctable"]
+    assert shown.count("== tags-") == shown.count("NOTE: ") == len(wrong) > 0
     assert "== pointers-" not in shown
 
 
 def test_an_unknown_kind_is_refused(capsys):
     """A kind that is not in the set is named, with those that are."""
-    with pytest.raises(SystemExit):
-        probe_bench.main(["--kind", "tag"], judge=oracle)
-    assert "no such kind: tag; there are altered" in capsys.readouterr().err
+    for words in (["--kind", "tag"], ["--kind", "wages"]):
+        with pytest.raises(SystemExit):
+            probe_bench.main(words, judge=oracle)
+        assert f"no such kind: {words[1]}; there are altered" in capsys.readouterr().err
 
 
 def test_the_tables_count_what_was_said():

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 from firsthand import pointer
 from probe_set import case as made
 from probe_set import cases, gold, hand_amounts, hand_facts, hand_pointers, measures, puzzles, writing
+from probe_set import unseen as held_out
 from probe_set.gold import Clue, Factor, Line, Lookup, Part, Puzzle, Rejected, Slot, Subtotal, Sum, verdict
 
 WRITTEN = (*hand_amounts.WRITTEN, *hand_facts.WRITTEN, *hand_pointers.WRITTEN)
@@ -67,6 +68,8 @@ def test_the_halves_part_each_kind_and_do_not_meet():
     assert all(0 <= other[kind] - one[kind] <= 1 for kind in one)
     only = made.half_of([each for each in found if each.kind == "tags"], "dev")
     assert only == [each for each in dev if each.kind == "tags"]
+    first = [each.id for each in found if each.kind == "tags"][: len(only)]
+    assert [each.id for each in only] != first  # by chance, not the ways that come first
 
 
 def test_every_pointer_is_one_and_what_resolves_belongs_to_the_session():
@@ -110,6 +113,29 @@ def test_no_two_notes_of_a_kind_are_alike():
     """The same note of the same session would count one verdict twice."""
     seen = Counter((each.kind, each.note, each.messages[0]["content"]) for each in cases.cases() if each.kind != "hand")
     assert [key for key, n in seen.items() if n > 1] == []
+
+
+def test_kinds_that_nobody_tunes_on_share_nothing_with_the_others():
+    """They are other kinds with ids, claims and sessions of their own, each of them with every regime."""
+    found = held_out.unseen()
+    known = {message["content"] for each in cases.cases() for message in each.messages}
+    assert not {each.kind for each in found} & {each.kind for each in cases.cases()}
+    assert not {each.claim for each in found} & {each.claim for each in cases.cases()}
+    assert not known & {message["content"] for each in found for message in each.messages}
+    assert len({each.id for each in found}) == len(found) == held_out.EACH * len(held_out.KINDS)
+    for kind in held_out.KINDS:
+        assert {each.gold for each in found if each.kind == kind} == set(gold.REGIMES)
+    assert [each.id for each in found if bool(each.missing) != each.gold.startswith("uncorrectable")] == []
+
+
+def test_the_least_of_several_needs_all_of_them():
+    """The cheapest is known when every offer is, and a dearer one that is missing leaves it open."""
+    offers = (Line("Alba", Fraction(1), Fraction(300)), Line("Tern", Fraction(1), Fraction(290)))
+    asked = held_out.Least(offers)
+    assert asked.answer(offers) == "Tern"
+    assert asked.answer(offers[1:]) is None
+    assert verdict(asked, offers[1:]) == "uncorrectable_silent"
+    assert verdict(asked, offers) == "correctable"
 
 
 # the gold -----------------------------------------------------------------------------------------------

@@ -169,8 +169,7 @@ class Puzzle:
 
     def right(self, facts: Iterable[Fact]) -> bool:
         """Whether these facts leave exactly the true answer."""
-        found = self.answers(facts)
-        return len(found) == 1 and found == self.answers(self.truth)
+        return self.answers(facts) == self.answers(self.truth)
 
 
 Question = Sum | Part | Lookup | Puzzle

@@ -53,28 +53,28 @@ def seat_clues(people: Sequence[str], truth: Mapping[str, object]) -> list[Worde
     """Give every true clue about seats in a row."""
     found: list[Worded] = []
 
-    def add(name: str, holds: Callable[[Mapping[str, object]], bool], *wordings: str) -> None:
+    def add(holds: Callable[[Mapping[str, object]], bool], *wordings: str) -> None:
         if holds(truth):
-            found.append(Worded(Clue(name, holds), wordings))
+            found.append(Worded(Clue(wordings[0], holds), wordings))
 
     for a in people:
         for seat in range(1, len(people) + 1):
-            add(f"{a}!={seat}", lambda at, a=a, seat=seat: at[a] != seat,
+            add(lambda at, a=a, seat=seat: at[a] != seat,
                 f"{a} is not in seat {seat}", f"Seat {seat} is not {a}'s",
                 f"{a} does not sit in seat {seat}")  # fmt: skip
         for b in people:
             if a == b:
                 continue
-            add(f"{a}<{b}", lambda at, a=a, b=b: at[a] < at[b],
+            add(lambda at, a=a, b=b: at[a] < at[b],
                 f"{a} sits somewhere to the left of {b}", f"{b} sits to the right of {a}",
                 f"{a} is left of {b}")  # fmt: skip
-            add(f"{a}+1={b}", lambda at, a=a, b=b: at[a] + 1 == at[b],
+            add(lambda at, a=a, b=b: at[a] + 1 == at[b],
                 f"{a} sits directly to the left of {b}", f"{b} is immediately to the right of {a}",
                 f"{b} sits right next to {a}, on the right side")  # fmt: skip
             if a < b:
-                add(f"{a}~{b}", lambda at, a=a, b=b: abs(at[a] - at[b]) == 1,
+                add(lambda at, a=a, b=b: abs(at[a] - at[b]) == 1,
                     f"{a} and {b} sit next to each other", f"{b} is a neighbour of {a}")  # fmt: skip
-                add(f"{a}/~{b}", lambda at, a=a, b=b: abs(at[a] - at[b]) != 1,
+                add(lambda at, a=a, b=b: abs(at[a] - at[b]) != 1,
                     f"{a} and {b} do not sit next to each other", f"{b} is not a neighbour of {a}")  # fmt: skip
     return found
 
@@ -83,22 +83,22 @@ def job_clues(people: Sequence[str], jobs: Sequence[str], truth: Mapping[str, ob
     """Give every true clue about who may have which job, none of which names a person's job outright."""
     found: list[Worded] = []
 
-    def add(name: str, holds: Callable[[Mapping[str, object]], bool], *wordings: str) -> None:
+    def add(holds: Callable[[Mapping[str, object]], bool], *wordings: str) -> None:
         if holds(truth):
-            found.append(Worded(Clue(name, holds), wordings))
+            found.append(Worded(Clue(wordings[0], holds), wordings))
 
     for a in people:
         for job in jobs:
-            add(f"{a}!={job}", lambda at, a=a, job=job: at[a] != job,
+            add(lambda at, a=a, job=job: at[a] != job,
                 f"{a} is not the {job}", f"The {job} is not {a}", f"{a} does not work as the {job}")  # fmt: skip
             for other in jobs:
                 if job < other:
-                    add(f"{a}in{job},{other}", lambda at, a=a, job=job, other=other: at[a] in {job, other},
+                    add(lambda at, a=a, job=job, other=other: at[a] in {job, other},
                         f"{a} is either the {job} or the {other}", f"{a} is the {job} or else the {other}")  # fmt: skip
         for b in people:
             if a < b:
                 for job in jobs:
-                    add(f"{job}in{a},{b}", lambda at, a=a, b=b, job=job: job in {at[a], at[b]},
+                    add(lambda at, a=a, b=b, job=job: job in {at[a], at[b]},
                         f"The {job} is {a} or {b}", f"Either {a} or {b} is the {job}")  # fmt: skip
     return found
 
@@ -233,8 +233,8 @@ def reversed_clue(worded: Worded) -> tuple[str, Clue]:
         turned = turned.replace(" or ", " nor ").replace("is not ", "is neither ")
     holds = worded.clue.holds
     if "immediately to the right" in turned:
-        a, b = worded.clue.name.split("+1=")
-        return turned, Clue(worded.clue.name, lambda at: at[b] + 1 == at[a])  # type: ignore[operator]
+        a, b = text.split(" sits directly to the left of ")
+        return turned, Clue(worded.clue.name, lambda at: at[b] + 1 == at[a])
     return turned, Clue(worded.clue.name, lambda at: not holds(at))
 
 
