@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from firsthand.health.around import DaemonState
     from firsthand.health.doctor import Look, examine
     from firsthand.health.finding import AgentHealth, Finding, HealthReport
+    from firsthand.health.modes import Failure, name_failure
     from firsthand.health.status import looks
     from firsthand.index.dense import VectorSpace
     from firsthand.index.embed.port import Embedder, callable_embedder
@@ -119,6 +120,7 @@ __all__ = [
     "Event",
     "Executor",
     "Exported",
+    "Failure",
     "Finding",
     "FirsthandError",
     "Followed",
@@ -194,6 +196,7 @@ __all__ = [
     "examine",
     "installed",
     "looks",
+    "name_failure",
     "next_due_ms",
     "pending",
     "plan_install",
@@ -237,6 +240,7 @@ _ROOMS = {
     "health.around": ("DaemonState",),
     "health.doctor": ("Look", "examine"),
     "health.finding": ("AgentHealth", "Finding", "HealthReport"),
+    "health.modes": ("Failure", "name_failure"),
     "health.status": ("looks",),
     "index.dense": ("VectorSpace",),
     "index.embed.port": ("Embedder", "callable_embedder"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import apsw
 import pytest
 
+from firsthand import Memory
 from firsthand.doors.exits import DAMAGED, DONE
 
 
@@ -46,6 +47,26 @@ def test_a_broken_stage_comes_first_and_ends_with_3(user):
     rows = user("doctor", "--history", "--json").json_lines
     assert [(one["severity"], one["stages"][:1]) for one in rows] == [("broken", ["index"])] * 2 + [("note", [])]
     assert len(user("doctor", "--history").lines) == 4
+
+
+def test_why_an_event_was_not_used_is_named(user):
+    """With --missed and --session the mode is named by its sign; each alone, and a session of nobody, is refused."""
+    with Memory.open(user.store) as memory:
+        memory.agent("web").enrol("later")
+        memory.agent("web").enrol("earlier")
+        memory.session("later").user("where is the deploy key again?")
+        pointer = f"fh:{memory.session('earlier').user('the deploy key lives in vault nine').id}"
+    said = user("doctor", "--missed", pointer, "--session", "later")
+    assert (said.code, said.lines) == (DONE, [
+        "recognition failure: nothing about it was shown or asked for in 1 messages",
+        "    -> switch cues and recall on: firsthand switch recall on",
+    ])  # fmt: skip
+    told = user("doctor", "--missed", pointer, "--session", "later", "--agent", "web", "--json").json
+    assert (told["mode"], told["agent"]) == ("recognition failure", "web")
+    assert "expected both --missed POINTER and --session NAME" in user("doctor", "--missed", pointer).error
+    for agent in ("", "nobody"):
+        refused = user("doctor", "--missed", pointer, "--session", "nowhere", "--agent", agent)
+        assert (refused.code != DONE, "'nowhere' is none" in refused.error) == (True, True)
 
 
 def test_without_a_store_it_says_what_to_type(shell, monkeypatch):

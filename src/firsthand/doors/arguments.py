@@ -408,12 +408,15 @@ def _doctor(commands: Any) -> None:
         firsthand doctor --json --no-canary     for a script; nothing is written but what is kept of the look
         firsthand doctor --agent web-3f2a1c --deep
         firsthand doctor --history              how it went over time
+        firsthand doctor --missed fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY --session claude-code:5b0a6c1e
         """,
     )  # fmt: skip
     one.add_argument("--agent", default="", metavar="NAME", help="measure this agent alone")
     one.add_argument("--deep", action="store_true", help="verify the whole log and index, test every episode")
     one.add_argument("--no-canary", action="store_true", help="send nothing through the hooks")
     one.add_argument("--history", action="store_true", help="show the looks that were kept instead")
+    one.add_argument("--missed", metavar="POINTER", help="name why an agent did not use this event, with --session")
+    one.add_argument("--session", default="", metavar="NAME", help="with --missed: where it should have")
 
 
 def _eval(commands: Any) -> None:

@@ -1,4 +1,4 @@
-"""The command doctor: what is wrong with a memory, which stage it is, and what to type.
+"""The command doctor: what is wrong with a memory, which stage it is, and what to type; and why one event was not used.
 
 The invariant: what is broken comes first and in one screen; the exit code says it too:
 0 when nothing is broken or degraded, 3 when a stage is, 5 when the namespace is no name.
@@ -12,12 +12,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from firsthand import DaemonState, Finding, HealthReport, Look, __version__, environment, examine, installed, looks
+from firsthand import (
+    DaemonState,
+    Finding,
+    HealthReport,
+    InvalidArgument,
+    Look,
+    Unresolvable,
+    __version__,
+    agents,
+    environment,
+    examine,
+    installed,
+    looks,
+    name_failure,
+)
 from firsthand.doors import hook_alone, hook_files
 from firsthand.doors.display import shown, table
 from firsthand.doors.exits import DAMAGED, DONE
 from firsthand.doors.hook_asking import STATUS, ask, call_of
 from firsthand.doors.output import Output
+from firsthand.doors.stores import to_read
 from firsthand.value import asdict
 
 NAMES_SHOWN_MAX = 5
@@ -31,6 +46,8 @@ def doctor(chosen: argparse.Namespace, out: Output) -> int:
     store = Path(chosen.store) if chosen.store else environment.default_store()
     if chosen.history:
         return _trends(store, out)
+    if chosen.missed or chosen.session:
+        return _missed(chosen, out)
     cwd = Path.cwd()
     places = installed(environment.home(), cwd, environment.host_folders())
     look = Look(
@@ -127,6 +144,24 @@ def _measured(look: dict[str, Any]) -> str:
         hits, of = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
         said += [f"{name} {100 * hits / of:.0f} %"] if of else []
     return "  ".join(said)
+
+
+def _missed(chosen: argparse.Namespace, out: Output) -> int:
+    """Name the mode in which an agent failed to use an event in a session."""
+    if not (chosen.missed and chosen.session):
+        raise InvalidArgument("expected both --missed POINTER and --session NAME: what was not used, and where")
+    with to_read(chosen) as memory:
+        found = [one for one in agents(memory) if chosen.agent in ("", one.name) and chosen.session in one.sessions()]
+        if not found:
+            whose = f"agent {chosen.agent!r}" if chosen.agent else "any agent"
+            raise Unresolvable(f"expected a session of {whose}; {chosen.session!r} is none. See: firsthand agents")
+        failure = name_failure(found[0], chosen.session, chosen.missed)
+    if out.as_json:
+        out.json({"mode": str(failure.mode), "sign": failure.sign, "mend": failure.mend, "agent": found[0].name})
+        return DONE
+    out.line(f"{failure.mode}: {shown(failure.sign)}")
+    out.line(f"    -> {shown(failure.mend)}")
+    return DONE
 
 
 def _daemon(*, wanted: bool) -> DaemonState:
