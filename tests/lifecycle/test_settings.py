@@ -55,6 +55,14 @@ def test_a_checkout_does_not_open_what_other_agents_remember(tmp_path):
     assert not load(store, str(project)).across
 
 
+def test_each_session_has_switches_of_its_own_however_long_its_name(tmp_path):
+    """Names that begin alike, and those of any script, are told apart; each file's name is one that can be had."""
+    names = ["cursor:" + sign * 190 + end for sign in ("a", "\u65e5", "/") for end in ("1", "2")]
+    for name in names[::2]:
+        switch(session_file(tmp_path, name), "recall", on=False)
+    assert [load(tmp_path, "", name).recall for name in names] == [False, True] * 3
+
+
 def test_what_is_no_switch_and_no_settings_file_is_refused_unharmed(tmp_path):
     """The file stays byte for byte."""
     place = user_file(tmp_path)

@@ -24,6 +24,8 @@ USER_FILE = "settings.json"
 ACROSS = "across"
 """The switch that opens other agents' memory; a project's file does not turn it on."""
 BYTES_MAX = 65_536
+NAME_CHARACTERS_MAX = 200
+"""Of a session's name in that of its file."""
 
 
 @value
@@ -112,7 +114,10 @@ def project_file(folder: Path) -> Path:
 
 def session_file(store: Path, session: str) -> Path:
     """Give the file with the switches of one session."""
-    return store / "hooks" / "sessions" / f"{quote(session, safe='')[:200]}.json"
+    name = quote(session, safe="", errors="surrogateescape")
+    if len(name) > NAME_CHARACTERS_MAX:  # no file may have it whole, and another session may begin like it
+        name = f"{name[:NAME_CHARACTERS_MAX]}-{blake2s(session.encode('utf-8', 'surrogateescape')).hex()[:16]}"
+    return store / "hooks" / "sessions" / f"{name}.json"
 
 
 def project_of(cwd: Path) -> Path:
