@@ -268,12 +268,33 @@ CASES = {
     "copilot start": (
         "copilot", COPILOT | {"hook_event_name": "SessionStart", "source": "new", "initial_prompt": "hi"},
         HookCall("copilot", HookEvent.SESSION_START, "SessionStart", "s1", cwd="/home/ada/proj", source="new"),
-        "session start|2026-11-21T01:00:00Z|*", None,
+        "session start|2026-11-21T01:00:00Z|*", {"additionalContext": "remember"},
     ),
     "copilot prompt": (
         "copilot", COPILOT | {"hook_event_name": "UserPromptSubmit", "prompt": "hi"},
         HookCall("copilot", HookEvent.PROMPT, "UserPromptSubmit", "s1", cwd="/home/ada/proj", prompt="hi"),
-        "prompt|2026-11-21T01:00:00Z|*", None,
+        "prompt|2026-11-21T01:00:00Z|*", {"additionalContext": "remember"},
+    ),
+    "copilot after a tool": (
+        "copilot",
+        COPILOT | {
+            "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"},
+            "tool_result": {"result_type": "success", "text_result_for_llm": "a\n<shellId: 0 completed with exit code 0>"},
+        },
+        HookCall(
+            "copilot", HookEvent.AFTER_TOOL, "PostToolUse", "s1", cwd="/home/ada/proj", tool="Bash",
+            tool_input='{"command":"ls"}', tool_output="a\n<shellId: 0 completed with exit code 0>",
+        ),
+        "after tool|2026-11-21T01:00:00Z|*", {"additionalContext": "remember"},
+    ),
+    "copilot stop": (
+        "copilot",
+        COPILOT | {
+            "hook_event_name": "Stop", "transcript_path": "/home/ada/t/5b0a6c1e.jsonl", "stop_reason": "end_turn",
+            "stop_hook_active": False,
+        },
+        HookCall("copilot", HookEvent.STOP, "Stop", "s1", **AT),
+        "stop|2026-11-21T01:00:00Z", None,
     ),
     "copilot after a tool that failed": (
         "copilot",

@@ -1,12 +1,18 @@
 """Hooks of GitHub Copilot CLI, by the PascalCase names that select a snake_case payload.
 
-What a command hook prints is read at two events that matter here, after a tool
-that failed and when a subagent starts, as a flat ``additionalContext``; at all
-others, session start and prompt among them, it is not, so nothing is said.
+Contract: Copilot CLI 1.0.102, tried. What a command hook prints is read as a flat
+``additionalContext`` at session start, prompt, before and after a tool, and by its
+documentation after a tool that failed and when a subagent starts; nested as Claude
+Code has it, before a tool alone. A hook before a tool that ends with an error
+forbids the tool, so none of ours is installed there: Python may have moved.
+
+A tool's result comes with the text for the model beside its sort; the text is the
+output. What the agent said is told to no hook.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
@@ -22,6 +28,12 @@ _EVENTS = {
 class Copilot(Shaped):
     """Copilot CLI."""
 
+    def call_of(self, told: Mapping[str, Any]) -> HookCall:
+        """Make the call of a payload's fields; of a tool's result the text."""
+        result = told.get("tool_result")
+        words = result.get("text_result_for_llm") if isinstance(result, Mapping) else None
+        return super().call_of({**told, "tool_result": words} if isinstance(words, str) else told)
+
     def render(self, call: HookCall, reply: HookReply) -> bytes:
         """Write the context where it is read; nothing anywhere else."""
         members: dict[str, Any] = self.specific(call, reply)
@@ -31,6 +43,15 @@ class Copilot(Shaped):
 HOST = Copilot(
     "copilot",
     _EVENTS,
-    context=frozenset({HookEvent.TOOL_FAILED, HookEvent.SUBAGENT_START}),
+    context=frozenset(
+        {
+            HookEvent.SESSION_START,
+            HookEvent.PROMPT,
+            HookEvent.BEFORE_TOOL,
+            HookEvent.AFTER_TOOL,
+            HookEvent.TOOL_FAILED,
+            HookEvent.SUBAGENT_START,
+        }
+    ),
     told=frozenset(),
 )

@@ -244,11 +244,13 @@ def _server_file(host: str, where: Path, project: Path | None) -> Path | None:
 def _left_to_do(host: str, project: Path | None, server: Sequence[str], server_file: Path | None) -> list[str]:
     """Say what a host wants from the user before the hooks run."""
     said = {
-        "codex": ["open Codex, type /hooks and trust the hooks of firsthand: until then it runs none of them"],
+        "codex": ["open Codex, type /hooks and trust those of firsthand: until then, and once they change, none runs"],
         "gemini": ["trust the folder in Gemini CLI: it runs a project's hooks in trusted folders only"]
         if project is not None
         else [],
-        "copilot": ["Copilot CLI records, but takes no text from hooks at start and prompt: let it use the MCP server"],
+        "copilot": []
+        if project is None
+        else ["trust the folder in Copilot CLI: it runs a project's hooks in trusted folders only"],
         "vscode": ["VS Code runs Claude Code's hooks too: with both installed, each event comes twice"],
         "cursor": []
         if project is not None
