@@ -16,7 +16,7 @@ import pytest
 from hook_runs import Hooked, prompt, until
 
 from firsthand import Kind, Memory
-from firsthand.doors import hook_alone, hook_answering, hook_asking, hook_files
+from firsthand.doors import daemon, hook_alone, hook_answering, hook_asking, hook_files
 from firsthand.doors.hook_asking import ANSWERED, LEAVE, LIMIT_MS, VERSION, Call
 
 SLACK_S = 1.5  # for the start of an interpreter on a machine with much else to do
@@ -256,6 +256,41 @@ def test_a_daemon_that_does_not_stay_is_named_by_the_doctor(user):
     found = [one["what"] for one in told["findings"] if one["stage"] == "daemon"]
     log = user.run_folder / "hooks.log"
     assert found == [f"the daemon was started 3 times within 60 s and does not answer; why is in {log}"]
+
+
+def test_a_hook_that_waits_no_more_is_not_worked_for(served):
+    """What a busy daemon comes to when its hook has gone is left out: that hook has answered or kept it itself."""
+    silent = [socket.socket(socket.AF_UNIX) for _ in range(daemon.THREADS_MAX)]  # each holds a worker
+    for one in silent:
+        one.connect(str(served.run_folder / "daemon.sock"))
+    call = Call(
+        operation="hook", version=VERSION, host="cursor", store=str(served.store), namespace="default",
+        embedder="none", nonce="0a" * 16, moment_ns=str(time.time_ns()),
+    )  # fmt: skip
+    waiting = hook_asking.connect(socket, str(served.run_folder), call, loopback=False)
+    waiting.sendall(call.frame(json.dumps(prompt(8)).encode()))
+    time.sleep(hook_asking.WAIT_MS / 1000 + 0.2)
+    for one in silent:
+        one.close()
+    waiting.settimeout(10)
+    assert waiting.recv(100) == b""
+    waiting.close()
+    assert served.hook(prompt(1)).code == 0
+    assert said(served.store) == ["prompt number 0 of s", "prompt number 1 of s"]
+
+
+def test_a_call_that_is_kept_while_the_daemon_runs_is_recorded_by_it(served):
+    """The next hook that the daemon answers has it look for what others kept."""
+    call = Call(
+        operation="hook", version=VERSION, host="cursor", store=str(served.store), namespace="default",
+        embedder="none", nonce="0b" * 16, moment_ns=str(time.time_ns()),
+    )  # fmt: skip
+    served.hook(prompt(1))
+    hook_files.keep(call, json.dumps(prompt(5)).encode(), str(served.run_folder), "a test")
+    served.hook(prompt(2))
+    assert until(lambda: len(said(served.store)) == 4)
+    assert said(served.store) == [f"prompt number {n} of s" for n in (0, 1, 2, 5)]
+    assert served.daemon() == served.pid
 
 
 def test_loopback_needs_the_token(tmp_path):

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +19,7 @@ from hook_runs import CLIENT, Hooked, prompt, until
 
 import firsthand
 from firsthand import Kind, Memory
-from firsthand.doors import hook_asking, hook_files
+from firsthand.doors import hook_alone, hook_asking, hook_files
 from firsthand.doors.hook_asking import LIMIT_MS, Call
 
 SLACK_S = 1.5  # for the start of an interpreter on a machine with much else to do
@@ -106,6 +107,22 @@ def test_a_store_that_is_held_keeps_the_call_and_not_the_host(alone):
     alone.hook(prompt(3))
     assert until(lambda: len(said(alone.store)) == 3)
     assert sorted(said(alone.store)) == [f"prompt number {n} of s" for n in (1, 2, 3)]
+
+
+def test_so_many_hooks_answer_by_themselves_and_one_more_keeps_its_call(alone):
+    """When every place is taken a hook loads nothing: its call is kept, and recorded by the next that has a place."""
+    alone.hook(prompt(1))
+    with ExitStack() as places:
+        for number in range(hook_alone.ALONE_MAX):
+            place = places.enter_context((alone.run_folder / f"alone.{number}").open("wb"))
+            fcntl.flock(place, fcntl.LOCK_EX)
+        answer = alone.hook(prompt(2))
+        assert (answer.code, answer.out, answer.error) == (0, b"", b"")
+        assert f"{hook_alone.ALONE_MAX} hooks answer by themselves already" in alone.log()
+    alone.hook(prompt(3))
+    assert until(lambda: len(said(alone.store)) == 3)
+    assert sorted(said(alone.store)) == [f"prompt number {n} of s" for n in (1, 2, 3)]
+    assert until(lambda: not list((alone.store / "hooks" / "late").iterdir()))
 
 
 def test_no_home_and_no_place_to_write_is_no_fault_of_the_host_s(alone, tmp_path):

@@ -34,8 +34,8 @@ from firsthand import environment
 from firsthand.doors import hook_asking, hook_files
 from firsthand.doors.daemon_jobs import Jobs
 from firsthand.doors.daemon_stores import Stores
-from firsthand.doors.hook_answering import answered, index
-from firsthand.doors.hook_asking import ANSWERED, BUSY, HOOK, LEAVE, STATUS, STOP, VERSION, Call
+from firsthand.doors.hook_answering import answered, index, is_kept
+from firsthand.doors.hook_asking import ANSWERED, BUSY, HOOK, LEAVE, STATUS, STOP, VERSION, WAIT_MS, Call
 
 IDLE_S = 15 * 60.0
 CONNECTIONS_MAX = 64  # at work or waiting; one more is told to answer by itself
@@ -114,13 +114,13 @@ class _Daemon:
             return
         with self._counting:
             self._running += 1
-        self._workers.submit(self._work, connection)
+        self._workers.submit(self._work, connection, time.monotonic())
 
-    def _work(self, connection: socket.socket) -> None:
+    def _work(self, connection: socket.socket, came: float) -> None:
         """Serve one caller: the outermost frame of a worker, where what went wrong is written down."""
         try:
             with connection:
-                self._serve(connection)
+                self._serve(connection, came)
         except (OSError, ValueError) as error:
             self._log(f"a caller was let go: {type(error).__name__}: {error}")
         except BaseException as error:  # noqa: BLE001 - a worker must live on; a hook that hears nothing answers alone
@@ -130,13 +130,15 @@ class _Daemon:
                 self._running -= 1
             self._slots.release()
 
-    def _serve(self, connection: socket.socket) -> None:
+    def _serve(self, connection: socket.socket, came: float) -> None:
         by = time.monotonic() + REQUEST_S
         head, size = hook_asking.lengths(hook_asking.receive(connection, 12, by))
         call = hook_asking.parsed(hook_asking.receive(connection, head, by))
         payload = hook_asking.receive(connection, size, by)
         if self._loopback and not hmac.compare_digest(call.token.encode(), self._token.encode()):
             raise ValueError("its token is not the daemon's")
+        if call.operation == HOOK and time.monotonic() - came > WAIT_MS / 1000:
+            return  # it waits no more, and has answered or kept the call itself: others still wait
         if call.operation == STATUS:
             _say(connection, ANSWERED, json.dumps(self._state()).encode())
         elif call.operation == STOP:
@@ -165,7 +167,7 @@ class _Daemon:
             return
         if made.again:
             hook_files.keep(call, payload, self._folder, "the store cannot take it now")
-        self._jobs.look(call, left=made.jobs or made.again)
+        self._jobs.look(call, left=made.jobs or made.again or is_kept(call.store))
 
     # stopping --------------------------------------------------------------------------------------
 

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 STARTS_MAX, STARTS_SECONDS = 3, 60.0
 """A daemon that dies as soon as it is started is started so often in so many seconds, and no more."""
+ALONE_MAX = 8
+"""So many hooks of a user answer by themselves at once; one more keeps its call, which costs a fiftieth.
+
+Each loads the package. Where a daemon is too slow, unbounded ones would take the processor that it needs."""
+ALONE_FILE = "alone"
 AFTERWARDS_S = 20
 """A child whose answer is given may work so long on what waits, where there is no daemon to do it."""
 
@@ -26,11 +31,15 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 def answer(call: "Any", payload: bytes, folder: str, by: float, files: "Any") -> bytes:
     """Answer without a daemon, in a child process; what is not answered by that time is kept, and nothing is said."""
+    place = _place(folder, files)
+    if place is None:
+        files.keep(call, payload, folder, f"{ALONE_MAX} hooks answer by themselves already", host_waits=True)
+        return b""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         os.close(reading)
-        _work(call, payload, folder, writing, by, files)
+        _work(call, payload, folder, (writing, place), by, files)
     os.close(writing)
     said = _until(reading, by)
     if said[:1] == b"A":
@@ -39,6 +48,29 @@ def answer(call: "Any", payload: bytes, folder: str, by: float, files: "Any") ->
     why = "its process ended without an answer" if said == b"E" else "no answer in time"
     files.keep(call, payload, folder, why, host_waits=True)
     return b""
+
+
+def _place(folder: str, files: "Any") -> int | None:
+    """Take one of the places of those who answer by themselves, a lock that ends with its process; None without one.
+
+    Where locks cannot be taken at all nothing is bounded: an answer counts for more.
+    """
+    import fcntl
+
+    for number in range(ALONE_MAX):
+        try:
+            files.make_folder(folder)
+            place = os.open(os.path.join(folder, f"{ALONE_FILE}.{number}"), os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            files.log(folder, f"it cannot be counted how many hooks answer by themselves: {error}")
+            return os.open(os.devnull, os.O_RDONLY)
+        try:
+            fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(place)
+            continue
+        return place
+    return None
 
 
 # a daemon ------------------------------------------------------------------------------------------
@@ -100,7 +132,7 @@ def _become(folder: str, lock: int, files: "Any") -> None:
     """Turn this child into the daemon's process, without the host's streams; never returns."""
     try:
         os.setsid()
-        _let_go(keep=lock)
+        _let_go(lock)
         os.set_inheritable(lock, True)
         client = os.path.join(_HERE, "hook_client.py")
         os.execv(sys.executable, [sys.executable, "-I", client, "--daemon", folder, str(lock)])  # noqa: S606
@@ -113,14 +145,15 @@ def _become(folder: str, lock: int, files: "Any") -> None:
 # the child -----------------------------------------------------------------------------------------
 
 
-def _work(call: "Any", payload: bytes, folder: str, writing: int, by: float, files: "Any") -> None:
-    """Answer in a child process; never returns."""
+def _work(call: "Any", payload: bytes, folder: str, held: tuple[int, int], by: float, files: "Any") -> None:
+    """Answer in a child process; never returns. It holds the way back, and its place among those who answer."""
+    writing, place = held
     try:
         import gc
 
         gc.disable()  # so short a process makes no garbage worth the looking
         os.setsid()
-        _let_go(keep=writing)
+        _let_go(writing, place)
         find_package()
         from firsthand.doors import hook_asking
         from firsthand.doors.hook_answering import afterwards, answer_once
@@ -129,6 +162,7 @@ def _work(call: "Any", payload: bytes, folder: str, writing: int, by: float, fil
         kept: list[object] = []
         hook_asking.write(writing, b"A" + answer_once(call, payload, folder, left_ms, kept))
         os.close(writing)
+        os.close(place)
         if not may_start(folder, files, count=False) or not _wanted():
             gc.enable()
             _end_after(AFTERWARDS_S)
@@ -185,13 +219,15 @@ def find_package() -> None:
     site.main()
 
 
-def _let_go(*, keep: int) -> None:
-    """Give up the host's streams, whose end it may be waiting for, and every other descriptor."""
+def _let_go(*keep: int) -> None:
+    """Give up the host's streams, whose end it may be waiting for, and every other descriptor but these."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
-    os.closerange(3, keep)
-    os.closerange(keep + 1, 256)
+    first = 3
+    for one in (*sorted(keep), 256):
+        os.closerange(first, one)
+        first = one + 1
 
 
 def _until(reading: int, by: float) -> bytes:

@@ -101,6 +101,15 @@ def waits(store: str, namespace: str) -> float | None:
     return None if due is None else max(0.0, due / 1000 - time.time())
 
 
+def is_kept(store: str) -> bool:
+    """Say whether hooks kept calls in a store: a hook that asks for an answer tells nothing of those before it."""
+    try:
+        with os.scandir(Path(store) / "hooks" / hook_files.KEPT_FOLDER) as listing:
+            return any(one.name.endswith(_KEPT) for one in listing)
+    except FileNotFoundError:
+        return False
+
+
 def record_kept(memory: Memory, store: str, log: Log, by: float) -> int:
     """Record the calls that hooks kept for this namespace, oldest first; say how many.
 
