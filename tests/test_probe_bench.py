@@ -110,7 +110,7 @@ def test_the_held_out_half_is_not_shown(capsys):
             probe_bench.main(["--half", half, "--failures"], judge=oracle)
         assert refused.value.code == 2
         assert "not looked at" in capsys.readouterr().err
-        assert probe_bench.main(["--half", half], judge=lambda _each: Said("correctable")) == 1
+        probe_bench.main(["--half", half], judge=lambda _each: Said("correctable"))
         assert "NOTE" not in capsys.readouterr().out
     assert probe_bench.main(["--kind", "tags", "--failures"], judge=lambda _each: Said("correctable")) == 1
     shown = capsys.readouterr().out
@@ -130,8 +130,30 @@ def test_an_unknown_kind_is_refused(capsys):
 def test_the_tables_count_what_was_said():
     """The confusion has a row for each gold, and the kinds have theirs."""
     found = probe_bench.measured(FOUR, lambda _each: Said("correctable"))
-    told = probe_bench.report(found, found, "dev")
+    assert probe_bench.count(found).startswith("4 notes of 2 kinds, ")
+    told = probe_bench.report(found, found)
     assert "| one | 2 | 1 | 1 of 1 | 1 |" in told
     assert "| two | 2 | 0 | 1 of 1 | 0 |" in told
     assert told[told.index("| uncorrectable_silent | 2 | 0 | 0 | 0 |") - 1] == "| uncorrectable_loud | 1 | 0 | 0 | 0 |"
     assert told[-1] == "At least 95% right, at most 2% missed: NOT kept."
+
+
+def test_the_report_holds_both_halves_and_the_unseen_and_fails_with_either_half(tmp_path, capsys):
+    """The file has a section for each part; a wrong half fails the run, a wrong kind that nobody tuned on does not."""
+    path = tmp_path / "PROBE.md"
+    kinds = {each.kind for each in cases()}
+    dev = {each.id for each in half_of(cases(), "dev")}
+    assert probe_bench.main(["--write", str(path)], judge=oracle) == 0
+    heads = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("## ")]
+    assert [head.split(":")[0] for head in heads] == [
+        "## The held-out half", "## The dev half", "## Kinds never tuned on",
+    ]  # fmt: skip
+    assert capsys.readouterr().out.count("right 1.000") == 3
+
+    def of(wrong) -> probe_bench.Judge:
+        return lambda each: Said("correctable") if wrong(each) else oracle(each)
+
+    assert probe_bench.main(["--write", str(path)], judge=of(lambda each: each.kind not in kinds)) == 0
+    assert "NOT kept" in path.read_text(encoding="utf-8")
+    assert probe_bench.main(["--write", str(path)], judge=of(lambda each: each.id in dev)) == 1
+    assert probe_bench.main(["--write", str(path)], judge=of(lambda each: each.id not in dev)) == 1
