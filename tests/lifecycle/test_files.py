@@ -158,6 +158,17 @@ def test_a_file_of_ours_that_a_person_changed_stays_theirs(agent):
     assert files.write_ours(agent, "preamble.md", "three").written
 
 
+def test_a_file_of_ours_that_became_too_large_stops_nothing(agent):
+    """Whatever a person put there, the preamble is made; theirs stays, and is too large for the log."""
+    agent.learn("retry", "Five times, then stop.")
+    assert files.written_by_us(agent, "preamble.md") is None
+    path = agent.folder / "preamble.md"
+    path.write_bytes(b"x" * 3_000_000)
+    assert "retry" in agent.preamble().text
+    assert (files.written_by_us(agent, "preamble.md"), path.stat().st_size) == (False, 3_000_000)
+    assert [one.meta.get("edited") for one in agent.own(Kind.NOTE)] == [None]
+
+
 @pytest.mark.parametrize("dies", ["_write", "_write_state"])
 def test_what_died_while_it_wrote_leaves_no_file_of_a_person_s(agent, monkeypatch, dies):
     """Between a file and the note that it is ours a process may end: the next one writes it, and keeps nothing."""

@@ -336,12 +336,12 @@ def written_by_us(agent: Agent, file: str) -> bool | None:
     """Say whether a generated file stands as it was last written; None when it does not stand there.
 
     Raises:
-        StoreFailed: it cannot be read.
+        StoreError: it cannot be read.
     """
     path = agent.folder / file
     if not os.path.lexists(path):
         return None
-    content = small_files.read(path) if stat.S_ISREG(path.lstat().st_mode) else None
+    content = _standing(path)
     return content is not None and _is_ours(agent, file, content)
 
 
@@ -363,7 +363,7 @@ def write_ours(agent: Agent, file: str, text: str) -> Written:
 def _write_ours(agent: Agent, file: str, content: bytes) -> Written:
     path = agent.folder / file
     if os.path.lexists(path):
-        theirs = small_files.read(path) if stat.S_ISREG(path.lstat().st_mode) else None
+        theirs = _standing(path)
         if theirs == content:
             return Written(file, written=True)
         if theirs is None or not _is_ours(agent, file, theirs):
@@ -390,6 +390,12 @@ def remove_written(agent: Agent, file: str) -> None:
     ours = _read_state(agent.folder / WRITTEN_FILE)
     if ours.pop(file, None) is not None:
         _write_state(agent.folder / WRITTEN_FILE, ours)
+
+
+def _standing(path: Path) -> bytes | None:
+    """Read what stands in the place of a generated file, no further than such a one goes; None for a link or folder."""
+    with small_files.ours(f"read {path}"):
+        return small_files.beginning(path, BYTES_MAX + 1) if stat.S_ISREG(path.lstat().st_mode) else None
 
 
 def _is_ours(agent: Agent, file: str, content: bytes) -> bool:
