@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from firsthand.lifecycle import known
 from firsthand.lifecycle.known import Known
+from firsthand.value import replace
 
 
 def test_what_is_kept_of_a_session_comes_back_by_namespace(tmp_path):
@@ -12,6 +13,21 @@ def test_what_is_kept_of_a_session_comes_back_by_namespace(tmp_path):
     known.keep(tmp_path, "n", "s", one)
     assert known.known(tmp_path, "n", "s") == one
     assert known.known(tmp_path, "m", "s") == Known()
+
+
+def test_a_session_that_is_recorded_from_its_hooks_stays_so(tmp_path):
+    """Of two hooks at once the one that read before does not undo what the other has found: never both ways."""
+    stale = known.known(tmp_path, "n", "s")
+    known.keep(tmp_path, "n", "s", Known("agent", payloads=True))
+    known.keep(tmp_path, "n", "s", replace(stale, agent="agent", told=("a fault",)))
+    assert known.known(tmp_path, "n", "s") == Known("agent", payloads=True, told=("a fault",))
+
+
+def test_the_newest_faults_are_those_that_were_told(tmp_path):
+    """However many there were, the one that was told last is not told again at the next message."""
+    faults = tuple(f"fault {number}" for number in range(known.TOLD_MAX + 3))
+    known.keep(tmp_path, "n", "s", Known("agent", told=faults))
+    assert known.known(tmp_path, "n", "s").told == faults[3:]
 
 
 def test_a_file_of_another_version_says_nothing(tmp_path):

@@ -17,6 +17,7 @@ from firsthand.value import value
 
 KNOWN_MAX = 5_000
 TOLD_MAX = 32
+"""Faults, the newest: an older one is told again."""
 SHOWN_MAX = 200
 """Pointers, the newest."""
 
@@ -45,20 +46,21 @@ def known(store: Path, namespace: str, session: str) -> Known:
         return Known()
     try:
         told = json.loads(data)
-        faults, held = tuple(map(str, told["told"]))[:TOLD_MAX], tuple(map(str, told.get("shown", ())))
+        faults, held = tuple(map(str, told["told"]))[-TOLD_MAX:], tuple(map(str, told.get("shown", ())))
         return Known(str(told["agent"]), told["payloads"] is True, faults, held[-SHOWN_MAX:])
     except (ValueError, KeyError, TypeError, RecursionError):  # another version's
         return Known()
 
 
 def keep(store: Path, namespace: str, session: str, one: Known) -> None:
-    """Write what is known of a session.
+    """Write what is known of a session; how it is recorded is not unsaid by a hook that read the file before.
 
     Raises:
         StoreError: it cannot be written.
     """
+    payloads = one.payloads or known(store, namespace, session).payloads
     told = {
-        "session": session, "agent": one.agent, "payloads": one.payloads, "told": list(one.told[:TOLD_MAX]),
+        "session": session, "agent": one.agent, "payloads": payloads, "told": list(one.told[-TOLD_MAX:]),
         "shown": list(one.shown[-SHOWN_MAX:]),
     }  # fmt: skip
     small_files.write(_path(store, namespace, session), json.dumps(told).encode())
