@@ -45,7 +45,7 @@ def _in_checkout(name: str, paper: str, where: str, about: str, needs: str, scri
     return Experiment(name, paper, where, about, needs, command)
 
 
-_TOTAL, _PROBLEM = "total-recall", "recall-problem"
+_TOTAL, _PROBLEM, _RECLAIM = "total-recall", "recall-problem", "reclaim-evaluation"
 EXPERIMENTS = (
     Experiment("recall-ab", _PROBLEM, "8.6, 8.7, 8.8", "does what is pushed unasked help, by condition",
                NOTHING, "firsthand eval recall-ab", ours=True),
@@ -60,6 +60,7 @@ EXPERIMENTS = (
         ("quality", _TOTAL, "9", "recall beside baselines and peers", DATA, "quality_bench"),
         ("tool-calls", _TOTAL, "7", "whether a small model calls recall at all", MODEL, "tool_calls"),
         ("topic-changes", _TOTAL, "9", "whether a change of topic is seen", DATA, "topic_changes"),
+        ("probe", _RECLAIM, "4, 12", "whether the probe names what cannot be corrected", NOTHING, "probe_bench"),
     )),
 )  # fmt: skip
 
