@@ -1,9 +1,10 @@
 """What the hooks know of a session from one call to the next: whose it is, how it is recorded, what was told.
 
-A small file a session, disposable: without it the agent is found again by the
-folder, and a fault is told once more. The invariants: a session stays the agent's
-with whom it began, also when it changes its folder; of a session that is not recorded
-the file holds pointers of what it was shown, none of its words, and goes with its end.
+A small file a session: without it the agent is found again by the folder, a fault is
+told once more, and a transcript that comes late is followed beside what hooks told. The
+invariants: a session stays the agent's with whom it began, also when it changes its
+folder; of a session that is not recorded the file holds pointers of what it was shown,
+none of its words, and goes with its end.
 """
 
 from __future__ import annotations
