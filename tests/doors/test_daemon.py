@@ -368,13 +368,26 @@ def test_the_log_of_hooks_is_bounded(tmp_path):
     assert "2999 xxx" in (tmp_path / "hooks.log").read_text()
 
 
+def test_a_fault_is_one_line_of_the_log_whatever_it_quotes(tmp_path):
+    """What a payload says in a fault cannot pass for a line of the log."""
+    hook_files.log(str(tmp_path), "expected a name; got a\n2026-01-01T00:00:00Z 1 all is well\r\u2028yes")
+    (line,) = (tmp_path / "hooks.log").read_text().splitlines()
+    assert line.endswith(" expected a name; got a 2026-01-01T00:00:00Z 1 all is well yes")
+
+
 def test_what_is_no_kept_call_is_removed_and_stops_no_other(tmp_path):
     """A foreign or torn file among the kept calls is removed and named; those after it are recorded."""
     call = Call(host="cursor", store=str(tmp_path / "s"), namespace="default", nonce="n", moment_ns="9" * 18)
     hook_files.keep(call, json.dumps(prompt(1)).encode(), str(tmp_path), "a test")
     late = tmp_path / "s" / "hooks" / "late"
     whole = next(late.iterdir()).read_bytes()
-    for name, data in (("0.call", whole), ("1.0.call", whole[:40]), ("2.x.call", whole), ("3.0.call", b"")):
+    for name, data in (
+        ("0.call", whole),
+        ("1.0.call", whole[:40]),
+        ("2.x.call", whole),
+        ("3.0.call", b""),
+        ("4.0.call", whole + b"x"),
+    ):
         (late / name).write_bytes(data)
     told: list[str] = []
     with Memory.open(tmp_path / "s", create=True) as memory:
@@ -382,7 +395,7 @@ def test_what_is_no_kept_call_is_removed_and_stops_no_other(tmp_path):
         assert [one.text for one in memory.events(kind=Kind.USER_MESSAGE)] == ["prompt number 1 of s"]
         assert memory.verify().ok
     assert [one.split(" cannot be read")[0] for one in told] == [
-        str(late / name) for name in ("0.call", "1.0.call", "2.x.call", "3.0.call")
+        str(late / name) for name in ("0.call", "1.0.call", "2.x.call", "3.0.call", "4.0.call")
     ]
     assert list(late.iterdir()) == []
 

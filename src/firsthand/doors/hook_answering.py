@@ -174,8 +174,9 @@ def _read(path: Path) -> tuple[Call, bytes]:
     Raises:
         ValueError: it is not whole.
     """
-    data = path.read_bytes()
-    head, payload = hook_asking.lengths(data[:12])
-    if len(data) != 12 + head + payload:
-        raise ValueError(f"expected {12 + head + payload:,} bytes, got {len(data):,}")
-    return hook_asking.parsed(data[12 : 12 + head]), data[12 + head :]
+    with path.open("rb") as file:
+        head, payload = hook_asking.lengths(file.read(12))
+        data = file.read(head + payload + 1)
+    if len(data) != head + payload:
+        raise ValueError(f"expected {head + payload:,} bytes behind its first 12, got {len(data):,} or more")
+    return hook_asking.parsed(data[:head]), data[head:]

@@ -95,7 +95,8 @@ def _synced_in_time(path: str) -> bool:
 
 def log(folder: str, text: str) -> None:
     """Write a line to the log of hooks, which is moved aside once when it is full; the last resort is stderr."""
-    line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {os.getpid()} {text}\n"
+    said = " ".join(filter(None, text.splitlines()))  # what a payload says must not pass for a line of ours
+    line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {os.getpid()} {said}\n"
     path = os.path.join(folder, LOG_FILE)
     if not folder:  # the user has no home
         sys.stderr.write(f"firsthand: {text}\n")
