@@ -1,5 +1,8 @@
 """A hook's process from its start to its end, with a daemon and without, beside a bare interpreter.
 
+One at a time, and many: prompts of ``SESSIONS`` sessions that come at random moments, so many a
+second, and as many at the very same moment; each of them as a row, with the slowest.
+
 The store holds ``EVENTS`` real texts. Prompts are words of them, recalled for in all
 sessions of the store; each hook records its event as well. Prompts and a session's end
 are Claude Code's; tool results are Cursor's, whose hooks record them themselves.
@@ -9,10 +12,14 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count as numbers
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +30,10 @@ from timing import interleave, percentile, say
 EVENTS = 100_000
 PROMPTS = 60
 LARGE_BYTES = 1 << 20
+SESSIONS = 50
+RATES = (5, 10, 20)  # prompts a second, of all sessions together
+RATE_SECONDS = 6
+HOST_MS = 1_500  # what Claude Code gives all hooks of a session's end; the shortest time of any host
 Times = dict[str, list[float]]
 BARE = "a bare `python -I -S -E -c pass`"
 
@@ -67,10 +78,72 @@ def _measured(setting: Setting, count: int, folder: Path) -> list[Row]:
              "alone": lambda k: _hook(users["alone"], _end(k), "claude-code")},
             range(20),
         )  # fmt: skip
+        many = _many(setting, users["daemon"], prompts, bare)
         state = json.loads(_firsthand(users["daemon"], "daemon", "--json"))
     finally:
         _firsthand(users["daemon"], "daemon", "--stop")
-    return _rows(count, of_prompts, of_tools, ends, state)
+    return _rows(count, of_prompts, of_tools, ends, state) + many
+
+
+def _many(setting: Setting, user: dict[str, str], prompts: list[bytes], bare: list[str]) -> list[Row]:
+    """Measure the hooks of many sessions: at random moments, so many a second, and all at once."""
+    told = numbers()
+
+    def hook() -> object:
+        number = next(told)
+        prompt = json.loads(prompts[number % len(prompts)])
+        named = prompt | {"session_id": f"many {number % SESSIONS}", "prompt_id": f"many {number}"}
+        return _hook(user, json.dumps(named).encode(), "claude-code")
+
+    def start() -> object:
+        return subprocess.run(bare, check=True)
+
+    rows, limit = [], Target(Bound.OURS_MAX, HOST_MS)
+    for rate in RATES:
+        seconds = max(1.0, setting.scaled(RATE_SECONDS))
+        ours, theirs = _at_rate(hook, rate, seconds), _at_rate(start, rate, seconds)
+        what = f"hooks of {SESSIONS} sessions, {rate} a second at random moments, warm daemon"
+        rows.append(_many_row(f"{what}, p95", ours, theirs, 0.95))
+        rows.append(_many_row(f"{what}, the slowest", ours, theirs, 1.0, limit))
+    ours, theirs = _together(hook, SESSIONS), _together(start, SESSIONS)
+    rows.append(_many_row(f"{SESSIONS} hooks at the same moment, the slowest", ours, theirs, 1.0, limit))
+    return rows
+
+
+def _many_row(figure: str, ours: list[float], theirs: list[float], share: float, target: Target | None = None) -> Row:
+    note = f"{len(ours)} hooks; the target is the shortest time that a host gives: {HOST_MS:,} ms." if target else ""
+    times = 1000 * percentile(ours, share), 1000 * percentile(theirs, share)
+    return Row(figure, *times, "ms", "bare interpreters at the same moments", True, target, note)
+
+
+def _at_rate(run: Callable[[], object], rate: float, seconds: float) -> list[float]:
+    """Run something at random moments, as independent sessions do, and time each run from its moment on."""
+    chance = random.Random(rate)
+    moments = [0.0]
+    while moments[-1] < seconds:
+        moments.append(moments[-1] + chance.expovariate(rate))
+    begun = time.perf_counter()
+
+    def at(moment: float) -> float:
+        time.sleep(max(0.0, begun + moment - time.perf_counter()))
+        before = time.perf_counter()
+        run()
+        return time.perf_counter() - before
+
+    with ThreadPoolExecutor(len(moments)) as pool:
+        return list(pool.map(at, moments))
+
+
+def _together(run: Callable[[], object], number: int) -> list[float]:
+    """Run something so many times at once."""
+    begun = time.perf_counter()
+
+    def one(_: int) -> float:
+        run()
+        return time.perf_counter() - begun
+
+    with ThreadPoolExecutor(number) as pool:
+        return list(pool.map(one, range(number)))
 
 
 def _rows(count: int, of_prompts: Times, of_tools: Times, ends: Times, state: dict[str, Any]) -> list[Row]:

@@ -59,6 +59,12 @@ class Hooked:
         out, error = process.communicate(data, timeout=60)
         return Answer(process.returncode, out, error, time.monotonic() - begun)
 
+    def bare(self) -> float:
+        """Run an interpreter that does nothing; say in how many seconds, on this machine as it is now."""
+        begun = time.monotonic()
+        subprocess.run([sys.executable, "-I", "-S", "-E", "-c", "pass"], env=self.environment, check=True)
+        return time.monotonic() - begun
+
     def command(self, *arguments: object) -> subprocess.CompletedProcess[str]:
         """Run the command line."""
         command = [sys.executable, "-m", "firsthand", *map(str, arguments)]

@@ -22,8 +22,11 @@ from stores import SOAK
 SESSIONS, ROUNDS = (50, 6) if SOAK else (20, 2)
 AT_ONCE = 50 if SOAK else 8
 KILL_SECONDS = (0.05, 0.6)
-START_S = 15.0 if SOAK else 4.0
-"""A hook's own clock starts when its interpreter has been made, and so many of them share the cores here."""
+BARE_EVERY = 4
+"""So often a bare interpreter is run among the hooks, to see how long they wait for a processor here."""
+STARTS = 3
+"""A hook waits for its interpreter, its limit, and to be let go: each of both at most as a bare interpreter does."""
+SLACK_S = 1.0
 
 
 @pytest.fixture
@@ -63,16 +66,25 @@ def test_every_event_once_while_the_daemon_is_killed(hooked, seed):
     killing = threading.Thread(target=killer, args=(user, stop, killed, seed))
     killing.start()
     calls = [(number, f"session {one}") for number in range(ROUNDS) for one in range(SESSIONS)]
+    waits: list[float] = []
+
+    def run(call):
+        if call[1].endswith(tuple(map(str, range(0, 10, BARE_EVERY)))):
+            waits.append(user.bare())
+        return user.hook(prompt(*call))
+
     try:
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            answers = list(pool.map(lambda call: user.hook(prompt(*call)), calls))
+            answers = list(pool.map(run, calls))
     finally:
         stop.set()
         killing.join()
     assert killed
     assert {one.code for one in answers} == {0}
     assert all(not one.out or isinstance(json.loads(one.out), dict) for one in answers)
-    assert max(one.seconds for one in answers) < LIMIT_MS / 1000 + START_S
+    slowest = max(one.seconds for one in answers)
+    print(f"{len(answers)} hooks, {AT_ONCE} at once: slowest {slowest:.2f} s, bare interpreter {max(waits):.2f} s")
+    assert slowest < LIMIT_MS / 1000 + SLACK_S + STARTS * max(waits)
 
     late = user.store / "hooks" / "late"
     user.hook(prompt(1, "last"))  # calls that were kept are recorded by the daemon that runs now
@@ -95,7 +107,7 @@ def test_a_full_disk_holds_no_host(tmp_path):
     process = user.start(before=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
     process.communicate(json.dumps(prompt(2)).encode(), timeout=60)
     assert process.returncode == 0
-    assert time.monotonic() - begun < LIMIT_MS / 1000 + START_S
+    assert time.monotonic() - begun < LIMIT_MS / 1000 + SLACK_S + STARTS * user.bare()
     user.hook(prompt(3))
     with Memory.open(user.store) as memory:
         said = {one.text for one in memory.events(kind=Kind.USER_MESSAGE)}

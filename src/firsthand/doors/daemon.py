@@ -38,7 +38,8 @@ from firsthand.doors.hook_answering import answered, index, is_kept
 from firsthand.doors.hook_asking import ANSWERED, BUSY, HOOK, LEAVE, STATUS, STOP, VERSION, WAIT_MS, Call
 
 IDLE_S = 15 * 60.0
-CONNECTIONS_MAX = 64  # at work or waiting; one more is told to answer by itself
+CONNECTIONS_MAX = 16  # at work or waiting, as many as are answered while a hook waits; one more is sent away at once
+BACKLOG = 64
 THREADS_MAX = 6
 REQUEST_S = 5.0
 """A caller that does not say its request whole in so long is let go."""
@@ -213,7 +214,7 @@ class _Daemon:
     def _listen(self) -> socket.socket:
         folder = Path(self._folder)
         if self._loopback:
-            listener = socket.create_server(("127.0.0.1", 0), backlog=CONNECTIONS_MAX)
+            listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
             part = folder / f"{hook_asking.PORT_FILE}.part"
             part.write_text(f"{listener.getsockname()[1]} {self._token}", encoding="ascii")
             part.replace(folder / hook_asking.PORT_FILE)
@@ -222,7 +223,7 @@ class _Daemon:
         (folder / hook_asking.SOCKET_FILE).unlink(missing_ok=True)  # of one that died: its lock is ours now
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         listener.bind(path)
-        listener.listen(CONNECTIONS_MAX)
+        listener.listen(BACKLOG)
         return listener
 
     def _state(self) -> dict[str, object]:
