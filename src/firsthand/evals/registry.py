@@ -60,6 +60,7 @@ EXPERIMENTS = (
         ("quality", _TOTAL, "9", "recall beside baselines and peers", DATA, "quality_bench"),
         ("tool-calls", _TOTAL, "7", "whether a small model calls recall at all", MODEL, "tool_calls"),
         ("topic-changes", _TOTAL, "9", "whether a change of topic is seen", DATA, "topic_changes"),
+        ("probe-readers", _RECLAIM, "6, 12", "the probe beside a reader, on real notes", DATA, "probe_readers"),
         ("probe", _RECLAIM, "4, 12", "whether the probe names what cannot be corrected", NOTHING, "probe_bench"),
     )),
 )  # fmt: skip
