@@ -124,6 +124,22 @@ def test_pulses_that_cannot_be_read_are_a_finding(store):
     assert Stage.RECALL in report.looked_at
 
 
+def test_what_was_measured_is_told_beside_what_was_found(store):
+    """Events, how far the index reaches, the age of the last event and the room on the disk stand among the figures."""
+    look = Look(canary=False, keep=False, free_bytes=5 << 30)
+    with Memory.open(store) as memory:
+        memory.rebuild()  # the newest few wait to be indexed together
+    figures = examine(store, namespace="default", look=look, now=at_days(3.1)).figures
+    assert (figures["events"], figures["text index"], figures["free on the disk"]) == (
+        "60",
+        "through 60 of 60",
+        "5,120 MB",
+    )
+    assert figures["last event"].endswith(" (3 days ago)")
+    sql(store, "UPDATE index_reach SET position = 5, fault = 'was cut off' WHERE name = 'text'")
+    assert examine(store, namespace="default", look=look).figures["text index"] == "through 5 of 60"
+
+
 def test_a_rebuilt_index_is_healthy_again(store):
     """What the doctor tells to type mends what it found."""
     sql(store, "DELETE FROM text_1_docsize WHERE id BETWEEN 20 AND 30")

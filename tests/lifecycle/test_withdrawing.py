@@ -91,6 +91,7 @@ def test_what_a_person_changed_stays_and_is_named(memory, agent):
     (agent.folder / "rubric.md").write_text((agent.folder / "rubric.md").read_text().replace("once", "often"))
     (agent.folder / "knowledge").mkdir()
     (agent.folder / "knowledge" / "moves.md").write_text(f"{CORRECTED}\n")
+    (agent.folder / "knowledge" / "links.md").write_text(f"what he said: {corrected(memory)}\n")
     (agent.folder / "knowledge" / "zebras.md").write_text("Zebras go first.\n")
     agent.follow()
     before = {path: path.read_bytes() for path in agent.folder.rglob("*.md")}
@@ -108,6 +109,33 @@ def test_an_edit_that_was_not_followed_leaves_no_quote_in_the_log(memory, agent)
     assert path.read_text().startswith("- be brief\n")
     agent.follow()
     assert not [one for one in memory.events(agent.session) if not one.erased and WORD in one.text]
+
+
+def test_a_block_that_a_person_edited_and_nobody_followed_does_not_come_back(memory, agent):
+    """The edit is a version before the erasure, goes with it, and the file, which stays, is not taken in again."""
+    path = agent.folder / "rubric.md"
+    path.write_text(path.read_text().replace("once", "often"))
+    assert memory.erase([corrected(memory)]).files == (str(path),)
+    agent.follow()
+    assert WORD in path.read_text()
+    assert not [one for one in memory.events(agent.session) if not one.erased and WORD in one.text]
+
+
+def test_without_the_list_of_what_was_written_files_are_known_by_their_events(memory, agent):
+    """That list can be deleted at any time: an episode's file is ours when it is its event; a preamble is named."""
+    (agent.folder / ".written.json").unlink()
+    erasure = memory.erase([corrected(memory)])
+    assert list((agent.folder / "episodes").iterdir()) == []
+    assert erasure.files == (str(agent.folder / "preamble.md"),)
+
+
+def test_a_preamble_goes_whatever_is_erased(memory, agent):
+    """What it holds is made anew at the next start, so that nothing need be known of where its words came from."""
+    other = memory.session("elsewhere").user("a line about nothing in particular")
+    assert other.id not in (agent.folder / "preamble.md").read_text()
+    memory.erase([other])
+    assert not (agent.folder / "preamble.md").exists()
+    assert (agent.folder / "rubric.md").exists()
 
 
 def test_knowledge_that_the_agent_wrote_goes_and_a_persons_is_named(memory, agent):

@@ -10,6 +10,7 @@ the canary and the status that is kept of the look.
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ from firsthand.log.database import translating
 from firsthand.memory import Memory
 from firsthand.moment import Moment
 from firsthand.recall.kept_gate import gate_of
+from firsthand.recall.lexical import reach
 from firsthand.value import field, replace, value
 
 if TYPE_CHECKING:
@@ -180,19 +182,23 @@ def _inside(seen: _Seen, memory: Memory, look: Look, at: Moment) -> None:
     seen.check(Stage.INDEX, lambda: stages.of_accelerator(memory))
     seen.check(Stage.VECTORS, lambda: stages.of_vectors(memory))
     seen.check(Stage.RECALL, lambda: stages.of_recall(memory))
-    seen.check(Stage.RECALL, lambda: _figures(seen, memory))
+    seen.check(Stage.RECALL, lambda: _figures(seen, memory, look, at))
     seen.check(Stage.FILES, lambda: _files(memory, look, at))
     if look.measures:
         seen.check(Stage.EPISODES, lambda: _measured(seen, memory, look))
 
 
-def _figures(seen: _Seen, memory: Memory) -> list[Finding]:
-    """Note sizes and reach, which are no findings."""
+def _figures(seen: _Seen, memory: Memory, look: Look, at: Moment) -> list[Finding]:
+    """Note sizes, ages and reach, which are no findings."""
     reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
     head, key = reader.head()[0], reader.namespace_key(memory.namespace)
     last = rows.last_taken_in(memory)
     seen.figures["events"] = f"{head:,}"
-    seen.figures["last event"] = "none lately" if last is None else str(Moment(last))
+    ago = "" if last is None else f" ({status.age((at.microseconds - last) / 1e6)} ago)"
+    seen.figures["last event"] = "none lately" if last is None else f"{Moment(last)}{ago}"
+    seen.figures["text index"] = f"through {reach(reader.db, key, head).through if key else 0:,} of {head:,}"
+    free = shutil.disk_usage(memory.path).free if look.free_bytes is None else look.free_bytes
+    seen.figures["free on the disk"] = f"{free >> 20:,} MB"
     seen.figures["gate"] = gate_of(reader.db, key, memory._identity()).sentence(head)  # noqa: SLF001 - the same
     for one in memory.vectors():
         seen.figures[f"vectors by {one.embedder}"] = f"through {one.through:,} of {head:,}"

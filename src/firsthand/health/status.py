@@ -46,8 +46,8 @@ def line(store: Path, *, now_s: float | None = None) -> str:
         return f"memory cannot say how it is: {_status(store)} is not what was written ({_DOCTOR})"
     age_s = now_s - told["time_s"]
     if told["line"]:
-        return f"{told['line']} (as of {_age(age_s)} ago)"
-    return "" if age_s <= STATUS_OLD_S else f"memory was last looked at {_age(age_s)} ago ({_DOCTOR})"
+        return f"{told['line']} (as of {age(age_s)} ago)"
+    return "" if age_s <= STATUS_OLD_S else f"memory was last looked at {age(age_s)} ago ({_DOCTOR})"
 
 
 def keep(store: Path, report: HealthReport) -> None:
@@ -142,8 +142,8 @@ def _pair(rate: Rate) -> list[int]:
     return [rate.hits, rate.of]
 
 
-def _age(seconds: float) -> str:
-    """Say how long something is in its largest unit."""
+def age(seconds: float) -> str:
+    """Say how long something is in its largest unit, such as ``3 hours``."""
     for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
             number = int(seconds // size)

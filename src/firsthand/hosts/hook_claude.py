@@ -8,8 +8,8 @@ text stood.
 
 Cursor and VS Code run the hooks of Claude Code's settings too. Cursor's payloads
 name a ``cursor_version`` or a ``generation_id``; those of VS Code tell the time of
-the event (``timestamp``, the same one to each hook) and no ``permission_mode``,
-or spell names in camelCase. Such a call is read as that host's own module reads it,
+the event (``timestamp``, the same one to each hook) and no ``permission_mode``.
+Such a call is read as that host's own module reads it,
 host and key included, so what its own settings tell a hook as well is known by its
 key; it is answered in Claude Code's shape, which is what both expect here.
 """
@@ -40,7 +40,7 @@ class ClaudeCode(Shaped):
             from firsthand.hosts.hook_cursor import HOST as CURSOR  # noqa: PLC0415 - seldom, and a hook starts often
 
             return CURSOR.call_of(told)
-        if ("timestamp" in told and "permission_mode" not in told) or "hookEventName" in told:
+        if "timestamp" in told and "permission_mode" not in told:
             from firsthand.hosts.hook_vscode import HOST as VSCODE  # noqa: PLC0415 - the same
 
             return VSCODE.call_of(told)
