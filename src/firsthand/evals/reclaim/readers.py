@@ -14,11 +14,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Protocol
 
 from firsthand import pointer
 from firsthand.evals.reclaim import reading
-from firsthand.evals.reclaim.scoring import DECLINED
+from firsthand.evals.reclaim.scoring import DECLINED, written
 from firsthand.evals.reclaim.tasks import WORD
 from firsthand.llm import Model
 from firsthand.value import value
@@ -214,8 +215,29 @@ class Guessing:
         if named is None:
             return answered(None)
         options = named[1].split(", ")
-        drawn = hashlib.sha256(repr((self._seed, [one["content"] for one in messages])).encode()).digest()
-        return answered(options[int.from_bytes(drawn[:8], "big") % len(options)])
+        drawn = _drawn(repr((self._seed, [one["content"] for one in messages])))
+        return answered(options[drawn % len(options)])
+
+
+class Slipping:
+    """Add up what the user told, and leave an item out in about half of the cases: an agent that errs by itself.
+
+    It is meant for the first session (`sweeps.endogenous`), where nobody plants an error.
+    """
+
+    name = "slipping"
+    repeats = True
+    costs = False
+    temperature = 0.0
+
+    def answer(self, messages: Messages) -> str:
+        """Answer."""
+        told = reading.joined([one["content"] for one in messages if one["role"] == "user"])
+        found = list(reading.items(told).values())
+        if _drawn(told) % 2 and len(found) > 1:
+            found.pop()
+        whole = sum((count * price for count, price in found), start=Fraction(0))
+        return answered(written(whole) if found else None)
 
 
 class Asked:
@@ -235,6 +257,11 @@ class Asked:
             ModelError: there is no reply.
         """
         return self._model.complete(messages, max_tokens=self._tokens_max, temperature=self.temperature).text
+
+
+def _drawn(text: str) -> int:
+    """Draw a number by a text: the same for the same text, on every machine."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
 def answered(given: str | None) -> str:

@@ -110,15 +110,24 @@ def answer_line(reply: str) -> str | None:
 
 def values(line: str, kind: str, options: tuple[str, ...] = ()) -> list[str]:
     """Give the different values that a line commits to, in the writing of `Problem.answer`."""
-    text = _NOT.sub(" ", _BRACKETS.sub(" ", _plain(line))) or _plain(line)
+    plain = _plain(line)
+    for text in (_NOT.sub(" ", _BRACKETS.sub(" ", plain)), plain):  # what stands in brackets alone counts after all
+        found = list(dict.fromkeys(_values(text, kind, options)))
+        if found:
+            return found
+    return []
+
+
+def _values(text: str, kind: str, options: tuple[str, ...]) -> Iterator[str]:
     if kind == WORD:
-        found = [one for one in options if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text, re.IGNORECASE)]
+        for one in options:
+            if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text, re.IGNORECASE):
+                yield one
     elif kind == TIME:
-        found = [_clock(match) for match in _TIMES.finditer(text)]
+        yield from map(_clock, _TIMES.finditer(text))
     else:
         assert kind == NUMBER
-        found = [written(one) for one in _numbers(text.rsplit("=", 1)[-1])]
-    return list(dict.fromkeys(found))
+        yield from map(written, _numbers(text.rsplit("=", 1)[-1]))
 
 
 def written(amount: Fraction) -> str:
@@ -136,7 +145,7 @@ def _plain(line: str) -> str:
     )
     bare = re.sub(r"\\boxed\s*\{([^{}]*)\}", r" \1 ", digits)
     bare = re.sub(r"\\text\w*\s*\{([^{}]*)\}", r" \1 ", bare)
-    return re.sub(r"[*_`\"'\u201c\u201d\u2018<>\\{}]", "", bare.replace("\u2019", "'")).strip(" \t.~:")
+    return re.sub(r"(?<!\w)'|'(?!\w)|[*_`\"\u201c\u201d\u2018<>\\{}]", "", bare.replace("\u2019", "'")).strip(" \t.~:")
 
 
 def _numbers(text: str) -> Iterator[Fraction]:

@@ -22,6 +22,8 @@ from firsthand.value import replace, value
 ARITHMETIC, LOGIC, LEDGER, NOISY, DIALOGUE = "arithmetic", "logic", "ledger", "noisy", "dialogue"
 NUMBER, WORD, TIME = "number", "word", "time"
 PROBLEMS_MAX = 10_000
+OUTRIGHT = 0.3
+"""Of puzzles, the share in which some people's places may be said outright."""
 CASCADE_SLIP = 7
 """What a wrong subtotal is off by (reclaim-evaluation, App. G)."""
 
@@ -359,7 +361,9 @@ def _true_clues(
             found += [Clue("before", who, later) for later in order[first + 1 :]]
             found += [Clue("directly before", who, later) for later in order[first + 1 : first + 2]]
     chance.shuffle(found)
-    return sorted(found, key=lambda clue: clue.form != "at")  # stable: left out first, so that little is said outright
+    if chance.random() < OUTRIGHT:
+        return found
+    return sorted(found, key=lambda clue: clue.form != "at")  # stable; what comes first is left out first
 
 
 def _least(people: Sequence[str], places: Sequence[str], clues: list[Clue]) -> list[Clue]:

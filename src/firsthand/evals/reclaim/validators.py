@@ -1,0 +1,183 @@
+"""Checks of the evaluation itself, over items of a deterministic reader: each can fail (reclaim-evaluation 4, B, C, G).
+
+They hold the harness, not a memory: that a lossy note holds no source, that a padded
+one helps no more, that a cliff is there and moves with the budget, that a loop without an
+error makes none. The invariant: a check that finds no items to look at does not hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from firsthand.evals.reclaim import policies, scoring
+from firsthand.evals.reclaim.items import Item
+from firsthand.evals.reclaim.policies import BLANK, DENOISED, LOSSY, PADDED, SOURCE_FIRST
+from firsthand.evals.reclaim.tasks import Problem
+from firsthand.value import value
+
+Problems = Mapping[str, Problem]
+
+
+@value
+class Check:
+    """One check: what must hold, over how many items, and those that break it."""
+
+    name: str
+    n: int
+    broken: tuple[str, ...]
+
+    @property
+    def held(self) -> bool:
+        """True when there was something to look at and nothing broke it."""
+        return self.n > 0 and not self.broken
+
+    def __str__(self) -> str:
+        if self.n == 0:
+            return f"{self.name}: nothing to look at"
+        if self.held:
+            return f"{self.name}: holds (n = {self.n})"
+        return f"{self.name}: broken by {len(self.broken)} of {self.n}, such as {self.broken[0]}"
+
+
+def validate(items: Sequence[Item], problems: Iterable[Problem]) -> tuple[Check, ...]:
+    """Check what items of the recomputing reader show, as far as their experiments were run."""
+    known = {one.id: one for one in problems}
+    by_name: dict[str, list[Item]] = {}
+    for item in items:
+        by_name.setdefault(item.parameters["experiment"], []).append(item)
+    return tuple(check(own, known) for name, own in by_name.items() for check in CHECKS.get(name, ()))
+
+
+def premise_drifts(items: Sequence[Item], _problems: Problems) -> Check:
+    """The wrong conclusion is not the truth."""
+    return _check("the premise leads to another answer", items, lambda one: one.attractor not in {"", one.answer})
+
+
+def lossy_holds_no_source(items: Sequence[Item], problems: Problems) -> Check:
+    """A lossy note below .5 and a padded one hold no line of the source."""
+    own = [
+        one for one in items if one.parameters["memory"] in {LOSSY, PADDED} and _integrity(one) < policies.WHOLE_FROM
+    ]
+    return _check(
+        "a lossy note holds no line of the source", own,
+        lambda one: not any(line in one.carried for line in problems[one.parameters["problem"]].listed),
+    )  # fmt: skip
+
+
+def lossy_never_recovers(items: Sequence[Item], _problems: Problems) -> Check:
+    """Neither a lossy note below .5 nor a padded or blank one is recovered from."""
+    own = [
+        one for one in items
+        if one.parameters["memory"] in {LOSSY, PADDED, BLANK} and _integrity(one) < policies.WHOLE_FROM
+    ]  # fmt: skip
+    return _check("nothing is recovered without a source", own, lambda one: one.outcome != scoring.RECOVERED)
+
+
+def padded_is_as_long(items: Sequence[Item], _problems: Problems) -> Check:
+    """A padded note is at least as long as the source-first note beside it."""
+    beside = {_place(one): one.used for one in items if one.parameters["memory"] == SOURCE_FIRST}
+    own = [one for one in items if one.parameters["memory"] == PADDED and _place(one) in beside]
+    return _check("a padded note is as long as the source-first one", own, lambda one: one.used >= beside[_place(one)])
+
+
+def source_first_iff_whole(items: Sequence[Item], problems: Problems) -> Check:
+    """A source-first note is recovered from exactly when every line of the source is in it."""
+    own = [one for one in items if one.parameters["memory"] in {SOURCE_FIRST, DENOISED}]
+    return _check(
+        "recovered exactly when the whole source was kept", own,
+        lambda one: (one.outcome == scoring.RECOVERED)
+        == all(line in one.carried for line in problems[one.parameters["problem"]].source),
+    )  # fmt: skip
+
+
+def cliff_is_there(items: Sequence[Item], _problems: Problems) -> Check:
+    """At every budget source-first goes from all to nothing as the source grows, and never up again."""
+    shares = _shares(items, SOURCE_FIRST, "budget", "items")
+    broken = [
+        f"budget {budget}: {[round(share, 2) for _, share in sizes]}"
+        for budget, sizes in shares.items()
+        if sizes[0][1] != 1 or sizes[-1][1] != 0 or any(later[1] > one[1] for one, later in pairwise(sizes))
+    ]
+    return Check("the budget has a cliff", len(shares), tuple(broken))
+
+
+def cliff_moves(items: Sequence[Item], _problems: Problems) -> Check:
+    """A larger budget moves the cliff to a larger source."""
+    shares = _shares(items, SOURCE_FIRST, "budget", "items")
+    last = [max((size for size, share in shares[budget] if share == 1), default=0) for budget in sorted(shares)]
+    broken = [f"{one} items, then {later}" for one, later in pairwise(last) if later <= one]
+    return Check("the cliff moves with the budget", max(0, len(last) - 1), tuple(broken))
+
+
+def noise_decays(items: Sequence[Item], _problems: Problems) -> Check:
+    """A note in order of mention decays as decoys are added; one of what was bought does not."""
+    naive = _shares(items, SOURCE_FIRST, "budget", "considered")
+    denoised = _shares(items, DENOISED, "budget", "considered")
+    broken = [f"naive {shares}" for shares in naive.values() if shares[0][1] != 1 or shares[-1][1] >= 0.5]
+    broken += [f"denoised {shares}" for shares in denoised.values() if any(share != 1 for _, share in shares)]
+    return Check("decoys crowd the source out", len(naive) + len(denoised), tuple(broken))
+
+
+def loop_makes_no_error(items: Sequence[Item], _problems: Problems) -> Check:
+    """Without an error planted, no session of a lossy or padded chain is answered wrongly."""
+    own = [one for one in items if one.parameters["memory"] in {LOSSY, PADDED} and not one.parameters["premise"]]
+    return _check("the loop makes no error of its own", own, lambda one: one.blast == 0)
+
+
+def error_spreads(items: Sequence[Item], _problems: Problems) -> Check:
+    """With an error planted, every session of a lossy chain is answered wrongly."""
+    own = [one for one in items if one.parameters["memory"] in {LOSSY, PADDED} and one.parameters["premise"]]
+    return _check("an error spreads to every session", own, lambda one: one.blast == one.parameters["hops"])
+
+
+def chain_holds_no_goods(items: Sequence[Item], _problems: Problems) -> Check:
+    """What a lossy chain carries names nothing that was bought."""
+    goods = re.compile(r"\bwe took\b")
+    own = [one for one in items if one.parameters["memory"] in {LOSSY, PADDED}]
+    return _check(
+        "a lossy chain carries no item", own, lambda one: not any(goods.search(hop["carried"]) for hop in one.hops)
+    )
+
+
+CHECKS: dict[str, tuple[Callable[[Sequence[Item], Problems], Check], ...]] = {
+    "wall": (premise_drifts, lossy_holds_no_source, lossy_never_recovers, padded_is_as_long, source_first_iff_whole),
+    "size": (
+        premise_drifts,
+        lossy_never_recovers,
+        padded_is_as_long,
+        source_first_iff_whole,
+        cliff_is_there,
+        cliff_moves,
+    ),
+    "noise": (premise_drifts, lossy_never_recovers, source_first_iff_whole, noise_decays),
+    "cascade": (loop_makes_no_error, error_spreads, chain_holds_no_goods),
+    "dialogues": (premise_drifts, lossy_holds_no_source, lossy_never_recovers),
+}
+"""By experiment."""
+
+
+def _check(name: str, items: Sequence[Item], holds: Callable[[Item], bool]) -> Check:
+    broken = [f"{one.parameters['memory']} on {one.parameters['problem']}" for one in items if not holds(one)]
+    return Check(name, len(items), tuple(broken))
+
+
+def _integrity(item: Item) -> float:
+    return float(item.parameters.get("integrity", policies.WALL))
+
+
+def _place(item: Item) -> str:
+    return repr([(name, it) for name, it in sorted(item.parameters.items()) if name != "memory"])
+
+
+def _shares(items: Sequence[Item], memory: str, outer: str, inner: str) -> dict[int, list[tuple[int, float]]]:
+    """Give the recovered share of one memory by two parameters, the inner one in order."""
+    found: dict[int, dict[int, list[bool]]] = {}
+    for one in items:
+        if one.parameters["memory"] == memory:
+            cell = found.setdefault(one.parameters[outer], {}).setdefault(one.parameters[inner], [])
+            cell.append(one.outcome == scoring.RECOVERED)
+    return {
+        budget: [(size, sum(own) / len(own)) for size, own in sorted(sizes.items())] for budget, sizes in found.items()
+    }

@@ -1,0 +1,135 @@
+"""evals/reclaim/seam.py: a memory is a function, an object or a class; it is held to its budget and to text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firsthand.errors import InvalidArgument
+from firsthand.evals.reclaim import seam
+from firsthand.evals.reclaim.seam import Carried, Pull
+
+MESSAGES = [{"role": "user", "content": "7 mugs at $4 each"}]
+
+
+def write(messages, budget):
+    return messages[0]["content"]
+
+
+class Counting:
+    """A memory that counts what it was asked, and can be asked."""
+
+    name = "counting"
+
+    def __init__(self) -> None:
+        self.written = 0
+
+    def write(self, messages, budget):
+        self.written += 1
+        return str(self.written)
+
+    def recall(self, query):
+        return query * 2
+
+
+def test_a_function_an_object_a_class_and_a_factory_are_memories():
+    """All four can be given; a class and a factory make a fresh memory each time, an object is one for all."""
+
+    def made():
+        return Counting()
+
+    one = Counting()
+    for thing, fresh in ((write, None), (Counting, True), (made, True), (one, False)):
+        subject = seam.subject(thing)
+        texts = [seam.carry(subject.make(), MESSAGES, 20).text for _ in range(2)]
+        assert texts == {None: ["7 mugs at $4 each"] * 2, True: ["1", "1"], False: ["1", "2"]}[fresh]
+    assert (seam.subject(write).name, seam.subject(one).name, seam.subject(one, "mine").name) == (
+        "write", "counting", "mine",
+    )  # fmt: skip
+
+
+@given(st.text(max_size=200), st.integers(0, 250))
+def test_what_is_carried_is_never_over_the_budget(text, budget):
+    """Whatever is written, at most the budget is carried; that it was cut, and how much there was, is kept."""
+    found = seam.carry(seam.memory(lambda messages, budget: text), MESSAGES, budget)
+    kept = text[:budget]
+    assert found == Carried(kept, budget, len(kept), len(text), len(text) > budget)
+
+
+def test_over_the_budget_can_be_an_error():
+    """A strict run refuses what is too long, and says how much too long."""
+    assert seam.carry(seam.memory(write), MESSAGES, 17, over=seam.ERROR).over is False
+    with pytest.raises(InvalidArgument, match="may carry 16 characters; Writes gave 17"):
+        seam.carry(seam.memory(write), MESSAGES, 16, over=seam.ERROR)
+
+
+@pytest.mark.parametrize(
+    ("thing", "says"),
+    [(3, "write"), (lambda one: "", "function"), (lambda: 3, "write"), (object(), "write")],
+)
+def test_what_is_no_memory_is_refused(thing, says):
+    """The message says what a memory is."""
+    with pytest.raises(InvalidArgument, match=says):
+        seam.subject(thing).make()
+
+
+@pytest.mark.parametrize(
+    ("memory", "budget", "over", "says"),
+    [
+        (write, -1, seam.CUT, "whole number of characters"),
+        (write, True, seam.CUT, "whole number of characters"),
+        (write, 1_000_001, seam.CUT, "whole number of characters"),
+        (write, 10, "drop", "over is"),
+        (lambda messages, budget: None, 10, seam.CUT, "write gives text"),
+        (lambda messages, budget: ["a"], 10, seam.CUT, "write gives text"),
+    ],
+)
+def test_what_cannot_be_carried_is_refused(memory, budget, over, says):
+    """A budget that is none, and a memory that writes no text, are named."""
+    with pytest.raises(InvalidArgument, match=says):
+        seam.carry(seam.memory(memory), MESSAGES, budget, over=over)
+
+
+def test_a_memory_cannot_change_the_session():
+    """What is given to a memory is a copy: the next one gets what was said."""
+
+    def spoiling(messages, budget):
+        messages[0]["content"] = "spoiled"
+        return ""
+
+    said = [dict(one) for one in MESSAGES]
+    seam.carry(seam.memory(spoiling), said, 10)
+    assert said == MESSAGES
+
+
+def test_what_is_pulled_is_counted_and_cut():
+    """An answer of the memory is kept with its length; a very long one is cut, and says so."""
+    assert seam.recalls(Counting())
+    assert not seam.recalls(seam.memory(write))
+    assert seam.pull(Counting(), "ab") == Pull("ab", "abab", 4, cut=False)
+    long = seam.pull(Counting(), "a" * 15_000)
+    assert (long.characters, long.cut) == (seam.RECALLED_CHARACTERS_MAX, True)
+
+    class Mute(Counting):
+        def recall(self, query):
+            return None
+
+    with pytest.raises(InvalidArgument, match="recall gives text"):
+        seam.pull(Mute(), "a")
+
+
+def test_a_memory_is_loaded_by_its_address(tmp_path, monkeypatch):
+    """module:name imports a memory; what cannot be imported, found or used is told apart."""
+    (tmp_path / "my_reclaim_memory.py").write_text("def write(messages, budget):\n    return 'x'\nnumber = 3\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found = seam.load("my_reclaim_memory:write")
+    assert (found.name, seam.carry(found.make(), MESSAGES, 5).text) == ("my_reclaim_memory:write", "x")
+    for address, says in (
+        ("my_reclaim_memory", "module:name"),
+        ("no_such_module_here:write", "cannot import"),
+        ("my_reclaim_memory:nothing", "has no 'nothing'"),
+        ("my_reclaim_memory:number", "write"),
+    ):
+        with pytest.raises(InvalidArgument, match=says):
+            seam.load(address).make()
