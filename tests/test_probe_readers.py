@@ -107,6 +107,10 @@ def test_agreement_is_counted_both_ways(checkout):
     assert any(line.startswith("| logic, sum | 1 | 0 | 1 | 0.0") for line in told)
     assert "| correctable | 1 | 0 | 1 |" in told
     assert "| uncorrectable_silent | 0 | 1 | 0 |" in told
+    differing = probe_readers.differing([(each, "correctable") for each in found.read])
+    assert [line.split(":")[0] for line in differing if line.startswith("\n==")] == [
+        "\n== arith-sum-pens-1", "\n== logic-sum-seats-0",
+    ]  # fmt: skip
 
 
 def test_a_problem_is_in_one_half_and_what_is_held_out_is_not_shown(checkout, capsys):
