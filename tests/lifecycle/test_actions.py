@@ -45,6 +45,65 @@ def test_warnings_of_failures_are_precise_on_generated_histories(memory):
     assert len(told & wanted) >= 0.9 * len(told)
 
 
+def ran(memory, command, *, failed, session="old") -> None:
+    told = memory.session(session, agent="x")
+    call = told.tool_call("Bash", {"command": command})
+    told.tool_result(call, "Exit code 2\nit broke" if failed else "fine", meta={"is_error": True} if failed else {})
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "make  build   api -j4", "make -j4 build api", "make build api", "cd /srv && make build api -j4",
+        "CI=1 STAGE=prod make build api", "make build api -j4 2>&1 | tail -n 5",
+    ],
+)  # fmt: skip
+def test_a_failed_command_is_known_in_other_spellings(memory, spelled):
+    """Spaces, flags, a folder or a setting before it, and where its output goes, make no other command of it."""
+    ran(memory, "make build api -j4", failed=True)
+    assert "failed the last time" in said(memory, "Bash", command=spelled)
+    assert said(memory, "Bash", command="make build web -j4") == ""
+    ran(memory, "make build api -j4", failed=False)
+    assert said(memory, "Bash", command=spelled) == ""
+
+
+def test_the_same_command_decides_before_a_like_one(memory):
+    """Of long commands that differ in one word the one that is to be run speaks for itself, be it older."""
+    first = "ssh deploy@host cd /srv/app env prod run.sh build api"
+    ran(memory, first, failed=True)
+    ran(memory, first.replace("api", "web"), failed=False)
+    assert "build api" in said(memory, "Bash", command=first)
+    assert said(memory, "Bash", command=first.replace("api", "web")) == ""
+
+
+def test_a_failure_is_found_behind_many_other_events(memory):
+    """Messages and results with the same words, and the session's own runs, do not hide the last run."""
+    ran(memory, "make build api", failed=True)
+    session = memory.session("old", agent="x")
+    for number in range(60):
+        session.user(f"make build api, they said {number}")
+    ran(memory, "make build api", failed=False, session="new")
+    assert "failed the last time" in said(memory, "Bash", command="make build api")
+
+
+def test_the_newest_decision_is_shown(memory):
+    """Of two decisions against a program the later one is told."""
+    session = memory.session("old", agent="x")
+    session.user("We decided to use yarn instead of npm.")
+    session.user("We decided to use pnpm instead of npm.")
+    assert "pnpm instead" in said(memory, "Bash", command="npm install left-pad")
+
+
+def test_a_broken_index_is_told(memory):
+    """Where the words cannot be looked up, nothing known is not what is said."""
+    ran(memory, "make build api", failed=False)
+    memory.follow()
+    memory._log.exclusively(lambda db: db.execute("UPDATE index_reach SET fault = 'torn'").fetchall())
+    call = HookCall("claude-code", HookEvent.BEFORE_TOOL, tool="Bash", tool_input='{"command": "make lint"}')
+    assert warn(memory.agent("a"), call, "new", Settings(), deadline_ms=5_000).skipped == "torn"
+    memory._log.exclusively(lambda db: db.execute("UPDATE index_reach SET fault = ''").fetchall())
+
+
 def test_a_rule_is_shown_at_the_edit_that_it_forbids(memory):
     """The rule names the file: an edit of it is told, one of its neighbour and a reading are not."""
     memory.session("old", agent="x").user("Please never touch schema/orders.sql, it is generated.")

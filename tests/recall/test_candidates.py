@@ -96,4 +96,4 @@ def test_a_row_is_raised_by_those_beside_it(held):
 def test_the_best_rows_are_the_first_of_the_whole_order(worth, count):
     """The best of rows are the first when all are sorted by worth, of equals the newest first."""
     order = sorted(worth, key=lambda row: (worth[row], row), reverse=True)
-    assert candidates._best(worth, count) == order[:count]
+    assert candidates.best_of(worth, count) == order[:count]

@@ -241,11 +241,11 @@ def size_of(db: apsw.Connection, namespace: int) -> IndexSize:
     block = db.execute(f"SELECT block FROM text_{namespace}_data WHERE id = 1").get  # noqa: S608 - a number
     if block is None:
         raise apsw.CorruptError(f"text_{namespace}: the totals are missing")
-    numbers = list(_varints(block))
+    numbers = list(varints(block))
     return IndexSize(numbers[0], sum(numbers[1:])) if numbers else IndexSize(0, 0)
 
 
-def _varints(block: bytes) -> Iterator[int]:
+def varints(block: bytes) -> Iterator[int]:
     """Read SQLite's variable-length integers; none here reaches a ninth byte."""
     value = 0
     for byte in block:

@@ -10,10 +10,12 @@ Nothing here allows or forbids a call; it only says what is known.
 
 from __future__ import annotations
 
+import itertools
 import re
+import time
 from typing import TYPE_CHECKING
 
-from firsthand.answer import Query, Scope
+from firsthand.answer import Scope
 from firsthand.event import Event, Kind, Trust
 from firsthand.hosts.hook import HookCall
 from firsthand.lifecycle.implicit import Reminder
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.agent import Agent
     from firsthand.lifecycle.settings import Settings
     from firsthand.memory import Memory
+    from firsthand.recall.holding import Holding
 
 EDITS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch", "write_file", "replace", "edit_file"})
 READS = frozenset(
@@ -39,7 +42,10 @@ READS = frozenset(
 """Commands that look and change nothing, the commonest of all: nothing is asked for them."""
 _JOINS = re.compile(r"[;&|>`]|\$\(|\s-(?:i|delete|exec)\b")
 DEADLINE_MS = 30
-CALLS_MAX, SAID_MAX = 12, 8
+SAME_READ_MAX = 64
+"""Calls with all words of a command that are read to find the very same one."""
+SAID_MAX = 16
+"""Messages and notes that are read for a rule or a decision."""
 RESULTS_READ_MAX = 30
 ALIKE_MIN = 0.75
 """Of the words of two commands, flags left out, that are the same: else they are two commands."""
@@ -48,6 +54,7 @@ COVERED_MIN = 0.66
 WORDS_MIN = 2
 LINE_CHARACTERS_MAX = 240
 _PIPED = re.compile(r"\s*(?:2>&1|[|>]).*\Z", re.DOTALL)
+_SET = re.compile(r"[A-Za-z_]\w*=")
 _TOKEN = re.compile(r"[^\W_]+", re.ASCII)
 _FORBIDS = re.compile(
     r"\b(?:never|not|don't|dont|mustn't|avoid|forbidden|prohibited|without|niemals|nie|nicht|kein\w*|jamais|nunca)\b",
@@ -83,35 +90,34 @@ def warn(agent: Agent, call: HookCall, session: str, settings: Settings, *, dead
         return Reminder(skipped="it only reads")
     # What the session itself said stands in its window.
     scope = replace(agent.scope(across=settings.across), without_sessions=(session, f"{session}/agent-*"))
-    found = _failed(agent.memory, call, action, scope, deadline_ms) or _said(
-        agent.memory, call, action, scope, deadline_ms
-    )
+    memory, until = agent.memory, time.monotonic() + deadline_ms / 1000
+    calls = _holding(memory, replace(scope, kinds=(Kind.TOOL_CALL,)), deadline_ms)
+    found = _failed(memory, calls, call, action)
     if found is None:
-        return Reminder(skipped="nothing is known against it")
-    if found[0] in shown(agent.memory, session):
+        left_ms = max(1.0, (until - time.monotonic()) * 1000)
+        said = _holding(memory, replace(scope, kinds=(Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.NOTE)), left_ms)
+        found = _said(said, call, action)
+        if found is None:
+            return Reminder(skipped=said.fault or calls.fault or "nothing is known against it")
+    if found[0] in shown(memory, session):
         return Reminder(skipped="shown before in this session")
     return Reminder(f"{found[0]}  {found[1]}", skipped="")
 
 
-def _asked(
-    memory: Memory, text: str, scope: Scope, kinds: tuple[Kind, ...], most: int, deadline_ms: int
-) -> list[Event]:
-    query = Query(
-        text[:1_000], replace(scope, kinds=kinds), hits_max=most, deadline_ms=max(1, deadline_ms), attempts_max=1
-    )
-    return [memory.event(hit.pointer) for hit in memory.recall(query) if hit.kind in kinds]
+def _holding(memory: Memory, scope: Scope, deadline_ms: float) -> Holding:
+    from firsthand.recall.holding import Holding
+
+    return Holding(memory._log.reader, memory.namespace, scope, deadline_ms)  # noqa: SLF001 - one room
 
 
-def _failed(memory: Memory, call: HookCall, action: str, scope: Scope, deadline_ms: int) -> tuple[str, str] | None:
-    """Give the failure of the last like call, if the last one failed."""
+def _failed(memory: Memory, calls: Holding, call: HookCall, action: str) -> tuple[str, str] | None:
+    """Give the failure of the last like call that has a result, if it failed; the same words go before like ones."""
     mine = _words(action)
-    alike = [
-        one
-        for one in _asked(memory, action, scope, (Kind.TOOL_CALL,), CALLS_MAX, deadline_ms)
-        if not one.erased and one.meta.get("tool", call.tool) == call.tool and _is_alike(mine, _words(doing(one.text)))
-    ]
-    for one in sorted(alike, key=lambda one: -one.position):
-        result = _result(memory, one)
+    missing_max = int((1 - ALIKE_MIN) * len(set(mine)))
+    same = (one for one in itertools.islice(calls.newest(mine, 0), SAME_READ_MAX) if set(_ran(one)) == set(mine))
+    like = (one for one in calls.newest(mine, missing_max) if _is_alike(mine, _ran(one)))
+    for one in itertools.chain(same, like):
+        result = _result(memory, one) if one.meta.get("tool", call.tool) == call.tool else None
         if result is None:
             continue
         failed = failure(result.meta, result.text, action)
@@ -123,23 +129,27 @@ def _failed(memory: Memory, call: HookCall, action: str, scope: Scope, deadline_
     return None
 
 
-def _said(memory: Memory, call: HookCall, action: str, scope: Scope, deadline_ms: int) -> tuple[str, str] | None:
-    """Give a rule of the user that forbids an action, or a decision for something else."""
+def _said(said: Holding, call: HookCall, action: str) -> tuple[str, str] | None:
+    """Give the newest rule of the user that forbids an action, or decision for something else."""
     words = {word.casefold() for word in _TOKEN.findall(action)}
     words |= _CHANGES if call.tool in EDITS else set()
     words |= _DELETES if {"rm", "rmdir", "unlink"} & words else set()
     program = action.split(maxsplit=1)[0].rpartition("/")[2].casefold()
-    kinds = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.NOTE)
-    for one in _asked(memory, action, scope, kinds, SAID_MAX, deadline_ms):
-        if one.erased or one.trust is Trust.UNTRUSTED:  # who could write there could forbid what they like
+    for one in sorted(said.best(_TOKEN.findall(action), SAID_MAX), key=lambda one: -one.position):
+        if one.trust is Trust.UNTRUSTED:  # who could write there could forbid what they like
             continue
         by_user = one.kind is Kind.USER_MESSAGE and one.trust is Trust.TRUSTED  # a subagent's is its agent's
-        for rule in rules(one.text) if by_user else ():
+        for rule in rules(one.text) if by_user and _FORBIDS.search(one.text) else ():
             if _FORBIDS.search(rule.said) and _covers(rule.said, words):
                 return f"fh:{one.id}", f"{clock(one.time)}: the user said: {_short(rule.text)}"
-        for sentence in spoken.said(one.text) if call.tool not in EDITS else ():
+        for sentence in spoken.said(one.text) if call.tool not in EDITS and _DECIDED.search(one.text) else ():
             gone = _DECIDED.search(sentence.said)
-            if gone and gone[1].casefold() == program and _CHOSE.search(sentence.said) and "?" not in sentence.said:
+            if (
+                gone
+                and gone[1].rstrip(".").casefold() == program
+                and _CHOSE.search(sentence.said)
+                and "?" not in sentence.said
+            ):
                 return f"fh:{one.id}", f"{clock(one.time)}: decided against {program}: {_short(sentence.text)}"
     return None
 
@@ -159,9 +169,14 @@ def _result(memory: Memory, call: Event) -> Event | None:
     return None
 
 
+def _ran(call: Event) -> tuple[str, ...]:
+    return _words(doing(call.text))
+
+
 def _words(action: str) -> tuple[str, ...]:
-    """Give the words of a command without flags, and without where its output goes."""
-    return tuple(word for word in _PIPED.sub("", action).split() if not word.startswith("-"))
+    """Give the words of a command without flags, settings before it, and without where its output goes."""
+    words = itertools.dropwhile(_SET.match, _PIPED.sub("", action).split())
+    return tuple(word for word in words if not word.startswith("-"))
 
 
 def _is_alike(mine: tuple[str, ...], other: tuple[str, ...]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -133,13 +133,8 @@ class Candidates:
         same recall as from FTS5's own best rows, for half of their time. Events are taken as beside each other by
         position, which is where they were said when sessions do not run at the same time.
         """
-        held: dict[int, float] = {}
-        for term, rows in zip(self._planned.ranked, self._held, strict=True):
-            found = dict.fromkeys(rows, self._idf(self._planned.terms[term.key]))
-            for row in held.keys() & found.keys():
-                found[row] += held[row]
-            held |= found
-        return self._inside(_raised(held))
+        weights = (self._idf(self._planned.terms[term.key]) for term in self._planned.ranked)
+        return self._inside(_raised(sums(zip(self._held, weights, strict=True))))
 
     def _inside(self, worth: dict[int, float]) -> list[int]:
         """Give the best rows of the scope; they are looked up some at a time, since the best are in it as a rule."""
@@ -149,7 +144,7 @@ class Candidates:
         kept: list[int] = []
         taken, asked = 0, POOL_ROWS + SPARE_ROWS
         while True:
-            best = _best(worth, asked)
+            best = best_of(worth, asked)
             kept += self._index.inside(best[taken:])
             if len(kept) >= POOL_ROWS or len(best) < asked:
                 return kept[:POOL_ROWS]
@@ -163,6 +158,17 @@ class Candidates:
             if rows is not None:
                 return rows
         return self._index.ranked(" OR ".join(term.match for term in planned.ranked), limit)
+
+
+def sums(lists: Iterable[tuple[Iterable[int], float]]) -> dict[int, float]:
+    """Add up what rows hold: each list of them with the weight of the word that they hold."""
+    held: dict[int, float] = {}
+    for rows, weight in lists:
+        found = dict.fromkeys(rows, weight)
+        for row in held.keys() & found.keys():
+            found[row] += held[row]
+        held |= found
+    return held
 
 
 def _raised(held: dict[int, float]) -> dict[int, float]:
@@ -179,7 +185,7 @@ def _raised(held: dict[int, float]) -> dict[int, float]:
     }
 
 
-def _best(worth: dict[int, float], count: int) -> list[int]:
+def best_of(worth: dict[int, float], count: int) -> list[int]:
     """Give the rows of the greatest worth, of equals the newest first."""
     least = min(heapq.nlargest(count, worth.values()), default=0.0)
     better = [row for row, each in worth.items() if each > least]

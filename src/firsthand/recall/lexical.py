@@ -19,7 +19,7 @@ import apsw
 
 from firsthand.answer import Scope
 from firsthand.index.passages import ROW_STEP, TRIGGER_ROWS, position_of
-from firsthand.index.text import NAME, TOKENIZER, VERSION, IndexSize, counted_of, size_of, version_of
+from firsthand.index.text import NAME, TOKENIZER, VERSION, IndexSize, counted_of, size_of, varints, version_of
 from firsthand.value import value
 
 from .plan import Question, Term, Tokenize
@@ -177,17 +177,8 @@ class Lexical:
         looked up. Reading a frequency costs its postings, so it must not be done for common words.
         """
         keys = [term.key for term in (*question.words, *question.stop_words, *question.strings)]
-        counted = counted_of(self._db, self._namespace)
-        found: dict[str, int] = {}
-        if counted:
-            marks = ", ".join("?" * len(keys))
-            rows = _all(
-                self._db,
-                f"SELECT term, df FROM term_df WHERE namespace = ? AND term IN ({marks})",  # noqa: S608 - marks
-                (self._namespace, *keys),
-            )
-            found = {term: max(1, df * self.size.rows // counted) for term, df in rows}
-        elif self.size.rows >= _UNCOUNTED_ROWS:
+        found = self.common(keys)
+        if not counted_of(self._db, self._namespace) and self.size.rows >= _UNCOUNTED_ROWS:
             found = {term.key: self.size.rows // 3 for term in question.stop_words}
         sql = f"SELECT doc FROM {self._table}_terms WHERE term = ?"  # noqa: S608 - a number
         with self._deadline.over(self._db):
@@ -195,6 +186,15 @@ class Lexical:
                 if key not in found:
                     found[key] = int(self._db.execute(sql, (key,)).get or 0)
         return found
+
+    def common(self, keys: Collection[str]) -> dict[str, int]:
+        """Say in how many rows the commonest of some terms stand: those counted, scaled to the present size."""
+        counted = counted_of(self._db, self._namespace)
+        if not counted:
+            return {}
+        sql = f"SELECT term, df FROM term_df WHERE namespace = ? AND term IN ({_marks(list(keys))})"  # noqa: S608 - marks
+        rows = _all(self._db, sql, (self._namespace, *keys))
+        return {term: max(1, df * self.size.rows // counted) for term, df in rows}
 
     def ranked(self, match: str, limit: int) -> list[int]:
         """Give the rows that match, best first by FTS5's own BM25."""
@@ -211,6 +211,24 @@ class Lexical:
             found = str(self._db.execute(sql, (match,)).get)
         rows: list[int] = json.loads(found)
         return rows
+
+    def newest_rows(self, match: str, limit: int) -> list[int]:
+        """Give the newest rows that match between the scope's bounds, of any scope; of a large event its first row."""
+        where = self._where
+        sql = (
+            f"SELECT json_group_array(rowid) FROM (SELECT rowid FROM {self._table} WHERE {self._table} MATCH ? "  # noqa: S608
+            "AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?)"
+        )
+        found = "[]"
+        with self._deadline.over(self._db):
+            found = str(self._db.execute(sql, (match, where.low, min(ROW_STEP, where.high), limit)).get)
+        rows: list[int] = json.loads(found)
+        return rows
+
+    def lengths(self, rows: Collection[int]) -> dict[int, int]:
+        """Say how many tokens the texts of rows have."""
+        sql = f"SELECT id, sz FROM {self._table}_docsize WHERE id IN ({', '.join(map(str, rows))})"  # noqa: S608 - numbers
+        return {row: next(varints(size), 0) for row, size in _all(self._db, sql, ())}
 
     @property
     def bounds(self) -> range:

@@ -1,0 +1,147 @@
+"""Finds events by the words they hold, and nothing else: what a command needs that is about to run.
+
+A recall answers a question; whether the same command was run before is none. So no row
+is ranked, matched or previewed here: the rarest words are looked up in the index, and
+what holds enough of them is read, the newest first, or the shortest that hold the most.
+
+The invariant: what is given is in the scope; an event in it that holds all of the words
+but so many is given, unless `Holding.whole` says that the look-up was bounded. What the
+caller makes of an event is the caller's: it may hold the words for another reason.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from firsthand.answer import Scope
+from firsthand.event import Event
+from firsthand.index.words import without_spaceless
+from firsthand.log.read import Reader
+
+from .candidates import best_of, sums
+from .lexical import Deadline, Lexical, reach, tokenizer, where
+from .rank import Frequencies, by_words
+
+POSTINGS_MAX = 6_000
+"""Rows looked at for all words together, of the last word the newest: two milliseconds."""
+WORDS_MAX = 32
+LOOKED_MAX = 1_024
+"""Rows of which it is looked up whether they are in the scope, where so many hold enough of the words."""
+READ_MAX = 256
+"""Events that are read of those that hold the words."""
+TAIL_MAX = 64
+"""Events that the index does not reach yet, the newest first."""
+_PAGE = 16
+
+
+class Holding:
+    """The events of one scope of one namespace.
+
+    Attributes:
+        fault: why the index cannot be asked; empty when it can. Then only the newest events are looked at.
+        whole: False when a bound or the deadline left something out.
+    """
+
+    def __init__(self, reader: Reader, namespace: str, scope: Scope, deadline_ms: float) -> None:
+        self._reader, self._namespace, self._scope = reader, namespace, scope
+        self._key, self._head = reader.namespace_key(namespace), reader.head()[0]
+        self._deadline = Deadline(deadline_ms)
+        self._tokenize = tokenizer(reader.db)
+        self.whole = True
+        self.fault = ""
+        self._index: Lexical | None = None
+        self._through = 0
+        self._looked_up: dict[tuple[str, ...], list[list[int]]] = {}
+        if self._key:
+            reached = reach(reader.db, self._key, self._head)
+            self._through, self.fault = reached.through, reached.fault
+            if self._through:
+                self._index = Lexical(reader.db, self._key, scope, self._deadline)
+
+    def newest(self, words: Sequence[str], lacking_max: int) -> Iterator[Event]:
+        """Yield events that hold all words but so many, the newest first; those not indexed yet whatever they hold."""
+        yield from self._tail()
+        lists = self._lists(words)
+        counts = Counter(itertools.chain.from_iterable(lists))
+        enough = max(1, len(lists) - lacking_max)
+        yield from self._read(sorted((row for row, count in counts.items() if count >= enough), reverse=True))
+
+    def best(self, words: Sequence[str], count: int) -> list[Event]:
+        """Give the events that hold the most of the words by rarity, a short one before a long one; with the tail."""
+        if self._index is None:
+            return list(self._tail())
+        frequencies = Frequencies(self._index.size.rows, self._index.size.tokens_mean, {})
+        worth = sums((rows, frequencies.idf(len(rows))) for rows in self._lists(words))
+        kept: list[int] = []
+        taken, asked = 0, 8 * count
+        while len(kept) < 4 * count and taken < min(LOOKED_MAX, len(worth)) and not self._deadline():
+            kept += self._index.inside(best_of(worth, asked)[taken:])
+            taken, asked = asked, asked * 4
+        self.whole = self.whole and taken >= len(worth)
+        lengths = self._index.lengths(kept)
+        unit = Frequencies(1, self._index.size.tokens_mean, {})
+        share = {row: by_words({"": 1}, lengths.get(row, 0), unit) for row in kept}
+        kept.sort(key=lambda row: (worth[row] * share[row], row), reverse=True)
+        return [*self._tail(), *self._events(kept[:count])]
+
+    def _lists(self, words: Sequence[str]) -> list[list[int]]:
+        """Give the rows that hold each word, the rarest words first, as far as the bound allows; looked up once."""
+        asked = tuple(words)
+        if asked not in self._looked_up:
+            self._looked_up[asked] = self._look_up(asked) if self._index is not None else []
+        return self._looked_up[asked]
+
+    def _look_up(self, words: Sequence[str]) -> list[list[int]]:
+        assert self._index is not None, "asked for only with an index"
+        cut = [self._cut(word) for word in dict.fromkeys(words)][:WORDS_MAX]
+        common = self._index.common({key for tokens in cut for key in tokens})
+        # Of a word of several tokens the rarest one stands for it; of those that are not counted the longest.
+        rarest = [min(tokens, key=lambda key: (common.get(key, 0), -len(key))) for tokens in cut if tokens]
+        spelled = {key: word for tokens in cut for key, word in tokens.items()}
+        lists: list[list[int]] = []
+        left = POSTINGS_MAX
+        for key in sorted(dict.fromkeys(rarest), key=lambda key: common.get(key, 0)):
+            if lists and common.get(key, 0) > left:
+                break  # it would only narrow: the rows that hold the rarer words are there
+            rows = self._index.newest_rows(f'"{spelled[key]}"', left)
+            self.whole = self.whole and len(rows) < left and not self._deadline.passed
+            lists.append(rows)
+            left -= len(rows)
+            if left <= 0 or self._deadline():
+                break
+        return lists
+
+    def _cut(self, word: str) -> dict[str, str]:
+        """Give the tokens of a word, by the stem that the index has of each."""
+        data = without_spaceless(word).encode("utf-8", "replace")
+        return {stem: data[start:end].decode("utf-8", "replace") for start, end, stem in self._tokenize(data)}
+
+    def _tail(self) -> Iterator[Event]:
+        if self._key and self._through < self._head:
+            limits = where(self._reader.db, self._key, self._scope)
+            rows = self._reader.db.execute(
+                "SELECT e.position FROM event e WHERE e.namespace = ? AND e.position > ? AND e.position >= ? "  # noqa: S608
+                f"AND e.position < ? {limits.sql} ORDER BY e.position DESC LIMIT ?",
+                (self._key, self._through, limits.low, limits.high, *limits.values, TAIL_MAX),
+            ).fetchall()
+            yield from self._events([int(str(position)) for (position,) in rows])
+
+    def _read(self, rows: Sequence[int]) -> Iterator[Event]:
+        """Read the rows of the scope, some at a time: the caller stops when one will do."""
+        assert self._index is not None or not rows, "rows come from the index"
+        at, size, read = 0, 4 * _PAGE, 0
+        while at < len(rows):
+            if self._index is None or read >= READ_MAX or at >= LOOKED_MAX or self._deadline():
+                self.whole = False
+                return
+            inside = self._index.inside(rows[at : at + size])
+            for start in range(0, len(inside), _PAGE):
+                yield from self._events(inside[start : start + _PAGE])
+            at, size, read = at + size, size * 4, read + len(inside)
+
+    def _events(self, positions: Sequence[int]) -> Iterator[Event]:
+        for event in self._reader.events_at(self._namespace, positions):
+            if not event.erased:
+                yield event
