@@ -67,7 +67,7 @@ class Memory:
         self.namespace = namespace
         self._dense = None if embedder is None else self._dense_of(embedder)
         self._fast: Accelerator | None = None
-        self._appended, self.enrolled = 0, dict[str, tuple[int, tuple[str, ...]]]()  # kept by `Agent.sessions`
+        self._appended, self.read_once = 0, dict[tuple[str, str], tuple[int, Any]]()  # of `Agent.sessions`, `shown`
 
     @classmethod
     def open(

@@ -40,6 +40,21 @@ def test_a_compaction_lets_things_be_shown_again(tmp_path):
         assert memory.verify().ok
 
 
+def test_a_handle_that_has_asked_before_sees_what_came_since(tmp_path):
+    """Asked again, a handle adds what any handle showed meanwhile, and forgets it all at the next empty window."""
+    start = HookCall("claude-code", HookEvent.SESSION_START, "SessionStart", "1", "k", source="clear")
+    with Memory.open(tmp_path) as daemon, Memory.open(tmp_path) as other:
+        keep(daemon, "s", CALL, {"shown": ["fh:x"]}, nonce="a", now=at(0))
+        assert shown(daemon, "s") == {"fh:x"}
+        keep(other, "s", CALL, {"shown": ["fh:y"]}, nonce="b", now=at(3 * SAME_S))
+        assert (shown(daemon, "s"), shown(daemon, "s")) == ({"fh:x", "fh:y"}, {"fh:x", "fh:y"})
+        keep(other, "s", start, {"shown": ["fh:r"]}, nonce="c", now=at(4 * SAME_S))
+        keep(other, "s", CALL, {"shown": ["fh:z"]}, nonce="d", now=at(9 * SAME_S))
+        assert shown(daemon, "s") == shown(other, "s") == {"fh:r", "fh:z"}
+        assert shown(daemon, "t") == frozenset()
+        assert daemon.verify().ok
+
+
 def test_an_event_of_that_kind_that_is_none_of_ours_is_passed_over(tmp_path):
     """What somebody appended under the kind says nothing of what was shown, and breaks no hook."""
     with Memory.open(tmp_path) as memory:

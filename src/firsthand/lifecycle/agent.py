@@ -75,12 +75,13 @@ class Agent:
 
         A handle reads each enrolment once: a daemon asks at every prompt.
         """
-        through, names = self.memory.enrolled.get(self.name, (0, ()))
+        key = ENROLMENT, self.name
+        through, names = self.memory.read_once.get(key, (0, ()))
         new = list(self.memory.events(self.session, kind=Kind.SESSION, after=through))
         told = (one.meta.get("session") for one in new if one.meta.get("type") == ENROLMENT)
-        names += tuple(name for name in told if isinstance(name, str))
-        self.memory.enrolled[self.name] = (new[-1].position if new else through, names)
-        return names
+        found: tuple[str, ...] = (*names, *(name for name in told if isinstance(name, str)))
+        self.memory.read_once[key] = (new[-1].position if new else through, found)
+        return found
 
     def scope(self, *, across: bool = False) -> Scope:
         """Give what the agent may recall: its own sessions and the notes, or the whole namespace.

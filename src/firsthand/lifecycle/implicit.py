@@ -83,7 +83,6 @@ def remind(agent: Agent, text: str, session: str, settings: Settings, *, deadlin
         budget_tokens_max=TOKENS_MAX * 2, deadline_ms=max(1, deadline_ms), attempts_max=1, cost=settings.cost,
     )  # fmt: skip
     answer = agent.memory.recall(query)
-    seen = shown(agent.memory, session)
     if answer.outcome is not Outcome.FOUND:
         answer = _evicted(agent, session, query, answer)
     if answer.outcome is Outcome.DEGRADED:
@@ -91,7 +90,7 @@ def remind(agent: Agent, text: str, session: str, settings: Settings, *, deadlin
         return Reminder(f"memory is degraded: {notes}", (), answer, "degraded")
     if answer.outcome is not Outcome.FOUND:
         return Reminder(answer=answer, skipped=answer.outcome.value)
-    seen |= outdated(agent)
+    seen = shown(agent.memory, session) | outdated(agent)
     hits = _chosen(agent, text, [hit for hit in answer.hits if hit.pointer not in seen], settings.hits_max)
     if not hits:
         return Reminder(answer=answer, skipped="shown before in this session")

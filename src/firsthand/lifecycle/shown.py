@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from firsthand.memory import Memory
 
 INJECTIONS_READ_MAX = 500
+SESSIONS_KEPT = 1_000
+"""Of so many sessions a handle remembers what was shown; then it reads again."""
 SAME_S = 30
 """Two calls for the same thing within this time are one thing told twice."""
 ANEW = ("compact", "clear")
@@ -33,13 +35,24 @@ ANEW = ("compact", "clear")
 
 
 def shown(memory: Memory, session: str) -> frozenset[str]:
-    """Give the pointers that were shown in a session since its window was last emptied."""
-    found: set[str] = set(known.known(memory.path, memory.namespace, session).shown)
-    for one in memory.events(session, kind=Kind.INJECTION, newest_first=True, limit=INJECTIONS_READ_MAX):
+    """Give the pointers that were shown in a session since its window was last emptied.
+
+    A handle reads each event once: a daemon asks at every prompt.
+    """
+    kept = memory.read_once
+    through, before = kept.get(("shown", session), (0, frozenset[str]()))
+    new = [*memory.events(session, kind=Kind.INJECTION, after=through, newest_first=True, limit=INJECTIONS_READ_MAX)]
+    found: set[str] = set()
+    for one in new:
         found.update(event.texts(told_of(one).get("shown")))
         if one.meta.get("event") == HookEvent.SESSION_START.value and one.meta.get("source") in ANEW:
             break
-    return frozenset(found)
+    else:
+        found |= before
+    if len(kept) >= SESSIONS_KEPT:
+        kept.clear()
+    kept["shown", session] = (new[0].position if new else through, frozenset(found))
+    return frozenset(found.union(known.known(memory.path, memory.namespace, session).shown))
 
 
 def unrecorded(before: known.Known, call: HookCall, pointers: Iterable[str]) -> known.Known:
