@@ -184,6 +184,27 @@ def test_words_that_the_host_put_in_the_users_place_are_not_the_users():
     ]
 
 
+def test_what_the_user_says_while_the_agent_works_is_a_message():
+    """A queued prompt that a running turn took in is the user's; one of the host, or of a subagent's turn, is not."""
+
+    def queued(prompt, mode: str = "prompt", **fields) -> bytes:
+        attachment = {"type": "queued_command", "prompt": prompt, "source_uuid": "q1", "commandMode": mode}
+        rendered = [{"content": f"<system-reminder>\nThe user sent a new message: {prompt}\n</system-reminder>"}]
+        return line("attachment", "u9", attachment=attachment, rendered=rendered, renderedRole="system", **fields)
+
+    def drafted(data: bytes):
+        (record,) = records(data)
+        return [(d.kind, d.content, d.origin, d.trust) for d in record.drafts]
+
+    words = "Never retry more than 7 times."
+    said = (Kind.USER_MESSAGE, words.encode(), "user", Trust.TRUSTED)
+    assert drafted(queued(words)) == [said]
+    assert drafted(queued([{"type": "text", "text": words}, {"type": "image", "source": {}}])) == [said]
+    assert drafted(queued(words, isSidechain=True)) == [(*said[:2], "agent", Trust.AGENT)]
+    assert drafted(queued(words, isMeta=True))[0][0] is Kind.SYSTEM
+    assert [one[0] for one in drafted(queued(words, "task-notification"))] == [Kind.OTHER]
+
+
 def test_an_image_is_an_attachment_of_its_bytes():
     """Base64 is decoded and cut out of the envelope; the user's words come first."""
     (record,) = records(user([IMAGE, {"type": "text", "text": "look"}]))

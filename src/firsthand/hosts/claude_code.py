@@ -150,7 +150,8 @@ def _drafts(raw: bytes, entry: Mapping[str, Any], state: dict[str, Any]) -> list
         meta = picked(entry, "subtype", "level", "compactMetadata=compact")
         return [_by_host(Kind.SESSION if boundary else Kind.SYSTEM, entry["content"], meta)]
     if kind == "attachment":
-        return _attachment(mapping(entry.get("attachment")))
+        attachment = mapping(entry.get("attachment"))
+        return _queued(attachment, entry) or _attachment(attachment)
     words = text(entry.get(_FACTS.get(kind) or ""))
     return [_by_host(Kind.SESSION, words, picked(entry, "type", "leafUuid=leaf", "operation"))] if words else []
 
@@ -176,6 +177,16 @@ def _from_user(draft: Draft, entry: Mapping[str, Any]) -> Draft:
     if entry.get("isSidechain") is True:
         return replace(draft, origin="agent", trust=Trust.AGENT)
     return draft
+
+
+def _queued(attachment: Mapping[str, Any], entry: Mapping[str, Any]) -> list[Draft]:
+    """Draft what the user said while the agent was at work: it stands in no user line. Seen with 2.1.330."""
+    prompt = attachment.get("prompt")
+    words = [prompt] if isinstance(prompt, str) else [mapping(part).get("text") for part in items(prompt)]
+    if attachment.get("type") != "queued_command" or attachment.get("commandMode") != "prompt":
+        return []
+    said = Draft(Kind.USER_MESSAGE, b"", meta={"attachment": "queued_command"}, origin="user", trust=Trust.TRUSTED)
+    return [_from_user(replace(said, content=to_bytes(one)), entry) for one in words if isinstance(one, str) and one]
 
 
 def _attachment(attachment: Mapping[str, Any]) -> list[Draft]:
