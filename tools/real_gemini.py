@@ -25,7 +25,7 @@ WINDOW_NEARLY_FULL = 900_000
 EDITOR = ("Which colours has the garden's gate?", "Paint it green.", "And the bench beside it?", "Thank the gardener.")
 SETTINGS = {
     "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
-    "general": {"disableAutoUpdate": True, "disableUpdateNag": True},
+    "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
     "privacy": {"usageStatisticsEnabled": False},
     "telemetry": {"enabled": False},
 }

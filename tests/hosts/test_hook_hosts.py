@@ -279,11 +279,11 @@ CASES = {
         "copilot",
         COPILOT | {
             "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"},
-            "tool_result": {"result_type": "success", "text_result_for_llm": "a\n<shellId: 0 completed with exit code 0>"},
+            "tool_result": {"result_type": "success", "text_result_for_llm": "a\n<shellId: 0 completed>"},
         },
         HookCall(
             "copilot", HookEvent.AFTER_TOOL, "PostToolUse", "s1", cwd="/home/ada/proj", tool="Bash",
-            tool_input='{"command":"ls"}', tool_output="a\n<shellId: 0 completed with exit code 0>",
+            tool_input='{"command":"ls"}', tool_output="a\n<shellId: 0 completed>",
         ),
         "after tool|2026-11-21T01:00:00Z|*", {"additionalContext": "remember"},
     ),
