@@ -168,6 +168,30 @@ def test_what_asks_the_daemon_imports_c_modules_and_os_alone():
     assert loaded & {"firsthand", "site"} == set()
 
 
+def test_a_hook_that_answers_alone_loads_nothing_heavy(alone):
+    """A prompt answered without a daemon loads neither OpenSSL nor archives, nor what only other commands use."""
+    alone.hook(prompt(1))
+    source = (
+        "import sys; from firsthand.doors import hook_answering as a, hook_asking; "
+        f"call = hook_asking.Call(host='cursor', store={str(alone.store)!r}, namespace='default', nonce='n', "
+        "moment_ns=str(10**18)); "
+        f"a.answer_once(call, {json.dumps(prompt(2)).encode()!r}, {str(alone.run_folder)!r}, 60_000, []); "
+        "print(*sorted(sys.modules))"
+    )
+    client = [sys.executable, "-I", "-S", "-E", "-c", f"import sys; sys.path[:0] = {sys.path!r}; {source}"]
+    loaded = set(
+        subprocess.run(client, capture_output=True, text=True, check=True, env=alone.environment).stdout.split()
+    )
+    assert "firsthand.recall.search" in loaded
+    assert loaded & {
+        "_hashlib", "shutil", "bz2", "lzma", "dataclasses", "inspect", "asyncio", "subprocess", "socket", "argparse",
+        "logging", "tempfile", "random", "numpy", "tantivy", "httpx", "site",
+    } == set()  # fmt: skip
+    assert {
+        one for one in loaded if one.startswith(("firsthand.intake", "firsthand.health", "firsthand.live"))
+    } == set()
+
+
 def test_the_client_s_version_is_the_package_s():
     """The client carries the package's version, which it cannot import."""
     assert firsthand.__version__ == hook_asking.VERSION
