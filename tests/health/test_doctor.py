@@ -191,6 +191,39 @@ def test_vectors_behind_and_of_another_model_are_named(tmp_path, monkeypatch):
         assert memory.verify().ok
 
 
+def test_an_index_with_rows_and_no_words_is_found_by_asking(store):
+    """Rows that stand in the index without their words look whole to a look-up; the round trip of recall finds it."""
+    with Memory.open(store) as memory:
+        memory.rebuild()
+    db = apsw.Connection(str(store / "firsthand.db"))
+    rows = db.execute("SELECT * FROM text_1_docsize").fetchall()
+    totals = db.execute("SELECT block FROM text_1_data WHERE id = 1").get
+    db.execute("INSERT INTO text_1(text_1) VALUES ('delete-all')").fetchall()
+    db.executemany(f"INSERT INTO text_1_docsize VALUES ({', '.join('?' * len(rows[0]))})", rows)
+    db.execute("UPDATE text_1_data SET block = ? WHERE id = 1", (totals,)).fetchall()
+    db.close()
+    (one,) = found(store)
+    assert one[:2] == ("recall", "broken")
+    assert "its own words do not find it" in one[2]
+    assert "firsthand rebuild" in one[2]
+
+
+def test_a_recall_that_says_that_it_is_degraded_is_told(tmp_path):
+    """With vectors far behind recall still answers, and says so; the doctor repeats what it said."""
+    from firsthand.health import stages
+
+    embedder = callable_embedder("slow", 4, lambda texts: [[1.0, 2.0, 3.0, 4.0]] * len(texts))
+    with Memory.open(tmp_path, embedder="none") as memory:
+        drafts = [Draft(Kind.USER_MESSAGE, f"parcel {n} went to the shelf number {n}".encode()) for n in range(300)]
+        memory.append(drafts, session="s")
+        assert stages.of_recall(memory) == []
+    with Memory.open(tmp_path, embedder=embedder, read_only=True) as memory:
+        (one,) = stages.of_recall(memory)
+        assert (one.stage, one.severity, one.mend) == (Stage.RECALL, Severity.DEGRADED, "firsthand follow")
+        assert one.what.startswith("recall answers, but says: ")
+        assert memory.verify().ok
+
+
 def test_no_store_a_damaged_file_and_an_empty_store_still_give_a_report(tmp_path):
     """Where the store cannot be opened that is the finding, and what stands around it is looked at all the same."""
     assert found(tmp_path / "none")[0][:2] == ("store", "broken")
@@ -361,6 +394,15 @@ def test_a_canary_names_the_index_that_lost_it(store):
     assert (one.stage, one.severity) == (Stage.INDEX, Severity.BROKEN)
     assert canary.kept(store)[-1].told
     assert canary.silent(store) == Rate(0, 2)
+
+
+def test_what_is_lost_on_the_direct_way_is_asked_of_no_command(store, tmp_path, alone):
+    """Where the store itself loses canaries no host's command is run, nor blamed."""
+    canary.findings(store, (), now())
+    sql(store, "UPDATE index_reach SET position = 5, fault = 'was cut off' WHERE name = 'text'")
+    (one,) = canary.findings(store, (ours(tmp_path / "settings.json"),), now())
+    assert one.stage is Stage.INDEX
+    assert [sent.way for sent in canary.kept(store)] == ["directly", "directly"]
 
 
 def test_what_recall_finds_and_the_hook_does_not_show_is_lost_at_the_end(store):
