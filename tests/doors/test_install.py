@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import sys
 import threading
 from importlib.util import find_spec
@@ -267,10 +266,18 @@ def test_mcp_is_registered_where_the_hosts_file_is_known(shell):
         ".cursor/hooks.json", ".cursor/mcp.json", ".cursor/rules/firsthand.mdc",
     ]  # fmt: skip
     assert b"`recall`" in cursor.changes[2].after
-    for host, line in (("claude-code", "claude mcp add --scope user"), ("codex", "codex mcp add"),
-                       ("gemini", "gemini mcp add")):  # fmt: skip
-        plan = plan_install(host, ["x"], home=home, server=server)
-        assert f"MCP server: {line} firsthand -- {shlex.join(server)}" in plan.to_do
+    for host, add, remove in (
+        ("claude-code", "claude mcp add --scope user firsthand -- py -m firsthand mcp",
+         "claude mcp remove --scope user firsthand"),
+        ("codex", "codex mcp add firsthand -- py -m firsthand mcp", "codex mcp remove firsthand"),
+        ("gemini", "gemini mcp add --scope user firsthand py -- -m firsthand mcp",
+         "gemini mcp remove --scope user firsthand"),
+        ("copilot", "copilot mcp add firsthand -- py -m firsthand mcp", "copilot mcp remove firsthand"),
+    ):  # fmt: skip
+        assert f"MCP server: {add}" in plan_install(host, ["x"], home=home, server=server).to_do
+        assert plan_uninstall(host, home=home).to_do == (f"if you added the MCP server: {remove}",)
+    ours = plan_install("gemini", ["x"], home=home, project=project, server=server).to_do
+    assert "MCP server: gemini mcp add --scope project firsthand py -- -m firsthand mcp" in ours
     without = plan_install("codex", ["x"], home=home)
     assert "no MCP server was registered: pip install 'firsthand[mcp]', then run this again" in without.to_do
 
