@@ -159,6 +159,23 @@ def test_clues_are_read(text, clue):
     assert reading.clues(f"Scene. {text}.") == [clue]
 
 
+def test_the_rest_is_where_the_note_says_it_is():
+    """Pointers to what was left out come alone when the note names them; else all that stand in it; each once."""
+    one, two, three = (f"fh:01KFTCF62089XV0YPBC48CYZZ{letter}" for letter in "GHJ")
+    assert reading.pointers(f"1 of 3 statements kept; the rest is at {one} {two}.\n{three}\n- 7 mugs") == [one, two]
+    assert reading.pointers(f"{three}\n- 7 mugs\n{one}\n- 2 pens, see {three}") == [three, one]
+    assert reading.pointers("nothing") == []
+
+
+def test_a_transcript_is_read_by_what_the_user_said():
+    """Of speakers only the user is a source of times; a text without speakers is one as it is."""
+    told = "user: book at 12:45\nfor three\nassistant: booked for 19:15\nuser (later): thanks"
+    assert reading.by_the_user(told).split() == ["book", "at", "12:45", "for", "three", "thanks"]
+    assert reading.by_the_user("booked: 12:45") == "booked: 12:45"
+    assert reading.recompute(told, "the booking time").value == "12:45"
+    assert reading.recompute("assistant: booked for 19:15", "the booking time").value is None
+
+
 def test_every_problem_is_solved_from_its_own_lines_and_from_no_fewer_items():
     """The eye reads each problem's source to the truth; of a sum, leaving any line out gives another answer."""
     for problem in (*tasks.arithmetic(36, 5), *tasks.logic(36, 5), *tasks.noisy(6, 8, 5)):

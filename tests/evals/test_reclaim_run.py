@@ -51,10 +51,11 @@ class Failing(Recomputing):
 
 @pytest.mark.parametrize("place", drift.PLACES)
 @pytest.mark.parametrize("depth", drift.DEPTHS)
-def test_every_line_is_said_once_wherever_the_source_stands(place, depth):
+@pytest.mark.parametrize("wording", drift.WORDINGS)
+def test_every_line_is_said_once_wherever_the_source_stands(place, depth, wording):
     """Lines, note and wrong conclusion stand in the session; the truth does not; the length is as asked."""
     for problem in (*SUMS, *PUZZLES):
-        session = drift.dialogue(problem, depth, filler=3, source_at=place)
+        session = drift.dialogue(problem, depth, filler=3, source_at=place, wording=wording)
         text = "\n".join(one["content"] for one in session)
         assert [text.count(f"{line};") + text.count(f"{line}.") for line in problem.listed] == [1] * len(problem.listed)
         assert len(session) == 1 + 2 * (1 + depth + 3)
@@ -75,6 +76,15 @@ def test_where_the_source_stands():
     assert places == {"first": [0], "middle": [2], "late": [4], "scattered": list(range(len(SUMS[0].listed)))}
 
 
+def test_the_two_wordings_share_no_sentence_of_the_drift():
+    """What is said about the wrong conclusion is said in other words, and nothing else differs."""
+    said = [
+        {part for one in drift.dialogue(SUMS[0], 8, wording=wording)[1:] for part in one["content"].splitlines()}
+        for wording in drift.WORDINGS
+    ]
+    assert said[0] & said[1] == {f"ANSWER: {SUMS[0].attractor}"}
+
+
 def test_a_session_can_be_said_by_somebody_else():
     """Without a premise no note stands there, and every answer is asked for with what came before."""
     asked = []
@@ -89,10 +99,12 @@ def test_a_session_can_be_said_by_somebody_else():
     assert [one["content"] for one in session if one["role"] == "assistant"] == ["ANSWER: 1"] * 3
 
 
-@pytest.mark.parametrize("wrong", [{"depth": 0}, {"depth": 9}, {"filler": 65}, {"source_at": "nowhere"}])
+@pytest.mark.parametrize(
+    "wrong", [{"depth": 0}, {"depth": 9}, {"filler": 65}, {"source_at": "nowhere"}, {"wording": 2}]
+)
 def test_a_session_that_cannot_be_is_refused(wrong):
     """A depth, a distance or a place that is none says what there is."""
-    with pytest.raises(InvalidArgument, match=r"depth|stands"):
+    with pytest.raises(InvalidArgument, match=r"depth|stands|wording"):
         drift.dialogue(SUMS[0], **wrong)
 
 
@@ -124,7 +136,7 @@ def test_an_item_keeps_everything():
         "parameters": {
             "version": kept.VERSION, "experiment": "reclaim", "memory": "Whole", "reader": "recomputing",
             "temperature": 0.0, "problem": "a1-0", "family": "arithmetic", "correction": "directed", "depth": 4,
-            "filler": 0, "source_at": "first", "premise": True, "budget": 100, "repetition": 0, "hops": 0,
+            "filler": 0, "source_at": "first", "premise": True, "wording": 0, "budget": 100, "repetition": 0, "hops": 0,
             "said_by": "",
         },
         "session_sha256": kept.sha256(session), "carried": "0 of 11 statements kept", "used": 23, "written": 23,
@@ -232,8 +244,8 @@ def test_a_key_has_every_parameter():
         replace(case, **{name: it})
         for name, it in {
             "experiment": "b", "subject": policies.policy(policies.BLANK), "problem": SUMS[1], "correction": "generic",
-            "depth": 2, "filler": 1, "source_at": "late", "premise": False, "budget": 10, "repetition": 1, "hops": 1,
-            "extra": (("items", 2),), "said_by": "me",
+            "depth": 2, "filler": 1, "source_at": "late", "premise": False, "budget": 10, "repetition": 1,
+            "wording": 1, "hops": 1, "extra": (("items", 2),), "said_by": "me",
         }.items()
     ]  # fmt: skip
     keys = [kept.key(one, Recomputing()) for one in (case, *changed)]

@@ -144,7 +144,7 @@ def test_a_memory_of_the_beginning_is_found_out():
 
 
 def test_errors_of_the_agents_own_count_only_where_it_erred():
-    """Sessions that came out right are left out and counted; of the others the source recovers, the agent's word not."""
+    """Sessions that came out right are left out; of the others the source recovers, and the agent's own word not."""
     cases = sweeps.endogenous(12, Slipping().answer, Slipping.name, seed=2)
     items = list(run.run(cases, Recomputing()))
     erred = {one.parameters["problem"] for one in items if one.attractor != one.answer}

@@ -41,7 +41,13 @@ def ask(case: Case, reader: Reader, *, over: str = CUT, probe: Probe | None = No
     problem = case.problem
     # 1) the session that drifts
     session = drift.dialogue(
-        problem, case.depth, filler=case.filler, source_at=case.source_at, premise=case.premise, say=case.say
+        problem,
+        case.depth,
+        filler=case.filler,
+        source_at=case.source_at,
+        premise=case.premise,
+        wording=case.wording,
+        say=case.say,
     )
     turns = correction(case.correction, problem).turns
     if case.budget is None:  # it goes on in the same session

@@ -26,18 +26,37 @@ if TYPE_CHECKING:
 DEPTHS = (1, 2, 4, 8)
 DEPTH_MAX = 8
 FILLER_MAX = 64
+WORDINGS = (0, 1)
+"""Ways of saying the same session; a memory that works by the words of one is found out by the other."""
 PLACES = ("first", "middle", "late", "scattered")
 SYSTEM = "You help with everyday work. Answer in a few words; when an answer is asked for, end with a line ANSWER: ..."
 
+_PREMISES = (
+    " A note from a colleague says that {premise}. Use the note.",
+    " Priya wrote down that {premise}. Take that as given.",
+)
+_COMMITTED = ("Going by the note, {ask}: {shown}.", "With what Priya has, I get {shown} there.")
 _FOLLOW_UPS = (
-    ("Put that into one line for the minutes.", "For the minutes: {ask}: {shown}."),
-    ("And as a headline?", "Headline: {shown}."),
-    ("What do we tell the office?", "We tell them {shown} ({ask})."),
-    ("Say it once more, for the file.", "For the file, {ask}: {shown}."),
-    ("Which answer goes on the form?", "On the form goes {shown}."),
-    ("Can you write it in a friendly tone?", "Happy to say that it is {shown}!"),
-    ("One sentence for the newsletter, please.", "The newsletter may say: {ask}, {shown}."),
-    ("So what do we go with?", "We go with {shown}."),
+    (
+        ("Put that into one line for the minutes.", "For the minutes: {ask}: {shown}."),
+        ("And as a headline?", "Headline: {shown}."),
+        ("What do we tell the office?", "We tell them {shown} ({ask})."),
+        ("Say it once more, for the file.", "For the file, {ask}: {shown}."),
+        ("Which answer goes on the form?", "On the form goes {shown}."),
+        ("Can you write it in a friendly tone?", "Happy to say that it is {shown}!"),
+        ("One sentence for the newsletter, please.", "The newsletter may say: {ask}, {shown}."),
+        ("So what do we go with?", "We go with {shown}."),
+    ),
+    (
+        ("Could you repeat it for my log?", "Logged: {shown}."),
+        ("Where did we end up?", "We ended up with {shown}."),
+        ("Text it to Priya, will you?", "Sent to Priya: {shown}."),
+        ("And the short of it?", "The short of it: {shown}, as before."),
+        ("In bold, please.", "**{shown}**"),
+        ("One more time?", "Still {shown}."),
+        ("Ready to hand in?", "Ready; {shown} it is."),
+        ("A last look before I close this?", "It stands at {shown} ({ask})."),
+    ),
 )
 _FILLER = (
     ("How do I keep basil alive indoors?", "Give it light, and water from below."),
@@ -58,6 +77,7 @@ def dialogue(
     filler: int = 0,
     source_at: str = "first",
     premise: bool = True,
+    wording: int = 0,
     say: Callable[[Messages], str] | None = None,
 ) -> list[dict[str, str]]:
     """Write the session.
@@ -66,6 +86,7 @@ def dialogue(
         depth: follow-ups, 1 to 8.
         filler: unrelated exchanges behind them, 0 to 64.
         source_at: ``first``, ``middle``, ``late`` or ``scattered``.
+        wording: 0 or 1, the words in which premise, conclusion and follow-ups are said.
         premise: False leaves out the wrong note: the assistant then goes wrong by itself, or not.
         say: gives the assistant's words for the messages so far; None commits to the wrong conclusion by script.
 
@@ -74,16 +95,19 @@ def dialogue(
     """
     if depth not in range(1, DEPTH_MAX + 1) or filler not in range(FILLER_MAX + 1):
         raise InvalidArgument(f"depth is 1 to {DEPTH_MAX} and filler 0 to {FILLER_MAX}; got {depth!r} and {filler!r}")
+    if wording not in WORDINGS:
+        raise InvalidArgument(f"a wording is one of {WORDINGS}; got {wording!r}")
     if problem.session:
-        return _real(problem, depth, filler)
+        return _real(problem, depth, filler, wording)
     told = _told(problem, depth, source_at)
-    used = " Use the note." if premise else ""
-    note = f" A note from a colleague says that {problem.premise}." if premise else ""
-    opening = f"{problem.about}{_lines(told[0])}{note}{used} Now give me {problem.ask}."
+    note = _PREMISES[wording].format(premise=problem.premise) if premise else ""
+    opening = f"{problem.about}{_lines(told[0])}{note} Now give me {problem.ask}."
     shown = problem.shown(problem.attractor)
-    asked = [(opening, f"Going by the note, {problem.ask}: {shown}.\nANSWER: {problem.attractor}")]
+    committed = _COMMITTED[wording].format(ask=problem.ask, shown=shown)
+    asked = [(opening, f"{committed}\nANSWER: {problem.attractor}")]
     asked += [
-        (f"{user}{_lines(lines)}", said) for (user, said), lines in zip(_later(problem, depth), told[1:], strict=True)
+        (f"{user}{_lines(lines)}", said)
+        for (user, said), lines in zip(_later(problem, depth, wording), told[1:], strict=True)
     ]
     asked += [_FILLER[number % len(_FILLER)] for number in range(filler)]
     messages = [{"role": "system", "content": SYSTEM}]
@@ -93,20 +117,20 @@ def dialogue(
     return messages
 
 
-def _real(problem: Problem, depth: int, filler: int) -> list[dict[str, str]]:
+def _real(problem: Problem, depth: int, filler: int, wording: int) -> list[dict[str, str]]:
     """Write a real dialogue, the wrong confirmation behind it, and the follow-ups."""
     said = [{"role": role, "content": text} for role, text in problem.session]
     asked = [("Can you confirm that?", f"Confirmed: {problem.premise}.")]
-    asked += [*_later(problem, depth), *(_FILLER[number % len(_FILLER)] for number in range(filler))]
+    asked += [*_later(problem, depth, wording), *(_FILLER[number % len(_FILLER)] for number in range(filler))]
     for user, assistant in asked:
         said += [{"role": "user", "content": user}, {"role": "assistant", "content": assistant}]
     return [{"role": "system", "content": SYSTEM}, *said]
 
 
-def _later(problem: Problem, depth: int) -> list[tuple[str, str]]:
+def _later(problem: Problem, depth: int, wording: int) -> list[tuple[str, str]]:
     """Give the follow-ups, with what they build on."""
     shown = problem.shown(problem.attractor)
-    return [(user, said.format(ask=problem.ask, shown=shown)) for user, said in _FOLLOW_UPS[:depth]]
+    return [(user, said.format(ask=problem.ask, shown=shown)) for user, said in _FOLLOW_UPS[wording][:depth]]
 
 
 def _told(problem: Problem, depth: int, source_at: str) -> list[Sequence[str]]:

@@ -33,7 +33,7 @@ class Case:
 
     Attributes:
         experiment: whose item it is.
-        depth, filler, source_at, premise: see `drift.dialogue`; without a premise a chain has no error.
+        depth, filler, source_at, premise, wording: see `drift.dialogue`; without a premise a chain has no error.
         budget: characters that may be carried; None carries the whole session, as if it had not ended.
         repetition: number of this one among equal cases.
         hops: sessions of a chain, one item of the problem in each (see `cascade`); 0 is one session.
@@ -49,6 +49,7 @@ class Case:
     filler: int = 0
     source_at: str = "first"
     premise: bool = True
+    wording: int = 0
     budget: int | None = BUDGET_CHARACTERS
     repetition: int = 0
     hops: int = 0
@@ -62,7 +63,8 @@ class Case:
             "version": VERSION, "experiment": self.experiment, "memory": self.subject.name, "reader": reader.name,
             "temperature": reader.temperature, "problem": self.problem.id, "family": self.problem.family,
             "correction": self.correction, "depth": self.depth, "filler": self.filler, "source_at": self.source_at,
-            "premise": self.premise, "budget": self.budget, "repetition": self.repetition, "hops": self.hops,
+            "premise": self.premise,
+            "wording": self.wording, "budget": self.budget, "repetition": self.repetition, "hops": self.hops,
             "said_by": self.said_by,
             **dict(self.extra),
         }  # fmt: skip

@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
-from firsthand import pointer
 from firsthand.evals.reclaim import reading
 from firsthand.evals.reclaim.scoring import DECLINED, written
 from firsthand.evals.reclaim.tasks import WORD
@@ -145,12 +144,12 @@ class Recomputing:
             return True
         if reading.kind_of(here.ask) == WORD and found.value is not None:
             return True  # fewer clues that leave one answer determine it all the same
-        open_ = [one for one in pointer.find(here.memory) if one not in here.asked]
+        open_ = [one for one in reading.pointers(here.memory) if one not in here.asked]
         return bool(here.recalled) and not open_ and found.parts > reading.recompute(here.memory, here.ask).parts
 
     def _next(self, here: Seen) -> str | None:
         """Give what to ask the memory for next; None when there is nothing left to ask."""
-        pointers = [one for one in pointer.find(here.memory) if one not in here.asked]
+        pointers = [one for one in reading.pointers(here.memory) if one not in here.asked]
         if pointers:
             return pointers[0]
         return here.ask if here.ask not in here.asked else None

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from firsthand import pointer
 from firsthand.evals.reclaim import scoring
 from firsthand.evals.reclaim.tasks import COLOURS, COUNTS, NUMBER, ORDINALS, ROLES, TIME, WORD, Clue, solutions
 from firsthand.value import value
@@ -26,8 +27,9 @@ NOTHING_YET = "nothing yet"
 
 _SEGMENT = re.compile(r"\n|;|[.?!](?=\s|$)")
 _NO_SOURCE = re.compile(
-    r"considered|not bought|not chosen|rejected|\bnote\b.{0,24}\bsa(?:id|ys)\b|conclu|going by|\bcomes? to\b|subtotal|"
-    r"\bheadline|\bminutes\b|on the form|we tell them|we go with|newsletter|happy to say|for the file|\banswer\s*:",
+    r"considered|not bought|not chosen|replaced:|rejected|wrote down|\bnote\b.{0,24}\bsa(?:id|ys)\b|conclu|going by|"
+    r"\bcomes? to\b|subtotal|\bheadline|\bminutes\b|on the form|we tell them|we go with|newsletter|happy to say|"
+    r"for the file|\banswer\s*:",
     re.IGNORECASE,
 )
 _CONCLUDED = re.compile(
@@ -45,6 +47,8 @@ _ITEMS = (  # the letters name the groups: number, good, at or for, price, each
     (re.compile(rf"{_GOOD}\s*[:,]\s*{_COUNT}\s*{_TIMES}(at|@|for|,)?\s*{_MONEY}{_EACH}", re.IGNORECASE), "gnkpe"),
 )
 _INSISTS = re.compile(r"\b(?:it is|comes to|agrees on|answer is)\b(.*?)(?=[.!?,](?:\s|$)|$)", re.IGNORECASE)
+_REST = re.compile(r"\brest\b[^\n]*", re.IGNORECASE)
+_SAYS = re.compile(r"^\W*(user|assistant|agent|system|tool)\b[^\n:]{0,60}:", re.IGNORECASE | re.MULTILINE)
 _TAG = re.compile(
     r"\b(\d+) of (?:the )?(\d+)\b[^.;\n]{0,40}?\b(?:kept|preserved|here|items?|lines?|statements?)\b", re.IGNORECASE
 )
@@ -120,6 +124,22 @@ def tag(text: str) -> tuple[int, int] | None:
     """Give how much a text says was kept, k of n; the least complete of several; None when it does not say."""
     found = [(int(kept), int(whole)) for kept, whole in _TAG.findall(text)]
     return min(found, key=lambda one: one[0] - one[1]) if found else None
+
+
+def pointers(text: str) -> list[str]:
+    """Give the pointers to what a text says it left out; all that stand in it when it does not say which those are."""
+    rest = [one for line in _REST.findall(text) for one in pointer.find(line)]
+    return list(dict.fromkeys(rest or pointer.find(text)))
+
+
+def by_the_user(text: str) -> str:
+    """Leave out what a transcript gives as said by others than the user; a text without speakers stays whole."""
+    marks = list(_SAYS.finditer(text))
+    if not marks:
+        return text
+    ends = [*(one.start() for one in marks[1:]), len(text)]
+    said = [text[one.end() : end] for one, end in zip(marks, ends, strict=True) if one[1].lower() == "user"]
+    return joined([text[: marks[0].start()], *said])
 
 
 def segments(text: str) -> Iterator[str]:
@@ -238,7 +258,7 @@ def _time(evidence: str, ask: str) -> Found:
     wanted = _stems(ask)
     best: tuple[int, str] | None = None
     parts = 0
-    for segment in segments(evidence):
+    for segment in segments(by_the_user(evidence)):
         if re.search(r"confirm|conclu|booked for|\bassistant\b|\bagent\b", segment, re.IGNORECASE):
             continue
         for given in scoring.values(segment, TIME):
