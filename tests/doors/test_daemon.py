@@ -286,6 +286,8 @@ def test_a_call_that_is_kept_while_the_daemon_runs_is_recorded_by_it(served):
         embedder="none", nonce="0b" * 16, moment_ns=str(time.time_ns()),
     )  # fmt: skip
     served.hook(prompt(1))
+    assert until(lambda: served.status()["waiting"] == 0)
+    time.sleep(0.3)  # its first look at the store is over
     hook_files.keep(call, json.dumps(prompt(5)).encode(), str(served.run_folder), "a test")
     served.hook(prompt(2))
     assert until(lambda: len(said(served.store)) == 4)

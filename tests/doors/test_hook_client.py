@@ -109,6 +109,20 @@ def test_a_store_that_is_held_keeps_the_call_and_not_the_host(alone):
     assert sorted(said(alone.store)) == [f"prompt number {n} of s" for n in (1, 2, 3)]
 
 
+def test_the_package_is_the_client_s_own(tmp_path):
+    """Where the interpreter has another installation, what a client loads, and its daemon, is the client's own."""
+    copied = tmp_path / "other" / "firsthand"
+    shutil.copytree(Path(firsthand.__file__).parent, copied, ignore=shutil.ignore_patterns("__pycache__"))
+    alone = copied / "doors" / "hook_alone.py"
+    source = (
+        f"import runpy; runpy.run_path({str(alone)!r})['find_package'](); "
+        "import apsw, firsthand; print(firsthand.__file__)"
+    )
+    for site in (["-I"], ["-I", "-S"]):
+        told = subprocess.run([sys.executable, *site, "-c", source], capture_output=True, text=True, check=True)
+        assert told.stdout.strip() == str(copied / "__init__.py")
+
+
 def test_so_many_hooks_answer_by_themselves_and_one_more_keeps_its_call(alone):
     """When every place is taken a hook loads nothing: its call is kept, and recorded by the next that has a place."""
     alone.hook(prompt(1))

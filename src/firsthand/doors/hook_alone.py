@@ -199,14 +199,17 @@ def _end_after(seconds: float) -> None:
 
 
 def find_package() -> None:
-    """Make the package and what it needs importable in a process that was started without ``site``.
+    """Make the package and what it needs importable, in a process that was started without ``site`` too.
 
+    The package is this client's own, also where another one is installed for the interpreter.
     They lie beside each other, or the package lies elsewhere (installed to be edited)
     and the rest in the interpreter's own folder; for any other way ``site`` is run.
     """
     if "firsthand" in sys.modules:
         return
     root = os.path.dirname(os.path.dirname(_HERE))
+    if root not in sys.path and any(os.path.isdir(os.path.join(place, "firsthand")) for place in sys.path):
+        sys.path.insert(0, root)
     own = os.path.join(os.path.dirname(os.path.dirname(sys.executable)), "lib")
     own = os.path.join(own, f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages")
     for place in dict.fromkeys((root, own)):
