@@ -33,6 +33,13 @@ class Counting:
         return query * 2
 
 
+class Wanting(Counting):
+    """A memory that cannot be made without more."""
+
+    def __init__(self, model) -> None:
+        self.model = model
+
+
 def test_a_function_an_object_a_class_and_a_factory_are_memories():
     """All four can be given; a class and a factory make a fresh memory each time, an object is one for all."""
 
@@ -66,7 +73,13 @@ def test_over_the_budget_can_be_an_error():
 
 @pytest.mark.parametrize(
     ("thing", "says"),
-    [(3, "write"), (lambda one: "", "function"), (lambda: 3, "write"), (object(), "write")],
+    [
+        (Wanting, "without arguments"),
+        (3, "write"),
+        (lambda one: "", "function"),
+        (lambda: 3, "write"),
+        (object(), "write"),
+    ],
 )
 def test_what_is_no_memory_is_refused(thing, says):
     """The message says what a memory is."""

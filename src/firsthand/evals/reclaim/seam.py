@@ -107,6 +107,10 @@ def subject(thing: Any, name: str = "") -> Subject:
     named = name or str(getattr(thing, "name", "") or getattr(thing, "__name__", "") or type(thing).__name__)
     if isinstance(thing, Subject):
         return thing
+    if isinstance(thing, type) and _takes(thing):
+        raise InvalidArgument(
+            f"a class of memories is made without arguments; {thing.__name__} wants some: give a factory"
+        )
     if isinstance(thing, type) or (callable(thing) and not hasattr(thing, "write") and _takes(thing) == 0):
         return Subject(named, lambda: memory(thing()))
     made = memory(thing)
