@@ -31,7 +31,7 @@ COMMANDS, RUNS, SESSIONS, FAILING = 400, 1_600, 8, 0.3
 DEADLINE_MS = 10_000  # so that a busy machine leaves nothing out
 PROGRAMS = ("make", "cargo", "npm run", "docker compose", "terraform", "kubectl", "pytest", "python manage.py",
             "ssh deploy@host cd /srv/app env prod run.sh")  # fmt: skip
-"""Of the last one's commands two that differ in one word of eight count as alike."""
+"""Those of the last one differ from each other in one or two words of nine."""
 VERBS = ("build", "deploy", "plan", "check", "release", "migrate", "test", "lint", "publish", "sync")
 SERVICES = ("api", "web", "worker", "billing", "docs", "search", "auth", "mail", "cart", "ledger")
 FLAGS = ("--verbose", "--fast", "--retries=3", "-q", "--no-cache", "-j4", "--dry-run")

@@ -92,10 +92,13 @@ def test_a_bound_is_said(log, monkeypatch):
     """Where more rows hold a word than are looked at, the newest are, and `whole` says that it was bounded."""
     put(log, *["make build"] * 30)
     asked = asking(log)
-    assert (len(list(asked.newest(["make", "build"], 0))), asked.whole) == (30, True)
+    assert (len(list(asked.newest(["make", "build"], 1))), asked.whole) == (30, True)
     monkeypatch.setattr(holding, "POSTINGS_MAX", 10)
+    monkeypatch.setattr(holding, "LOOKED_MAX", 20)
     asked = asking(log)
-    assert ([one.position for one in asked.newest(["make"], 0)], asked.whole) == ([*range(30, 20, -1)], False)
+    assert ([one.position for one in asked.newest(["make"], 1)], asked.whole) == ([*range(30, 20, -1)], False)
+    asked = asking(log)
+    assert ([one.position for one in asked.newest(["make"], 0)], asked.whole) == ([*range(30, 10, -1)], False)
 
 
 def test_an_erased_event_is_not_given(log):

@@ -180,10 +180,11 @@ def _words(action: str) -> tuple[str, ...]:
 
 
 def _is_alike(mine: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Say whether one command has the words of the other and few more: with a word in another's place it is another."""
     if not mine or not other or mine[0] != other[0]:
         return False
-    both = set(mine) & set(other)
-    return len(both) >= ALIKE_MIN * len(set(mine) | set(other))
+    less, more = sorted((set(mine), set(other)), key=len)
+    return less <= more and len(less) >= ALIKE_MIN * len(more)
 
 
 def _short(text: str) -> str:

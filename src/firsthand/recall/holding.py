@@ -19,6 +19,7 @@ from firsthand.answer import Scope
 from firsthand.event import Event
 from firsthand.index.words import without_spaceless
 from firsthand.log.read import Reader
+from firsthand.value import value
 
 from .candidates import best_of, sums
 from .lexical import Deadline, Lexical, reach, tokenizer, where
@@ -34,6 +35,14 @@ READ_MAX = 256
 TAIL_MAX = 64
 """Events that the index does not reach yet, the newest first."""
 _PAGE = 16
+
+
+@value
+class _Token:
+    """What a word is looked up by: how the index is asked for it, and in how many rows it stands, 0 for few."""
+
+    match: str
+    rows: int
 
 
 class Holding:
@@ -53,7 +62,6 @@ class Holding:
         self.fault = ""
         self._index: Lexical | None = None
         self._through = 0
-        self._looked_up: dict[tuple[str, ...], list[list[int]]] = {}
         if self._key:
             reached = reach(reader.db, self._key, self._head)
             self._through, self.fault = reached.through, reached.fault
@@ -63,10 +71,18 @@ class Holding:
     def newest(self, words: Sequence[str], lacking_max: int) -> Iterator[Event]:
         """Yield events that hold all words but so many, the newest first; those not indexed yet whatever they hold."""
         yield from self._tail()
-        lists = self._lists(words)
-        counts = Counter(itertools.chain.from_iterable(lists))
-        enough = max(1, len(lists) - lacking_max)
-        yield from self._read(sorted((row for row, count in counts.items() if count >= enough), reverse=True))
+        if self._index is None:
+            return
+        if lacking_max == 0:  # the index joins the words, however common they are, and stops at the limit
+            match = " AND ".join(one.match for one in self._rarest(words))
+            rows = self._index.newest_rows(match, LOOKED_MAX) if match else []
+            self.whole = self.whole and len(rows) < LOOKED_MAX and not self._deadline.passed
+        else:
+            lists = self._lists(words)
+            counts = Counter(itertools.chain.from_iterable(lists))
+            enough = max(1, len(lists) - lacking_max)
+            rows = sorted((row for row, count in counts.items() if count >= enough), reverse=True)
+        yield from self._read(self._index, rows)
 
     def best(self, words: Sequence[str], count: int) -> list[Event]:
         """Give the events that hold the most of the words by rarity, a short one before a long one; with the tail."""
@@ -87,31 +103,32 @@ class Holding:
         return [*self._tail(), *self._events(kept[:count])]
 
     def _lists(self, words: Sequence[str]) -> list[list[int]]:
-        """Give the rows that hold each word, the rarest words first, as far as the bound allows; looked up once."""
-        asked = tuple(words)
-        if asked not in self._looked_up:
-            self._looked_up[asked] = self._look_up(asked) if self._index is not None else []
-        return self._looked_up[asked]
-
-    def _look_up(self, words: Sequence[str]) -> list[list[int]]:
+        """Give the rows that hold each word, the rarest words first, as far as the bound allows."""
         assert self._index is not None, "asked for only with an index"
-        cut = [self._cut(word) for word in dict.fromkeys(words)][:WORDS_MAX]
-        common = self._index.common({key for tokens in cut for key in tokens})
-        # Of a word of several tokens the rarest one stands for it; of those that are not counted the longest.
-        rarest = [min(tokens, key=lambda key: (common.get(key, 0), -len(key))) for tokens in cut if tokens]
-        spelled = {key: word for tokens in cut for key, word in tokens.items()}
         lists: list[list[int]] = []
         left = POSTINGS_MAX
-        for key in sorted(dict.fromkeys(rarest), key=lambda key: common.get(key, 0)):
-            if lists and common.get(key, 0) > left:
+        for one in self._rarest(words):
+            if lists and one.rows > left:
                 break  # it would only narrow: the rows that hold the rarer words are there
-            rows = self._index.newest_rows(f'"{spelled[key]}"', left)
+            rows = self._index.newest_rows(one.match, left)
             self.whole = self.whole and len(rows) < left and not self._deadline.passed
             lists.append(rows)
             left -= len(rows)
             if left <= 0 or self._deadline():
                 break
         return lists
+
+    def _rarest(self, words: Sequence[str]) -> list[_Token]:
+        """Give a token of each word, the rarest first: of a word of several its rarest, of equals its longest."""
+        assert self._index is not None, "asked for only with an index"
+        cut = [self._cut(word) for word in dict.fromkeys(words)][:WORDS_MAX]
+        common = self._index.common({key for tokens in cut for key in tokens})
+        found: dict[str, _Token] = {}
+        for tokens in cut:
+            if tokens:
+                key = min(tokens, key=lambda key: (common.get(key, 0), -len(key)))
+                found[key] = _Token(f'"{tokens[key]}"', common.get(key, 0))
+        return sorted(found.values(), key=lambda one: one.rows)
 
     def _cut(self, word: str) -> dict[str, str]:
         """Give the tokens of a word, by the stem that the index has of each."""
@@ -128,15 +145,14 @@ class Holding:
             ).fetchall()
             yield from self._events([int(str(position)) for (position,) in rows])
 
-    def _read(self, rows: Sequence[int]) -> Iterator[Event]:
+    def _read(self, index: Lexical, rows: Sequence[int]) -> Iterator[Event]:
         """Read the rows of the scope, some at a time: the caller stops when one will do."""
-        assert self._index is not None or not rows, "rows come from the index"
         at, size, read = 0, 4 * _PAGE, 0
         while at < len(rows):
-            if self._index is None or read >= READ_MAX or at >= LOOKED_MAX or self._deadline():
+            if read >= READ_MAX or at >= LOOKED_MAX or self._deadline():
                 self.whole = False
                 return
-            inside = self._index.inside(rows[at : at + size])
+            inside = index.inside(rows[at : at + size])
             for start in range(0, len(inside), _PAGE):
                 yield from self._events(inside[start : start + _PAGE])
             at, size, read = at + size, size * 4, read + len(inside)
