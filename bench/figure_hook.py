@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -78,11 +79,42 @@ def _measured(setting: Setting, count: int, folder: Path) -> list[Row]:
              "alone": lambda k: _hook(users["alone"], _end(k), "claude-code")},
             range(20),
         )  # fmt: skip
-        many = _many(setting, users["daemon"], prompts, bare)
+        many = [*_processor(users["daemon"], prompts[1:], bare), *_many(setting, users["daemon"], prompts, bare)]
         state = json.loads(_firsthand(users["daemon"], "daemon", "--json"))
     finally:
         _firsthand(users["daemon"], "daemon", "--stop")
     return _rows(count, of_prompts, of_tools, ends, state) + many
+
+
+def _processor(user: dict[str, str], prompts: list[bytes], bare: list[str]) -> list[Row]:
+    """Measure what a prompt costs the processor, its hook and the daemon together: load changes that less than time."""
+    pid = json.loads(_firsthand(user, "daemon", "--json"))["pid"]
+    stat = Path(f"/proc/{pid}/stat")
+    if not stat.exists():
+        say("what the daemon takes of the processor is not told by this system: no row")
+        return []
+
+    def of_children() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    def of_daemon() -> float:
+        fields = stat.read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    before = of_children(), of_daemon()
+    for number, prompt in enumerate(prompts):
+        anew = json.loads(prompt) | {"session_id": "processor", "prompt_id": f"processor {number}"}
+        _hook(user, json.dumps(anew).encode(), "claude-code")
+    after = of_children(), of_daemon()
+    for _ in prompts:
+        subprocess.run(bare, check=True)
+    each = 1000 / len(prompts)
+    theirs = each * (of_children() - after[0])
+    return [
+        Row("processor of a prompt's hook, mean", each * (after[0] - before[0]), theirs, "ms", BARE, True),
+        Row("processor of the daemon for a prompt, mean", each * (after[1] - before[1]), theirs, "ms", BARE, True),
+    ]
 
 
 def _many(setting: Setting, user: dict[str, str], prompts: list[bytes], bare: list[str]) -> list[Row]:
