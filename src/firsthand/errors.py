@@ -31,7 +31,8 @@ room; nothing outside this tree leaves a public call, except ``TypeError`` and
        |- ModelUnavailable      it could not be reached, or answered that it is busy or broken
        |- ModelRefused          it answered that it does not take this request
        |  `- PromptTooLong      ... because the prompt does not fit into its context
-       `- ReplyUnknown          no reply was recorded for this request
+       |- ReplyUnknown          no reply was recorded for this request
+       `- CapReached            the next call could pass what a run may spend
 """
 
 from __future__ import annotations
@@ -150,3 +151,7 @@ class PromptTooLong(ModelRefused):
 
 class ReplyUnknown(ModelError):
     """No reply was recorded for this request."""
+
+
+class CapReached(ModelError):
+    """The next call could pass what a run may spend; it was not made."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from llm_contract import SAY, TOOL, ModelSuite
@@ -137,3 +140,38 @@ class TestRecorded(ModelSuite):
             messages += user(f"message {number}")
             recorded.complete(messages)
         assert [path.read_text().count(f"message {number}") for number in range(4)] == [3, 3, 3, 3]  # part, reply twice
+
+
+def test_a_line_that_a_kill_cut_off_is_asked_again(tmp_path):
+    """A last line without its end is left out, and what is recorded next stands on a line of its own."""
+    echo, path = Echo(), tmp_path / "replies.jsonl"
+    recorded = Recorded(path, echo)
+    whole = [recorded.complete(user(text)) for text in ("a", "b")]
+    kept = path.read_bytes()
+    path.write_bytes(kept[:-7])
+    assert Recorded(path).complete(user("a")) == whole[0]
+    assert path.read_bytes() == kept[:-7]
+    assert Recorded(path, echo).complete(user("b")) == whole[1]
+    assert echo.asked == 3
+    assert [Recorded(path).complete(user(text)) for text in ("a", "b")] == whole
+
+
+def test_of_two_that_ask_the_same_at_once_the_first_reply_stands(tmp_path):
+    """Threads that ask one request are given one reply, and the file holds it once."""
+    together = threading.Barrier(2, timeout=10)
+
+    class Counting:
+        def __init__(self) -> None:
+            self.numbers = itertools.count()
+
+        def complete(self, messages, **_: object) -> Reply:
+            number = next(self.numbers)
+            together.wait()
+            return Reply(f"{number}", {"role": "assistant", "content": f"{number}"}, (), 1, 1, 0.0)
+
+    path = tmp_path / "replies.jsonl"
+    recorded = Recorded(path, Counting())
+    with ThreadPoolExecutor(2) as pool:
+        said = list(pool.map(lambda _: recorded.complete(user("a")).text, range(2)))
+    assert said[0] == said[1] == Recorded(path).complete(user("a")).text
+    assert path.read_text().count('"reply"') == 1

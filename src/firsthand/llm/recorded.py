@@ -9,7 +9,8 @@ reply that names one of them names the one of the present request. It does not k
 which model spoke.
 
 The file is JSON lines: each message and tool once, by its hash, and each reply with
-the hashes that its request is made of.
+the hashes that its request is made of. A last line that a kill cut off is left out.
+Several threads may ask at once; of two that ask the same, the first reply stands.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -65,6 +67,8 @@ class Recorded:
         self._model = model
         self._parts: dict[str, Any] = {}
         self._recordings: dict[str, _Recording] = {}
+        self._cut_at: int | None = None  # where a line that is not whole begins
+        self._lock = threading.Lock()
         if self.path.exists():
             self._read()
         elif model is None:
@@ -98,8 +102,7 @@ class Recorded:
                 raise ReplyUnknown(self._unknown(numbered, made_of))
             said = asdict(self._model.complete(**request))
             reply = _renamed(said, _PASSING, lambda found: numbers.get(found[0], found[0]))
-            recording = _Recording(made_of, reply)
-            self._record(numbered, recording)
+            recording = self._record(numbered, _Recording(made_of, reply))
         names = {number: name.partition(_APART)[0] for name, number in numbers.items()}
         told = _renamed(recording.reply, _NUMBER, lambda found: names.get(found[0], found[0]))
         return Reply(**told | {"tool_calls": tuple(ToolCall(**call) for call in told["tool_calls"])})
@@ -107,7 +110,10 @@ class Recorded:
     # the file ---------------------------------------------------------------------------------------
 
     def _read(self) -> None:
-        for number, line in enumerate(self.path.read_text(encoding="utf-8").splitlines(), 1):
+        whole = self.path.read_bytes()
+        end = whole.rfind(b"\n") + 1
+        self._cut_at = end if end < len(whole) else None
+        for number, line in enumerate(whole[:end].splitlines(), 1):
             try:
                 held = json.loads(line)
                 if "part" in held:
@@ -121,8 +127,12 @@ class Recorded:
                     "name another file, or delete this one and record it again"
                 ) from error
 
-    def _record(self, numbered: Mapping[str, Any], recording: _Recording) -> None:
-        """Add the parts that are new and the reply, in one write."""
+    def _record(self, numbered: Mapping[str, Any], recording: _Recording) -> _Recording:
+        """Add the parts that are new and the reply, in one write; give the recording that stands."""
+        with self._lock:
+            return self._recordings.get(_hash(recording.request)) or self._added(numbered, recording)
+
+    def _added(self, numbered: Mapping[str, Any], recording: _Recording) -> _Recording:
         lines = []
         for name in _LISTS:
             for known, part in zip(recording.request[name], numbered[name], strict=True):
@@ -130,9 +140,13 @@ class Recorded:
                     self._parts[known] = part
                     lines.append({"part": known, "is": part})
         lines.append({"request": recording.request, "reply": recording.reply})
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write("".join(json.dumps(line, sort_keys=True) + "\n" for line in lines))
+        with self.path.open("ab") as file:
+            if self._cut_at is not None:  # else the next line would run into it
+                file.truncate(self._cut_at)
+                self._cut_at = None
+            file.write(b"".join(json.dumps(line, sort_keys=True).encode() + b"\n" for line in lines))
         self._recordings[_hash(recording.request)] = recording
+        return recording
 
     # what differs -----------------------------------------------------------------------------------
 
