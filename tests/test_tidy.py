@@ -55,8 +55,9 @@ ROOMS_OF_THEIR_OWN = {
     frozenset({"hosts", "formats"}),  # a transcript holds a provider's messages
 }
 PURE = {
-    "errors", "hashing", "value", "event", "moment", "pointer", "tokens", "fence", "printable", "answer", "record", "window",
-    "task", "compact", "pack", "formats", "anatomy",
+    "errors", "hashing", "value", "event", "moment", "pointer",
+    "tokens", "fence", "printable", "answer", "record", "window",
+    "task", "compact", "pack", "formats", "anatomy", "notes",
 }  # fmt: skip
 PURE_MAY_NOT_IMPORT = {"apsw", "socket", "subprocess", "sqlite3", "pathlib", "tempfile", "shutil"}
 

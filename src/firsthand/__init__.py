@@ -76,6 +76,11 @@ if TYPE_CHECKING:
     from firsthand.log.verify import Problem, Verification
     from firsthand.memory import Memory
     from firsthand.moment import Moment
+    from firsthand.notes.determine import Claim, determine
+    from firsthand.notes.distill import distill
+    from firsthand.notes.note import Evidence, Note
+    from firsthand.notes.solve import recompute
+    from firsthand.notes.statements import Statement, statements
     from firsthand.pack.cues import Cues
     from firsthand.pack.preamble import Preamble
     from firsthand.places import UsualPlace, usual_places
@@ -106,6 +111,7 @@ __all__ = [
     "ByteSource",
     "CaughtUp",
     "Change",
+    "Claim",
     "Closed",
     "Conditions",
     "Cues",
@@ -118,6 +124,7 @@ __all__ = [
     "Erased",
     "Erasure",
     "Event",
+    "Evidence",
     "Executor",
     "Exported",
     "Failure",
@@ -142,6 +149,7 @@ __all__ = [
     "Memory",
     "Moment",
     "NotAStore",
+    "Note",
     "Outcome",
     "Plan",
     "Pointer",
@@ -166,6 +174,7 @@ __all__ = [
     "SourceRejected",
     "SourceReport",
     "StaleExpectation",
+    "Statement",
     "Stats",
     "Stay",
     "StoreBusy",
@@ -192,7 +201,9 @@ __all__ = [
     "answer_hook",
     "backups",
     "callable_embedder",
+    "determine",
     "difference",
+    "distill",
     "examine",
     "installed",
     "looks",
@@ -202,8 +213,10 @@ __all__ = [
     "plan_install",
     "plan_uninstall",
     "project_file",
+    "recompute",
     "run_due",
     "session_file",
+    "statements",
     "switch",
     "use_of",
     "user_file",
@@ -274,6 +287,11 @@ _ROOMS = {
     "lifecycle.hosted": ("Brought", "HostedSession"),
     "lifecycle.files": ("Followed",),
     "lifecycle.rubric": ("Rubric",),
+    "notes.determine": ("Claim", "determine"),
+    "notes.distill": ("distill",),
+    "notes.note": ("Evidence", "Note"),
+    "notes.solve": ("recompute",),
+    "notes.statements": ("Statement", "statements"),
     "pack.cues": ("Cues",),
     "pack.preamble": ("Preamble",),
     "lifecycle.hooking": ("Answered", "after_hook", "answer_hook"),

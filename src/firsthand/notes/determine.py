@@ -1,0 +1,332 @@
+r"""Finds which statements determine what a session concluded: the line items of a sum, the clues of a puzzle, a slot.
+
+    "What is the total before tax?" ... "The total comes to $55."
+    -> a claim: concluded $55, needs the line items, rejected the things that were not bought
+
+The invariant: what a claim needs was said by somebody or stands in a tool's result;
+what an agent concluded, confirmed or repeated is never among it, unless nobody else
+said anything about it.
+
+It does not know the answer (`solve` does), nor how much of it fits (`distill` does).
+Source: reclaim-evaluation 3, 6, 11 (what is to be kept is known before the correction is).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache
+from typing import Literal
+
+from firsthand.notes import facts, slots
+from firsthand.notes.clues import Clue, Puzzle, clue_of, is_listing, puzzle_of
+from firsthand.notes.facts import Basket, Fact
+from firsthand.notes.statements import Statement, subject_of
+from firsthand.notes.values import Value, in_base
+from firsthand.value import replace, value
+
+CLAIMS_MAX = 64  # of one call: the newest questions and conclusions
+CLUES_MAX = 400  # statements that are looked at as clues
+LOOKED_UP_MAX = 3  # places that one value is looked up in
+
+How = Literal["sum of products", "subtotal", "average", "span", "constraints", "assignment", "lookup", "unknown"]
+
+_compiled = cache(re.compile)
+_ASKS = (
+    r"\b(?:what|which|who|whose|when|where|how (?:much|many|long)|give me|tell me|calculate|compute"
+    r"|work out|add up|sum up"
+    r"|find out|wie viel|wer|wann|combien|qui|cu\u00e1nto|qui\u00e9n)\b|\u591a\u5c11|\u8c01|\u5408\u8ba1"
+)
+_WHO = (
+    r"\b(?:who|whose|which (?:person|seat|one|colou?r|role|job|place|house)|what (?:role|job|colou?r"
+    r"|position)|where does|where is|wer|qui|qui\u00e9n)\b|\u8c01"
+)
+_SUM = (
+    r"\b(?:totals?|sums?|in all|altogether|together|how much (?:is|was|did|do|does|are|will|would)|overall"
+    r"|amount|bill|paid|pay|owe|spent|spend"
+    r"|cost in|grand|gesamt|insgesamt|zusammen|combien|cu\u00e1nto|in dollars|in euros?)\b|\u591a\u5c11"
+    r"|\u5408\u8ba1|\u603b"
+)
+_SUBTOTAL = (
+    r"\b(?:sub ?-?totals?|line totals?|price|cost|amount) (?:of|for) (?:the )?|\bhow much (?:are|is|were"
+    r"|was|did|do) the "
+)
+_AVERAGE = r"\b(?:average|mean|durchschnitt|moyenne|promedio)\b"
+_LEAVES = r"\b(?:leave|leaving|left|check ?-?out|return|ends?|due|expire\w*|deadline|finish\w*|until|back)\b"
+AGENT_ROLES = frozenset({"assistant", "agent", "ai", "model"})
+
+
+@value
+class Claim:
+    """One thing that a session asked for or concluded.
+
+    Attributes:
+        what: the words for it.
+        concluded: the values that an agent gave for it.
+        needs: places of the statements that determine it.
+        restates: places of statements that only say it again.
+        rejected: places of what was considered and not chosen.
+        replaced: places of what no longer holds.
+        how: how it is worked out of what it needs.
+    """
+
+    what: str
+    how: How
+    concluded: tuple[Value, ...] = ()
+    needs: tuple[int, ...] = ()
+    restates: tuple[int, ...] = ()
+    rejected: tuple[int, ...] = ()
+    replaced: tuple[int, ...] = ()
+
+
+def determine(statements: Sequence[Statement]) -> tuple[Claim, ...]:
+    """Find the claims of a session, the ones that are worked out of several statements first."""
+    return Known(statements).claims()
+
+
+def claim_of(statements: Sequence[Statement], what: str) -> Claim:
+    """Give the claim that words ask for, with what it needs of these statements."""
+    return Known(statements).asked(what)
+
+
+def is_said(one: Statement) -> bool:
+    """Say whether a statement comes from somebody other than the agent, and is more than a conclusion."""
+    return one.role not in AGENT_ROLES
+
+
+class Known:
+    """What all claims of one list of statements share."""
+
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        self.statements = statements
+        said = facts.facts(statements)
+        own = [fact for fact in said if is_said(statements[fact.place])]
+        self.facts: Sequence[Fact] = own if any(fact.sort in {"line", "amount", "price"} for fact in own) else said
+        self.basket: Basket = facts.basket(self.facts, statements)
+        self.clue_places = self._clue_places()
+        self.puzzle: Puzzle = puzzle_of([statements[place].text for place in self.clue_places])
+        self.clues: dict[int, Clue] = {
+            place: clue
+            for place in self.clue_places
+            if (clue := clue_of(statements[place].text, self.puzzle)) is not None
+        }
+
+    def _clue_places(self) -> list[int]:
+        """Give the places of what may be a clue: prose without conclusions, by others than the agent."""
+        found = [
+            place
+            for place, one in enumerate(self.statements)
+            if one.form not in {"question", "header", "heading", "row"}
+            and one.asserts not in {"claim", "conclusion", "confirmation", "total"}
+            and is_said(one)
+            and one.role != "system"
+            and not _compiled(_ASKS).search(one.text.lower())
+            and len(one.text) < 300
+        ]
+        return found[:CLUES_MAX]
+
+    # claims -----------------------------------------------------------------------------------------
+
+    def claims(self) -> tuple[Claim, ...]:
+        """Give the claims: what was asked, then what an agent concluded unasked."""
+        found: dict[tuple[str, tuple[int, ...]], Claim] = {}
+        for place in self._questions()[-CLAIMS_MAX:]:
+            self._take(found, self.asked(self.statements[place].text), self._answers(place))
+        for one in self.statements:
+            if one.role in AGENT_ROLES and one.asserts and one.values and len(found) < CLAIMS_MAX:
+                self._take(found, self.asked(one.text), one.values)
+        for claim in (*self._assignments(), *self._lookups()):
+            self._take(found, claim, claim.concluded)
+        order = {how: rank for rank, how in enumerate(_ORDER)}
+        kept = sorted(found.values(), key=lambda claim: order[claim.how])
+        return tuple(kept) or self._unknown()
+
+    def _take(self, found: dict[tuple[str, tuple[int, ...]], Claim], claim: Claim, concluded: Iterable[Value]) -> None:
+        """Add a claim, or what was concluded to the one that needs the same."""
+        if not claim.needs:
+            return
+        key = (claim.how, claim.needs)
+        known = found.get(key, claim)
+        values = tuple(dict.fromkeys((*known.concluded, *concluded)))
+        found[key] = replace(known, concluded=values)
+
+    def _questions(self) -> list[int]:
+        return [
+            place
+            for place, one in enumerate(self.statements)
+            if one.role not in AGENT_ROLES
+            and one.role not in {"tool", "system"}
+            and (one.form == "question" or _compiled(_ASKS).search(one.text.lower()))
+        ]
+
+    def _answers(self, place: int) -> tuple[Value, ...]:
+        """Give the values of the agent's message behind a question."""
+        turn = self.statements[place].turn
+        behind = [one for one in self.statements[place + 1 :][:64] if one.role in AGENT_ROLES and one.turn > turn]
+        return tuple(value for one in behind if one.turn == behind[0].turn for value in one.values)
+
+    def asked(self, what: str) -> Claim:
+        """Give the claim that words ask for."""
+        low = what.lower()
+        who = _compiled(_WHO).search(low) is not None or any(name in what for name in self.puzzle.people)
+        if who and self.clues and len(self.puzzle.people) >= 2:
+            return self._puzzled(what)
+        if _compiled(_AVERAGE).search(low) and self.basket.lines:
+            return self._summed(what, "average")
+        if self.line_of(what) is not None and _compiled(_SUBTOTAL).search(low):
+            return self._of_line(what)
+        if _compiled(_SUM).search(low) and self.summable():
+            return self._summed(what, "sum of products")
+        if _compiled(_LEAVES).search(low) and (span := self.span()) is not None:
+            return Claim(what, "span", needs=span)
+        slot = slots.find(self.statements, what, agents=False)
+        if slot is None:
+            return Claim(what, "unknown")
+        return Claim(what, "assignment", needs=slot.places)
+
+    def summable(self) -> bool:
+        """Say whether there is anything to add up."""
+        lines = [line for line in self.basket.lines if line.comes_to is not None]
+        return any(line.price is not None for line in lines) or len(lines) > 1
+
+    def _summed(self, what: str, how: How) -> Claim:
+        lines = [line for line in self.basket.lines if line.comes_to is not None]
+        products = [line for line in lines if line.price is not None and line.count is not None]
+        counted = products or lines
+        extra = [line for line in lines if line not in counted and line.unit and line.unit != "seconds"]
+        needs = {place for line in (*counted, *extra) for place in line.places}
+        needs |= {fact.place for fact in self.basket.modifiers if self.statements[fact.place].form != "question"}
+        needs |= {self._header(place) for place in needs if self._header(place) >= 0}
+        replaced = tuple(place for place in self.basket.replaced if place not in needs)
+        rejected = tuple(place for place in self.basket.rejected if place not in needs)
+        return Claim(what, how, needs=tuple(sorted(needs)), rejected=rejected, replaced=replaced)
+
+    def _header(self, place: int) -> int:
+        """Give the place of the row of names that a row stands below; -1 when it has none."""
+        if self.statements[place].form != "row":
+            return -1
+        while place > 0 and self.statements[place - 1].turn == self.statements[place].turn:
+            place -= 1
+            if self.statements[place].form != "row":
+                return place if self.statements[place].form == "header" else -1
+        return -1
+
+    def line_of(self, what: str) -> facts.Line | None:
+        """Give the line that words name; None when they name none."""
+        words = facts.named(what) - subject_of("subtotal total price cost amount line")
+        named = [line for line in self.basket.lines if line.name and line.name & words]
+        return max(named, key=lambda line: len(line.name & words), default=None)
+
+    def _of_line(self, what: str) -> Claim:
+        line = self.line_of(what)
+        return Claim(what, "subtotal", needs=line.places if line is not None else ())
+
+    def _puzzled(self, what: str) -> Claim:
+        listings = [place for place in self.clue_places if is_listing(self.statements[place].text, self.puzzle)]
+        return Claim(what, "constraints", needs=tuple(sorted({*self.clues, *listings})))
+
+    def span(self) -> tuple[int, ...] | None:
+        """Give the places of one whole date and one duration, None when there are not these two."""
+        dates = [place for place, one in enumerate(self.statements) if _has(one, "date", "") and is_said(one)]
+        spans = [place for place, one in enumerate(self.statements) if _has(one, "duration", "") and is_said(one)]
+        if not dates or not spans:
+            return None
+        return tuple(sorted({dates[-1], spans[-1]}))
+
+    def _assignments(self) -> list[Claim]:
+        """Give what users set: each statement of theirs with values that no other claim is about."""
+        taken = {place for line in self.basket.lines for place in line.places if line.comes_to is not None}
+        taken |= {fact.place for fact in self.facts if not fact.holds} | set(self.clues)
+        found: list[Claim] = []
+        confirmed = [one for one in self.statements if one.role in AGENT_ROLES and one.values]
+        for place, one in enumerate(self.statements):
+            own = one.role not in AGENT_ROLES and one.role not in {"tool", "system", "function"}
+            if (
+                not own
+                or not one.values
+                or place in taken
+                or one.asserts == "claim"
+                or one.form in {"header", "heading"}
+            ):
+                continue
+            kinds = {(value.kind, value.unit) for value in one.values}
+            after = [v for c in confirmed if c.turn > one.turn for v in c.values if (v.kind, v.unit) in kinds]
+            replaced = self._set_before(place, kinds) if one.corrects else ()
+            if after or one.corrects or one.form == "field":
+                found = [
+                    replace(claim, needs=()) if claim.needs and claim.needs[-1] in replaced else claim
+                    for claim in found
+                ]
+                found.append(
+                    Claim(one.text, "assignment", tuple(after[:4]), self._with_before(place), replaced=replaced)
+                )
+        return found
+
+    def _with_before(self, place: int) -> tuple[int, ...]:
+        """Give a statement with the one that it goes on from, when it names nothing itself: "It must be 13:00"."""
+        one, before = self.statements[place], self.statements[place - 1] if place else None
+        if (
+            before is not None
+            and before.turn == one.turn
+            and not one.subject
+            and before.form not in {"row", "question"}
+        ):
+            return (place - 1, place)
+        return (place,)
+
+    def _set_before(self, place: int, kinds: Collection[tuple[str, str]]) -> tuple[int, ...]:
+        """Give the earlier statement that a correction takes the place of."""
+        one = self.statements[place]
+        for earlier in range(place - 1, -1, -1):
+            other = self.statements[earlier]
+            same = any((value.kind, value.unit) in kinds for value in other.values)
+            if (
+                other.role == one.role
+                and other.turn < one.turn
+                and same
+                and (not one.subject or other.subject & one.subject)
+            ):
+                return (earlier,)
+        return ()
+
+    def _lookups(self) -> list[Claim]:
+        """Give what an agent told out of a tool's result, or out of what somebody said."""
+        where: dict[tuple[str, object], list[int]] = {}
+        for place, one in enumerate(self.statements):
+            if one.role not in AGENT_ROLES and one.role != "system" and not one.asserts:
+                for found in one.values:
+                    where.setdefault(_key(found), []).append(place)
+        claims = []
+        for place, one in enumerate(self.statements):
+            if one.role not in AGENT_ROLES or not one.values:
+                continue
+            needs: set[int] = set()
+            for found in one.values:
+                places = [at for at in where.get(_key(found), []) if at < place]
+                near = [at for at in places if self.statements[at].subject & one.subject or len(places) == 1]
+                needs |= set(near[-LOOKED_UP_MAX:])
+            tools = {at for at in needs if self.statements[at].role in {"tool", "function"}}
+            if tools:
+                claims.append(Claim(one.text, "lookup", one.values, tuple(sorted(tools))))
+        return claims[-CLAIMS_MAX:]
+
+    def _unknown(self) -> tuple[Claim, ...]:
+        """Give one claim over all that was said with values, when nothing was asked or concluded."""
+        said = [
+            place for place, one in enumerate(self.statements)
+            if one.values and one.polarity and is_said(one) and one.role != "system" and one.asserts != "claim"
+        ]  # fmt: skip
+        return (Claim("", "unknown", needs=tuple(said)),) if said else ()
+
+
+_ORDER: tuple[How, ...] = (
+    "constraints", "sum of products", "average", "subtotal", "span", "assignment", "lookup", "unknown",
+)  # fmt: skip
+
+
+def _has(one: Statement, kind: str, unit: str) -> bool:
+    return not one.asserts and any(value.kind == kind and value.unit == unit for value in one.values)
+
+
+def _key(one: Value) -> tuple[str, object]:
+    return one.kind, in_base(one) if one.amount is not None else one.text.casefold()

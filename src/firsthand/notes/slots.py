@@ -1,0 +1,114 @@
+r"""Finds the statement that gives the value of a named thing: a time, a date, a port, a price.
+
+    "the port of images"        {"images": {"port": 8818}}
+    "the time of the table"     "I need a table for 4. It must be 9:30 pm."
+
+The invariant: what a user or a tool says stands above what an agent says; of equals
+the one that shares more words with what is asked for, and then the later one. A
+statement that shares no word gives nothing, unless it goes on from one that does.
+
+It does not know whether the value is right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from firsthand.notes.statements import Statement, subject_of
+from firsthand.notes.values import Value
+from firsthand.value import value
+
+_compiled = cache(re.compile)
+_WORDS_OF_KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"\b(?:times?|o'clock|when|hour at|uhrzeit|heure|hora|leave ?at|arrive ?by|book time)\b", ("time", "date")),
+    (r"\b(?:dates?|days?|when|datum|weekday)\b", ("date", "time")),
+    (r"\b(?:how long|duration|timeout|nights|stay)\b", ("duration", "number")),
+    (r"\b(?:how much|prices?|costs?|fare|fee|budget|salary|rent|money)\b", ("money", "number")),
+    (r"\b(?:percent\w*|rate|share)\b", ("percent", "number")),
+    (
+        r"\b(?:how many|number of|count of|people|guests|ports?|replicas|size|seats)\b",
+        ("number", "duration", "money", "word"),
+    ),
+    (r"\b(?:path|file|folder|url|e-?mail|version|reference|id|code|address|name of the file)\b", ("word", "number")),
+)
+_ASKING = frozenset(
+    """time date day what when who which that the asked user said much many long value number right correct should
+    wanted want please tell know wrong think recheck check corrected""".split()  # noqa: SIM905 - so many quoted words are harder to read
+)
+ANY = ("number", "money", "time", "date", "percent", "duration", "word")
+
+
+@value
+class Slot:
+    """A value and the places of the statements that give it."""
+
+    value: Value
+    places: tuple[int, ...]
+
+
+def kinds_of(what: str) -> tuple[str, ...]:
+    """Name the kinds of value that words ask for, the likeliest first."""
+    low = what.lower()
+    return next((kinds for pattern, kinds in _WORDS_OF_KINDS if _compiled(pattern).search(low)), ANY)
+
+
+def find(statements: Sequence[Statement], what: str, *, agents: bool = True) -> Slot | None:
+    """Find the value of what is asked for; None when no statement gives it.
+
+    Args:
+        agents: take what an agent says where nobody else says anything.
+    """
+    wanted = frozenset(subject_of(what)) - _ASKING
+    kinds = kinds_of(what)
+    best: tuple[tuple[int, ...], Slot] | None = None
+    for place, one in enumerate(statements):
+        if not one.values or not one.polarity or one.form == "header":
+            continue
+        own = one.asserts not in {"claim", "confirmation", "conclusion", "total"}
+        said = _is_said(one)
+        if not (agents or (said and own)):
+            continue
+        found = _best_value(one, wanted, kinds)
+        shared, places = _shared(statements, place, wanted)
+        if found is None or (wanted and not shared):
+            continue
+        rank = (int(own), int(said), shared + found[0], -kinds.index(found[1].kind), place)
+        if best is None or rank > best[0]:
+            best = (rank, Slot(found[1], places))
+    return None if best is None else best[1]
+
+
+def _is_said(one: Statement) -> bool:
+    """Say whether a statement comes from somebody other than the agent."""
+    return one.role not in {"assistant", "agent", "ai", "model"}
+
+
+def _shared(statements: Sequence[Statement], place: int, wanted: frozenset[str]) -> tuple[int, tuple[int, ...]]:
+    """Count the words that a statement shares with what is asked for, and name it with what it goes on from."""
+    one = statements[place]
+    words = one.subject | subject_of(" ".join((*one.path, *(cell.name for cell in one.cells))).replace("_", " "))
+    shared = len(words & wanted)
+    before = place - 1
+    if before >= 0 and statements[before].turn == one.turn and statements[before].form not in {"row", "question"}:
+        told = len(statements[before].subject & wanted)
+        if told and not shared:
+            return told, (before, place)
+        if told and not words:
+            return shared + told, (before, place)
+    return shared, (place,)
+
+
+def _best_value(one: Statement, wanted: frozenset[str], kinds: Sequence[str]) -> tuple[int, Value] | None:
+    """Give the value of a statement that is meant, with how many words its cell shares; None when it has none."""
+    best: tuple[tuple[int, int, int], Value] | None = None
+    cells = one.cells if any(cell.values for cell in one.cells) else ()
+    named = [(len(subject_of(cell.name.replace("_", " ")) & wanted), held) for cell in cells for held in cell.values]
+    for order, (shared, found) in enumerate(named or [(0, held) for held in one.values]):
+        if found.kind not in kinds:
+            continue
+        rank = (shared, -kinds.index(found.kind), -order)
+        if best is None or rank > best[0]:
+            best = (rank, found)
+    return None if best is None else (best[0][0], best[1])
