@@ -47,6 +47,10 @@ _PLACE = (
 _LEFT = r"left of|before|ahead of|in front of|above|over|earlier than|prior to|precedes?|sooner than|north of"
 _RIGHT = r"right of|after|behind|below|under|later than|follows?|succeeds|south of"
 _BESIDE = r"next to|beside|adjacent to|alongside|neighbou?rs?|side by side with"
+_EACH_OTHER = (
+    r"\b(?:next to each other|side by side|(?:are|be) (?:not )?neighbou?rs|adjacent(?: to each other)?"
+    r"|beside each other)\b"
+)
 _DIRECT = (
     r"\b(?:directly|immediately|right (?=next|before|after|behind|in front|above|below)|just|exactly one|straight)\b"
 )
@@ -202,6 +206,8 @@ def _relation(low: str, both: Sequence[str], *, negative: bool) -> Clue | None:
     behind = low[low.rfind(other) + len(other) :]
     direct = _compiled(_DIRECT).search(between) is not None
     said = between
+    if _compiled(_EACH_OTHER).search(behind) and between.strip() in {"and", "und", "&", "or", ", and"}:
+        return Clue("beside", (one,), (other,), negative=negative)
     if _compiled(_BESIDE).search(said):
         side = _compiled(r"\b(?:on|to) (?:the|his|her|their|its) (left|right)").search(behind)
         if side is not None:  # "Ana sits right next to Ben, on the right side"

@@ -44,7 +44,7 @@ _WHO = (
 _SUM = (
     r"\b(?:totals?|sums?|in all|altogether|together|how much (?:is|was|did|do|does|are|will|would)|overall"
     r"|amount|bill|paid|pay|owe|spent|spend"
-    r"|cost in|grand|gesamt|insgesamt|zusammen|combien|cu\u00e1nto|in dollars|in euros?)\b|\u591a\u5c11"
+    r"|cost in|costs?\b(?! of)|grand|gesamt|insgesamt|zusammen|combien|cu\u00e1nto|in dollars|in euros?)\b|\u591a\u5c11"
     r"|\u5408\u8ba1|\u603b"
 )
 _SUBTOTAL = (

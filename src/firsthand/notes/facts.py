@@ -171,12 +171,25 @@ def facts(statements: Sequence[Statement]) -> tuple[Fact, ...]:
 
 def facts_of(statement: Statement, place: int) -> Iterator[Fact]:
     """Give the facts of one statement; what it concludes or repeats from hearsay is none."""
-    if not statement.values or statement.asserts or statement.form in {"header", "heading"}:
+    if not statement.values or statement.form in {"header", "heading"}:
         return
     found = _of_cells(statement, place) if statement.form == "row" else _of_text(statement, place)
     for fact in found:
+        if statement.asserts and not _says_itself(statement, fact):
+            continue
         adds = _compiled(_MORE).search(statement.text.lower()) is not None and not statement.corrects
         yield replace(fact, holds=fact.holds and statement.polarity, adds=adds)
+
+
+def _says_itself(statement: Statement, fact: Fact) -> bool:
+    """Say whether a statement that sums up, concludes or cites says something of its own all the same.
+
+    A whole line does ("to sum up: 11 pens at $2", "somebody said: 4 pads at $3"), and so does a fee ("delivery came
+    to $10"); an amount is what it concludes.
+    """
+    if fact.sort == "line":
+        return statement.asserts in {"conclusion", "claim"}
+    return fact.sort in {"fee", "rate"} and statement.asserts in {"total", "conclusion"}
 
 
 # rows ----------------------------------------------------------------------------------------------
@@ -265,6 +278,8 @@ def _of_money(statement: Statement, money: Value, name: frozenset[str], place: i
     if _compiled(_FEE).search(low) or (_compiled(_DISCOUNT).search(low) and not _compiled(_EACH).search(low)):
         sign = -1 if _compiled(_DISCOUNT).search(low) else 1
         yield Fact("fee", name, place, None, sign * (money.amount or Fraction(0)), money.unit)
+    elif _compiled(_TOTAL_NAMES).search(above):
+        yield Fact("amount", name, place, None, money.amount, money.unit)
     elif _compiled(_EACH).search(low) or _compiled(_PRICE_NAMES).search(above):
         yield Fact("price", name, place, None, money.amount, money.unit)
     elif _compiled(_A_THING).match(low) and _compiled(_AT).search(_before(statement, money)):
@@ -395,7 +410,10 @@ def basket(found: Sequence[Fact], statements: Sequence[Statement]) -> Basket:
     modifiers: list[Fact] = []
     replaced: list[int] = []
     rejected: list[int] = []
-    for fact in found:
+    hearsay = [fact for fact in found if statements[fact.place].asserts == "claim"]
+    for fact in (*(fact for fact in found if fact not in hearsay), *hearsay):
+        if fact in hearsay and _known(lines, fact, statements) is not None:
+            continue
         if not fact.holds:
             rejected.append(fact.place)
             known = _known(lines, fact, statements) if statements[fact.place].corrects else None

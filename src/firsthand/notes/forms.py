@@ -26,6 +26,7 @@ Form = Literal["sentence", "clause", "row", "header", "item", "field", "heading"
 
 _compiled = cache(re.compile)
 _JSON_SIGN = r'\s*("(?:[^"\\\n]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[{}\[\],:])'
+_JSON_OPENS = r"([^{}\[\]\"]{0,80})([{\[](?=\s*[\"{\[\d\]}]|$))"
 _BULLET = (
     r"[ \t]*(?:[-*+\u2022\u00b7\u2013\u25e6]|\(?\d{1,3}[.)]|[\u2713\u2717\u2714\u2718\u2705\u274c])[ \t]+"
     r"(?:\[[ xX]\][ \t]+)?"
@@ -93,8 +94,11 @@ class _Cutter:
             if not bare:
                 self.heading, self.above, at = (), [], at + 1
                 continue
-            tree = self._json(line) if bare[0] in "{[" else None
-            if tree is not None:
+            opening = _compiled(_JSON_OPENS).match(line.text)
+            tree = self._json(line.start + opening.start(2)) if opening is not None else None
+            if opening is not None and tree is not None:
+                if opening[1].strip():
+                    yield Piece("heading", *_bare(self.text, line.start, line.start + opening.end(1)), self.heading)
                 yield from _of_json(self.text, tree, self.heading)
                 at = self._after(tree.end)
                 continue
@@ -111,13 +115,13 @@ class _Cutter:
             yield from self._line(line, bare)
             at += 1
 
-    def _json(self, line: _Line) -> _Node | None:
+    def _json(self, start: int) -> _Node | None:
         """Read JSON at a line, None when there is none; what was tried in vain is not tried without end."""
         if self.tries >= JSON_TRIES or self.tried_characters > len(self.text):
             return None
-        found = _tree(self.text, line.start)
+        found = _tree(self.text, start)
         self.tries += 1
-        self.tried_characters += found.end - line.start
+        self.tried_characters += found.end - start
         return found.children[0] if found.children else None
 
     def _after(self, place: int) -> int:
@@ -196,7 +200,7 @@ class _Cutter:
         if match is None or match.end() >= end or len(match[1].split()) > 4:
             return None
         told = self.text[match.end() : end]
-        if len(told.split()) > 12 or _compiled(r"[.!?]\s+\S").search(told):
+        if len(told.split()) > 12 or _compiled(r"[.!?]\s+[^\W\d_a-z\u0430-\u044f]").search(told):
             return None
         self._leave(len(line.text) - len(line.text.lstrip()))
         path = tuple(key for _, key in self.above) or self.heading
@@ -228,6 +232,12 @@ class _Cutter:
         short = all(len(cell) <= 60 and not cell.endswith((".", "?", "!")) for row in texts for cell in row)
         digits = all(any(sign.isdigit() for sign in "".join(row)) for row in texts[1:])
         return short and digits
+
+
+def _bare(text: str, start: int, end: int) -> tuple[int, int]:
+    """Give the places of what stands between two, without the white space around it."""
+    said = text[start:end]
+    return start + len(said) - len(said.lstrip()), end - len(said) + len(said.rstrip())
 
 
 def _lines(text: str) -> Iterator[_Line]:

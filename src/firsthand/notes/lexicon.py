@@ -45,6 +45,11 @@ UNITS_OF_NUMBERS: dict[str, int] = {  # up to nineteen
     "doce": 12, "trece": 13, "catorce": 14, "quince": 15, "diecis\u00e9is": 16, "diecisiete": 17, "dieciocho": 18,
     "diecinueve": 19,
 }  # fmt: skip
+BESIDE_OTHERS = {  # words of one language that are others in English: numbers beside words that are only of that language
+    "elf": (11, r"\b(?:zw\u00f6lf|f\u00fcnf|sieben|acht|neun|zehn|vier|sechs|je|und|zu)\b"),
+    "once": (11, r"\b(?:cinco|cuatro|tres|seis|siete|ocho|nueve|diez|doce|cada|euros)\b"),
+    "seize": (16, r"\b(?:cinq|quatre|trois|sept|huit|neuf|dix|douze|chacun\w*|et)\b"),
+}  # fmt: skip
 TENS: dict[str, int] = {
     **{word: 10 * number for number, word in enumerate(_ENGLISH_TENS.split(), 2)},
     **GERMAN_TENS,
@@ -163,6 +168,18 @@ WEEKDAYS = {
     "lundi": 1, "mardi": 2, "mercredi": 3, "jeudi": 4, "vendredi": 5, "samedi": 6, "dimanche": 7,
     "lunes": 1, "martes": 2, "mi\u00e9rcoles": 3, "jueves": 4, "viernes": 5, "s\u00e1bado": 6, "domingo": 7,
 }  # fmt: skip
+WEEKDAYS_SHORT = {
+    "mon": 1,
+    "tue": 2,
+    "tues": 2,
+    "wed": 3,
+    "thu": 4,
+    "thur": 4,
+    "thurs": 4,
+    "fri": 5,
+    "sat": 6,
+    "sun": 7,
+}
 DAYS_FROM_NOW = {
     "today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1, "heute": 0, "morgen": 1, "gestern": -1,
     "aujourd'hui": 0, "demain": 1, "hoy": 0, "ma\u00f1ana": 1,

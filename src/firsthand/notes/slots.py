@@ -37,6 +37,7 @@ _ASKING = frozenset(
     """time date day what when who which that the asked user said much many long value number right correct should
     wanted want please tell know wrong think recheck check corrected""".split()  # noqa: SIM905 - so many quoted words are harder to read
 )
+_BY_AGENT = r"\b[Tt]he (?:agent|assistant|model|bot) (?:said|wrote|answered|put|claimed|told|gave)\b"
 ANY = ("number", "money", "time", "date", "percent", "duration", "word")
 
 
@@ -66,7 +67,9 @@ def find(statements: Sequence[Statement], what: str, *, agents: bool = True) -> 
     for place, one in enumerate(statements):
         if not one.values or not one.polarity or one.form == "header":
             continue
-        own = one.asserts not in {"claim", "confirmation", "conclusion", "total"}
+        own = one.asserts not in {"claim", "confirmation", "conclusion", "total"} and not _compiled(_BY_AGENT).search(
+            one.text
+        )
         said = _is_said(one)
         if not (agents or (said and own)):
             continue

@@ -190,7 +190,8 @@ def _says_no(cell: Named) -> bool:
 _compiled = cache(re.compile)
 _SENTENCE_END = r"[.!?]+[\"')\]\u201d]*(?=\s)|[\u3002\uff01\uff1f\uff1b\u0964\u061f]|;(?=\s)"
 _NO_END = (
-    r"(?:\b(?:e\.g|i\.e|etc|approx|no|nr|rs|dr|mr|mrs|ms|st|vs|ca|kr|st\u00fcck|z\.b|ca|incl|excl|a\.m"
+    r"(?:\b(?:e\.g|i\.e|etc|approx|no|nr|rs|dr|mr|mrs|ms|st|vs|ca|kr|st\u00fcck|z\.b|\u0448\u0442"
+    r"|\u0440\u0443\u0431|ca|incl|excl|a\.m"
     r"|p\.m|jan|feb|aug|sept?|oct|nov|dec)|\b[a-z])\.\Z"
 )
 _ARTICLE = r"\W*(?:and |und |et |y )?(?:an?|one|eine?n?|une?|una) "
@@ -259,7 +260,9 @@ def _affirmed(text: str, start: int, values: tuple[Value, ...]) -> tuple[tuple[V
     denied: list[Value] = []
     for number, one in enumerate(values):
         behind = text[one.end : values[number + 1].start] if number + 1 < len(values) else ""
-        no = marks.denied_before(text[max(start, one.start - 60) : one.start])
+        no = (
+            marks.denied_before(text[max(start, one.start - 60) : one.start]) or text[one.start - 2 : one.start] == "~~"
+        )
         (denied if no or (behind and len(behind) < 8 and marks.changed_to(behind)) else holds).append(one)
     return tuple(holds), tuple(denied)
 
@@ -290,8 +293,8 @@ def _clauses(whole: Statement) -> Iterator[Statement]:
         yield _as_denied(
             replace(
                 whole, text=said, start=start, end=end, form="clause" if whole.form != "question" else whole.form,
-                values=tuple(inside), denied=denied, polarity=polarity, asserts=marks.asserts(said) or whole.asserts
-                if whole.asserts == "claim" else marks.asserts(said), path=path, cells=(),
+                values=tuple(inside), denied=denied, polarity=polarity, path=path, cells=(),
+                asserts=whole.asserts if whole.asserts == "claim" else marks.asserts(said.removeprefix(label)),
             )
         )  # fmt: skip
 
@@ -576,4 +579,7 @@ def stem(word: str) -> str:
         word = word[:-2]
     elif len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
+    for end in ("ing", "ed"):
+        if len(word) > len(end) + 3 and word.endswith(end):
+            word = word[: -len(end)]
     return word.replace("our", "or") if len(word) > 4 else word

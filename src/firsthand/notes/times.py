@@ -28,7 +28,7 @@ _SLASHED = r"(\d\d?)/(\d\d?)/(\d{4}|\d\d)(?![\d/]\d)"
 _FAR_DATE = r"(?:(\d{4})\s?[\u5e74\ub144]\s?)?(\d\d?)\s?[\u6708\uc6d4]\s?(\d\d?)\s?[\u65e5\u53f7\u865f\uc77c]"
 _HALF = r"(?:\s?([ap])(?:\.\s?m\.|m\b))"
 _CLOCK = rf"(\d\d?):(\d\d)(?::(\d\d)(?:\.\d+)?)?(?![\d:]){_HALF}?"
-_HOUR = rf"(\d\d?)(?:\.(\d\d))?(?:{_HALF}|\s?(?:o'clock|uhr)\b(?:\s(\d\d)\b)?)"
+_HOUR = rf"(\d\d?)(?:\.(\d\d))?(?:{_HALF}|\s?uhr\b(?:\s(\d\d)\b)?)"
 _AFTER_HOUR = "[\u70b9\u9ede\u65f6\u6642\uc2dc]"
 _FAR_CLOCK = (
     rf"(\d\d?|[{NUMERALS}]{{1,3}})\s?{_AFTER_HOUR}\s?(?:(\u534a)|(\d\d?|[{NUMERALS}]{{1,3}})\s?[\u5206\ubd84])?"
@@ -38,6 +38,7 @@ _PAST = (
     r"(half|quarter|[a-z]+(?:-[a-z]+)?|\d\d?)( minutes?)? (past|after|to|before) ([a-z]+|\d\d?)\b"
     r"(?![:.]\d)(?!\s*(?:%|percent|people|of\b))"
 )
+_OCLOCK = r"([a-z]+|\d\d?) o'clock(?: (?:in the |at )(morning|afternoon|evening|night))?"
 _GERMAN_PAST = r"(halb|viertel nach|viertel vor) ([a-z\u00e4\u00f6\u00fc]+|\d\d?)\b"
 _MONTH = "|".join(sorted(lexicon.MONTHS, key=len, reverse=True))
 _OF = r"\s?(?:st|nd|rd|th|er|\u00ba|\.)?,?\s(?:of\s|de\s)?"
@@ -105,13 +106,15 @@ def time_at(low: str, start: int) -> Told | None:
     """Read the time of day, or the 1h30, that begins at a digit; None when none does."""
     before = low[start - 1 : start]
     match = _compiled(_CLOCK).match(low, start) if before != ":" else None
+    if match is not None and match[4] is None and _compiled(r"\s?(?:h|hrs?|hours?|std)\b").match(low, match.end()):
+        return Told("duration", Fraction(int(match[1]) * 3600 + int(match[2]) * 60), "", match.end())
     if match is not None:
         return _time(match[1], match[2], match[4], match.end(), seconds=match[3])
     match = _compiled(_HOUR).match(low, start) if before not in {".", ":"} else None
     if match is not None:
         return _time(match[1], match[2] or match[4], match[3], match.end())
     match = _compiled(r"(\d\d?)h(\d\d)?\b").match(low, start)
-    if match is not None and word_before(low, start) in lexicon.BEFORE_A_TIME:
+    if match is not None and (match[2] == "00" or word_before(low, start) in lexicon.BEFORE_A_TIME):
         return _time(match[1], match[2], None, match.end())
     if match is not None and match[2]:
         return Told("duration", Fraction(int(match[1]) * 3600 + int(match[2]) * 60), "", match.end())
@@ -151,6 +154,11 @@ def past_at(low: str, start: int) -> Told | None:
             return None  # "four after nine" counts something, and so does "2 to 3"
         minutes = hour * 60 + (off if match[3] in {"past", "after"} else -off)
         return Told("time", Fraction(minutes % 1440), "", match.end())
+    match = _compiled(_OCLOCK).match(low, start)
+    hour = small(match[1]) if match is not None else None
+    if match is not None and hour is not None:
+        late = match[2] in {"afternoon", "evening"} or (match[2] == "night" and hour > 6)
+        return _time(str(hour), None, ("p" if late else "a") if match[2] and hour <= 12 else None, match.end())
     match = _compiled(_GERMAN_PAST).match(low, start)
     hour = small(match[2]) if match is not None else None
     if match is None or hour is None or not 1 <= hour <= 24:

@@ -64,10 +64,15 @@ def same(one: Value, other: Value) -> bool:
     if one.kind != other.kind:
         return False
     if one.amount is None or other.amount is None:
-        return one.text.casefold() == other.text.casefold()
+        return _bare(one.text) == _bare(other.text)
     if one.kind == "money" and "" in {one.unit, other.unit}:
         return one.amount == other.amount
     return in_base(one) == in_base(other)
+
+
+def _bare(text: str) -> str:
+    """Give an exact string for comparing: a telephone number without its gaps, another one in small letters."""
+    return re.sub(r"[ /()-]", "", text) if text.startswith("+") else text.casefold()
 
 
 def in_base(one: Value) -> tuple[str, Fraction | None]:
@@ -112,6 +117,7 @@ _EXACT = (
     r"|(?<![\w.,])v\d+(?:\.\d+)+(?!\w)"
     rf"|(?<![\w-])(?!(?:{_LIKE_MONEY})\d)[a-z_][^\W\d]*(?:-[^\W\d]+)*-?\d\w*(?:[-.]\w+)*"
     r"|(?<![\w.,-])\d+[a-z_]{2,}\d\w*(?:-\w+)*"
+    r"|\+\d{1,3}(?:[ /-]?\(?\d{2,}\)?){2,6}(?!\w)"
 )
 _AN_HOUR = r"(half|quarter of)? ?an? (hour|minute|dozen|kilo|litre|liter)\b( and a half\b)?"
 _NOT_ONE_AFTER = frozenset(
@@ -221,6 +227,10 @@ class _Reader:
             return self._told(start, times.month_at(self.low, start))
         if token in lexicon.WEEKDAYS:
             return self._made("date", lexicon.WEEKDAYS[token], "weekday", start, end)
+        if token in lexicon.WEEKDAYS_SHORT and self.text[start].isupper():
+            return self._made("date", lexicon.WEEKDAYS_SHORT[token], "weekday", start, end)
+        if token in lexicon.BESIDE_OTHERS and _compiled(lexicon.BESIDE_OTHERS[token][1]).search(self.low):
+            return self._measured(Amount(Fraction(lexicon.BESIDE_OTHERS[token][0]), start, end, spelled=True))
         if token in lexicon.DAYS_FROM_NOW:
             return self._made("date", lexicon.DAYS_FROM_NOW[token], "relative", start, end)
         if token in lexicon.TIMES_NAMED:
