@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from firsthand.errors import InvalidArgument
-from firsthand.evals.reclaim import policies, scoring, seam
+from firsthand.evals.reclaim import drift, policies, scoring, seam
 from firsthand.evals.reclaim.ask import Probe, Talk, made, opening, talk
 from firsthand.evals.reclaim.corrections import asking, correction
 from firsthand.evals.reclaim.items import Case, Item, key, sha256
@@ -66,13 +66,14 @@ def ask(case: Case, reader: Reader, *, over: str = CUT, probe: Probe | None = No
 def _hop(case: Case, problem: Problem, number: int, reader: Reader, carried: Carried, memory: Memory) -> Talk:
     """Live one session."""
     planted = case.premise and number == 1
-    note = f"\nA note from a colleague says that {problem.premise}. Use it." if planted else ""
+    note = f"\n{drift.noted(problem, case.wording).strip()}" if planted else ""
     asked = asking(replace(problem, ask=ASK))
     turn = f"{NEW} {problem.listed[number - 1]}.{note}\n{asked}"
     before = opening(carried.text, memory)
     if not planted:
         return talk(reader, before, [turn], memory)
-    reply = f"Going by the note, the running total is {problem.unit}{_wrong(problem, 1)}.\nANSWER: {_wrong(problem, 1)}"
+    wrong = _wrong(problem, 1)
+    reply = f"{drift.committed(ASK, f'{problem.unit}{wrong}', case.wording)}\nANSWER: {wrong}"
     messages = (*before, {"role": "user", "content": turn}, {"role": "assistant", "content": reply})
     return Talk(messages, (reply,), (), sum(estimate(one["content"]) for one in before) + estimate(turn))
 

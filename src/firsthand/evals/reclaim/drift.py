@@ -100,11 +100,10 @@ def dialogue(
     if problem.session:
         return _real(problem, depth, filler, wording)
     told = _told(problem, depth, source_at)
-    note = _PREMISES[wording].format(premise=problem.premise) if premise else ""
+    note = noted(problem, wording) if premise else ""
     opening = f"{problem.about}{_lines(told[0])}{note} Now give me {problem.ask}."
     shown = problem.shown(problem.attractor)
-    committed = _COMMITTED[wording].format(ask=problem.ask, shown=shown)
-    asked = [(opening, f"{committed}\nANSWER: {problem.attractor}")]
+    asked = [(opening, f"{committed(problem.ask, shown, wording)}\nANSWER: {problem.attractor}")]
     asked += [
         (f"{user}{_lines(lines)}", said)
         for (user, said), lines in zip(_later(problem, depth, wording), told[1:], strict=True)
@@ -115,6 +114,16 @@ def dialogue(
         messages.append({"role": "user", "content": user})
         messages.append({"role": "assistant", "content": assistant if say is None else say(messages)})
     return messages
+
+
+def noted(problem: Problem, wording: int) -> str:
+    """Say the wrong premise, and that it is to be used."""
+    return _PREMISES[wording].format(premise=problem.premise)
+
+
+def committed(ask: str, shown: str, wording: int) -> str:
+    """Say the wrong conclusion for the first time."""
+    return _COMMITTED[wording].format(ask=ask, shown=shown)
 
 
 def _real(problem: Problem, depth: int, filler: int, wording: int) -> list[dict[str, str]]:

@@ -25,6 +25,7 @@ PEOPLE_MAX = 7
 NOTHING_YET = "nothing yet"
 """What is carried into the first session of a chain."""
 
+_POINTER = re.compile(r"\bfh:\S*")
 _SEGMENT = re.compile(r"\n|;|[.?!](?=\s|$)")
 _NO_SOURCE = re.compile(
     r"considered|not bought|not chosen|replaced:|rejected|wrote down|\bnote\b.{0,24}\bsa(?:id|ys)\b|conclu|going by|"
@@ -143,8 +144,8 @@ def by_the_user(text: str) -> str:
 
 
 def segments(text: str) -> Iterator[str]:
-    """Yield the sentences, rows and list entries of a text."""
-    for part in _SEGMENT.split(text):
+    """Yield the sentences, rows and list entries of a text, without pointers: their digits are no amounts."""
+    for part in _SEGMENT.split(_POINTER.sub(" ", text)):
         if part and part.strip(" |*-•\t>"):
             yield part.strip(" |*-•\t>")
 
