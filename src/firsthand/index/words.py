@@ -110,7 +110,7 @@ def words_of(text: str, head: str = "") -> Words:
     """Give what of a text counts for ranking: as `of_text`, with pairs of signs as the only exact strings."""
     plain, spaceless = _plain(text, head)
     if _HUMP.search(plain):
-        plain += _humps(_pieces(plain))
+        plain += _humps(_pieces(plain, mixed=True))
     return Words(plain, " ".join(map(token, dict.fromkeys(_pairs(spaceless, single=True)))) if spaceless else "")
 
 
@@ -142,9 +142,10 @@ def _is_numbered(text: str, at: int) -> bool:
     return not at or not text[at - 1].isalnum()
 
 
-def _pieces(text: str) -> dict[str, None]:
-    """Cut a text at its spaces, each piece once, in order, none of them long."""
-    pieces = dict.fromkeys(text.split())
+def _pieces(text: str, *, mixed: bool = False) -> dict[str, None]:
+    """Cut a text at its spaces, each piece once, in order, none of them long; or those alone that hold capitals."""
+    cut = text.split()
+    pieces = dict.fromkeys([piece for piece in cut if not piece.islower()] if mixed else cut)
     if len(text) > STRING_CHARACTERS_MAX and max(map(len, pieces), default=0) > STRING_CHARACTERS_MAX:
         step = STRING_CHARACTERS_MAX
         pieces = dict.fromkeys(word[at : at + step] for word in pieces for at in range(0, len(word), step))
@@ -383,5 +384,6 @@ def _pairs(runs: Iterable[str], *, single: bool) -> list[str]:
 
 def _humps(pieces: Iterable[str]) -> str:
     """Give the parts of camel-case names, as words after the text."""
-    mixed = " ".join([piece for piece in pieces if not piece.islower()])
+    search = _HUMP.search
+    mixed = " ".join([piece for piece in pieces if not piece.islower() and search(piece)])
     return "\n" + " ".join([_BETWEEN_HUMPS.sub(" ", word) for word in _HUMPED_WORD.findall(mixed)])

@@ -33,6 +33,7 @@ Damaged = Callable[[int, StoreDamaged], None]
 PIECE_BYTES = 1 << 20
 _FROM = f"SELECT {COLUMNS} FROM event "  # noqa: S608 - a constant
 _PAGE = 256
+_NO_BOUND = 1 << 62  # beyond every position
 _KEPT = "AND (body IS NOT NULL OR salt IS NOT NULL)"  # half a body is damage, none is an erasure
 _NAMESPACE = "SELECT name FROM namespace WHERE key = ?"
 
@@ -135,7 +136,7 @@ class Reader:
         """
         bound = self.namespace_key(namespace)
         where, by = "namespace = ?", "position"
-        low, high = after, before if before is not None else 1 << 62
+        low, high = after, before if before is not None else _NO_BOUND
         if session is not None:
             found = self._one("SELECT key FROM session WHERE namespace = ? AND name = ?", (bound, session))
             if found is None:
@@ -174,6 +175,8 @@ class Reader:
         """
         if position <= 0:
             return -1
+        if position >= _NO_BOUND - 1:
+            return position
         exact = self._one("SELECT sequence FROM event WHERE position = ? AND session = ?", (position, session))
         if exact is not None:
             return int(exact)

@@ -27,12 +27,23 @@ _ELLIPSIS = "…"
 _JOINER = "\u200d"
 
 
-def largest(fits: Callable[[int], bool], low: int, high: int) -> int | None:
-    """Find a number from low to high that fits, the largest if smaller ones fit whenever it does; None for none."""
+def largest(fits: Callable[[int], bool], low: int, high: int, guess: int | None = None) -> int | None:
+    """Find a number from low to high that fits, the largest if smaller ones fit whenever it does; None for none.
+
+    Args:
+        guess: where it may be: is it near, half as many are tried.
+    """
     if high < low or not fits(low):
         return None
     if fits(high):
         return high
+    step = 16
+    while guess is not None and low < guess < high:
+        if fits(guess):
+            low, guess = guess, guess + step
+        else:
+            high, guess = guess, guess - step
+        step *= 4
     while high - low > 1:
         middle = (low + high) // 2
         if fits(middle):
@@ -57,11 +68,15 @@ def shorten(
         return shown + end if shown else shorten(text, tokens_max, count)
     if tokens_max < 1:
         return ""
-    if len(text) <= tokens_max * CHARACTERS_A_TOKEN_MAX and count(text) <= tokens_max:
+    most = tokens_max * CHARACTERS_A_TOKEN_MAX
+    whole = count(text) if len(text) <= most else None
+    if whole is not None and whole <= tokens_max:
         return text
     around = _Around(text, pointer)
-    most = min(len(text) - 1, tokens_max * CHARACTERS_A_TOKEN_MAX)
-    kept = largest(lambda kept: count(around(kept)) <= tokens_max, 2, most)
+    most = min(len(text) - 1, most)
+    # As much of it as of its tokens, less those of the line between: near enough to begin there.
+    guess = len(text) * (tokens_max - count(around(0))) // whole if whole else None
+    kept = largest(lambda kept: count(around(kept)) <= tokens_max, 2, most, guess)
     return around(kept) if kept is not None else _begun(text, tokens_max, count)
 
 

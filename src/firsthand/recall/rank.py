@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 
 from firsthand.value import value
 
@@ -117,17 +118,20 @@ def match(
         around: tokens of its context: a term that only stands there counts once, and not for the length.
         named: keys that stand in what it is called.
     """
-    counts = Counter(tokens)
+    counts = Counter(filter(terms.__contains__, tokens))
     exact, folded = [], []
-    even = ""
+    even = lower = ""
     for one in wanted:
         if not one.opens and any(key in terms and key not in counts for key in one.keys):
             continue  # a row without one of its words does not hold the string: no need to read it for that
         if any(stands(one.string, text, opens=one.opens) for text in texts):
             exact.append(one)
             continue
-        even = even or fold(f"{head} {texts[-1]}")
-        if stands(fold(one.string), even, opens=one.opens):
+        lower = lower or f"{head} {texts[-1]}".casefold()
+        string = _folded(one.string)
+        if " " in string:  # only such a one may stand there over a line's end
+            even = even or " ".join(lower.split())
+        if stands(string, even if " " in string else lower, opens=one.opens):
             folded.append(one)
     times = {key: counts[key] or 1 for key in terms if key in counts or key in around}
     return Match(times, len(tokens), tuple(exact), tuple(folded), named)
@@ -194,6 +198,11 @@ def stands(string: str, text: str, *, opens: bool = False) -> bool:
             return True
         at = text.find(string, at + 1)
     return False
+
+
+@lru_cache(maxsize=256)  # a query's strings are looked for in each row
+def _folded(string: str) -> str:
+    return fold(string)
 
 
 def fold(text: str) -> str:
