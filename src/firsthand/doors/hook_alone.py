@@ -26,27 +26,27 @@ ALONE_FILE = "alone"
 AFTERWARDS_S = 20
 """A child whose answer is given may work so long on what waits, where there is no daemon to do it."""
 
+_WHY = {
+    b"E": "its process ended without an answer",
+    b"N": f"{ALONE_MAX} hooks answer by themselves already",
+}
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def answer(call: "Any", payload: bytes, folder: str, by: float, files: "Any") -> bytes:
     """Answer without a daemon, in a child process; what is not answered by that time is kept, and nothing is said."""
-    place = _place(folder, files)
-    if place is None:
-        files.keep(call, payload, folder, f"{ALONE_MAX} hooks answer by themselves already", host_waits=True)
-        return b""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         os.close(reading)
-        _work(call, payload, folder, (writing, place), by, files)
+        _work(call, payload, folder, writing, by, files)
     os.close(writing)
     said = _until(reading, by)
     if said[:1] == b"A":
         return said[1:]
     os.kill(child, 9)  # it has died, or hangs; it is ours and not waited for, so the number is still its own
-    why = "its process ended without an answer" if said == b"E" else "no answer in time"
-    files.keep(call, payload, folder, why, host_waits=True)
+    why = _WHY.get(bytes(said), "no answer in time")
+    files.apart(lambda: files.keep(call, payload, folder, why))
     return b""
 
 
@@ -145,15 +145,18 @@ def _become(folder: str, lock: int, files: "Any") -> None:
 # the child -----------------------------------------------------------------------------------------
 
 
-def _work(call: "Any", payload: bytes, folder: str, held: tuple[int, int], by: float, files: "Any") -> None:
-    """Answer in a child process; never returns. It holds the way back, and its place among those who answer."""
-    writing, place = held
+def _work(call: "Any", payload: bytes, folder: str, writing: int, by: float, files: "Any") -> None:
+    """Answer in a child process; never returns."""
     try:
         import gc
 
         gc.disable()  # so short a process makes no garbage worth the looking
         os.setsid()
-        _let_go(writing, place)
+        _let_go(writing)
+        place = _place(folder, files)
+        if place is None:
+            os.write(writing, b"N")
+            return
         find_package()
         from firsthand.doors import hook_asking
         from firsthand.doors.hook_answering import afterwards, answer_once

@@ -101,7 +101,7 @@ def _answer(_signal: "Any", load: "Any", environment: "Any", call: Call, folder:
     alone, files = load("hook_alone"), load("hook_files")
     write(1, alone.answer(call, payload, folder, begun + LIMIT_MS / 1000, files))
     if wanted:
-        alone.start_daemon(folder, files)
+        files.apart(lambda: alone.start_daemon(folder, files))
 
 
 def call_of(environment: "Any", arguments: list[str]) -> Call:

@@ -2,41 +2,62 @@
 
 The invariant: what is not kept is named in the log of hooks, and what cannot stand
 there goes to standard error. A kept call is on disk when `keep` returns, power loss
-included; where a disk takes longer than `SYNC_S` over it, the log of hooks says so.
+included; a process that a host waits for has a child do it, and waits `APART_S` at most.
 
 Like `hook_asking` it is loaded without the package, and knows no daemon.
 """
 
 import os
-import sys
+import select
 import time
 
 TYPE_CHECKING = False  # known to type checkers by its name; `typing` would cost 3 ms
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 KEPT_CALLS_MAX = 1_000
 KEPT_FOLDER = "late"  # below hooks/ in the store
 LOG_FILE, LOG_BYTES_MAX = "hooks.log", 256 << 10
-SYNC_S = 0.2
-"""A host waits no longer than this for a kept call to be synced; the sync itself goes on."""
+APART_S = 0.2
+"""A host waits no longer than this for what a child does on the disk; the child itself goes on."""
 LOCK_FILE, STARTS_FILE = "daemon.lock", "starts"
 
 
 def give_up(call: "Any", folder: str, payload: bytes | None) -> None:
     """Keep a call whose process hangs, or say that its payload never came."""
     if payload is None:
-        log(folder, f"the payload of a hook of {call.host} did not end in time; nothing was recorded")
+        apart(lambda: log(folder, f"the payload of a hook of {call.host} did not end in time; nothing was recorded"))
     else:
-        keep(call, payload, folder, "the hook hung", host_waits=True)
+        apart(lambda: keep(call, payload, folder, "the hook hung"))
 
 
-def keep(call: "Any", payload: bytes, folder: str, why: str, *, host_waits: bool = False) -> None:
-    """Put a call into the store's folder of late calls, durably; say in the log why, or that it is lost.
+def apart(work: "Callable[[], object]") -> None:
+    """Do something on the disk in a child process, since nothing interrupts a wait for a disk, and the host waits.
 
-    Args:
-        host_waits: for this very process, so that a disk that hangs must not hold it (and it may fork).
+    What can only be said on standard error is said there, if it is known in time.
     """
+    reading, writing = os.pipe()
+    if not os.fork():
+        try:
+            os.setsid()
+            nothing = os.open(os.devnull, os.O_RDWR)
+            for stream, now in ((0, nothing), (1, nothing), (2, writing)):  # the host waits for the end of its own
+                os.dup2(now, stream)
+            os.closerange(3, 256)
+            work()
+        finally:
+            os._exit(0)
+    os.close(writing)
+    by = time.monotonic() + APART_S
+    while select.select([reading], [], [], max(0.0, by - time.monotonic()))[0] and (said := os.read(reading, 4_096)):
+        os.write(2, said)
+    os.close(reading)
+
+
+def keep(call: "Any", payload: bytes, folder: str, why: str) -> None:
+    """Put a call into the store's folder of late calls, durably; say in the log why, or that it is lost."""
+    begun = time.monotonic()
     late = os.path.join(call.store, "hooks", KEPT_FOLDER)
     path = os.path.join(late, f"{int(call.moment_ns):020d}-{call.nonce}.0.call")
     try:
@@ -48,14 +69,13 @@ def keep(call: "Any", payload: bytes, folder: str, why: str, *, host_waits: bool
         with open(part, "wb") as file:
             file.write(call.frame(payload))
         os.replace(part, path)
-        if not host_waits:
-            sync(path)
-        elif not _synced_in_time(path):
-            why = f"{why}; the disk had not confirmed the kept call after {SYNC_S} s"
+        sync(path)
     except OSError as error:
         log(folder, f"{why}; the call could not be kept either and is lost: {error}")
         return
-    log(folder, f"{why}; the call of {call.host} is kept and will be recorded later")
+    taken = time.monotonic() - begun
+    slowly = f" (the disk took {taken:.1f} s over it)" if taken > APART_S else ""
+    log(folder, f"{why}; the call of {call.host} is kept and will be recorded later{slowly}")
 
 
 def sync(path: str) -> None:
@@ -72,34 +92,13 @@ def sync(path: str) -> None:
             os.close(descriptor)
 
 
-def _synced_in_time(path: str) -> bool:
-    """Sync in a child process, since nothing interrupts a wait for a disk; False when it was not done in time."""
-    child = os.fork()
-    if not child:
-        code = 1
-        try:
-            os.setsid()
-            os.closerange(0, 256)  # the host waits for the end of its streams
-            sync(path)
-            code = 0
-        finally:
-            os._exit(code)
-    by = time.monotonic() + SYNC_S
-    while time.monotonic() < by:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return status == 0
-        time.sleep(0.001)
-    return False
-
-
 def log(folder: str, text: str) -> None:
     """Write a line to the log of hooks, which is moved aside once when it is full; the last resort is stderr."""
     said = " ".join(filter(None, text.splitlines()))  # what a payload says must not pass for a line of ours
     line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {os.getpid()} {said}\n"
     path = os.path.join(folder, LOG_FILE)
     if not folder:  # the user has no home
-        sys.stderr.write(f"firsthand: {text}\n")
+        _say(text)
         return
     try:
         make_folder(folder)
@@ -109,7 +108,15 @@ def log(folder: str, text: str) -> None:
             os.replace(path, f"{path}.1")
         os.close(descriptor)
     except OSError as error:
-        sys.stderr.write(f"firsthand: {text} (and {path} cannot be written: {error})\n")
+        _say(f"{text} (and {path} cannot be written: {error})")
+
+
+def _say(text: str) -> None:
+    """Say something on standard error, which hosts show in their own logs alone."""
+    try:
+        os.write(2, f"firsthand: {text}\n".encode("utf-8", "backslashreplace"))
+    except OSError:  # there is none: nobody is there to be told
+        return
 
 
 def make_folder(path: str) -> None:
