@@ -101,7 +101,10 @@ class Known:
         self.statements = statements
         said = facts.facts(statements)
         own = [fact for fact in said if is_said(statements[fact.place])]
-        self.facts: Sequence[Fact] = own if any(fact.sort in {"line", "amount", "price"} for fact in own) else said
+        self.facts: Sequence[Fact] = own
+        if not any(fact.sort in {"line", "amount", "price"} for fact in own):
+            lines = [fact for fact in said if fact.sort == "line"]  # nobody but an agent listed anything
+            self.facts = said if len(lines) > 1 else own
         self.basket: Basket = facts.basket(self.facts, statements)
         self.clue_places = self._clue_places()
         self.puzzle: Puzzle = puzzle_of([statements[place].text for place in self.clue_places])

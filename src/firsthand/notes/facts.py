@@ -58,8 +58,8 @@ _FEE = (
     r"|livraison|env\u00edo|on top|packing)\b"
 )
 _RATE = (
-    r"\b(?:exchange|rate|one euro|one dollar|1 euro|1 dollar|one pound|1 pound|(?:is|was|were|buys|equals"
-    r"|=) [\d.,]+ \w+)\b"
+    r"\b(?:exchange|rate|one euro|one dollar|1 euro|1 dollar|one pound|1 pound)\b"
+    r"|(?:\b(?:is|was|were|buys|equals)|=) [\d.,]+ \w+\b"
 )
 _MORE = r"\b(?:also|another|more|additional|extra|plus|as well|too|further|on top of that)\b"
 _A_THING = (
@@ -207,7 +207,8 @@ def _of_cells(statement: Statement, place: int) -> Iterator[Fact]:
     elif count is not None and amount is None:
         yield Fact("count", name, place, count.amount)
     elif amount is not None:
-        yield Fact("amount", name, place, None, amount.amount, _unit(amount))
+        unit = "seconds" if amount.kind == "duration" else amount.unit
+        yield Fact("amount", name, place, None, amount.amount, unit)
 
 
 def _columns(cells: Sequence[Named]) -> tuple[Value | None, Value | None, Value | None]:
@@ -360,10 +361,6 @@ def _without(statement: Statement, values: Sequence[Value]) -> str:
 def named(words: str) -> frozenset[str]:
     """Give the words of a thing's name in one spelling."""
     return frozenset(subject_of(words) - _GENERIC)
-
-
-def _unit(one: Value) -> str:
-    return "seconds" if one.kind == "duration" else one.unit
 
 
 # together ------------------------------------------------------------------------------------------

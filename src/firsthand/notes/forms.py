@@ -209,7 +209,8 @@ class _Cutter:
     def _table(self, at: int) -> list[list[Cell]]:
         """Give the rows of the table that begins at a line; empty when none does."""
         for splitter in (_barred, _separated, _aligned):
-            if at < self.no_table_before.get(splitter, 0):
+            bulleted = splitter is not _barred and _compiled(_BULLET).match(self.lines[at].text) is not None
+            if at < self.no_table_before.get(splitter, 0) or bulleted:
                 continue
             rows: list[list[Cell]] = []
             width = 0
@@ -229,6 +230,9 @@ class _Cutter:
         texts = [[self.text[cell.start : cell.end] for cell in row] for row in rows]
         if barred:
             return len(rows) > 1 or len(rows[0]) > 2
+        grouped = any(_compiled(r"\d{3}(?:\.\d+)?\D*").fullmatch(cell) for row in texts for cell in row)
+        if grouped and any(sign.isdigit() for sign in "".join(texts[0])) and "," in self.text[rows[0][0].end :][:1]:
+            return False  # "9,155.50" is one number in a list, and no three cells
         short = all(len(cell) <= 60 and not cell.endswith((".", "?", "!")) for row in texts for cell in row)
         digits = all(any(sign.isdigit() for sign in "".join(row)) for row in texts[1:])
         return short and digits

@@ -32,7 +32,7 @@ DENIES = (
     r"|\bpas (?:achet\u00e9s?|pris|command\u00e9s?|retenus?)\b|\benvisag\u00e9s?\b"
     r"|\bno (?:se )?(?:compr\u00f3|compraron|comprados?|compramos)\b|\bdescartad[oa]s?\b"
     r"|\u6ca1\u4e70|\u6c92\u8cb7|\u672a\u8d2d|\u672a\u8cfc|\u6ca1\u6709\u4e70|\u53ea\u662f\u770b|\u8003\u8651\u8fc7"
-    r"|\u8cb7\u308f\u306a\u304b\u3063\u305f|\u2717|\u2718|\u274c|\A\s*~~"
+    r"|\u8cb7\u308f\u306a\u304b\u3063\u305f|\u2717|\u2718|\u274c|\A\s*~~[^~]*~~\W*\Z"
 )
 CHOOSES = (
     r"\b(?:bought|purchased|took|ordered|chose|picked up|got|went with|ended up with|taken|chosen|purchases"

@@ -103,12 +103,24 @@ def _shared(statements: Sequence[Statement], place: int, wanted: frozenset[str])
     return shared, (place,)
 
 
+def _by_nearness(one: Statement, wanted: frozenset[str]) -> list[tuple[int, Value]]:
+    """Give each value of a sentence with how many of the wanted words stand next to it; those behind it count twice."""
+    found = []
+    for number, held in enumerate(one.values):
+        begin = one.values[number - 1].end if number else one.start
+        end = one.values[number + 1].start if number + 1 < len(one.values) else one.end
+        before = one.text[begin - one.start : held.start - one.start]
+        behind = one.text[held.end - one.start : end - one.start]
+        found.append((2 * len(subject_of(behind) & wanted) + len(subject_of(before) & wanted), held))
+    return found
+
+
 def _best_value(one: Statement, wanted: frozenset[str], kinds: Sequence[str]) -> tuple[int, Value] | None:
     """Give the value of a statement that is meant, with how many words its cell shares; None when it has none."""
     best: tuple[tuple[int, int, int], Value] | None = None
     cells = one.cells if any(cell.values for cell in one.cells) else ()
     named = [(len(subject_of(cell.name.replace("_", " ")) & wanted), held) for cell in cells for held in cell.values]
-    for order, (shared, found) in enumerate(named or [(0, held) for held in one.values]):
+    for order, (shared, found) in enumerate(named or _by_nearness(one, wanted)):
         if found.kind not in kinds:
             continue
         rank = (shared, -kinds.index(found.kind), -order)

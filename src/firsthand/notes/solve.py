@@ -10,12 +10,12 @@ Source: reclaim-evaluation 3.1 (recomputation is what a correction needs).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
 from functools import cache
 
-from firsthand.notes import slots
+from firsthand.notes import lexicon, slots
 from firsthand.notes.clues import answers
 from firsthand.notes.determine import Claim, How, Known
 from firsthand.notes.facts import Line
@@ -59,7 +59,8 @@ def _sum(known: Known, what: str, *, average: bool) -> Value | None:
     products = [line for line in lines if line.price is not None and line.count is not None]
     counted = products or lines
     counted = counted + [line for line in lines if line not in counted and line.unit and line.unit != "seconds"]
-    amounts = [line.comes_to for line in counted if line.comes_to is not None]
+    units = {line.unit for line in counted}
+    amounts = [_in_base(line, units) for line in counted]
     if not amounts:
         counts = [line.count for line in known.basket.lines if line.count is not None]
         if not average or not counts:
@@ -67,6 +68,7 @@ def _sum(known: Known, what: str, *, average: bool) -> Value | None:
         return _made(sum(counts, Fraction(0)) / len(counts), "")
     whole = sum(amounts, Fraction(0))
     unit = next((line.unit for line in counted if line.unit), "")
+    unit = lexicon.BASE[unit][0] if len(units) > 1 and unit in lexicon.BASE else unit
     if average:
         return _made(whole / len(amounts), unit)
     low = what.lower()
@@ -88,6 +90,12 @@ def _sum(known: Known, what: str, *, average: bool) -> Value | None:
             if wanted and wanted == fact.unit and unit != wanted:
                 whole, unit = whole * amount, wanted
     return _made(whole, unit)
+
+
+def _in_base(line: Line, units: Collection[str]) -> Fraction:
+    """Give what a line comes to, in the unit of its family when others of the sum stand in other units."""
+    amount = line.comes_to or Fraction(0)
+    return amount * lexicon.BASE[line.unit][1] if len(units) > 1 and line.unit in lexicon.BASE else amount
 
 
 def _of_line(line: Line) -> Value | None:

@@ -160,10 +160,10 @@ def _structured_one(text: str, piece: Piece) -> Statement:
     values, denied = _affirmed(text, piece.start, values)
     above = " ".join(piece.path)
     chosen = not (marks.denies(said) or marks.denies(above) or any(map(_says_no, cells)))
+    telling = _lettered(cells) if piece.form == "row" and len(values) > 1 else said
     return Statement(
         said, 0, piece.start, piece.end, form=piece.form, values=values, denied=denied, polarity=chosen,
-        asserts=marks.asserts(said if piece.form != "row" else _lettered(cells)), corrects=marks.corrects(said),
-        path=piece.path, cells=cells,
+        asserts=marks.asserts(telling), corrects=marks.corrects(said), path=piece.path, cells=cells,
     )  # fmt: skip
 
 
@@ -192,7 +192,7 @@ _SENTENCE_END = r"[.!?]+[\"')\]\u201d]*(?=\s)|[\u3002\uff01\uff1f\uff1b\u0964\u0
 _NO_END = (
     r"(?:\b(?:e\.g|i\.e|etc|approx|no|nr|rs|dr|mr|mrs|ms|st|vs|ca|kr|st\u00fcck|z\.b|\u0448\u0442"
     r"|\u0440\u0443\u0431|ca|incl|excl|a\.m"
-    r"|p\.m|jan|feb|aug|sept?|oct|nov|dec)|\b[a-z])\.\Z"
+    r"|p\.m|jan|feb|aug|sept?|oct|nov|dec)|(?<!\d)(?<!\d )\b[a-z])\.\Z"
 )
 _ARTICLE = r"\W*(?:and |und |et |y )?(?:an?|one|eine?n?|une?|una) "
 _SEPARATOR = (
@@ -365,7 +365,8 @@ def _shape(whole: Statement, values: Sequence[Value], start: int, end: int) -> t
         kinds.add("number")
     for one in reversed(inside):
         said = f"{said[: one.start - start]} {said[one.end - start :]}"
-    return (*sorted(kinds), *(["word"] if subject_of(said.rpartition(":")[2]) else [])) if kinds else ()
+    named = subject_of(said.rpartition(":")[2]) or (subject_of(said) if start > whole.start or "{" in said else None)
+    return (*sorted(kinds), *(["word"] if named else [])) if kinds else ()
 
 
 # what a text is about -------------------------------------------------------------------------------

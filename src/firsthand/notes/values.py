@@ -102,7 +102,10 @@ _TOKEN = rf"\d+|[{times.NUMERALS}]+|[{_FAR}]|[^\W\d_{_FAR}]+(?:'[^\W\d_]+)?|[^\w
 _MARKS = "\u0300-\u036f\u0900-\u0e7f"  # what stands in words of India and Thailand and is no letter to `re`
 _TOKEN_MARKED = rf"\d+|(?:[^\W\d_{_FAR}]|[{_MARKS}])+|[{times.NUMERALS}]+|[{_FAR}]|[^\w\s]"
 _NUMBER = rf"\d+(?:[.,'{SPACES}]\d+){{0,{GROUPS_MAX}}}"
-_SPACED = r"\d{1,3}(?: \d{3}){1,4}(?:,\d\d?)?(?=\s?(?:\u20ac|eur\b|kr\b|z\u0142|\u20bd|\u0440\u0443\u0431))"
+_SPACED = (
+    r"\d{1,3}(?: \d{3}){1,4}(?:,\d\d?)?(?=\s?(?:\u20ac|z\u0142|\u20bd|\u0440\u0443\u0431|(?:eur|kr|pln|sek"
+    r"|nok|dkk|czk|chf|huf|rub|usd|gbp|zar)\b))"
+)
 _LIKE_MONEY = "usd|eur|gbp|chf|inr|rs|kr|us|jpy|cad|aud|x|no|nr"
 _EXACT = (
     r"https?://[^\s<>\"'`)\]}]+"
