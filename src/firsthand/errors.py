@@ -27,6 +27,7 @@ room; nothing outside this tree leaves a public call, except ``TypeError`` and
     |- InvalidArgument          a store that cannot be opened this way
     |- SourceRejected           a file or folder that cannot be imported
     |- FormatError              messages or an export that are not of the format named
+    |- MemoryFault              a memory under test raised, or gave what it should not (`firsthand.evals.reclaim`)
     `- ModelError               a language model was asked and gave no reply
        |- ModelUnavailable      it could not be reached, or answered that it is busy or broken
        |- ModelRefused          it answered that it does not take this request
@@ -131,6 +132,10 @@ class SourceRejected(FirsthandError):
 
 class FormatError(FirsthandError):
     """Messages, or an export, are not of the format named."""
+
+
+class MemoryFault(FirsthandError):
+    """A memory under test raised, gave no text, or wrote more than it may."""
 
 
 class ModelError(FirsthandError):

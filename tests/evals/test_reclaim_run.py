@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from firsthand.errors import FormatError, InvalidArgument
-from firsthand.evals.reclaim import ask, corrections, drift, policies, readers, run, seam, tasks
+from firsthand.evals.reclaim import ask, corrections, drift, policies, readers, run, seam, tables, tasks
 from firsthand.evals.reclaim import items as kept
 from firsthand.evals.reclaim.readers import Believing, Recomputing
 from firsthand.value import asdict, replace
@@ -145,6 +145,7 @@ def test_an_item_keeps_everything():
         "turns": corrections.correction("directed", problem).turns, "replies": (f"ANSWER: {problem.answer}",),
         "outcome": "recovered", "given": problem.answer, "hedged": False, "answer": problem.answer,
         "attractor": problem.attractor, "regime": "reachable", "prompt_tokens": item.prompt_tokens, "hops": (),
+        "fault": "",
     }  # fmt: skip
     assert item.prompt_tokens > 200
     assert item.key == kept.sha256(item.parameters)[:24]
@@ -294,7 +295,6 @@ def test_a_costly_run_is_planned_and_capped():
             lambda: list(run.run(run.cases(Whole, SUMS, corrections=("gentle",)), Recomputing())),
             "no correction 'gentle'",
         ),
-        (lambda: list(run.run(run.cases(Whole, SUMS, budget=3), Recomputing(), over=seam.ERROR)), "may carry 3"),
         (lambda: policies.policy("sorce_first"), "no policy 'sorce_first'"),
         (lambda: policies.policy(policies.LOSSY, 2), "integrity"),
     ],
@@ -303,6 +303,30 @@ def test_what_cannot_be_asked_is_refused(make, says):
     """A misspelt name never silently means another one."""
     with pytest.raises(InvalidArgument, match=says):
         make()
+
+
+def test_a_memory_that_fails_is_counted_and_the_run_goes_on(tmp_path):
+    """An error in a stranger's code, or a text over a strict budget, is an item that says so; nothing is lost."""
+
+    class Sometimes(Whole):
+        made = 0
+
+        def __init__(self) -> None:
+            type(self).made += 1
+            if self.made == 2:
+                raise OSError("no disk")
+
+    file = tmp_path / "items.jsonl"
+    cases = run.cases(Sometimes, SUMS)
+    items = list(kept.keep(run.run(cases, Recomputing()), file))
+    assert [one.outcome for one in items] == ["recovered", "failed", "recovered", "recovered"]
+    assert items[1].fault == "Sometimes could not be made: OSError: no disk; mend it and run again"
+    assert list(kept.load(file).values()) == items
+    (cell,) = tables.cells(items, ("memory",))
+    assert (str(cell.recovered), cell.failed.hits, cell.n) == ("0.750 [0.301, 0.954] (3 of 4)", 1, 4)
+    strict = list(run.run(run.cases(Whole, SUMS, budget=3), Recomputing(), over=seam.ERROR))
+    assert {one.outcome for one in strict} == {"failed"}
+    assert "may carry 3 characters; Whole gave 23" in strict[0].fault
 
 
 def test_progress_is_told():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand.errors import InvalidArgument
+from firsthand.errors import InvalidArgument, MemoryFault, ModelUnavailable
 from firsthand.evals.reclaim import seam
 from firsthand.evals.reclaim.seam import Carried, Pull
 
@@ -67,7 +67,7 @@ def test_what_is_carried_is_never_over_the_budget(text, budget):
 def test_over_the_budget_can_be_an_error():
     """A strict run refuses what is too long, and says how much too long."""
     assert seam.carry(seam.memory(write), MESSAGES, 17, over=seam.ERROR).over is False
-    with pytest.raises(InvalidArgument, match="may carry 16 characters; Writes gave 17"):
+    with pytest.raises(MemoryFault, match="may carry 16 characters; Writes gave 17"):
         seam.carry(seam.memory(write), MESSAGES, 16, over=seam.ERROR)
 
 
@@ -94,14 +94,51 @@ def test_what_is_no_memory_is_refused(thing, says):
         (write, True, seam.CUT, "whole number of characters"),
         (write, 1_000_001, seam.CUT, "whole number of characters"),
         (write, 10, "drop", "over is"),
-        (lambda messages, budget: None, 10, seam.CUT, "write gives text"),
-        (lambda messages, budget: ["a"], 10, seam.CUT, "write gives text"),
     ],
 )
 def test_what_cannot_be_carried_is_refused(memory, budget, over, says):
-    """A budget that is none, and a memory that writes no text, are named."""
+    """A budget that is none, and an unknown way of going over it, are named."""
     with pytest.raises(InvalidArgument, match=says):
         seam.carry(seam.memory(memory), MESSAGES, budget, over=over)
+
+
+@pytest.mark.parametrize("given", [None, ["a"], b"a"])
+def test_a_memory_that_writes_no_text_is_at_fault(given):
+    """What is no text is named with its type; the fault is the memory's, not the caller's."""
+    with pytest.raises(MemoryFault, match=f"write gives text; Writes.write gave {type(given).__name__}"):
+        seam.carry(seam.memory(lambda messages, budget: given), MESSAGES, 10)
+
+
+def test_whatever_a_memory_raises_is_its_fault_but_a_models_error_goes_on():
+    """An error in making, writing, recalling or closing names the memory; a model without a reply is another matter."""
+
+    class Broken(Counting):
+        wrong = KeyError("x")
+
+        def write(self, messages, budget):
+            raise self.wrong
+
+        def recall(self, query):
+            raise self.wrong
+
+        def close(self):
+            raise self.wrong
+
+    def unmade():
+        raise Broken.wrong
+
+    for failing, says in (
+        (lambda: seam.carry(Broken(), MESSAGES, 10), r"Broken raised in write\(\): KeyError: 'x'; mend it"),
+        (lambda: seam.pull(Broken(), "a"), r"Broken raised in recall\(\)"),
+        (lambda: seam.made(seam.subject(unmade, "mine"), None).__enter__(), "mine could not be made"),
+    ):
+        with pytest.raises(MemoryFault, match=says):
+            failing()
+    with pytest.raises(MemoryFault, match="mine could not be closed"), seam.made(seam.subject(Broken, "mine"), None):
+        pass
+    Broken.wrong = ModelUnavailable("busy")
+    with pytest.raises(ModelUnavailable, match="busy"):
+        seam.carry(Broken(), MESSAGES, 10)
 
 
 def test_a_memory_cannot_change_the_session():
@@ -128,7 +165,7 @@ def test_what_is_pulled_is_counted_and_cut():
         def recall(self, query):
             return None
 
-    with pytest.raises(InvalidArgument, match="recall gives text"):
+    with pytest.raises(MemoryFault, match=r"recall gives text; Mute.recall gave NoneType"):
         seam.pull(Mute(), "a")
 
 

@@ -7,8 +7,7 @@ happens.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 
 from firsthand.evals.reclaim import drift, scoring, seam
 from firsthand.evals.reclaim.corrections import correction
@@ -53,7 +52,7 @@ def ask(case: Case, reader: Reader, *, over: str = CUT, probe: Probe | None = No
     if case.budget is None:  # it goes on in the same session
         carried, regime, said = Carried("", 0, 0, 0, over=False), "", talk(reader, session, turns, None)
     else:
-        with made(case) as memory:
+        with seam.made(case.subject, problem) as memory:
             # 2) what a memory makes of it
             carried = seam.carry(memory, session, case.budget, over=over)
             regime = probe(carried.text, session, memory) if probe is not None else ""
@@ -117,15 +116,3 @@ def _committed(session: Sequence[Mapping[str, str]], problem: Problem) -> str:
         if len(found) == 1:
             return found[0]
     return ""
-
-
-@contextmanager
-def made(case: Case) -> Iterator[Memory]:
-    """Make the memory of a case, and close it afterwards if it has a ``close``."""
-    memory = case.subject.make(case.problem) if case.subject.policy else case.subject.make()
-    try:
-        yield memory
-    finally:
-        close = getattr(memory, "close", None)
-        if callable(close):
-            close()

@@ -15,7 +15,7 @@ from typing import Any
 
 from firsthand.errors import InvalidArgument
 from firsthand.evals.reclaim import drift, policies, scoring, seam
-from firsthand.evals.reclaim.ask import Probe, Talk, made, opening, talk
+from firsthand.evals.reclaim.ask import Probe, Talk, opening, talk
 from firsthand.evals.reclaim.corrections import asking, correction
 from firsthand.evals.reclaim.items import Case, Item, key, sha256
 from firsthand.evals.reclaim.policies import LOSSY, PADDED, SOURCE_FIRST, TAGGED
@@ -40,7 +40,7 @@ def ask(case: Case, reader: Reader, *, over: str = CUT, probe: Probe | None = No
     """
     problem = _slipped(case)
     assert case.budget is not None  # _slipped looked
-    with made(replace(case, problem=problem)) as memory:
+    with seam.made(case.subject, problem) as memory:
         carried = Carried(NOTHING_YET, case.budget, len(NOTHING_YET), len(NOTHING_YET), over=False)
         hops: list[dict[str, Any]] = []
         lived: list[dict[str, str]] = []

@@ -86,6 +86,7 @@ class Item:
         regime: what the probe says of the carried text; empty when it was not asked.
         prompt_tokens: sent to the reader in all, estimated.
         hops: of a chain, what came of each session: truth, given, outcome, carried, used, pulls, reply.
+        fault: why the memory under test failed; the outcome is then ``failed``, and nothing else is there.
     """
 
     key: str
@@ -106,6 +107,7 @@ class Item:
     regime: str
     prompt_tokens: int
     hops: tuple[dict[str, Any], ...] = ()
+    fault: str = ""
 
     @property
     def emitted(self) -> bool:
@@ -126,6 +128,15 @@ class Item:
     def questions(self) -> int:
         """What the memory was asked in all: while the correction was answered, and in the sessions of a chain."""
         return len(self.pulls) + sum(len(hop["pulls"]) for hop in self.hops)
+
+
+def failed(case: Case, reader: Reader, fault: str) -> Item:
+    """Make the item of a case whose memory failed: it counts, and is not lost."""
+    problem = case.problem
+    return Item(
+        key(case, reader), case.parameters(reader), "", "", 0, 0, False, (), (), (), scoring.FAILED, "", False,
+        problem.answer, problem.attractor, "", 0, fault=fault,
+    )  # fmt: skip
 
 
 # items in a file -----------------------------------------------------------------------------------

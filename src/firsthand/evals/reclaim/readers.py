@@ -247,7 +247,7 @@ class Asked:
         tokens_max: int = REPLY_TOKENS_MAX,
     ) -> None:  # fmt: skip
         self.name, self.repeats, self.costs, self.temperature = name, repeats, True, temperature
-        self._model, self._tokens_max = model, tokens_max
+        self.model, self._tokens_max = model, tokens_max
 
     def answer(self, messages: Messages) -> str:
         """Ask the model.
@@ -255,7 +255,7 @@ class Asked:
         Raises:
             ModelError: there is no reply.
         """
-        return self._model.complete(messages, max_tokens=self._tokens_max, temperature=self.temperature).text
+        return self.model.complete(messages, max_tokens=self._tokens_max, temperature=self.temperature).text
 
 
 def _drawn(text: str) -> int:

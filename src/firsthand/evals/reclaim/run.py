@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from firsthand.errors import InvalidArgument
+from firsthand.errors import InvalidArgument, MemoryFault
 from firsthand.evals.reclaim import cascade, seam
 from firsthand.evals.reclaim.ask import Probe, ask
 from firsthand.evals.reclaim.corrections import DIRECTED, correction
-from firsthand.evals.reclaim.items import Case, Item, key
+from firsthand.evals.reclaim.items import Case, Item, failed, key
 from firsthand.evals.reclaim.readers import REPLY_TOKENS_MAX, SYSTEM, Reader
 from firsthand.evals.reclaim.seam import CUT
 from firsthand.evals.reclaim.tasks import Problem
@@ -115,7 +115,18 @@ def run(
         )
     for number, (case, name) in enumerate(zip(asked, keys, strict=True), 1):
         kept = (known or {}).get(name)
-        once = cascade.ask if case.hops else ask
-        yield kept if kept is not None else once(case, reader, over=over, probe=probe)
+        yield kept if kept is not None else one(case, reader, over=over, probe=probe)
         if progress is not None:
             progress(number, len(asked))
+
+
+def one(case: Case, reader: Reader, *, over: str = CUT, probe: Probe | None = None) -> Item:
+    """Ask one case; a memory that fails gives an item that says so.
+
+    Raises:
+        ModelError: the reader, or a memory that asks a model, got no reply.
+    """
+    try:
+        return (cascade.ask if case.hops else ask)(case, reader, over=over, probe=probe)
+    except MemoryFault as fault:
+        return failed(case, reader, str(fault))

@@ -29,7 +29,9 @@ from firsthand.evals.reclaim.tasks import NUMBER, TIME, WORD, Problem
 from firsthand.value import value
 
 RECOVERED, ATTRACTOR, WRONG, ABSTAINED, MALFORMED = "recovered", "attractor", "wrong", "abstained", "malformed"
-OUTCOMES = (RECOVERED, ATTRACTOR, WRONG, ABSTAINED, MALFORMED)
+FAILED = "failed"
+"""No reply was scored, since the memory under test failed."""
+OUTCOMES = (RECOVERED, ATTRACTOR, WRONG, ABSTAINED, MALFORMED, FAILED)
 EMITTED = (RECOVERED, ATTRACTOR, WRONG)
 REPLY_CHARACTERS_MAX = 100_000
 """Of a reply; what stands before its last so many is not looked at."""

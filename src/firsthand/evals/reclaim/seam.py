@@ -11,11 +11,12 @@ It knows no policy and no reader.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Protocol, cast
 
-from firsthand.errors import InvalidArgument
+from firsthand.errors import InvalidArgument, MemoryFault, ModelError
 from firsthand.value import value
 
 BUDGET_CHARACTERS = 600
@@ -57,11 +58,13 @@ class Subject:
     Attributes:
         make: gives a fresh memory; called once for each item, so that no problem leaks into another one.
         policy: True for a hand-made note of the paper: it knows the problem, which no memory under test does.
+        shared: True when ``make`` gives one and the same object, so that cases must not be asked at once.
     """
 
     name: str
     make: Callable[..., Memory]
     policy: bool = False
+    shared: bool = False
 
 
 @value
@@ -114,7 +117,7 @@ def subject(thing: Any, name: str = "") -> Subject:
     if isinstance(thing, type) or (callable(thing) and not hasattr(thing, "write") and _takes(thing) == 0):
         return Subject(named, lambda: memory(thing()))
     made = memory(thing)
-    return Subject(named, lambda: made)
+    return Subject(named, lambda: made, shared=made is thing)
 
 
 def memory(thing: Any) -> Memory:
@@ -153,6 +156,24 @@ def load(address: str) -> Subject:
     return subject(found, address)
 
 
+@contextmanager
+def made(subject: Subject, problem: object) -> Iterator[Memory]:
+    """Make the memory of a case, and close it afterwards if it has a ``close``.
+
+    Raises:
+        MemoryFault: it could not be made or closed.
+    """
+    with _blamed(subject.name, "could not be made"):
+        memory = subject.make(problem) if subject.policy else subject.make()
+    try:
+        yield memory
+    finally:
+        close = getattr(memory, "close", None)
+        if callable(close):
+            with _blamed(subject.name, "could not be closed"):
+                close()
+
+
 def carry(memory: Memory, messages: Messages, budget: int, *, over: str = CUT) -> Carried:
     """Let a memory write, and hold it to its budget.
 
@@ -161,7 +182,9 @@ def carry(memory: Memory, messages: Messages, budget: int, *, over: str = CUT) -
         over: ``cut`` cuts what is too long and says so; ``error`` raises.
 
     Raises:
-        InvalidArgument: what it wrote is no text, is too long under ``error``, or an argument is not what it should be.
+        InvalidArgument: an argument is not what it should be.
+        MemoryFault: it raised, wrote no text, or wrote too much under ``error``.
+        ModelError: a memory that asks a model got no reply.
     """
     if isinstance(budget, bool) or not isinstance(budget, int) or not 0 <= budget <= BUDGET_CHARACTERS_MAX:
         raise InvalidArgument(
@@ -169,11 +192,14 @@ def carry(memory: Memory, messages: Messages, budget: int, *, over: str = CUT) -
         )
     if over not in {CUT, ERROR}:
         raise InvalidArgument(f"over is {CUT!r} or {ERROR!r}; got {over!r}")
-    text: object = memory.write([dict(one) for one in messages], budget)
+    with _blamed(_name(memory), "raised in write()"):
+        text: object = memory.write([dict(one) for one in messages], budget)
     if not isinstance(text, str):
-        raise InvalidArgument(f"write gives text; {type(memory).__name__}.write gave {type(text).__name__}")
+        raise MemoryFault(f"write gives text; {_name(memory)}.write gave {type(text).__name__}: return a str")
     if len(text) > budget and over == ERROR:
-        raise InvalidArgument(f"write may carry {budget:,} characters; {type(memory).__name__} gave {len(text):,}")
+        raise MemoryFault(
+            f"write may carry {budget:,} characters; {_name(memory)} gave {len(text):,}: shorten it, or let it be cut"
+        )
     kept = text[:budget]
     return Carried(kept, budget, len(kept), len(text), len(text) > budget)
 
@@ -187,13 +213,30 @@ def pull(memory: Memory, query: str) -> Pull:
     """Ask a memory.
 
     Raises:
-        InvalidArgument: what it answers is no text.
+        MemoryFault: it raised, or what it answers is no text.
+        ModelError: a memory that asks a model got no reply.
     """
-    text: object = cast("Any", memory).recall(query)
+    with _blamed(_name(memory), "raised in recall()"):
+        text: object = cast("Any", memory).recall(query)
     if not isinstance(text, str):
-        raise InvalidArgument(f"recall gives text; {type(memory).__name__}.recall gave {type(text).__name__}")
+        raise MemoryFault(f"recall gives text; {_name(memory)}.recall gave {type(text).__name__}: return a str")
     kept = text[:RECALLED_CHARACTERS_MAX]
     return Pull(query, kept, len(kept), len(text) > len(kept))
+
+
+@contextmanager
+def _blamed(name: str, what: str) -> Iterator[None]:
+    """Name the memory whose code an error came from; a model's own error goes on as it is."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:
+        raise MemoryFault(f"{name} {what}: {type(error).__name__}: {error}; mend it and run again") from error
+
+
+def _name(memory: Memory) -> str:
+    return type(memory).__name__
 
 
 def _takes(thing: Callable[..., Any]) -> int:

@@ -36,6 +36,7 @@ class Cell:
         wrong: of all items, those that commit to a value that is not the truth; ``attractor`` the one that was carried,
             ``silent`` another one, worked out as if all were there.
         abstained, malformed: commit to none; by saying so, or by no readable answer line.
+        failed: the memory under test raised or gave no text; counted as not recovered.
         of_wrong_attractor: of those that commit to a wrong value, the share that gives the carried one.
         hedged: of those that commit to a value, the share whose line doubts it.
         used: characters carried, on average; ``over``: items whose text was cut to the budget.
@@ -54,6 +55,7 @@ class Cell:
     silent: Rate
     abstained: Rate
     malformed: Rate
+    failed: Rate
     of_wrong_attractor: Rate
     hedged: Rate
     used: float
@@ -361,7 +363,7 @@ def _cell(labels: Labels, own: Sequence[Item]) -> Cell:
         recovered=stats.rate(counted[scoring.RECOVERED], n), reclaim=stats.mean(_by_problem(own, recovered)),
         wrong=stats.rate(emitted_wrong, n), attractor=stats.rate(counted[scoring.ATTRACTOR], n),
         silent=stats.rate(counted[scoring.WRONG], n), abstained=stats.rate(counted[scoring.ABSTAINED], n),
-        malformed=stats.rate(counted[scoring.MALFORMED], n),
+        malformed=stats.rate(counted[scoring.MALFORMED], n), failed=stats.rate(counted[scoring.FAILED], n),
         of_wrong_attractor=stats.rate(counted[scoring.ATTRACTOR], emitted_wrong),
         hedged=stats.rate(sum(item.hedged for item in own), emitted),
         used=sum(item.used for item in own) / n, over=sum(item.over for item in own),

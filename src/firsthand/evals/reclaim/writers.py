@@ -1,4 +1,4 @@
-"""Memories that a language model writes: by a source-first prompt, in four wordings, or as a plain summary (6, 11).
+"""Memories that a language model writes: by a source-first prompt, in four wordings, or as a summary (6, 11).
 
 The four wordings mean the same: what they differ in is the sensitivity that section 11
 of reclaim-evaluation asks about. The invariant: a writer sees the session and its budget,
@@ -35,6 +35,12 @@ PROMPTS = {
 }
 """Four wordings of one intent; the first is the one that stands for the deployable policy."""
 SUMMARY = "Summarise this conversation in a few sentences for a later session."
+RUNNING = (
+    "You keep a summary of a conversation that goes on. Below stand the summary so far and what was said since. Write "
+    "the summary anew so that it holds both."
+)
+RUNNING_MESSAGES = 6
+"""That a running summary takes in at once."""
 
 
 class Written:
@@ -60,12 +66,60 @@ class Written:
         return self._model.complete(asked, max_tokens=self._tokens_max).text.strip()
 
 
-def written(model: Model, name: str) -> Subject:
-    """Give one wording as a subject; ``summary`` is the plain one."""
-    prompt = SUMMARY if name == "summary" else PROMPTS[name]
-    return Subject(name, lambda: Written(model, prompt))
+class Running:
+    """A summary that is written anew every few messages, from itself and what was said since (6, App. F)."""
+
+    def __init__(self, model: Model, tokens_max: int = NOTE_TOKENS_MAX) -> None:
+        self._model, self._tokens_max = model, tokens_max
+
+    def write(self, messages: Messages, budget: int) -> str:
+        """Let the model write.
+
+        Raises:
+            ModelError: there is no reply.
+        """
+        summary = "(nothing yet)"
+        for first in range(0, len(messages), RUNNING_MESSAGES):
+            told = "\n".join(f"{one['role']}: {one['content']}" for one in messages[first : first + RUNNING_MESSAGES])
+            asked = [
+                {"role": "system", "content": f"{RUNNING} Write at most {budget} characters, and nothing but it."},
+                {"role": "user", "content": f"Summary so far:\n{summary}\n\nSaid since:\n{told}"},
+            ]
+            summary = self._model.complete(asked, max_tokens=self._tokens_max).text.strip()
+        return summary
 
 
-def wordings(model: Model) -> tuple[Subject, ...]:
+class Maker:
+    """Makes the memories of one kind that a model writes, and says how often it asks."""
+
+    def __init__(self, model: Model, name: str) -> None:
+        self._model, self._name = model, name
+
+    def __call__(self) -> Written | Running:
+        """Make one."""
+        if self._name == "running_summary":
+            return Running(self._model)
+        return Written(self._model, SUMMARY if self._name == "summary" else PROMPTS[self._name])
+
+    def calls(self, messages: int) -> int:
+        """Count the calls for a session of so many messages."""
+        return -(-messages // RUNNING_MESSAGES) if self._name == "running_summary" else 1
+
+
+def written(model: Model, name: str, by: str = "") -> Subject:
+    """Give a wording as a subject; ``summary`` and ``running_summary`` are the plain ones.
+
+    Args:
+        by: the model's name; it stands behind the subject's, so that items of two writers are told apart.
+    """
+    return Subject(f"{name} by {by}" if by else name, Maker(model, name))
+
+
+def wordings(model: Model, by: str = "") -> tuple[Subject, ...]:
     """Give all four wordings."""
-    return tuple(written(model, name) for name in PROMPTS)
+    return tuple(written(model, name, by) for name in PROMPTS)
+
+
+def all_of(model: Model, by: str) -> tuple[Subject, ...]:
+    """Give the summaries and the source-first note of a model."""
+    return tuple(written(model, name, by) for name in ("summary", "running_summary", "source_first_auto"))
