@@ -1,0 +1,162 @@
+r"""The probe: whether what a note concludes can still be corrected, from the note or through its pointers.
+
+    "The total was $55."                                   silent: it concludes, its source is gone
+    "The total was $55. Basis not kept."                   loud: it says so
+    "The total was $55 (fh:01J8...)"                       reachable, when that event has the line items
+    "7 notebooks at $4, 9 pens at $2. The total was $55."  correctable
+
+A verdict is about claims: what the session asked for or concluded. Each is worked out
+of the session, of the note, and of the note with what its pointers lead to; the note
+is correctable when it gives what the session gives. Where a claim can not be worked
+out, what it rests on is looked for instead, value by value.
+
+The invariants: a conclusion is never a source, not even a right one; what stands
+behind a pointer is read, not believed; any text has a verdict.
+
+It does not know whether a reader would get the answer right: it says whether the
+answer is there to be got. No model is asked.
+Source: reclaim-evaluation 3, 7, 12 (a check at the time of writing).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
+
+from firsthand.errors import InvalidArgument
+from firsthand.notes.note import Note, render
+from firsthand.notes.probe_claims import Asked, asked_for, asked_of
+from firsthand.notes.probe_reading import Carried, Session, read
+from firsthand.notes.statements import Message
+from firsthand.value import value
+
+Regime = Literal["correctable", "reachable", "uncorrectable_loud", "uncorrectable_silent"]
+REGIMES: tuple[Regime, ...] = ("correctable", "reachable", "uncorrectable_loud", "uncorrectable_silent")
+"""From the best to the worst."""
+NOTE_CHARACTERS_MAX = 1_000_000
+"""Characters of a note that are read; what stands behind them counts as not kept."""
+_MEANS: dict[Regime, str] = {
+    "correctable": "the note has what it takes",
+    "reachable": "its pointers lead to what it takes",
+    "uncorrectable_loud": "what it takes is not there, and nothing pretends that it is",
+    "uncorrectable_silent": "what it takes is not there, and the note looks as if it were whole",
+}
+
+
+@value
+class ClaimVerdict:
+    """What holds of one claim.
+
+    Attributes:
+        what: the words for what was asked or concluded.
+        missing: statements of the session that it takes and that are neither in the note nor reachable.
+        spoken_of: the note says anything about it.
+    """
+
+    what: str
+    regime: Regime
+    missing: tuple[str, ...] = ()
+    spoken_of: bool = True
+
+
+@value
+class Verdict:
+    """What holds of a note: the worst of the claims that it speaks of, of all when it speaks of none.
+
+    Attributes:
+        missing: of the claims in that regime, without repeats.
+        claims: one entry for each claim of the session.
+        detail: a sentence.
+    """
+
+    regime: Regime
+    missing: tuple[str, ...]
+    claims: tuple[ClaimVerdict, ...]
+    detail: str
+
+    @property
+    def correctable(self) -> bool:
+        """Whether a correction finds what it needs, in the note or through it."""
+        return self.regime in {"correctable", "reachable"}
+
+
+@value
+class Report:
+    """How many notes were in which regime: never a mode, which would hide a minority.
+
+    Attributes:
+        n: notes judged.
+        counts: of each regime, from the best to the worst.
+    """
+
+    n: int
+    counts: tuple[tuple[Regime, int], ...]
+
+    def of(self, regime: Regime) -> int:
+        """Give how many notes were in a regime."""
+        return dict(self.counts)[regime]
+
+
+def probe(
+    note: str | Note,
+    messages: Sequence[Message] = (),
+    *,
+    claim: str | None = None,
+    expand: Callable[[str], str | None] | None = None,
+) -> Verdict:
+    """Judge whether what a note carries can be corrected.
+
+    Args:
+        messages: what the note stands on; without them it stands on what its pointers lead to, else on itself.
+        claim: words for what is asked for; without them everything that the messages asked for or concluded.
+        expand: gives what stands at a pointer, None for one that leads nowhere; without it, a pointer leads to the
+            message that carries it.
+
+    Raises:
+        InvalidArgument: the note is no text, or a message has no text as its content.
+    """
+    text = render(note) if isinstance(note, Note) else note
+    if not isinstance(text, str):
+        raise InvalidArgument(f"a note is a text or a Note; got {type(note).__name__}")
+    session = Session(messages, expand)
+    carried = read(text[:NOTE_CHARACTERS_MAX], session, cut=len(text) > NOTE_CHARACTERS_MAX)
+    if not messages:
+        session = carried.standing_on()
+    asked = asked_of(session) if claim is None else [asked_for(session, claim)]
+    if not asked:
+        return Verdict(
+            "correctable", (), (), "nothing was asked for and nothing was concluded: there is nothing to correct"
+        )
+    return _worst([_judged(one, carried) for one in asked])
+
+
+def report(verdicts: Iterable[Verdict]) -> Report:
+    """Count the verdicts on many notes."""
+    seen = Counter(one.regime for one in verdicts)
+    return Report(sum(seen.values()), tuple((regime, seen[regime]) for regime in REGIMES))
+
+
+def _judged(asked: Asked, carried: Carried) -> ClaimVerdict:
+    """Judge one claim: first the note's own text, then with what its pointers lead to, then how it fails."""
+    own = asked.given(carried.own)
+    if own.enough:
+        return ClaimVerdict(asked.what, "correctable")
+    found = own
+    if carried.behind:
+        found = asked.given(carried.joined, carried.behind)
+        if found.enough:
+            return ClaimVerdict(asked.what, "reachable", spoken_of=True)
+    spoken = asked.concluded(carried) or own.bears
+    silent = spoken and not carried.admits
+    return ClaimVerdict(
+        asked.what, "uncorrectable_silent" if silent else "uncorrectable_loud", found.missing, spoken_of=spoken
+    )
+
+
+def _worst(claims: Sequence[ClaimVerdict]) -> Verdict:
+    judged = [one for one in claims if one.spoken_of] or list(claims)
+    regime = max((one.regime for one in judged), key=REGIMES.index)
+    missing = tuple(dict.fromkeys(text for one in judged if one.regime == regime for text in one.missing))
+    several = f" ({sum(one.regime == regime for one in judged)} of {len(claims)} claims)" if len(claims) > 1 else ""
+    return Verdict(regime, missing, tuple(claims), _MEANS[regime] + several)

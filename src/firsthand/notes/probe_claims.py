@@ -1,0 +1,350 @@
+r"""What a claim takes, and whether some statements give it: the probe's other half.
+
+    "the total before tax"  takes the same sum from the note as from the session
+    "who sits in seat 2"    takes clues that leave one answer, among the session's people
+    "the time of the table" takes the value that the user gave last
+    "why the import stopped" takes the words and values of what is about it
+
+The invariant: what is compared is computed from statements alone, by the same code for
+session and note; a note's conclusion is never counted among its statements.
+
+It does not know pointers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from firsthand.notes.clues import Clue, Puzzle, answers, clue_of
+from firsthand.notes.determine import AGENT_ROLES, Claim, Known, claim_of, determine, is_said
+from firsthand.notes.facts import Line
+from firsthand.notes.probe_reading import Carried, Session
+from firsthand.notes.solve import recompute
+from firsthand.notes.statements import Statement, subject_of
+from firsthand.notes.values import Value, same
+from firsthand.value import replace, value
+
+CLAIMS_MAX = 64
+"""Claims of one session that are judged."""
+SHARED_MIN, SHARED_ALONE_MIN = 0.4, 0.6
+"""Share of a statement's words that must stand in a note that has it: beside its values, and without any."""
+BEARING_WORDS_MIN = 2
+"""Words of a statement in a note from which on a reader could take it for the whole."""
+TELEPHONE_DIGITS_MIN = 7
+_DIGITS = re.compile(r"\D+")
+_WHY = re.compile(r"\b(?:why|cause|reason|how come|explanation)\b")
+_SUMS = {"sum of products", "average", "subtotal"}
+
+
+@value
+class Given:
+    """What some statements give of a claim.
+
+    Attributes:
+        enough: the claim can be worked out.
+        missing: statements of the session that are not among them.
+        bears: something of what it takes is there, so that a reader could take it for the whole.
+    """
+
+    enough: bool
+    missing: tuple[str, ...] = ()
+    bears: bool = False
+
+
+@value
+class Asked:
+    """One claim with what the session gives for it.
+
+    Attributes:
+        answer: what the session's own statements give; None when they cannot be worked out.
+        conclusions: values that an agent gave for it.
+    """
+
+    what: str
+    claim: Claim
+    session: Session
+    answer: Value | None
+    conclusions: tuple[Value, ...]
+
+    def given(self, own: Sequence[Statement], over: Sequence[Statement] = ()) -> Given:
+        """Say what statements give; what stands in `over` stands above them."""
+        how = self.claim.how
+        if how == "constraints":
+            return _of_clues(self, own, over)
+        if how in _SUMS and self.answer is not None:
+            return _of_sum(self, own, over)
+        if self.answer is not None and how in {"span", "assignment", "lookup", "unknown"}:
+            return _of_value(self, own, over)
+        return _of_words(self, own)
+
+    def concluded(self, carried: Carried) -> bool:
+        """Say whether a note gives a value for what is asked."""
+        return _concludes(self, carried)
+
+
+def asked_for(session: Session, what: str) -> Asked:
+    """Give the claim that words ask for."""
+    return _asked(session, claim_of(session.statements, what))
+
+
+def asked_of(session: Session) -> list[Asked]:
+    """Give all claims of a session."""
+    return [_asked(session, claim) for claim in determine(session.statements)[:CLAIMS_MAX]]
+
+
+def _asked(session: Session, claim: Claim) -> Asked:
+    """Work a claim out of what others than the agent said; an agent's answer is no source for itself."""
+    said = session.statements
+    needs = tuple(place for place in claim.needs if is_said(said[place]) and said[place].form != "question")
+    alone = claim.how in {"assignment", "lookup", "unknown"} and not needs
+    told = [one for one in said if is_said(one)]
+    answer = None if alone and not _is_asked_for(told, claim) else recompute(told, claim)
+    concluded = claim.concluded or _conclusions(said, claim, answer)
+    return Asked(claim.what, replace(claim, needs=needs), session, answer, tuple(concluded))
+
+
+def _is_asked_for(told: Sequence[Statement], claim: Claim) -> bool:
+    """Say whether somebody gives what is asked for outside a question, though it is not known where."""
+    affirmed = [one for one in told if one.form != "question"]
+    return recompute(affirmed, claim) == recompute(told, claim)
+
+
+def _conclusions(said: Sequence[Statement], claim: Claim, answer: Value | None) -> Iterable[Value]:
+    """Give the values by which an agent answered: where it concludes, or in its first message behind the source."""
+    last = max((said[place].turn for place in claim.needs), default=-1)
+    first = min((one.turn for one in said if one.role in AGENT_ROLES and one.turn > last), default=-1)
+    for one in said:
+        if one.role in AGENT_ROLES and (one.asserts or one.turn == first):
+            yield from (found for found in one.values if answer is None or _alike(found, answer))
+
+
+def _alike(one: Value, other: Value) -> bool:
+    """Say whether two values may be answers to the same question: money, or a number whose currency was left out."""
+    return one.kind == other.kind or {one.kind, other.kind} <= {"money", "number"}
+
+
+# sums -----------------------------------------------------------------------------------------------
+
+
+def _of_sum(asked: Asked, own: Sequence[Statement], over: Sequence[Statement]) -> Given:
+    wanted = _lines(asked.session.statements, asked.claim)
+    for tried in (over, own) if over else (own,):
+        if _sums_up(asked, tried, wanted):
+            return Given(True)
+    there = _lines(own, None)
+    missing, bears = [], False
+    for line in wanted:
+        alike = [one for one in there if one.name & line.name or (not line.name and not one.name)]
+        named = _saying(own, line)
+        bears = bears or bool(alike or named)
+        if not any(_same_line(one, line) for one in alike) and not any(_says_line(asked, one, line) for one in named):
+            missing += [asked.session.statements[place].text for place in line.places]
+    if not missing:
+        missing = [asked.session.statements[place].text for place in asked.claim.needs]
+    return Given(False, tuple(dict.fromkeys(missing)), bears)
+
+
+def _sums_up(asked: Asked, said: Sequence[Statement], wanted: Sequence[Line]) -> bool:
+    """Say whether statements give a sum again: worked out, or line by line."""
+    lines = [line for line in _lines(said, None) if line.comes_to is not None]
+    answer = recompute(said, asked.claim)
+    if answer is not None and len(lines) >= min(2, len(wanted)) and _equal(answer, asked.answer):
+        return True
+    others = any(not any(_same_line(one, line) and one.name & line.name for line in wanted) for one in lines)
+    modified = Known(asked.session.statements).basket.modifiers if asked.claim.how != "subtotal" else ()
+    if others or modified or not wanted:
+        return False
+    return all(any(_says_line(asked, one, line) for one in _saying(said, line)) for line in wanted)
+
+
+def _saying(said: Sequence[Statement], line: Line) -> list[Statement]:
+    """Give the statements that name what a line is about."""
+    return [one for one in said if one.polarity and line.name and line.name <= one.subject]
+
+
+def _says_line(asked: Asked, one: Statement, line: Line) -> bool:
+    """Say whether a statement gives a line: its count and price, or, for the sum of several, what it comes to."""
+    amounts = {found.amount for found in one.values}
+    if line.count is not None and line.price is not None and {line.count, line.price} <= amounts:
+        return True
+    return asked.claim.how != "subtotal" and line.comes_to in amounts and len(amounts) == 1
+
+
+def _lines(said: Sequence[Statement], claim: Claim | None) -> list[Line]:
+    """Give the lines of a basket; of a claim, those that it needs."""
+    if not said:
+        return []
+    lines = Known(said).basket.lines
+    return list(lines) if claim is None else [line for line in lines if set(claim.needs) & set(line.places)]
+
+
+def _same_line(one: Line, other: Line) -> bool:
+    return one.comes_to is not None and one.comes_to == other.comes_to
+
+
+def _equal(one: Value | None, other: Value | None) -> bool:
+    """Say whether two values are equal, whatever unit was left out."""
+    if one is None or other is None:
+        return False
+    if one.amount is None or other.amount is None:
+        return _exact(one.text) == _exact(other.text)
+    return same(one, other) or (one.amount == other.amount and "" in {one.unit, other.unit} and _alike(one, other))
+
+
+# puzzles --------------------------------------------------------------------------------------------
+
+
+def _exact(text: str) -> str:
+    """Give an exact string in one spelling: a telephone number by its digits alone."""
+    digits = _DIGITS.sub("", text)
+    if len(digits) >= TELEPHONE_DIGITS_MIN and not any(sign.isalpha() for sign in text):
+        return digits.lstrip("0")
+    return text.casefold()
+
+
+def _of_clues(asked: Asked, own: Sequence[Statement], over: Sequence[Statement]) -> Given:
+    session = Known(asked.session.statements)
+    theirs = list(session.clues.values())
+    wanted = answers(session.puzzle, theirs, asked.what)
+    known: list[Clue] = []
+    for tried in (over, own) if over else (own,):
+        known = _clues(tried, session.puzzle, theirs)
+        if len(wanted) == 1 and answers(session.puzzle, known, asked.what) == wanted:
+            return Given(True)
+    missing = [asked.session.statements[place].text for place, clue in session.clues.items() if clue not in known]
+    return Given(False, tuple(missing), bool(known))
+
+
+def _clues(said: Sequence[Statement], puzzle: Puzzle, theirs: Sequence[Clue]) -> list[Clue]:
+    """Read clues as the session's puzzle has them; what only answers the question is none."""
+    found = []
+    for one in said:
+        if one.form in {"question", "header", "heading"} or one.asserts == "claim" or one.role in AGENT_ROLES:
+            continue
+        clue = clue_of(one.text, puzzle)
+        if clue is not None and (clue in theirs or not _answers_it(clue)):
+            found.append(clue)
+    return found
+
+
+def _answers_it(clue: Clue) -> bool:
+    """Say whether a clue is nothing but an answer to what is asked."""
+    return clue.form == "has" and not clue.negative and len(clue.left) == 1 and len(clue.right) + len(clue.places) == 1
+
+
+# single values ----------------------------------------------------------------------------------------
+
+
+def _of_value(asked: Asked, own: Sequence[Statement], over: Sequence[Statement]) -> Given:
+    said = asked.session.statements
+    needs = [said[place] for place in asked.claim.needs] or _about(said, asked.what)
+    meant = _meant(asked.what, needs)
+    for tried in (over, own) if over else (own,):
+        if _has_value(asked, tried, meant):
+            return Given(True)
+    bears = any(
+        asked.answer is not None and _alike(found, asked.answer)
+        for place, one in enumerate(own)
+        if meant <= _words_at(own, place)
+        for found in one.values
+    )
+    return Given(False, tuple(one.text for one in needs), bears)
+
+
+def _has_value(asked: Asked, said: Sequence[Statement], meant: frozenset[str]) -> bool:
+    """Say whether statements give the answer: worked out, or said with the words of what is asked for."""
+    answer = recompute(said, asked.claim)
+    if answer is not None and _equal(answer, asked.answer):
+        return True
+    for place, one in enumerate(said):
+        own = one.polarity and one.asserts not in {"total", "conclusion", "confirmation", "claim"}
+        named = _is_telling(asked.answer) or (meant and meant <= _words_at(said, place))
+        if own and named and any(_equal(found, asked.answer) for found in one.values):
+            return True
+    return False
+
+
+def _is_telling(one: Value | None) -> bool:
+    """Say whether a value is so long an exact string that it stands for the same thing wherever it stands."""
+    return one is not None and one.kind == "word" and len(_exact(one.text)) >= TELEPHONE_DIGITS_MIN
+
+
+def _meant(what: str, needs: Sequence[Statement]) -> frozenset[str]:
+    """Give the words of what is asked for that the session says beside the answer, too."""
+    there = frozenset(word for place in range(len(needs)) for word in _words_at(needs, place))
+    return subject_of(what) & there
+
+
+def _words_at(said: Sequence[Statement], place: int) -> frozenset[str]:
+    """Give the words of a statement, of what stands above it and of what it goes on from."""
+    one = said[place]
+    words = one.subject | subject_of(" ".join((*one.path, *(cell.name for cell in one.cells))).replace("_", " "))
+    if place and said[place - 1].turn == one.turn and one.form in {"sentence", "clause"}:
+        words |= said[place - 1].subject
+    return words
+
+
+# words ------------------------------------------------------------------------------------------------
+
+
+def _of_words(asked: Asked, own: Sequence[Statement]) -> Given:
+    """Look for what a claim rests on, value by value and word by word, where it cannot be worked out."""
+    said = asked.session.statements
+    needs = [said[place] for place in asked.claim.needs] or _about(said, asked.what)
+    words = frozenset(word for place in range(len(own)) for word in _words_at(own, place))
+    missing, bears = [], False
+    exactly = not _WHY.search(asked.what.lower())
+    for one in needs:
+        has = [_stands_with(found, one.subject, own) for found in one.values]
+        shared = len(one.subject & words)
+        enough = shared >= len(one.subject) * (SHARED_MIN if one.values and exactly else SHARED_ALONE_MIN)
+        enough = enough and (all(has) if exactly else sum(has) >= len(has) * SHARED_ALONE_MIN)
+        bears = bears or any(has) or shared >= min(BEARING_WORDS_MIN, len(one.subject) or 1)
+        if not enough:
+            missing.append(one.text)
+    return Given(bool(needs) and not missing, tuple(missing), bears)
+
+
+def _stands_with(found: Value, words: frozenset[str], own: Sequence[Statement]) -> bool:
+    """Say whether a value stands in some statement that shares a word with where it comes from."""
+    for place, one in enumerate(own):
+        if any(_equal(found, other) for other in one.values):
+            there = _words_at(own, place)
+            if not words or not there or words & there:
+                return True
+    return False
+
+
+def _about(said: Sequence[Statement], what: str) -> list[Statement]:
+    """Give what others than the agent said in the turns that speak of something, and tools until its answer."""
+    wanted = subject_of(what)
+    asking = [one.turn for one in said if one.role == "user" and one.subject & wanted]
+    turns = set(asking)
+    for turn in asking:
+        behind = [one.turn for one in said if one.turn > turn and one.role == "user"]
+        turns |= {
+            one.turn for one in said if one.role == "tool" and turn < one.turn < min(behind, default=one.turn + 1)
+        }
+    turns |= {one.turn for one in said if one.role == "tool" and one.subject & wanted}
+    return [
+        one for one in said
+        if one.turn in turns and one.role not in AGENT_ROLES and one.form != "question" and one.asserts != "claim"
+    ]  # fmt: skip
+
+
+def _concludes(asked: Asked, carried: Carried) -> bool:
+    values = [found for one in carried.own for found in (*one.values, *one.denied)]
+    given = [*asked.conclusions, *([asked.answer] if asked.answer is not None else [])]
+    if any(_equal(found, other) for found in values for other in given):
+        return True
+    digits = _DIGITS.sub("", carried.text)
+    exact = [_exact(other.text) for other in given if other.kind == "word"]
+    if any(text.isdigit() and len(text) >= TELEPHONE_DIGITS_MIN and text in digits for text in exact):
+        return True
+    sums = (one for one in carried.own if one.asserts in {"total", "conclusion", "confirmation"})
+    return any(
+        asked.answer is None or one.asserts == "confirmation" or _alike(found, asked.answer)
+        for one in sums
+        for found in one.values
+    )

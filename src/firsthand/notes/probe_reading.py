@@ -1,0 +1,227 @@
+r"""Reads a note for the probe: what it says itself, what its pointers lead to, whether it admits that it is cut.
+
+    "User: 7 pads at $4"        said by the user, as in the session
+    "(2 of 4 lines kept)"       admits; "(4 of 4 lines kept)" does not
+    "the rest: fh:01J8..."      admits, wherever the pointer leads
+
+The invariant: what stands behind a pointer counts only where the session has it; a
+text that the session does not have is derived, and only its own pointers are
+followed, `HOPS_MAX` hops from the note.
+
+It does not know what a claim needs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from firsthand.notes import marks
+from firsthand.notes.statements import Message, Statement, statements
+from firsthand.pointer import find
+from firsthand.value import replace, value
+
+HOPS_MAX = 2
+POINTERS_MAX = 256
+"""Pointers of one note that are followed."""
+
+_compiled = cache(re.compile)
+_NUMBER = r"(\d{1,9}|no|none|zero|one|two|three|four|five|six|seven|eight|nine|ten)"
+_COUNTED = rf"\b{_NUMBER}\s?(?:/|of|out of)\s?(?:the |all |its )?{_NUMBER}\b"
+_TALLIED = (
+    r"(?:kept|items?|lines?|facts?|statements?|entries|rows?|shown|here|included|listed|fit|fits|messages|parts|clues"
+    r"|others|rest|see|remain\w*|things|products|articles|purchases|rules|records?|stored|saved)"
+)
+_WORDS = {
+    word: number
+    for number, word in enumerate(
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    )
+}
+_WORDS |= {"no": 0, "none": 0}
+_LOSES = (
+    r"\b(?:not|never|n't|no longer|cannot be|could not be) (?:all |fully |wholly |been |be |all been |completely )?"
+    r"(?:kept|recorded|stored|saved|retained|preserved|noted|complete|included here|carried(?: over)?"
+    r"|written down|available"
+    r"|known(?: any ?more)?|in (?:this|the) note|part of this note|here)\b"
+    r"|\b(?:did(?: not|n't)|do(?:es)?(?: not|n't)|would not|could not|no room) (?:all )?(?:fit|for)\b"
+    r"|\b(?:was|were|is|are|been|got|have been|has been|had to be) (?:dropped|lost|omitted|cut(?: off"
+    r"| short)?|truncated|missing"
+    r"|gone|discarded for (?:lack of )?(?:space|room)|left out for (?:lack of )?(?:space|room)|forgotten"
+    r"|removed for (?:space|room))\b"
+    r"|\b(?:incomplete|truncated|excerpt|among others|and (?:some |several |\d+ )?(?:more"
+    r"|others)\b(?! than)|not exhaustive|partial (?:list|note|copy)|in part only"
+    r"|(?:only|just) (?:one|two|three|some|part|a part|an excerpt|\d+)\b[^.\n]{0,24}(?:kept|here|shown|fit"
+    r"|fits|survived|left)"
+    r"|no details|details (?:are )?(?:lost|missing)|(?:basis|source|details?|rest|reason|working"
+    r"|line items) (?:was |were |is |are )?(?:not kept|lost|missing|gone|dropped|unknown)"
+    r"|(?:has|have|needs?|must) to? ?be (?:looked up|checked|found|asked) again|look(?:ed)? up again|unknown)\b"
+    r"|\[ ?(?:\.\.\.|\u2026) ?\]|\u2026|\.\.\.\s*(?:\)|\]|\Z)"
+)
+_REST = (
+    r"\b(?:the )?(?:rest|remainder|remaining|others?|other (?:one|two|three|four|five|six|\d+)"
+    r"|missing (?:ones?|lines?|items?|part)"
+    r"|earlier messages|full list|whole list|complete list|list in full|more)\b[^.\n]{0,48}?fh:"
+)
+_STRUCK = r"~~[^~\n]{1,400}~~"
+_ADDRESS = r"fh:[0-9A-Za-z]{10,32}(?:\.\.[0-9A-Za-z]{10,32}|#source|@L?\d+-\d+)?"
+_ROLES = r"[ \t]*(?:[-*>] )?[*_]*(user|human|customer|assistant|agent|ai|bot|model|tool|system)[*_]*\s?:[*_]*[ \t]+"
+_AGENTS = {"assistant", "agent", "ai", "bot", "model"}
+_QUOTED = (
+    r"\A\W*(?:the |my )?(assistant|agent|model|ai|user|customer|tool)(?: (?:said|wrote|answered|replied"
+    r"|told \w+|put it))? ?"
+    r"(?:that|:|,)?\s*[\"\u201c\u201e\u00ab](.*)[\"\u201d\u201c\u00bb]\W*\Z"
+)
+
+
+class Session:
+    """The messages that a note stands on, and the way to what its pointers name."""
+
+    def __init__(self, messages: Sequence[Message], expand: Callable[[str], str | None] | None = None) -> None:
+        self.messages = list(messages)
+        self.statements = statements(self.messages)
+        known = {str(one["pointer"]): str(one.get("content") or "") for one in self.messages if one.get("pointer")}
+        self.expand = expand if expand is not None else known.get
+
+
+@value
+class Carried:
+    """A note, read.
+
+    Attributes:
+        text: of the note.
+        own: what it says itself.
+        behind: what its pointers lead to, as the session has it.
+        joined: both, the note first.
+        admits: it says that something is missing.
+        session: what it stands on.
+    """
+
+    text: str
+    own: tuple[Statement, ...]
+    behind: tuple[Statement, ...]
+    joined: tuple[Statement, ...]
+    admits: bool
+    found: tuple[Message, ...]
+
+    def standing_on(self) -> Session:
+        """Give what a note stands on of which no messages are known: what its pointers lead to, else itself."""
+        return Session(self.found or messages_of(self.text))
+
+
+def read(text: str, session: Session, *, cut: bool = False) -> Carried:
+    """Read a note.
+
+    Args:
+        cut: the note was longer than what is given.
+    """
+    own = messages_of(_bare(text))
+    found = _followed(text, session)
+    said = tuple(map(_summed_up, statements(own)))
+    behind = statements(found)
+    last = said[-1].turn + 1 if said else 0
+    joined = (*said, *(replace(one, turn=one.turn + last) for one in behind))
+    return Carried(text, said, behind, joined, cut or admits(text), tuple(found))
+
+
+def _bare(text: str) -> str:
+    """Take out of a note what is no statement: pointers, and what counts how much of it was kept."""
+    text = _compiled(_STRUCK).sub(" ", text)
+    text = _compiled(rf"{_ADDRESS}(?:[ ,;]+(?:and )?{_ADDRESS})*").sub(" ", text)
+    low = text.lower()
+    if len(low) != len(text):  # a letter whose small form is longer: places would not fit
+        return text
+    at, parts = 0, []
+    for match in _compiled(_COUNTED).finditer(low):
+        if match.start() >= at and _compiled(rf"\b{_TALLIED}\b").search(_around(low, match)) is not None:
+            start = max(low.rfind(sign, at, match.start()) for sign in ("\n", "[", "(", ". ", "; ")) + 1
+            end = min((place for sign in "\n])" if (place := low.find(sign, match.end())) >= 0), default=len(low))
+            stop = _compiled(r"[.;:](?=\s|\Z)").search(low, match.end(), end)
+            parts += [text[at : max(start, at)], " "]
+            at = stop.end() if stop is not None else end
+    return "".join([*parts, text[at:]])
+
+
+def _summed_up(one: Statement) -> Statement:
+    """Take a field whose only value stands under the name of a sum for what it is: {"total_before_tax": 299}."""
+    cells = [cell for cell in one.cells if cell.values]
+    sums = len(cells) == 1 and not one.asserts and marks.asserts(cells[0].name.replace("_", " ")) == "total"
+    return replace(one, asserts="total") if sums else one
+
+
+def messages_of(text: str) -> list[Message]:
+    """Take a note for messages: lines that begin with a role are said by it, all others by the user."""
+    found: list[dict[str, str]] = [{"role": "user", "content": ""}]
+    for line in text.split("\n"):
+        match = _compiled(_ROLES).match(line.lower())
+        if match is not None:
+            role = "assistant" if match[1] in _AGENTS else match[1] if match[1] in {"tool", "system"} else "user"
+            found.append({"role": role, "content": line[match.end() :]})
+        else:
+            found[-1]["content"] += ("\n" if found[-1]["content"] else "") + line
+    return [_unquoted(one) for one in found if one["content"].strip()]
+
+
+def _unquoted(one: dict[str, str]) -> dict[str, str]:
+    """Take what somebody is quoted with for what is said."""
+    match = _compiled(_QUOTED).match(one["content"].lower()) if len(one["content"]) < 4_000 else None
+    return one if match is None else {"role": one["role"], "content": one["content"][match.start(2) : match.end(2)]}
+
+
+def _followed(text: str, session: Session) -> list[Message]:
+    """Give what the pointers of a note lead to as messages of the session, in the session's order."""
+    told: list[tuple[int, int, Message]] = []
+    seen: set[str] = set()
+    texts = [text]
+    for _ in range(HOPS_MAX):
+        addresses = [one for one in dict.fromkeys(find("\n".join(texts))) if one not in seen][:POINTERS_MAX]
+        seen.update(addresses)
+        texts = []
+        for address in addresses:
+            content = session.expand(address)
+            if not content:
+                continue
+            texts.append(content)
+            told += _of_session(content, session)
+    ordered = sorted(told, key=lambda one: one[:2])
+    return [one for number, (_, _, one) in enumerate(ordered) if number == 0 or ordered[number - 1][2] != one]
+
+
+def _of_session(content: str, session: Session) -> list[tuple[int, int, Message]]:
+    """Find what a pointer led to in the session; a text that the session does not have is no source."""
+    if not session.messages:
+        return [(0, 0, {"role": "tool", "content": content})]
+    found: list[tuple[int, int, Message]] = []
+    for place, message in enumerate(session.messages):
+        said = message.get("content")
+        if not isinstance(said, str) or not said:
+            continue
+        if content in said:
+            return [(place, said.find(content), {"role": str(message.get("role", "")), "content": content})]
+        if said in content:
+            found.append((place, 0, {"role": str(message.get("role", "")), "content": said}))
+    return found
+
+
+# what a note says of its own completeness ------------------------------------------------------------
+
+
+def admits(text: str) -> bool:
+    """Say whether a note says that something it stands on is not in it."""
+    low = text.lower()
+    if _compiled(_REST).search(low) or _compiled(_LOSES).search(low):
+        return True
+    return any(_counts_some(low, match) for match in _compiled(_COUNTED).finditer(low))
+
+
+def _counts_some(low: str, match: re.Match[str]) -> bool:
+    """Say whether "2 of 4" counts what was kept, and is not all."""
+    kept, whole = (int(one) if one.isdigit() else _WORDS[one] for one in (match[1], match[2]))
+    return kept < whole and _compiled(rf"\b{_TALLIED}\b").search(_around(low, match)) is not None
+
+
+def _around(low: str, match: re.Match[str]) -> str:
+    """Give the words next to a match, on its line."""
+    line = low.rfind("\n", 0, match.start()) + 1
+    return low[max(line, match.start() - 16) : match.end() + 24].split("\n", maxsplit=1)[0]
