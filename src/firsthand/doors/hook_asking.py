@@ -148,7 +148,8 @@ def ask(call: Call, payload: bytes, folder: str, *, loopback: bool) -> bytes | N
     try:
         status, output = exchange(connect(_socket, folder, call, loopback=loopback), call, payload, by)
     except TimeoutError:
-        _mark(hung)
+        if not os.fork():  # nothing interrupts a wait for a disk, and the host waits
+            _mark(hung)
         return None
     except (OSError, ValueError):  # None: nobody listens, it died, or speaks otherwise
         return None
@@ -165,11 +166,16 @@ def is_private(folder: str) -> bool:
 
 
 def _mark(path: str) -> None:
-    """Note the time in an empty file."""
+    """Note the time in an empty file, in a child process that ends with it.
+
+    Where that fails, as on a full disk, the next hook waits for the daemon too.
+    """
     try:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
-    except OSError:  # a disk that is full: then the next hook waits for the daemon too
-        return
+        os.setsid()
+        os.closerange(0, 256)  # the host waits for the end of its streams
+        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    finally:
+        os._exit(0)
 
 
 def _is_fresh(mark: str) -> bool:
