@@ -14,22 +14,23 @@ Source: reclaim-evaluation 3, 6, 11 (what is to be kept is known before the corr
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Literal
 
 from firsthand.notes import facts, slots
+from firsthand.notes.claim import AGENT_ROLES, Claim, How
 from firsthand.notes.clues import Clue, Puzzle, clue_of, is_listing, puzzle_of
 from firsthand.notes.facts import Basket, Fact
+from firsthand.notes.spoken import spoken
 from firsthand.notes.statements import Statement, subject_of
-from firsthand.notes.values import Value, in_base
-from firsthand.value import replace, value
+from firsthand.notes.values import Value
+from firsthand.value import replace
+
+__all__ = ["AGENT_ROLES", "Claim", "Known", "claim_of", "determine", "is_said"]
 
 CLAIMS_MAX = 64  # of one call: the newest questions and conclusions
 CLUES_MAX = 400  # statements that are looked at as clues
-LOOKED_UP_MAX = 3  # places that one value is looked up in
 
-How = Literal["sum of products", "subtotal", "average", "span", "constraints", "assignment", "lookup", "unknown"]
 
 _compiled = cache(re.compile)
 _ASKS = (
@@ -53,30 +54,6 @@ _SUBTOTAL = (
 )
 _AVERAGE = r"\b(?:average|mean|durchschnitt|moyenne|promedio)\b"
 _LEAVES = r"\b(?:leave|leaving|left|check ?-?out|return|ends?|due|expire\w*|deadline|finish\w*|until|back)\b"
-AGENT_ROLES = frozenset({"assistant", "agent", "ai", "model"})
-
-
-@value
-class Claim:
-    """One thing that a session asked for or concluded.
-
-    Attributes:
-        what: the words for it.
-        concluded: the values that an agent gave for it.
-        needs: places of the statements that determine it.
-        restates: places of statements that only say it again.
-        rejected: places of what was considered and not chosen.
-        replaced: places of what no longer holds.
-        how: how it is worked out of what it needs.
-    """
-
-    what: str
-    how: How
-    concluded: tuple[Value, ...] = ()
-    needs: tuple[int, ...] = ()
-    restates: tuple[int, ...] = ()
-    rejected: tuple[int, ...] = ()
-    replaced: tuple[int, ...] = ()
 
 
 def determine(statements: Sequence[Statement]) -> tuple[Claim, ...]:
@@ -91,7 +68,7 @@ def claim_of(statements: Sequence[Statement], what: str) -> Claim:
 
 def is_said(one: Statement) -> bool:
     """Say whether a statement comes from somebody other than the agent, and is more than a conclusion."""
-    return one.role not in AGENT_ROLES
+    return one.role not in AGENT_ROLES and one.role != "system"
 
 
 class Known:
@@ -131,18 +108,21 @@ class Known:
     # claims -----------------------------------------------------------------------------------------
 
     def claims(self) -> tuple[Claim, ...]:
-        """Give the claims: what was asked, then what an agent concluded unasked."""
+        """Give the claims: what was asked, what an agent concluded unasked, what was set, looked up and told."""
         found: dict[tuple[str, tuple[int, ...]], Claim] = {}
         for place in self._questions()[-CLAIMS_MAX:]:
-            self._take(found, self.asked(self.statements[place].text), self._answers(place))
+            self._take(found, self.asked(self.statements[place].text, beside=place), self._answers(place))
         for one in self.statements:
             if one.role in AGENT_ROLES and one.asserts and one.values and len(found) < CLAIMS_MAX:
-                self._take(found, self.asked(one.text), one.values)
-        for claim in (*self._assignments(), *self._lookups()):
+                worked_out = self.asked(one.text)
+                if worked_out.how not in {"assignment", "unknown"}:
+                    self._take(found, worked_out, one.values)
+        taken = {place for claim in found.values() if claim.how in _WORKED_OUT for place in _all(claim)}
+        for claim in spoken(self.statements, taken | set(self.clues)):
             self._take(found, claim, claim.concluded)
         order = {how: rank for rank, how in enumerate(_ORDER)}
         kept = sorted(found.values(), key=lambda claim: order[claim.how])
-        return tuple(kept) or self._unknown()
+        return _standing(kept) or self._unknown()
 
     def _take(self, found: dict[tuple[str, tuple[int, ...]], Claim], claim: Claim, concluded: Iterable[Value]) -> None:
         """Add a claim, or what was concluded to the one that needs the same."""
@@ -168,8 +148,8 @@ class Known:
         behind = [one for one in self.statements[place + 1 :][:64] if one.role in AGENT_ROLES and one.turn > turn]
         return tuple(value for one in behind if one.turn == behind[0].turn for value in one.values)
 
-    def asked(self, what: str) -> Claim:
-        """Give the claim that words ask for."""
+    def asked(self, what: str, *, beside: int | None = None) -> Claim:
+        """Give the claim that words ask for; where they stand themselves, they are no answer."""
         low = what.lower()
         who = _compiled(_WHO).search(low) is not None or any(name in what for name in self.puzzle.people)
         if who and self.clues and len(self.puzzle.people) >= 2:
@@ -182,7 +162,7 @@ class Known:
             return self._summed(what, "sum of products")
         if _compiled(_LEAVES).search(low) and (span := self.span()) is not None:
             return Claim(what, "span", needs=span)
-        slot = slots.find(self.statements, what, agents=False)
+        slot = slots.find(self.statements, what, agents=False, beside=beside)
         if slot is None:
             return Claim(what, "unknown")
         return Claim(what, "assignment", needs=slot.places)
@@ -236,83 +216,6 @@ class Known:
             return None
         return tuple(sorted({dates[-1], spans[-1]}))
 
-    def _assignments(self) -> list[Claim]:
-        """Give what users set: each statement of theirs with values that no other claim is about."""
-        taken = {place for line in self.basket.lines for place in line.places if line.comes_to is not None}
-        taken |= {fact.place for fact in self.facts if not fact.holds} | set(self.clues)
-        found: list[Claim] = []
-        confirmed = [one for one in self.statements if one.role in AGENT_ROLES and one.values]
-        for place, one in enumerate(self.statements):
-            own = one.role not in AGENT_ROLES and one.role not in {"tool", "system", "function"}
-            if (
-                not own
-                or not one.values
-                or place in taken
-                or one.asserts == "claim"
-                or one.form in {"header", "heading"}
-            ):
-                continue
-            kinds = {(value.kind, value.unit) for value in one.values}
-            after = [v for c in confirmed if c.turn > one.turn for v in c.values if (v.kind, v.unit) in kinds]
-            replaced = self._set_before(place, kinds) if one.corrects else ()
-            if after or one.corrects or one.form == "field":
-                found = [
-                    replace(claim, needs=()) if claim.needs and claim.needs[-1] in replaced else claim
-                    for claim in found
-                ]
-                found.append(
-                    Claim(one.text, "assignment", tuple(after[:4]), self._with_before(place), replaced=replaced)
-                )
-        return found
-
-    def _with_before(self, place: int) -> tuple[int, ...]:
-        """Give a statement with the one that it goes on from, when it names nothing itself: "It must be 13:00"."""
-        one, before = self.statements[place], self.statements[place - 1] if place else None
-        if (
-            before is not None
-            and before.turn == one.turn
-            and not one.subject
-            and before.form not in {"row", "question"}
-        ):
-            return (place - 1, place)
-        return (place,)
-
-    def _set_before(self, place: int, kinds: Collection[tuple[str, str]]) -> tuple[int, ...]:
-        """Give the earlier statement that a correction takes the place of."""
-        one = self.statements[place]
-        for earlier in range(place - 1, -1, -1):
-            other = self.statements[earlier]
-            same = any((value.kind, value.unit) in kinds for value in other.values)
-            if (
-                other.role == one.role
-                and other.turn < one.turn
-                and same
-                and (not one.subject or other.subject & one.subject)
-            ):
-                return (earlier,)
-        return ()
-
-    def _lookups(self) -> list[Claim]:
-        """Give what an agent told out of a tool's result, or out of what somebody said."""
-        where: dict[tuple[str, object], list[int]] = {}
-        for place, one in enumerate(self.statements):
-            if one.role not in AGENT_ROLES and one.role != "system" and not one.asserts:
-                for found in one.values:
-                    where.setdefault(_key(found), []).append(place)
-        claims = []
-        for place, one in enumerate(self.statements):
-            if one.role not in AGENT_ROLES or not one.values:
-                continue
-            needs: set[int] = set()
-            for found in one.values:
-                places = [at for at in where.get(_key(found), []) if at < place]
-                near = [at for at in places if self.statements[at].subject & one.subject or len(places) == 1]
-                needs |= set(near[-LOOKED_UP_MAX:])
-            tools = {at for at in needs if self.statements[at].role in {"tool", "function"}}
-            if tools:
-                claims.append(Claim(one.text, "lookup", one.values, tuple(sorted(tools))))
-        return claims[-CLAIMS_MAX:]
-
     def _unknown(self) -> tuple[Claim, ...]:
         """Give one claim over all that was said with values, when nothing was asked or concluded."""
         said = [
@@ -323,13 +226,21 @@ class Known:
 
 
 _ORDER: tuple[How, ...] = (
-    "constraints", "sum of products", "average", "subtotal", "span", "assignment", "lookup", "unknown",
+    "constraints", "sum of products", "average", "subtotal", "span", "assignment", "lookup", "told", "unknown",
 )  # fmt: skip
+_WORKED_OUT = frozenset(_ORDER[:5])
+
+
+def _all(claim: Claim) -> tuple[int, ...]:
+    return (*claim.needs, *claim.rejected, *claim.replaced)
+
+
+def _standing(claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    """Take what no longer holds out of what others need: the last word stands."""
+    gone = {place for claim in claims for place in claim.replaced}
+    kept = [replace(claim, needs=tuple(place for place in claim.needs if place not in gone)) for claim in claims]
+    return tuple(claim for claim in kept if claim.needs)
 
 
 def _has(one: Statement, kind: str, unit: str) -> bool:
     return not one.asserts and any(value.kind == kind and value.unit == unit for value in one.values)
-
-
-def _key(one: Value) -> tuple[str, object]:
-    return one.kind, in_base(one) if one.amount is not None else one.text.casefold()

@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from firsthand.errors import InvalidArgument, MalformedPointer
 from firsthand.event import Trust
-from firsthand.notes.determine import AGENT_ROLES, Claim, determine
+from firsthand.notes.claim import AGENT_ROLES, Claim
+from firsthand.notes.determine import determine
 from firsthand.notes.note import BLANK, Evidence, Note, Rest, Standing, render
 from firsthand.notes.statements import Message, Statement, statements
 from firsthand.pointer import parse as parse_pointer
@@ -157,9 +158,11 @@ class _Layout:
 
     def _conclusion(self) -> str:
         """Give the last words with which an agent stated what the first claim came to; empty when it did not."""
-        wanted = set(self.claims[0].concluded) if self.claims else set()
+        concluded = set(self.claims[0].concluded)
         stated = [
-            one.text for one in self.said if one.role in AGENT_ROLES and any(value in wanted for value in one.values)
+            one.text
+            for one in self.said
+            if one.role in AGENT_ROLES and one.asserts and any(held in concluded for held in one.values)
         ]
         return stated[-1] if stated else ""
 

@@ -230,9 +230,11 @@ class _Cutter:
         texts = [[self.text[cell.start : cell.end] for cell in row] for row in rows]
         if barred:
             return len(rows) > 1 or len(rows[0]) > 2
-        grouped = any(_compiled(r"\d{3}(?:\.\d+)?\D*").fullmatch(cell) for row in texts for cell in row)
+        grouped = len(rows[0]) < 3 or any(
+            _compiled(r"\d{3}(?:\.\d+)?\D*").fullmatch(cell) for row in texts for cell in row
+        )
         if grouped and any(sign.isdigit() for sign in "".join(texts[0])) and "," in self.text[rows[0][0].end :][:1]:
-            return False  # "9,155.50" is one number in a list, and no three cells
+            return False  # "9,155.50" and "4,50" are one number in a list, and no cells
         short = all(len(cell) <= 60 and not cell.endswith((".", "?", "!")) for row in texts for cell in row)
         digits = all(any(sign.isdigit() for sign in "".join(row)) for row in texts[1:])
         return short and digits
@@ -416,16 +418,17 @@ def _of_json(text: str, node: _Node, path: tuple[str, ...]) -> Iterator[Piece]:
 
 
 def _holds_records(node: _Node) -> bool:
-    """Say whether an object holds others, which are the records then."""
-    return any(
-        child.kind == "{" or (child.kind == "[" and any(one.kind for one in child.children)) for child in node.children
-    )
+    """Say whether an object holds others, which are the records then; not when it has values of its own beside them."""
+    if any(child.kind and any(one.kind for one in child.children) for child in node.children):
+        return True
+    return any(child.kind == "{" for child in node.children) and all(child.kind for child in node.children)
 
 
 def _leaves(node: _Node) -> Iterator[Cell]:
     for child in node.children:
         if child.kind:
             for inner in child.children:
-                yield Cell(child.name, inner.start, inner.end)
+                if not inner.kind:
+                    yield Cell(f"{child.name} {inner.name}".strip(), inner.start, inner.end)
         else:
             yield Cell(child.name, child.start, child.end)

@@ -55,17 +55,18 @@ def kinds_of(what: str) -> tuple[str, ...]:
     return next((kinds for pattern, kinds in _WORDS_OF_KINDS if _compiled(pattern).search(low)), ANY)
 
 
-def find(statements: Sequence[Statement], what: str, *, agents: bool = True) -> Slot | None:
+def find(statements: Sequence[Statement], what: str, *, agents: bool = True, beside: int | None = None) -> Slot | None:
     """Find the value of what is asked for; None when no statement gives it.
 
     Args:
         agents: take what an agent says where nobody else says anything.
+        beside: the place of the question itself, which is no answer.
     """
     wanted = frozenset(subject_of(what)) - _ASKING
     kinds = kinds_of(what)
     best: tuple[tuple[int, ...], Slot] | None = None
     for place, one in enumerate(statements):
-        if not one.values or not one.polarity or one.form == "header":
+        if not one.values or not one.polarity or one.form == "header" or one.role == "system" or place == beside:
             continue
         own = one.asserts not in {"claim", "confirmation", "conclusion", "total"} and not _compiled(_BY_AGENT).search(
             one.text

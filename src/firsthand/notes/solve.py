@@ -16,8 +16,9 @@ from fractions import Fraction
 from functools import cache
 
 from firsthand.notes import lexicon, slots
+from firsthand.notes.claim import Claim, How
 from firsthand.notes.clues import answers
-from firsthand.notes.determine import Claim, How, Known
+from firsthand.notes.determine import Known
 from firsthand.notes.facts import Line
 from firsthand.notes.statements import Statement
 from firsthand.notes.values import Kind, Value

@@ -102,9 +102,10 @@ _TOKEN = rf"\d+|[{times.NUMERALS}]+|[{_FAR}]|[^\W\d_{_FAR}]+(?:'[^\W\d_]+)?|[^\w
 _MARKS = "\u0300-\u036f\u0900-\u0e7f"  # what stands in words of India and Thailand and is no letter to `re`
 _TOKEN_MARKED = rf"\d+|(?:[^\W\d_{_FAR}]|[{_MARKS}])+|[{times.NUMERALS}]+|[{_FAR}]|[^\w\s]"
 _NUMBER = rf"\d+(?:[.,'{SPACES}]\d+){{0,{GROUPS_MAX}}}"
+_CODES = "|".join(sorted(lexicon.CURRENCY_CODES))
 _SPACED = (
-    r"\d{1,3}(?: \d{3}){1,4}(?:,\d\d?)?(?=\s?(?:\u20ac|z\u0142|\u20bd|\u0440\u0443\u0431|(?:eur|kr|pln|sek"
-    r"|nok|dkk|czk|chf|huf|rub|usd|gbp|zar)\b))"
+    r"\d{1,3}(?: \d{3}){1,4}(?:,\d\d?)?"
+    rf"(?=\s?(?:\u20ac|z\u0142|\u20bd|\u0440\u0443\u0431|(?:kr|{_CODES})\b))"
 )
 _LIKE_MONEY = "usd|eur|gbp|chf|inr|rs|kr|us|jpy|cad|aud|x|no|nr"
 _EXACT = (
@@ -275,7 +276,7 @@ class _Reader:
     def _literal(self, start: int) -> Amount | None:
         match = _compiled(_SPACED).match(self.low, start) or _compiled(_NUMBER).match(self.low, start)
         assert match is not None  # the caller saw a digit
-        money = _compiled(rf"\s?(?:[{_SIGNS}]|(?:eur|euros?|usd|chf)\b)").match(self.low, match.end()) is not None
+        money = _compiled(rf"\s?(?:[{_SIGNS}]|(?:euros?|{_CODES})\b)").match(self.low, match.end()) is not None
         money = money or self.low[max(0, start - 2) : start].strip()[-1:] in lexicon.CURRENCY_SIGNS
         return interpreted(match.group(), start, thousands_dot=money or self.comma_decimals)
 
