@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from firsthand.notes.determine import Claim, determine
     from firsthand.notes.distill import distill
     from firsthand.notes.note import Evidence, Note
+    from firsthand.notes.probe import probe
     from firsthand.notes.solve import recompute
     from firsthand.notes.statements import Statement, statements
     from firsthand.pack.cues import Cues
@@ -212,6 +213,7 @@ __all__ = [
     "pending",
     "plan_install",
     "plan_uninstall",
+    "probe",
     "project_file",
     "recompute",
     "run_due",
@@ -290,6 +292,7 @@ _ROOMS = {
     "notes.determine": ("Claim", "determine"),
     "notes.distill": ("distill",),
     "notes.note": ("Evidence", "Note"),
+    "notes.probe": ("probe",),
     "notes.solve": ("recompute",),
     "notes.statements": ("Statement", "statements"),
     "pack.cues": ("Cues",),
