@@ -176,6 +176,26 @@ def test_a_transcript_is_read_by_what_the_user_said():
     assert reading.recompute("assistant: booked for 19:15", "the booking time").value is None
 
 
+@pytest.mark.parametrize(
+    ("told", "ask", "time"),
+    [
+        (
+            "Book a table at 14:30. I also need a train arriving by 09:00.",
+            "the time of the restaurant booking",
+            "14:30",
+        ),
+        ("Book a table at 14:30. I also need a train arriving by 09:00.", "the arrival time of the train", "09:00"),
+        ("A table for five at 11:45. Not free? Try 10:45 then.", "the time of the restaurant booking", "10:45"),
+        ("The train should leave after 15:45. A table at 17:30. Or 16:30.", "the departure time of the train", "15:45"),
+        ("Your table is booked for 19:15.", "the time of the restaurant booking", None),
+        ("Nothing.", "the time of the restaurant booking", None),
+    ],
+)
+def test_a_time_is_the_last_one_said_of_what_is_asked(told, ask, time):
+    """Among several, the time of the thing asked for counts, the last one; a sentence without a thing goes on."""
+    assert reading.recompute(told, ask).value == time
+
+
 def test_every_problem_is_solved_from_its_own_lines_and_from_no_fewer_items():
     """The eye reads each problem's source to the truth; of a sum, leaving any line out gives another answer."""
     for problem in (*tasks.arithmetic(36, 5), *tasks.logic(36, 5), *tasks.noisy(6, 8, 5)):

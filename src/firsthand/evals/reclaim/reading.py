@@ -48,6 +48,10 @@ _ITEMS = (  # the letters name the groups: number, good, at or for, price, each
     (re.compile(rf"{_GOOD}\s*[:,]\s*{_COUNT}\s*{_TIMES}(at|@|for|,)?\s*{_MONEY}{_EACH}", re.IGNORECASE), "gnkpe"),
 )
 _INSISTS = re.compile(r"\b(?:it is|comes to|agrees on|answer is)\b(.*?)(?=[.!?,](?:\s|$)|$)", re.IGNORECASE)
+_THINGS = (  # beginnings of words by which people speak of a booking, rides, and their two ends
+    ("rest", "tabl", "rese", "dine", "dinn", "lunc"), ("trai", "tick"), ("taxi", "pick"),
+    ("depa", "leav"), ("arri", "ther"),
+)  # fmt: skip
 _REST = re.compile(r"\brest\b[^\n]*", re.IGNORECASE)
 _SAYS = re.compile(r"^\W*(user|assistant|agent|system|tool)\b[^\n:]{0,60}:", re.IGNORECASE | re.MULTILINE)
 _TAG = re.compile(
@@ -255,23 +259,30 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _time(evidence: str, ask: str) -> Found:
-    """Take the time that the user said, of the sentence that shares most words with the question."""
-    wanted = _stems(ask)
+    """Take the time that the user said, of the sentence that shares most words with the question; of equals the last.
+
+    A sentence that names no thing ("try 10:45 then") is about what was spoken of before it.
+    """
+    asked = _stems(ask)
+    wanted = asked.union(*(thing for thing in _THINGS if asked & set(thing)))
+    others = {word for thing in _THINGS if not asked & set(thing) for word in thing}
     best: tuple[int, str] | None = None
-    parts = 0
+    parts, shared = 0, 0
     for segment in segments(by_the_user(evidence)):
         if re.search(r"confirm|conclu|booked for|\bassistant\b|\bagent\b", segment, re.IGNORECASE):
             continue
+        words = _stems(segment)
+        if words & (others | wanted) or not shared:
+            shared = len(wanted & words) - 2 * len(others & words)
         for given in scoring.values(segment, TIME):
             parts += 1
-            shared = len(wanted & _stems(segment))
             if best is None or shared >= best[0]:
                 best = (shared, given)
     return Found(best[1] if best else None, parts)
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(word[:5] for word in re.findall(r"[a-z]{4,}", text.lower()))
+    return frozenset(word[:4] for word in re.findall(r"[a-z]{4,}", text.lower()))
 
 
 def joined(texts: Sequence[str]) -> str:
