@@ -1,0 +1,323 @@
+r"""Compares a correction with what is stored: what was concluded, what the sources give, what stands against what.
+
+    stored      "7 notebooks at $4 and 9 pens at $2" ... "The pens come to $22, the total is $50."
+    correction  "the pens subtotal is wrong"
+    -> sort directed; needs the two line items; worked out 18, not the 22 that was concluded
+
+The invariants: what sort a correction is of follows from what is stored and what it says
+itself, not from how often or how surely it is said; who is right is not decided, and
+nothing is written: what stands against each other is given with both places.
+
+It does not know where the statements come from, nor how much of them is shown.
+Source: reclaim-evaluation 5.4, App. J.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from firsthand.notes import clues, facts
+from firsthand.notes.correction import Correction
+from firsthand.notes.determine import AGENT_ROLES, Claim, Known
+from firsthand.notes.solve import recompute
+from firsthand.notes.statements import Statement, statements, subject_of
+from firsthand.notes.values import Value, read
+from firsthand.value import replace, value
+
+CONCLUDED_MAX = 3
+AGAINST_MAX = 4
+_ASKED_AS = {"time": "time", "date": "date", "money": "price", "duration": "how long", "percent": "percent"}
+
+Sort = Literal[
+    "generic", "directed", "sound part", "agreeing value", "contradicting value", "unchecked value", "sustained",
+    "contradicting source",
+]  # fmt: skip
+"""Of a correction: it names nothing; it names a part; what it names is what its sources give (a false locus); the value
+it gives is what the sources give (a handed value), is not (a confident wrong value), cannot be checked; the same value
+again; evidence of its own that stands against a stored source (a fabricated one, or a new one)."""
+
+
+@value
+class Concluded:
+    """What was concluded of something: the statement's place, and the value that it gives."""
+
+    place: int
+    text: str
+
+
+@value
+class Judged:
+    """What a correction comes to beside what is stored.
+
+    Attributes:
+        part: the claim that it names; None when it names none, or what it names is the whole.
+        whole: the claim that the session asked for or concluded; None when there is none.
+        needs: places of the statements behind both, those of the part first.
+        replaced: places of what was said of it before, and no longer holds.
+        part_gives, whole_gives: worked out of the statements; None when they do not determine it.
+        concluded: what stands as concluded, and of these `differing` those that the sources do not give.
+        given: the value that the correction gives; None without one.
+        given_agrees: whether the sources give it; None when that cannot be told.
+        against: places of stored statements that the correction's own evidence contradicts, with its words.
+        said_before: how often the same value was given before; it counts once.
+    """
+
+    sort: Sort
+    part: Claim | None = None
+    whole: Claim | None = None
+    needs: tuple[int, ...] = ()
+    replaced: tuple[int, ...] = ()
+    part_gives: Value | None = None
+    whole_gives: Value | None = None
+    concluded: tuple[Concluded, ...] = ()
+    differing: tuple[Concluded, ...] = ()
+    given: Value | None = None
+    given_agrees: bool | None = None
+    against: tuple[tuple[str, int], ...] = ()
+    said_before: int = 0
+
+
+def judge(correction: Correction, stored: Sequence[Statement], before: Sequence[Correction] = ()) -> Judged:
+    """Compare a correction with stored statements.
+
+    Args:
+        before: the corrections of the same session before it.
+    """
+    return _Comparison(correction, stored, before).judged()
+
+
+def equal(one: Value, other: Value) -> bool:
+    """Say whether two values are the same where one of them may be written without its unit: 46 and $46."""
+    if one.amount is None or other.amount is None:
+        return one.text.casefold() == other.text.casefold()
+    kinds = {one.kind, other.kind}
+    loose = len(kinds) == 1 or kinds <= {"number", "money"} or "number" in kinds
+    return loose and one.amount == other.amount and (one.unit == other.unit or "" in {one.unit, other.unit})
+
+
+class _Comparison:
+    """One correction beside one list of statements."""
+
+    def __init__(self, correction: Correction, stored: Sequence[Statement], before: Sequence[Correction]) -> None:
+        self.correction, self.stored, self.before = correction, stored, before
+        self.known = Known(stored)
+        self.part = self._part()
+        self.whole = self._whole()
+        self.part_gives = None if self.part is None else self._worked_out(self.part)
+        self.whole_gives = None if self.whole is None else self._worked_out(self.whole)
+
+    def judged(self) -> Judged:
+        """Give all that the comparison shows."""
+        given = self._given()
+        agrees = None if given is None else self._agrees(given)
+        against = tuple(self._against())[:AGAINST_MAX]
+        concluded = self._concluded()
+        differing = tuple(one for one in concluded if self._differs(one))
+        repeated = sum(set(self._texts(one.gives)) & set(self._texts(self.correction.gives)) != set() for one in
+                       self.before) if given is not None else 0  # fmt: skip
+        claims = [one for one in (self.part, self.whole) if one is not None]
+        needs = tuple(dict.fromkeys(place for claim in claims for place in claim.needs))
+        replaced = tuple(dict.fromkeys(place for claim in claims for place in claim.replaced if place not in needs))
+        sort = self._sort(given, agrees, differing, against=bool(against), repeated=repeated > 0)
+        return Judged(
+            sort, self.part, self.whole, needs, replaced, self.part_gives, self.whole_gives, concluded, differing,
+            given, agrees, against, repeated,
+        )  # fmt: skip
+
+    def _sort(
+        self, given: Value | None, agrees: bool | None, differing: Sequence[Concluded], *, against: bool, repeated: bool
+    ) -> Sort:
+        if against:
+            return "contradicting source"
+        if given is not None:
+            if repeated:
+                return "sustained"
+            return "unchecked value" if agrees is None else "agreeing value" if agrees else "contradicting value"
+        if not self.correction.about:
+            return "generic"
+        if self.part is None:
+            return "sound part" if self._is_sound_in_puzzle() else "directed"
+        of_part = any(self._is_of_part(one) for one in differing)
+        return "directed" if of_part or self.part_gives is None else "sound part"
+
+    def _is_sound_in_puzzle(self) -> bool:
+        """Say whether all that was said of the people named goes with the clues of a puzzle that they determine."""
+        names = [name for name in self.known.puzzle.people if name in self.correction.about]
+        if not names or self.whole is None or self.whole.how != "constraints" or self.whole_gives is None:
+            return False
+        told = [one for one in self.stored if any(name in one.text for name in names) and self._is_no_clue(one)]
+        return not any(self._breaks_puzzle(one.text) for one in told)
+
+    def _is_no_clue(self, one: Statement) -> bool:
+        return one.form != "question" and (one.role in AGENT_ROLES or one.asserts != "")
+
+    def _breaks_puzzle(self, text: str) -> bool:
+        """Say whether something said in a text cannot be so beside all clues."""
+        assert self.whole is not None, "asked for only where the clues determine an answer"
+        for piece in re.split(r"[:,;] | that ", text):
+            clue = clues.clue_of(piece, self.known.puzzle)
+            held = [*self.known.clues.values()]
+            if clue is not None and not clues.answers(self.known.puzzle, [*held, clue], self.whole.what):
+                return True
+        return False
+
+    # what it is about --------------------------------------------------------------------------------
+
+    def _part(self) -> Claim | None:
+        """Give the claim that the correction names, when it is no more than a part: a line of a sum, a slot."""
+        about = self.correction.about
+        if not subject_of(about):
+            return None
+        line = self.known.line_of(about)
+        if line is not None and line.count is not None and line.price is not None:
+            return self.known.asked(f"the subtotal of {about}")
+        given = self._given()
+        claim = self.known.asked(about if given is None else f"{about} ({_ASKED_AS.get(given.kind, '')})")
+        return claim if claim.needs and claim.how in {"assignment", "span", "subtotal"} else None
+
+    def _whole(self) -> Claim | None:
+        """Give the claim that all of it comes to: what is asked, what is named, or what was concluded with the part."""
+        for what in (self.correction.asks, self.correction.about):
+            claim = self.known.asked(what) if what else None
+            if claim is not None and claim.needs and claim != self.part and claim.how not in {"assignment", "unknown"}:
+                return claim
+        claims = [one for one in self.known.claims() if one.how != "unknown"]
+        part = set(self.part.needs) if self.part is not None else set()
+        around = [one for one in claims if part and part < set(one.needs)]
+        named = [one for one in claims if not part and (self._concludes(one) or not self.correction.about)]
+        found = around or named
+        if not found and self.correction.asks:
+            asked = self.known.asked(self.correction.asks)
+            return asked if asked.needs and asked != self.part else None
+        return found[0] if found else None
+
+    def _concludes(self, claim: Claim) -> bool:
+        """Say whether a claim concluded a value that the correction names or denies."""
+        named = [one for text in (self.correction.about, *self.correction.denies) for one in read(text)]
+        return any(equal(one, other) for one in named for other in claim.concluded)
+
+    def _worked_out(self, claim: Claim) -> Value | None:
+        """Work a claim out of what holds; of a thing that is no value, which of its values is meant is not known."""
+        loose = claim.how == "assignment" and not (self.correction.names_value or self.correction.gives)
+        return None if loose and not self.correction.asks else recompute(self.stored, claim)
+
+    # what was concluded ------------------------------------------------------------------------------
+
+    def _concluded(self) -> tuple[Concluded, ...]:
+        """Give the last words in which the part and the whole were concluded, the newest first."""
+        found: list[Concluded] = []
+        for claim, gives in ((self.part, self.part_gives), (self.whole, self.whole_gives)):
+            if claim is None:
+                continue
+            words = self._words(claim)
+            told = [one for one in (self._conclusion(place, claim, gives, words) for place in self._backwards()) if one]
+            found += told[:1]
+            found += [one for one in told[1:] if self._differs(one) and not _same(one.text, told[0].text)][:1]
+        return tuple(dict.fromkeys(found))[:CONCLUDED_MAX]
+
+    def _backwards(self) -> Iterator[int]:
+        return iter(range(len(self.stored) - 1, -1, -1))
+
+    def _words(self, claim: Claim) -> frozenset[str]:
+        """Give the words that say which part it is; none for a whole."""
+        if claim is not self.part:
+            return frozenset()
+        line = self.known.line_of(self.correction.about)
+        return line.name if line is not None and claim.how == "subtotal" else subject_of(self.correction.about)
+
+    def _conclusion(self, place: int, claim: Claim, gives: Value | None, words: frozenset[str]) -> Concluded | None:
+        """Read what a statement concludes of a claim; None when it is a source, or about something else."""
+        one = self.stored[place]
+        if place in claim.needs or one.form == "question" or (one.role not in AGENT_ROLES and not one.asserts):
+            return None
+        if words and not words & one.subject:
+            return None
+        puzzle = gives is not None and gives.kind == "word"
+        others = [line.name for line in self.known.basket.lines if line.name and line.name != words and not puzzle]
+        if not words and (one.role not in AGENT_ROLES or any(name & one.subject for name in others)):
+            return None  # it is of a part
+        if puzzle and claim.how == "constraints":
+            names = [name for name in self.known.puzzle.people if name in one.text]
+            return Concluded(place, names[-1]) if names else None
+        kinds = {"number", "money"} if gives is None or gives.kind in {"number", "money"} else {gives.kind}
+        values = [found for found in one.values if found.kind in kinds]
+        return Concluded(place, values[-1].text) if values else None
+
+    def _is_of_part(self, one: Concluded) -> bool:
+        return self.part is not None and bool(self._words(self.part) & self.stored[one.place].subject)
+
+    def _differs(self, one: Concluded) -> bool:
+        """Say whether a conclusion is not what the sources give."""
+        gives = self.part_gives if self._is_of_part(one) else self.whole_gives
+        if gives is None:
+            return False
+        told = _first(one.text)
+        return told is not None and not equal(told, gives)
+
+    # what it gives -----------------------------------------------------------------------------------
+
+    def _given(self) -> Value | None:
+        return next((found for text in self.correction.gives if (found := _first(text)) is not None), None)
+
+    def _agrees(self, given: Value) -> bool | None:
+        """Say whether the sources give a value: for what is named, and for the whole where nothing is."""
+        asked = [self.part_gives] if self.part is not None and self.part_gives else [self.whole_gives]
+        known = [one for one in asked if one is not None]
+        return any(equal(given, one) for one in known) if known else None
+
+    @staticmethod
+    def _texts(gives: Sequence[str]) -> Iterator[str]:
+        """Write values so that those that are equal are written alike."""
+        for text in gives:
+            one = _first(text)
+            yield str(one.amount) if one is not None and one.amount is not None else text.casefold()
+
+    def _against(self) -> Iterator[tuple[str, int]]:
+        """Give stored statements that evidence in the correction contradicts, with the sentence that does."""
+        if not self.correction.rests_on:
+            return
+        for one in statements([{"role": "user", "content": text} for text in self.correction.said]):
+            yield from self._against_lines(one)
+        if self.whole is None or self.whole.how != "constraints" or self.whole_gives is None:
+            return
+        for text in self.correction.said:
+            if self._breaks_puzzle(text):
+                names = [name for name in self.known.puzzle.people if name in text]
+                yield from (
+                    (text, place) for place in self.known.clues if any(one in self.stored[place].text for one in names)
+                )
+
+    def _against_lines(self, one: Statement) -> Iterator[tuple[str, int]]:
+        for fact in facts.facts_of(replace(one, asserts=""), 0):
+            shared = {at: len(line.name & fact.name) for at, line in enumerate(self.known.basket.lines)}
+            most = max(shared.values(), default=0)
+            best = [at for at, number in shared.items() if number == most > 0]
+            line = self.known.basket.lines[best[0]] if len(best) == 1 else None
+            if line is not None and line.comes_to is not None and _contradicts(fact, line):
+                yield from ((one.text, place) for place in line.places)
+
+
+def _contradicts(fact: facts.Fact, line: facts.Line) -> bool:
+    """Say whether a fact says other than a line: of its count, its price, or what it comes to."""
+    if fact.sort == "count":
+        return line.count is not None and fact.count != line.count
+    if fact.sort == "price":
+        return line.price is not None and fact.amount != line.price
+    told = fact.count * fact.amount if fact.count is not None and fact.amount is not None else fact.amount
+    return fact.sort in {"line", "amount"} and told is not None and told != line.comes_to
+
+
+def _same(one: str, other: str) -> bool:
+    """Say whether two texts give the same value."""
+    first, second = _first(one), _first(other)
+    return first is not None and second is not None and equal(first, second)
+
+
+def _first(text: str) -> Value | None:
+    """Read the one value that a text gives: its first, or the text itself as a name."""
+    found = read(text)
+    if found:
+        return found[0]
+    return Value("word", None, "", text, 0, len(text)) if text.strip() else None
