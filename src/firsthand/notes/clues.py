@@ -166,6 +166,11 @@ def _lowered(text: str, people: dict[str, int]) -> str:
     return "".join(part if part in people else part.lower() for part in parts)
 
 
+def may_be_clue(text: str) -> bool:
+    """Say whether a sentence names somebody, and so may be a clue or say who there is."""
+    return _compiled(rf"\b{_NAME}\b").search(text) is not None
+
+
 def clue_of(text: str, puzzle: Puzzle) -> Clue | None:
     """Read the clue of a sentence; None when it is none."""
     low = _lowered(text.replace("\u2019", "'"), dict.fromkeys(puzzle.people, 1)).rstrip(" .;!")

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, cached_property
 
 from firsthand.notes import facts, slots
-from firsthand.notes.claim import AGENT_ROLES, Claim, How
-from firsthand.notes.clues import Clue, Puzzle, clue_of, is_listing, puzzle_of
+from firsthand.notes.claim import AGENT_ROLES, TOOL_ROLES, Claim, How
+from firsthand.notes.clues import Clue, Puzzle, clue_of, is_listing, may_be_clue, puzzle_of
 from firsthand.notes.facts import Basket, Fact
 from firsthand.notes.spoken import spoken
 from firsthand.notes.statements import Statement, subject_of
@@ -30,6 +30,7 @@ __all__ = ["AGENT_ROLES", "Claim", "Known", "claim_of", "determine", "is_said"]
 
 CLAIMS_MAX = 64  # of one call: the newest questions and conclusions
 CLUES_MAX = 400  # statements that are looked at as clues
+CLUE_CHARACTERS_MAX = 300  # of one
 
 
 _compiled = cache(re.compile)
@@ -92,18 +93,18 @@ class Known:
         }
 
     def _clue_places(self) -> list[int]:
-        """Give the places of what may be a clue: prose without conclusions, by others than the agent."""
+        """Give the places of what may be a clue: prose with a name, by others than the agent; the newest ones."""
         found = [
             place
             for place, one in enumerate(self.statements)
             if one.form not in {"question", "header", "heading", "row"}
-            and one.asserts not in {"claim", "conclusion", "confirmation", "total"}
+            and not one.asserts
             and is_said(one)
-            and one.role != "system"
+            and len(one.text) <= CLUE_CHARACTERS_MAX
+            and may_be_clue(one.text)
             and not _compiled(_ASKS).search(one.text.lower())
-            and len(one.text) < 300
         ]
-        return found[:CLUES_MAX]
+        return found[-CLUES_MAX:]
 
     # claims -----------------------------------------------------------------------------------------
 
@@ -114,8 +115,8 @@ class Known:
             self._take(found, self.asked(self.statements[place].text, beside=place), self._answers(place))
         for one in self.statements:
             if one.role in AGENT_ROLES and one.asserts and one.values and len(found) < CLAIMS_MAX:
-                worked_out = self.asked(one.text)
-                if worked_out.how not in {"assignment", "unknown"}:
+                worked_out = self.worked_out(one.text)
+                if worked_out is not None:
                     self._take(found, worked_out, one.values)
         taken = {place for claim in found.values() if claim.how in _WORKED_OUT for place in _all(claim)}
         for claim in spoken(self.statements, taken | set(self.clues)):
@@ -150,49 +151,69 @@ class Known:
 
     def asked(self, what: str, *, beside: int | None = None) -> Claim:
         """Give the claim that words ask for; where they stand themselves, they are no answer."""
+        claim = self.worked_out(what)
+        if claim is not None:
+            return claim
+        slot = slots.find(self.statements, what, agents=False, beside=beside, index=self.index)
+        if slot is None:
+            return Claim(what, "unknown")
+        tools = all(self.statements[place].role in TOOL_ROLES for place in slot.places)
+        return Claim(what, "lookup" if tools else "assignment", needs=slot.places)
+
+    def worked_out(self, what: str) -> Claim | None:
+        """Give the claim that words ask for, when it is worked out of several statements; else None."""
         low = what.lower()
         who = _compiled(_WHO).search(low) is not None or any(name in what for name in self.puzzle.people)
         if who and self.clues and len(self.puzzle.people) >= 2:
             return self._puzzled(what)
         if _compiled(_AVERAGE).search(low) and self.basket.lines:
             return self._summed(what, "average")
-        if self.line_of(what) is not None and _compiled(_SUBTOTAL).search(low):
+        if _compiled(_SUBTOTAL).search(low) and self.line_of(what) is not None:
             return self._of_line(what)
-        if _compiled(_SUM).search(low) and self.summable():
+        if _compiled(_SUM).search(low) and self.summable:
             return self._summed(what, "sum of products")
         if _compiled(_LEAVES).search(low) and (span := self.span()) is not None:
             return Claim(what, "span", needs=span)
-        slot = slots.find(self.statements, what, agents=False, beside=beside)
-        if slot is None:
-            return Claim(what, "unknown")
-        return Claim(what, "assignment", needs=slot.places)
+        return None
 
+    @cached_property
+    def index(self) -> slots.Index:
+        """Where each word stands."""
+        return slots.index_of(self.statements)
+
+    @cached_property
     def summable(self) -> bool:
-        """Say whether there is anything to add up."""
-        lines = [line for line in self.basket.lines if line.comes_to is not None]
-        return any(line.price is not None for line in lines) or len(lines) > 1
+        """Whether there is anything to add up."""
+        counted = self.basket.counted
+        return any(line.price is not None for line in counted) or len(counted) > 1
 
     def _summed(self, what: str, how: How) -> Claim:
-        lines = [line for line in self.basket.lines if line.comes_to is not None]
-        products = [line for line in lines if line.price is not None and line.count is not None]
-        counted = products or lines
-        extra = [line for line in lines if line not in counted and line.unit and line.unit != "seconds"]
-        needs = {place for line in (*counted, *extra) for place in line.places}
+        needs, rejected, replaced = self._summands
+        return Claim(what, how, needs=needs, rejected=rejected, replaced=replaced)
+
+    @cached_property
+    def _summands(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """The places of what a sum needs, of what was not chosen, and of what no longer holds."""
+        needs = {place for line in self.basket.counted or self.basket.lines for place in line.places}
         needs |= {fact.place for fact in self.basket.modifiers if self.statements[fact.place].form != "question"}
-        needs |= {self._header(place) for place in needs if self._header(place) >= 0}
+        needs |= {self._headers[place] for place in needs if place in self._headers}
         replaced = tuple(place for place in self.basket.replaced if place not in needs)
         rejected = tuple(place for place in self.basket.rejected if place not in needs)
-        return Claim(what, how, needs=tuple(sorted(needs)), rejected=rejected, replaced=replaced)
+        return tuple(sorted(needs)), rejected, replaced
 
-    def _header(self, place: int) -> int:
-        """Give the place of the row of names that a row stands below; -1 when it has none."""
-        if self.statements[place].form != "row":
-            return -1
-        while place > 0 and self.statements[place - 1].turn == self.statements[place].turn:
-            place -= 1
-            if self.statements[place].form != "row":
-                return place if self.statements[place].form == "header" else -1
-        return -1
+    @cached_property
+    def _headers(self) -> dict[int, int]:
+        """Of each row that stands below a row of names, the place of that."""
+        headers: dict[int, int] = {}
+        header = -1
+        for place, one in enumerate(self.statements):
+            if one.form == "header":
+                header = place
+            elif one.form != "row" or (header >= 0 and self.statements[header].turn != one.turn):
+                header = -1
+            elif header >= 0:
+                headers[place] = header
+        return headers
 
     def line_of(self, what: str) -> facts.Line | None:
         """Give the line that words name; None when they name none."""

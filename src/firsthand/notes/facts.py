@@ -27,6 +27,8 @@ from firsthand.value import replace, value
 
 Sort = Literal["line", "count", "price", "amount", "factor", "fee", "rate"]
 
+NEAR_MAX = 16  # lines with a word in common that one fact is compared with, the latest ones
+
 _compiled = cache(re.compile)
 _EACH = (
     r"\b(?:each|apiece|a piece|per|unit price|je|pro|chacun\w*|pi\u00e8ce|cada|c/u|ea|zu je"
@@ -391,6 +393,7 @@ class Basket:
 
     Attributes:
         lines: things that count, in order.
+        modifiers: discounts, taxes, fees, rates.
         replaced: places of what no longer holds, since something later stands for it.
         rejected: places of what was considered and not chosen.
     """
@@ -400,73 +403,113 @@ class Basket:
     replaced: tuple[int, ...]
     rejected: tuple[int, ...]
 
+    @property
+    def counted(self) -> tuple[Line, ...]:
+        """The lines that a sum adds up: those with count and price, and amounts of money or measure beside them."""
+        known = [line for line in self.lines if line.comes_to is not None]
+        products = any(line.price is not None and line.count is not None for line in known)
+        if not products:
+            return tuple(known)
+        return tuple(
+            line
+            for line in known
+            if (line.price is not None and line.count is not None) or (line.unit and line.unit != "seconds")
+        )
+
 
 def basket(found: Sequence[Fact], statements: Sequence[Statement]) -> Basket:
     """Join facts of the same thing: the later word stands for the earlier one, halves of a line become one."""
-    lines: list[Line] = []
-    modifiers: list[Fact] = []
-    replaced: list[int] = []
-    rejected: list[int] = []
-    hearsay = [fact for fact in found if statements[fact.place].asserts == "claim"]
-    for fact in (*(fact for fact in found if fact not in hearsay), *hearsay):
-        if fact in hearsay and _known(lines, fact, statements) is not None:
-            continue
-        if not fact.holds:
-            rejected.append(fact.place)
-            known = _known(lines, fact, statements) if statements[fact.place].corrects else None
-            if known is not None:
-                replaced += lines.pop(known).places
-            continue
-        if fact.sort in {"factor", "fee", "rate"}:
-            modifiers.append(fact)
-            continue
-        at = _known(lines, fact, statements)
-        if at is None:
-            lines.append(_line(fact))
+    joining = _Joining(statements)
+    hearsay = []
+    for fact in found:
+        if statements[fact.place].asserts == "claim":
+            hearsay.append(fact)
         else:
-            lines[at] = _joined(lines[at], fact, statements, replaced)
-    return Basket(tuple(lines), tuple(modifiers), tuple(dict.fromkeys(replaced)), tuple(dict.fromkeys(rejected)))
+            joining.take(fact)
+    for fact in hearsay:  # what somebody is said to have said is heard where nobody says it himself
+        if joining.known(fact) is None:
+            joining.take(fact)
+    return joining.basket()
 
 
-def _line(fact: Fact) -> Line:
-    price = fact.amount if fact.sort in {"line", "price"} else None
-    amount = fact.amount if fact.sort == "amount" else None
-    return Line(fact.name, fact.count, price, amount, fact.unit, (fact.place,))
+class _Joining:
+    """Lines in the making, found again by the words of their names."""
 
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        self.statements = statements
+        self.lines: list[Line | None] = []
+        self.places_of: dict[str, list[int]] = {}
+        self.modifiers: list[Fact] = []
+        self.replaced: list[int] = []
+        self.rejected: list[int] = []
 
-def _known(lines: Sequence[Line], fact: Fact, statements: Sequence[Statement]) -> int | None:
-    """Find the line that a fact is about, the latest one; None when it is about a new thing."""
-    if not fact.name:
-        return None
-    for at in range(len(lines) - 1, -1, -1):
-        line = lines[at]
-        if line.name == fact.name or (line.name and (line.name <= fact.name or fact.name <= line.name)):
+    def basket(self) -> Basket:
+        """Give what was joined."""
+        lines = tuple(line for line in self.lines if line is not None)
+        replaced, rejected = tuple(dict.fromkeys(self.replaced)), tuple(dict.fromkeys(self.rejected))
+        return Basket(lines, tuple(self.modifiers), replaced, rejected)
+
+    def take(self, fact: Fact) -> None:
+        """Take one more fact."""
+        if not fact.holds:
+            self.rejected.append(fact.place)
+            at = self.known(fact) if self.statements[fact.place].corrects else None
+            line = None if at is None else self.lines[at]
+            if at is not None and line is not None:
+                self.replaced += line.places
+                self.lines[at] = None
+            return
+        if fact.sort in {"factor", "fee", "rate"}:
+            self.modifiers.append(fact)
+            return
+        at = self.known(fact)
+        line = None if at is None else self.lines[at]
+        if at is not None and line is not None:
+            self.lines[at] = self._joined(line, fact)
+            return
+        price = fact.amount if fact.sort in {"line", "price"} else None
+        amount = fact.amount if fact.sort == "amount" else None
+        for word in fact.name:
+            self.places_of.setdefault(word, []).append(len(self.lines))
+        self.lines.append(Line(fact.name, fact.count, price, amount, fact.unit, (fact.place,)))
+
+    def known(self, fact: Fact) -> int | None:
+        """Find the line that a fact is about, the latest one; None when it is about a new thing."""
+        near = {at for word in fact.name for at in self.places_of.get(word, ())[-NEAR_MAX:]}
+        for at in sorted(near, reverse=True):
+            line = self.lines[at]
+            if line is None or not (line.name <= fact.name or fact.name <= line.name):
+                continue
             halves = fact.sort in {"count", "price"} or line.count is None or line.price is None
-            same_list = statements[line.places[-1]].turn == statements[fact.place].turn
-            if halves or not same_list or statements[fact.place].corrects:
+            same_list = self.statements[line.places[-1]].turn == self.statements[fact.place].turn
+            if halves or not same_list or self.statements[fact.place].corrects:
                 return at
-    return None
+        return None
 
-
-def _joined(line: Line, fact: Fact, statements: Sequence[Statement], replaced: list[int]) -> Line:
-    """Join a fact to its line."""
-    price = fact.amount if fact.sort in {"line", "price"} else None
-    if fact.sort == "amount":
-        if line.price is not None and line.count is not None:
-            return line  # what a line comes to is said again
-        return replace(line, amount=fact.amount, unit=fact.unit or line.unit, places=(*line.places, fact.place))
-    if fact.adds and fact.sort == "line" and line.count is not None and line.price == price and fact.count is not None:
-        return replace(line, count=line.count + fact.count, places=(*line.places, fact.place))
-    same = line.count in {None, fact.count} or fact.count is None
-    same = same and (line.price in {None, price} or price is None)
-    if same and line.count is not None and line.price is not None:
-        return line  # said again
-    if not same:
-        if fact.sort == "count" and not statements[fact.place].corrects:
+    def _joined(self, line: Line, fact: Fact) -> Line:
+        price = fact.amount if fact.sort in {"line", "price"} else None
+        if fact.sort == "amount":
+            if line.price is not None and line.count is not None:
+                return line  # what a line comes to is said again
+            return replace(line, amount=fact.amount, unit=fact.unit or line.unit, places=(*line.places, fact.place))
+        whole = line.count is not None and line.price is not None
+        if whole and fact.adds and fact.sort == "line" and line.price == price:
+            count = (line.count or Fraction(0)) + (fact.count or Fraction(0))
+            return replace(line, count=count, places=(*line.places, fact.place))
+        same = (fact.count is None or line.count in {None, fact.count}) and (
+            price is None or line.price in {None, price}
+        )
+        if same and whole:
+            return line  # said again
+        corrects = self.statements[fact.place].corrects
+        if not same and fact.sort == "count" and not corrects:
             return line  # some other number beside the same words
-        replaced += line.places if fact.sort == "line" else []
-    kept = () if fact.sort == "line" and not same else line.places
-    return replace(
-        line, count=line.count if fact.count is None else fact.count, price=line.price if price is None else price,
-        unit=fact.unit or line.unit, places=(*kept, fact.place),
-    )  # fmt: skip
+        anew = fact.sort == "line" and not same
+        self.replaced += line.places if anew else ()
+        return replace(
+            line,
+            count=line.count if fact.count is None else fact.count,
+            price=line.price if price is None else price,
+            unit=fact.unit or line.unit,
+            places=(*(() if anew else line.places), fact.place),
+        )

@@ -20,6 +20,8 @@ from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value
 from firsthand.value import value
 
+WORDS_MIN = 4  # of a question: half of so many of its words must be said where its answer is taken from
+
 _compiled = cache(re.compile)
 _WORDS_OF_KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\b(?:times?|o'clock|when|hour at|uhrzeit|heure|hora|leave ?at|arrive ?by|book time)\b", ("time", "date")),
@@ -55,17 +57,45 @@ def kinds_of(what: str) -> tuple[str, ...]:
     return next((kinds for pattern, kinds in _WORDS_OF_KINDS if _compiled(pattern).search(low)), ANY)
 
 
-def find(statements: Sequence[Statement], what: str, *, agents: bool = True, beside: int | None = None) -> Slot | None:
+Index = dict[str, list[int]]
+
+
+def index_of(statements: Sequence[Statement]) -> Index:
+    """Say at which places each word stands: in a statement, above it, or in the one that it may go on from."""
+    index: Index = {}
+    for place, one in enumerate(statements):
+        if not one.values:
+            continue
+        words = _words(one)
+        if place and _goes_on(statements, place):
+            words |= statements[place - 1].subject
+        for word in words:
+            index.setdefault(word, []).append(place)
+    return index
+
+
+def find(
+    statements: Sequence[Statement],
+    what: str,
+    *,
+    agents: bool = True,
+    beside: int | None = None,
+    index: Index | None = None,
+) -> Slot | None:
     """Find the value of what is asked for; None when no statement gives it.
 
     Args:
         agents: take what an agent says where nobody else says anything.
         beside: the place of the question itself, which is no answer.
+        index: of these statements, when it is at hand.
     """
     wanted = frozenset(subject_of(what)) - _ASKING
     kinds = kinds_of(what)
     best: tuple[tuple[int, ...], Slot] | None = None
-    for place, one in enumerate(statements):
+    at = index_of(statements) if index is None else index
+    near = sorted({place for word in wanted for place in at.get(word, ())}) if wanted else range(len(statements))
+    for place in near:
+        one = statements[place]
         if not one.values or not one.polarity or one.form == "header" or one.role == "system" or place == beside:
             continue
         own = one.asserts not in {"claim", "confirmation", "conclusion", "total"} and not _compiled(_BY_AGENT).search(
@@ -76,7 +106,7 @@ def find(statements: Sequence[Statement], what: str, *, agents: bool = True, bes
             continue
         found = _best_value(one, wanted, kinds)
         shared, places = _shared(statements, place, wanted)
-        if found is None or (wanted and not shared):
+        if found is None or (wanted and not shared) or (not agents and shared * 2 < min(len(wanted), WORDS_MIN)):
             continue
         rank = (int(own), int(said), shared + found[0], -kinds.index(found[1].kind), place)
         if best is None or rank > best[0]:
@@ -89,18 +119,24 @@ def _is_said(one: Statement) -> bool:
     return one.role not in {"assistant", "agent", "ai", "model"}
 
 
+def _words(one: Statement) -> frozenset[str]:
+    return one.subject | subject_of(" ".join((*one.path, *(cell.name for cell in one.cells))).replace("_", " "))
+
+
+def _goes_on(statements: Sequence[Statement], place: int) -> bool:
+    """Say whether the statement before one is of the same message, and may name what this one is about."""
+    before = statements[place - 1]
+    return before.turn == statements[place].turn and before.form not in {"row", "question"}
+
+
 def _shared(statements: Sequence[Statement], place: int, wanted: frozenset[str]) -> tuple[int, tuple[int, ...]]:
     """Count the words that a statement shares with what is asked for, and name it with what it goes on from."""
-    one = statements[place]
-    words = one.subject | subject_of(" ".join((*one.path, *(cell.name for cell in one.cells))).replace("_", " "))
+    words = _words(statements[place])
     shared = len(words & wanted)
-    before = place - 1
-    if before >= 0 and statements[before].turn == one.turn and statements[before].form not in {"row", "question"}:
-        told = len(statements[before].subject & wanted)
-        if told and not shared:
-            return told, (before, place)
-        if told and not words:
-            return shared + told, (before, place)
+    if place and _goes_on(statements, place):
+        told = len(statements[place - 1].subject & wanted)
+        if told and not (shared and words):
+            return shared + told, (place - 1, place)
     return shared, (place,)
 
 

@@ -56,10 +56,7 @@ def recompute(statements: Sequence[Statement], claim: Claim) -> Value | None:
 
 
 def _sum(known: Known, what: str, *, average: bool) -> Value | None:
-    lines = [line for line in known.basket.lines if line.comes_to is not None]
-    products = [line for line in lines if line.price is not None and line.count is not None]
-    counted = products or lines
-    counted = counted + [line for line in lines if line not in counted and line.unit and line.unit != "seconds"]
+    counted = known.basket.counted
     units = {line.unit for line in counted}
     amounts = [_in_base(line, units) for line in counted]
     if not amounts:

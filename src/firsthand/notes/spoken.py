@@ -149,7 +149,9 @@ def _where(statements: Sequence[Statement]) -> dict[tuple[str, object], list[int
 
 def _is_rare(held: Value) -> bool:
     """Say whether a value is found again because it is meant, not by chance as small numbers are."""
-    if held.amount is None or held.kind in {"time", "date"}:
+    if held.amount is None:
+        return "/" not in held.text and "." not in held.text  # a path or a file is spoken of, not looked up
+    if held.kind in {"time", "date"}:
         return True
     return held.amount >= 100 or held.amount.denominator != 1 or (held.kind == "money" and held.amount > Fraction(10))
 
