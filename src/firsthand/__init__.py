@@ -79,9 +79,10 @@ if TYPE_CHECKING:
     from firsthand.notes.determine import Claim, determine
     from firsthand.notes.distill import distill
     from firsthand.notes.note import Evidence, Note
-    from firsthand.notes.probe import probe
+    from firsthand.notes.probe import ClaimVerdict, ProbeReport, Verdict, probe, probe_report
     from firsthand.notes.solve import recompute
     from firsthand.notes.statements import Statement, statements
+    from firsthand.noting import probe_in
     from firsthand.pack.cues import Cues
     from firsthand.pack.preamble import Preamble
     from firsthand.places import UsualPlace, usual_places
@@ -113,6 +114,7 @@ __all__ = [
     "CaughtUp",
     "Change",
     "Claim",
+    "ClaimVerdict",
     "Closed",
     "Conditions",
     "Cues",
@@ -156,6 +158,7 @@ __all__ = [
     "Pointer",
     "PointerError",
     "Preamble",
+    "ProbeReport",
     "Problem",
     "Progress",
     "PullLimits",
@@ -193,6 +196,7 @@ __all__ = [
     "Use",
     "UsualPlace",
     "VectorSpace",
+    "Verdict",
     "Verification",
     "Window",
     "__version__",
@@ -214,6 +218,8 @@ __all__ = [
     "plan_install",
     "plan_uninstall",
     "probe",
+    "probe_in",
+    "probe_report",
     "project_file",
     "recompute",
     "run_due",
@@ -292,7 +298,8 @@ _ROOMS = {
     "notes.determine": ("Claim", "determine"),
     "notes.distill": ("distill",),
     "notes.note": ("Evidence", "Note"),
-    "notes.probe": ("probe",),
+    "notes.probe": ("ClaimVerdict", "ProbeReport", "Verdict", "probe", "probe_report"),
+    "noting": ("probe_in",),
     "notes.solve": ("recompute",),
     "notes.statements": ("Statement", "statements"),
     "pack.cues": ("Cues",),

@@ -26,16 +26,18 @@ from typing import Literal
 
 from firsthand.errors import InvalidArgument
 from firsthand.notes.note import Note, render
+from firsthand.notes.probe_alone import Conclusion, conclusions
 from firsthand.notes.probe_claims import Asked, asked_for, asked_of
 from firsthand.notes.probe_reading import Carried, Session, read
-from firsthand.notes.statements import Message
-from firsthand.value import value
+from firsthand.notes.statements import Message, statements
+from firsthand.value import replace, value
 
 Regime = Literal["correctable", "reachable", "uncorrectable_loud", "uncorrectable_silent"]
 REGIMES: tuple[Regime, ...] = ("correctable", "reachable", "uncorrectable_loud", "uncorrectable_silent")
 """From the best to the worst."""
 NOTE_CHARACTERS_MAX = 1_000_000
 """Characters of a note that are read; what stands behind them counts as not kept."""
+NOTHING = "nothing was asked for and nothing is concluded: there is nothing to correct"
 _MEANS: dict[Regime, str] = {
     "correctable": "the note has what it takes",
     "reachable": "its pointers lead to what it takes",
@@ -82,7 +84,7 @@ class Verdict:
 
 
 @value
-class Report:
+class ProbeReport:
     """How many notes were in which regime: never a mode, which would hide a minority.
 
     Attributes:
@@ -121,20 +123,29 @@ def probe(
         raise InvalidArgument(f"a note is a text or a Note; got {type(note).__name__}")
     session = Session(messages, expand)
     carried = read(text[:NOTE_CHARACTERS_MAX], session, cut=len(text) > NOTE_CHARACTERS_MAX)
+    if claim is None and not messages:
+        return _worst([_standing(one, carried) for one in conclusions(carried)])
     if not messages:
         session = carried.standing_on()
     asked = asked_of(session) if claim is None else [asked_for(session, claim)]
-    if not asked:
-        return Verdict(
-            "correctable", (), (), "nothing was asked for and nothing was concluded: there is nothing to correct"
-        )
     return _worst([_judged(one, carried) for one in asked])
 
 
-def report(verdicts: Iterable[Verdict]) -> Report:
+def probe_alone(note: str, found: Sequence[Message] = ()) -> Verdict:
+    """Judge what a note itself concludes, as it is written: whether what that rests on is in it or in what it cites.
+
+    Args:
+        found: messages that its sources lead to.
+    """
+    carried = read(note[:NOTE_CHARACTERS_MAX], Session(()), cut=len(note) > NOTE_CHARACTERS_MAX)
+    carried = replace(carried, behind=statements(found))
+    return _worst([_standing(one, carried) for one in conclusions(carried)])
+
+
+def probe_report(verdicts: Iterable[Verdict]) -> ProbeReport:
     """Count the verdicts on many notes."""
     seen = Counter(one.regime for one in verdicts)
-    return Report(sum(seen.values()), tuple((regime, seen[regime]) for regime in REGIMES))
+    return ProbeReport(sum(seen.values()), tuple((regime, seen[regime]) for regime in REGIMES))
 
 
 def _judged(asked: Asked, carried: Carried) -> ClaimVerdict:
@@ -154,7 +165,18 @@ def _judged(asked: Asked, carried: Carried) -> ClaimVerdict:
     )
 
 
+def _standing(one: Conclusion, carried: Carried) -> ClaimVerdict:
+    """Judge what a note concludes itself."""
+    if one.standing == "itself":
+        return ClaimVerdict(one.text, "correctable")
+    if one.standing == "pointers":
+        return ClaimVerdict(one.text, "reachable")
+    return ClaimVerdict(one.text, "uncorrectable_loud" if carried.admits else "uncorrectable_silent")
+
+
 def _worst(claims: Sequence[ClaimVerdict]) -> Verdict:
+    if not claims:
+        return Verdict("correctable", (), (), NOTHING)
     judged = [one for one in claims if one.spoken_of] or list(claims)
     regime = max((one.regime for one in judged), key=REGIMES.index)
     missing = tuple(dict.fromkeys(text for one in judged if one.regime == regime for text in one.missing))

@@ -14,6 +14,7 @@ It does not know pointers.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from firsthand.notes.clues import Clue, Puzzle, answers, clue_of
@@ -33,6 +34,12 @@ BEARING_WORDS_MIN = 2
 """Words of a statement in a note from which on a reader could take it for the whole."""
 TELEPHONE_DIGITS_MIN = 7
 _DIGITS = re.compile(r"\D+")
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
+_PART = re.compile(r"[,;:]\s+(?:and\s+|but\s+)?|\s+(?:and|but|that)\s+")
+_NO_THINGS = frozenset(
+    ("amount", "total", "result", "tax", "post", "pre", "coupon", "half", "cent", "week", "sum", "final", "claim")
+)
+"""Words of what a sum is made into, rather than of a thing that was bought."""
 _WHY = re.compile(r"\b(?:why|cause|reason|how come|explanation)\b")
 _SUMS = {"sum of products", "average", "subtotal"}
 
@@ -138,7 +145,9 @@ def _of_sum(asked: Asked, own: Sequence[Statement], over: Sequence[Statement]) -
         alike = [one for one in there if one.name & line.name or (not line.name and not one.name)]
         named = _saying(own, line)
         bears = bears or bool(alike or named)
-        if not any(_same_line(one, line) for one in alike) and not any(_says_line(asked, one, line) for one in named):
+        if not any(_same_line(one, line) for one in alike) and not any(
+            _says_line(asked, one, line, wanted) for one in named
+        ):
             missing += [asked.session.statements[place].text for place in line.places]
     if not missing:
         missing = [asked.session.statements[place].text for place in asked.claim.needs]
@@ -151,11 +160,18 @@ def _sums_up(asked: Asked, said: Sequence[Statement], wanted: Sequence[Line]) ->
     answer = recompute(said, asked.claim)
     if answer is not None and len(lines) >= min(2, len(wanted)) and _equal(answer, asked.answer):
         return True
-    others = any(not any(_same_line(one, line) and one.name & line.name for line in wanted) for one in lines)
     modified = Known(asked.session.statements).basket.modifiers if asked.claim.how != "subtotal" else ()
-    if others or modified or not wanted:
+    if modified or not wanted or any(_speaks_against(one, wanted) for one in lines):
         return False
-    return all(any(_says_line(asked, one, line) for one in _saying(said, line)) for line in wanted)
+    return all(any(_says_line(asked, one, line, wanted) for one in _saying(said, line)) for line in wanted)
+
+
+def _speaks_against(one: Line, wanted: Sequence[Line]) -> bool:
+    """Say whether a line that was read changes a sum: another thing, or other numbers for one of the things."""
+    if one.count is None or one.price is None or one.name & _NO_THINGS:
+        return False
+    about = [line for line in wanted if line.name & one.name]
+    return not any(_same_line(one, line) for line in about)
 
 
 def _saying(said: Sequence[Statement], line: Line) -> list[Statement]:
@@ -163,12 +179,29 @@ def _saying(said: Sequence[Statement], line: Line) -> list[Statement]:
     return [one for one in said if one.polarity and line.name and line.name <= one.subject]
 
 
-def _says_line(asked: Asked, one: Statement, line: Line) -> bool:
+def _says_line(asked: Asked, one: Statement, line: Line, wanted: Sequence[Line]) -> bool:
     """Say whether a statement gives a line: its count and price, or, for the sum of several, what it comes to."""
-    amounts = {found.amount for found in one.values}
-    if line.count is not None and line.price is not None and {line.count, line.price} <= amounts:
+    amounts = Counter(found.amount for found in _around(one, line, wanted))
+    needed = Counter([line.count, line.price])
+    if line.count is not None and line.price is not None and amounts >= needed:
         return True
-    return asked.claim.how != "subtotal" and line.comes_to in amounts and len(amounts) == 1
+    return asked.claim.how != "subtotal" and line.comes_to is not None and line.comes_to in amounts
+
+
+def _around(one: Statement, line: Line, wanted: Sequence[Line]) -> list[Value]:
+    """Give the values of a statement next to the name of a line: between the names before it and behind it."""
+    others = [other for other in wanted if other is not line]
+    places = [
+        (word.start(), word.end(), subject_of(word.group()))
+        for word in _WORD.finditer(one.text)
+    ]  # fmt: skip
+    mine = [at for at, _, words in places if words & line.name]
+    theirs = [at for at, _, words in places if any(words & other.name for other in others) and not words & line.name]
+    if not mine:
+        return []
+    low = max((at for at in theirs if at < mine[0]), default=0)
+    high = min((at for at in theirs if at > mine[-1]), default=len(one.text))
+    return [found for found in one.values if low <= found.start - one.start < high]
 
 
 def _lines(said: Sequence[Statement], claim: Claim | None) -> list[Line]:
@@ -210,8 +243,9 @@ def _of_clues(asked: Asked, own: Sequence[Statement], over: Sequence[Statement])
     known: list[Clue] = []
     for tried in (over, own) if over else (own,):
         known = _clues(tried, session.puzzle, theirs)
-        if len(wanted) == 1 and answers(session.puzzle, known, asked.what) == wanted:
-            return Given(True)
+        for clues in (known, [clue for clue in known if clue in theirs]):
+            if len(wanted) == 1 and answers(session.puzzle, clues, asked.what) == wanted:
+                return Given(True)
     missing = [asked.session.statements[place].text for place, clue in session.clues.items() if clue not in known]
     return Given(False, tuple(missing), bool(known))
 
@@ -223,8 +257,11 @@ def _clues(said: Sequence[Statement], puzzle: Puzzle, theirs: Sequence[Clue]) ->
         if one.form in {"question", "header", "heading"} or one.asserts == "claim" or one.role in AGENT_ROLES:
             continue
         clue = clue_of(one.text, puzzle)
-        if clue is not None and (clue in theirs or not _answers_it(clue)):
+        parts = [] if clue in theirs else [part for part in _PART.split(one.text) if part]
+        several = [each for part in parts if (each := clue_of(part, puzzle)) in theirs and each is not None]
+        if clue is not None and (clue in theirs or not (_answers_it(clue) or several)):
             found.append(clue)
+        found += several
     return found
 
 
