@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.agent import Agent, agent_in, agents
     from firsthand.lifecycle.agent_tools import AgentTools, Told
     from firsthand.lifecycle.closing import CaughtUp, Closed
+    from firsthand.lifecycle.correcting import Checked, check_correction
     from firsthand.lifecycle.doing import Done, run_due
     from firsthand.lifecycle.episode import Episode
     from firsthand.lifecycle.files import Followed
@@ -113,6 +114,7 @@ __all__ = [
     "ByteSource",
     "CaughtUp",
     "Change",
+    "Checked",
     "Claim",
     "ClaimVerdict",
     "Closed",
@@ -206,6 +208,7 @@ __all__ = [
     "answer_hook",
     "backups",
     "callable_embedder",
+    "check_correction",
     "determine",
     "difference",
     "distill",
@@ -292,6 +295,7 @@ _ROOMS = {
     "lifecycle.episode": ("Episode",),
     "lifecycle.refining": ("Refiner",),
     "lifecycle.agent_tools": ("AgentTools", "Told"),
+    "lifecycle.correcting": ("Checked", "check_correction"),
     "lifecycle.hosted": ("Brought", "HostedSession"),
     "lifecycle.files": ("Followed",),
     "lifecycle.rubric": ("Rubric",),

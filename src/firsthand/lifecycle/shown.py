@@ -55,6 +55,13 @@ def shown(memory: Memory, session: str) -> frozenset[str]:
     return frozenset(found.union(known.known(memory.path, memory.namespace, session).shown))
 
 
+def left_window_before(memory: Memory, session: str) -> int | None:
+    """Give the position before which a session's events have left its window; None while it was never compacted."""
+    for one in memory.events(session, kind=Kind.SUMMARY, newest_first=True, limit=1):
+        return one.position
+    return None
+
+
 def unrecorded(before: known.Known, call: HookCall, pointers: Iterable[str]) -> known.Known:
     """Add what a session that is not recorded is about to be shown to what is known of it.
 
