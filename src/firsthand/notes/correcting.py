@@ -28,6 +28,7 @@ from firsthand.value import replace, value
 
 CONCLUDED_MAX = 3
 AGAINST_MAX = 4
+_LOOKED_UP = frozenset({"assignment", "lookup"})  # in one statement, and not worked out of several
 _ASKED_AS = {"time": "time", "date": "date", "money": "price", "duration": "how long", "percent": "percent"}
 
 Sort = Literal[
@@ -175,13 +176,13 @@ class _Comparison:
             return self.known.asked(f"the subtotal of {about}")
         given = self._given()
         claim = self.known.asked(about if given is None else f"{about} ({_ASKED_AS.get(given.kind, '')})")
-        return claim if claim.needs and claim.how in {"assignment", "span", "subtotal"} else None
+        return claim if claim.needs and claim.how in {*_LOOKED_UP, "span", "subtotal"} else None
 
     def _whole(self) -> Claim | None:
         """Give the claim that all of it comes to: what is asked, what is named, or what was concluded with the part."""
         for what in (self.correction.asks, self.correction.about):
             claim = self.known.asked(what) if what else None
-            if claim is not None and claim.needs and claim != self.part and claim.how not in {"assignment", "unknown"}:
+            if claim is not None and claim.needs and claim != self.part and claim.how not in {*_LOOKED_UP, "unknown"}:
                 return claim
         claims = [one for one in self.known.claims() if one.how != "unknown"]
         part = set(self.part.needs) if self.part is not None else set()
@@ -200,7 +201,7 @@ class _Comparison:
 
     def _worked_out(self, claim: Claim) -> Value | None:
         """Work a claim out of what holds; of a thing that is no value, which of its values is meant is not known."""
-        loose = claim.how == "assignment" and not (self.correction.names_value or self.correction.gives)
+        loose = claim.how in _LOOKED_UP and not (self.correction.names_value or self.correction.gives)
         return None if loose and not self.correction.asks else recompute(self.stored, claim)
 
     # what was concluded ------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ _HINT = (
     r"|are you (?:\w+ )?(?:sure|certain)|re-?check|double-?check|re-?calculat|re-?comput|re-?count|\bsure\b|certain"
     r"|definitely|in fact|checked|looked (?:it|that|this) up|verified|agrees? (?:on|that)|\b(?:right|correct|true|real"
     r"|actual) \w+|should have been|, not |\bnot [^.]{1,40}? but|instead of|rather than|\breceipt|\binvoice|\bpapers\b"
+    r"|solution|ledger|contract|ticket|minutes|record|statement|\bbill\b"
     r"|according to|falsch|stimmt|nicht richtig|nicht korrekt|sicher|richtige|faux|fausse|s\u00fbre?s?\b|n'est pas"
     r"|bonne r\u00e9ponse|est\u00e1 mal|segur[oa]|correct[oa]|equivocad"
 )
