@@ -48,9 +48,9 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo, ToolParams
 from firsthand import llm
 from firsthand.errors import CapReached, InvalidArgument, ModelError, ModelUnavailable
 from firsthand.evals.reclaim import scoring
+from firsthand.evals.reclaim.chosen import LOCAL, SCRIPTED, URL, Chosen, scripted
 from firsthand.evals.reclaim.corrections import correction
 from firsthand.evals.reclaim.items import Case, Item, key
-from firsthand.evals.reclaim.models import LOCAL, SCRIPTED, URL, Chosen, scripted
 from firsthand.evals.reclaim.readers import REPLY_TOKENS_MAX, Reader
 from firsthand.tokens import estimate
 from firsthand.value import asdict, value

