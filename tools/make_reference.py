@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from firsthand.doors.arguments import parser
@@ -26,17 +27,17 @@ def reference() -> str:
     """Give the whole text of the command reference."""
     top = parser()
     parts = [_HEAD, _section("firsthand", top)]
-    parts += [_section(f"firsthand {name}", one) for name, one in _commands(top).items()]
+    parts += [_section(f"firsthand {name}", one) for name, one in _commands(top)]
     return "\n".join(parts)
 
 
-def _commands(top: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    (choices,) = [
-        action.choices
-        for action in top._actions  # noqa: SLF001 - argparse has no other way to ask for them
-        if isinstance(action, argparse._SubParsersAction)  # noqa: SLF001
-    ]
-    return dict(choices)
+def _commands(above: argparse.ArgumentParser, before: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """Yield each command below a parser by its words; a command of commands comes before its own."""
+    for action in above._actions:  # noqa: SLF001 - argparse has no other way to ask for them
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            for name, one in action.choices.items():
+                yield f"{before}{name}", one
+                yield from _commands(one, f"{before}{name} ")
 
 
 def _section(title: str, one: argparse.ArgumentParser) -> str:

@@ -59,9 +59,8 @@ def test_a_small_run_is_shown_kept_and_listed(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["run"], "wants the name"),
         (["run", "nothing"], "there is no experiment 'nothing'"),
-        (["run", "gate"], "python bench/gate_bench.py"),
+        (["run", "gate"], "--data DATA"),
         (["recall-ab", "--condition", "nothing"], "there is no condition 'nothing'"),
         (["recall-ab", "--model", "http://localhost:1/v1"], "URL#NAME"),
     ],

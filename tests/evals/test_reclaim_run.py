@@ -320,7 +320,9 @@ def test_a_memory_that_fails_is_counted_and_the_run_goes_on(tmp_path):
     cases = run.cases(Sometimes, SUMS)
     items = list(kept.keep(run.run(cases, Recomputing()), file))
     assert [one.outcome for one in items] == ["recovered", "failed", "recovered", "recovered"]
-    assert items[1].fault == "Sometimes could not be made: OSError: no disk; mend it and run again"
+    line = Sometimes.__init__.__code__.co_firstlineno + 3
+    told = f"OSError: no disk (test_reclaim_run.py:{line})"
+    assert items[1].fault == f"Sometimes could not be made: {told}; mend it and run again"
     assert list(kept.load(file).values()) == items
     (cell,) = tables.cells(items, ("memory",))
     assert (str(cell.recovered), cell.failed.hits, cell.n) == ("0.750 [0.301, 0.954] (3 of 4)", 1, 4)

@@ -10,7 +10,14 @@ import argparse
 from typing import Any
 
 from firsthand import Kind, __version__
-from firsthand.doors import agent_arguments, hook_arguments, remembering_arguments, switching
+from firsthand.doors import (
+    agent_arguments,
+    eval_arguments,
+    hook_arguments,
+    probe_arguments,
+    remembering_arguments,
+    switching,
+)
 from firsthand.doors.argument_values import decimal, kind, number, pair, time
 
 EXIT_CODES = """exit codes:
@@ -54,12 +61,14 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in (
         _import, _append, _note, _recall, _show, _sessions, _timeline, _window, _anatomy, _stats, _verify, _export,
-        _restore, _backup, _erase, _rebuild, _follow, _doctor, _demo, _eval, _mcp, _install, _uninstall,
+        _restore, _backup, _erase, _rebuild, _follow, _doctor, _demo, _mcp, _install, _uninstall,
     ):  # fmt: skip
         add(commands)
     hook_arguments.add(commands, _command)
     agent_arguments.add(commands, _command)
     remembering_arguments.add(commands, _command)
+    eval_arguments.add(commands, _command)
+    probe_arguments.add(commands, _command)
     switching.add(commands, _command)
     return top
 
@@ -417,36 +426,6 @@ def _doctor(commands: Any) -> None:
     one.add_argument("--history", action="store_true", help="show the looks that were kept instead")
     one.add_argument("--missed", metavar="POINTER", help="name why an agent did not use this event, with --session")
     one.add_argument("--session", default="", metavar="NAME", help="with --missed: where it should have")
-
-
-def _eval(commands: Any) -> None:
-    one = _command(
-        commands, "eval", "evals:eval_",
-        "Run experiments: does what is pushed unasked help? Without a model unless one is named, in stores of its own.",
-        """
-        firsthand eval list                                       every experiment, what it needs, its last result
-        firsthand eval recall-ab                                  a scripted reader: no model, no network
-        firsthand eval recall-ab --model local --cases 12 --json  SmolLM2 in this process: firsthand[local]
-        firsthand eval recall-ab --model http://localhost:8080/v1#name --calls-max 500 --out DIR
-        """,
-    )  # fmt: skip
-    one.add_argument("what", choices=("list", "run", "recall-ab"), metavar="WHAT", help="list, recall-ab, or run NAME")
-    one.add_argument("name", nargs="?", metavar="NAME", help="an experiment of the list")
-    one.add_argument(
-        "--model", metavar="URL#NAME", help="who answers: an endpoint and its model, or local; else a scripted reader"
-    )
-    one.add_argument(
-        "--condition", action="append", default=[], metavar="NAME", help="only this one beside none, such as cues"
-    )
-    one.add_argument("--worlds", type=number(1, 200), default=8, metavar="N", help="pasts, of 12 cases each; default 8")
-    one.add_argument("--cases", type=number(1, 10_000), metavar="N", help="most cases of each sort; default all")
-    one.add_argument("--repetitions", type=number(1, 100), default=3, metavar="K", help="of each case, default 3")
-    one.add_argument("--seed", type=number(0), default=1, metavar="N", help="of the first past, default 1")
-    one.add_argument(
-        "--calls-max", type=number(1), default=2000, metavar="N",
-        help="a run that would ask a model more often is refused",
-    )  # fmt: skip
-    one.add_argument("--out", metavar="DIR", help="keep items and table here; else in the store's folder, if any")
 
 
 def _demo(commands: Any) -> None:

@@ -1,50 +1,39 @@
-"""The command ``eval``: the list of experiments, and the run of one.
+"""The command ``eval``: the list of experiments, and the run of one by its name.
 
-    experience: the answer stands only in the memory (32 cases, 96 items a condition)
-    condition  right              against none         ...
-    none       0.00 [0.00, 0.00]
-    all        0.74 [0.60, 0.87]  +0.74 [+0.60, +0.87]
+    reclaim-size  reclaim-evaluation 7, App. B, Figure 2, Table 14: a source that outgrows the budget
+        needs nothing; firsthand eval reclaim --experiment size
+        last 2026-11-21: firsthand 1.00 (n = 624)
 
-Exit code 1 says that a push made answers worse than none, beyond doubt. The store of
-the user is not read; only the results are kept in its folder, or where ``--out`` says.
+What is a command of ours is run as if it had been typed. What is a script of the
+repository is run in a checkout of it, as a process of its own: its words go where ours
+go, and its last line and exit code are kept as its last result.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import tempfile
-from collections.abc import Callable, Sequence
+import subprocess
+import sys
+import time
+from importlib import import_module
 from pathlib import Path
 
-from firsthand import environment, moment
+import firsthand
 from firsthand.doors.display import shown
+from firsthand.doors.eval_results import folder_kept
 from firsthand.doors.exits import DONE, NOTHING_FOUND
 from firsthand.doors.output import Output
 from firsthand.errors import InvalidArgument
-from firsthand.evals import cases, delivery, readers, recall_ab, registry, report
-from firsthand.evals.delivery import CONDITIONS, Condition
-from firsthand.evals.readers import Reader
-from firsthand.evals.recall_ab import Cell, Item
+from firsthand.evals import registry
+from firsthand.evals.registry import Experiment
 from firsthand.value import asdict
 
-LOCAL = "local"
+HEADLINE_CHARACTERS_MAX = 300
 
 
-def eval_(chosen: argparse.Namespace, out: Output) -> int:
-    """Run the command."""
-    if chosen.what == "list":
-        return _list(chosen, out)
-    if chosen.what == "run" and chosen.name is None:
-        raise InvalidArgument("eval run wants the name of an experiment; firsthand eval list shows them")
-    experiment = registry.named(chosen.name if chosen.what == "run" else chosen.what)
-    if not experiment.ours:
-        raise InvalidArgument(f"{experiment.name} is run in a checkout of the repository: {experiment.command}")
-    return _recall_ab(chosen, out)
-
-
-def _list(chosen: argparse.Namespace, out: Output) -> int:
-    kept = _folder(chosen)
+def list_(chosen: argparse.Namespace, out: Output) -> int:
+    """Run ``eval list``."""
+    kept = folder_kept(chosen)
     for one in registry.EXPERIMENTS:
         last = registry.last_result(kept, one.name) if kept is not None else ""
         if out.as_json:
@@ -57,96 +46,64 @@ def _list(chosen: argparse.Namespace, out: Output) -> int:
     return DONE
 
 
-def _recall_ab(chosen: argparse.Namespace, out: Output) -> int:
-    made = cases.worlds(chosen.worlds, chosen.seed, moment.now())
-    reader = _reader(chosen.model, cases.beliefs(made))
-    conditions = _conditions(chosen.condition)
-    with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firsthand-eval-")))
-        out.remark(f"living {len(made)} pasts of {cases.SESSIONS} sessions through hooks")
-        push = stack.enter_context(delivery.hooks(made, folder))
-        prompts = recall_ab.prepare(
-            made, push, conditions=conditions, repetitions=chosen.repetitions, cases_max=chosen.cases,
-            progress=_progress(out, "pushed before"),
-        )  # fmt: skip
-    planned = recall_ab.plan(prompts, reader)
-    if reader.costs:
-        out.warn(f"{reader.name}: at most {planned.calls:,} calls, about {planned.tokens:,} tokens")
-    items = list(
-        recall_ab.run(prompts, reader, calls_max=chosen.calls_max, progress=_progress(out, f"{reader.name} asked"))
-    )
-    table = recall_ab.cells(items)
-    _show(items, table, out)
-    _keep(chosen, out, reader, items, table)
-    return _verdict(table, out)
+def run(chosen: argparse.Namespace, out: Output) -> int:
+    """Run ``eval run NAME``: the exit code is that of the experiment."""
+    experiment = registry.named(chosen.name)
+    return _ours(experiment, chosen) if experiment.ours else _script(experiment, chosen, out)
 
 
-def _show(items: Sequence[Item], table: Sequence[Cell], out: Output) -> None:
+def _ours(experiment: Experiment, chosen: argparse.Namespace) -> int:
+    from firsthand.doors.arguments import parser  # noqa: PLC0415 - it is made when it is needed again
+
+    words = experiment.command.partition(" --data")[0].split()[1:]
+    before = [part for name in ("store", "namespace") if (it := getattr(chosen, name)) for part in (f"--{name}", it)]
+    kept = ["--out", chosen.out] if chosen.out is not None else []
+    again = parser().parse_args([*before, *words, *kept, *chosen.rest])
+    again.json, again.quiet = again.json or chosen.json, again.quiet or chosen.quiet
+    module, _, name = again.command_at.partition(":")
+    command = getattr(import_module(f"firsthand.doors.{module}"), name)
+    code: int = command(again, Output(as_json=again.json, quiet=again.quiet))
+    return code
+
+
+def _script(experiment: Experiment, chosen: argparse.Namespace, out: Output) -> int:
+    script = experiment.command.split()[1]
+    checkout = _checkout(script)
+    if checkout is None:
+        raise InvalidArgument(
+            f"{experiment.name} is the script {script} of the repository, and there is no checkout of it in this "
+            f"folder or around this package; clone it, and there: {experiment.command}"
+        )
+    if experiment.needs == registry.DATA and "--data" not in chosen.rest:
+        raise InvalidArgument(f"{experiment.name} reads data that are not ours to hand on; name them: "
+                              f"firsthand eval run {experiment.name} --data DATA ({experiment.command})")  # fmt: skip
+    started, last = time.monotonic(), ""
+    words = [sys.executable, script, *chosen.rest]
+    with subprocess.Popen(words, cwd=checkout, stdout=subprocess.PIPE, text=True, errors="backslashreplace") as process:
+        assert process.stdout is not None  # it is a pipe
+        for line in process.stdout:
+            last = line.strip() or last
+            (out.remark if out.as_json else out.line)(shown(line.rstrip("\n")))
+    seconds = time.monotonic() - started
+    headline = f"{last[:HEADLINE_CHARACTERS_MAX]} (exit code {process.returncode}, {seconds:.0f} s)"
     if out.as_json:
-        for item in items:
-            out.json({"item": asdict(item)})
-        for cell in table:
-            out.json({"cell": recall_ab.as_json(cell)})
-        return
-    for line in report.lines(table, recall_ab.at_costs(items)):
-        out.line(line)
+        out.json({"name": experiment.name, "exit_code": process.returncode, "seconds": seconds, "last": last})
+    _keep(experiment, chosen, out, headline)
+    if process.returncode:
+        out.warn(f"{experiment.name} ended with exit code {process.returncode}")
+    return NOTHING_FOUND if process.returncode else DONE
 
 
-def _keep(
-    chosen: argparse.Namespace, out: Output, reader: Reader, items: Sequence[Item], table: Sequence[Cell]
-) -> None:
-    kept = _folder(chosen)
+def _keep(experiment: Experiment, chosen: argparse.Namespace, out: Output, headline: str) -> None:
+    kept = folder_kept(chosen)
     if kept is None:
-        out.remark("nothing is kept: there is no store, and no --out DIR")
+        out.remark("the result is not kept: there is no store, and no --out DIR before the name")
         return
-    folder = registry.folder_of(kept, "recall-ab")
-    about = {
-        "date": str(moment.now())[:10], "reader": reader.name, "seed": chosen.seed, "worlds": chosen.worlds,
-        "cases": chosen.cases, "repetitions": chosen.repetitions,
-        "headline": f"{reader.name}: {report.headline(table)}",
-    }  # fmt: skip
-    report.keep(folder, items, table, about)
-    out.remark(f"kept in {shown(str(folder))}")
+    registry.keep(kept, experiment.name, {"headline": headline})
+    out.remark(f"kept in {shown(str(registry.folder_of(kept, experiment.name)))}")
 
 
-def _verdict(table: Sequence[Cell], out: Output) -> int:
-    worse = recall_ab.harmful(table)
-    for cell in worse:
-        out.warn(f"{cell.condition} makes answers worse where {cell.sort}: {cell.right_to_none}")
-    return NOTHING_FOUND if worse else DONE
-
-
-def _folder(chosen: argparse.Namespace) -> Path | None:
-    """Give the folder that results are kept in; None without one: an evaluation makes no store."""
-    if chosen.out is not None:
-        return Path(chosen.out).expanduser()
-    store = Path(chosen.store).expanduser() if chosen.store else environment.default_store()
-    return store if (store / "firsthand.db").is_file() else None
-
-
-def _conditions(names: Sequence[str]) -> tuple[Condition, ...]:
-    known = {one.name: one for one in CONDITIONS}
-    wrong = [name for name in names if name not in known]
-    if wrong:
-        raise InvalidArgument(f"there is no condition {wrong[0]!r}; these are: {', '.join(known)}")
-    return tuple(one for one in CONDITIONS if not names or one.name in {recall_ab.BASELINE, *names})
-
-
-def _reader(model: str | None, beliefs: dict[str, str]) -> Reader:
-    if model is None:
-        return readers.Scripted(beliefs)
-    from firsthand.llm import LocalModel, OpenAICompatible  # noqa: PLC0415 - an extra is imported when it is used
-
-    if model == LOCAL:
-        return readers.Asked(LocalModel(threads=1), "SmolLM2-135M-Instruct", repeats=True)
-    url, _, name = model.partition("#")
-    if not name:
-        raise InvalidArgument(f"a model is named URL#NAME, such as http://localhost:8080/v1#qwen; got {model!r}")
-    return readers.Asked(OpenAICompatible(url, name, environment.model_key()), name)
-
-
-def _progress(out: Output, about: str) -> Callable[[int, int], None]:
-    def told(done: int, whole: int) -> None:
-        out.progress(lambda: f"{about} {done:,} of {whole:,} prompts", last=done == whole)
-
-    return told
+def _checkout(script: str) -> Path | None:
+    """Give the folder of a checkout that has a script: this one, or the one that this package is in; None for none."""
+    around = Path(firsthand.__file__).resolve().parents[2]
+    return next((one for one in (Path.cwd(), around) if (one / script).is_file()), None)

@@ -8,9 +8,12 @@ from one place. The invariant: a name is unique and what it names exists.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
+from firsthand import moment
 from firsthand.errors import FormatError, InvalidArgument
+from firsthand.evals.reclaim import experiments
 from firsthand.value import value
 
 RESULTS = "results"
@@ -45,23 +48,48 @@ def _in_checkout(name: str, paper: str, where: str, about: str, needs: str, scri
     return Experiment(name, paper, where, about, needs, command)
 
 
-_TOTAL, _PROBLEM, _RECLAIM = "total-recall", "recall-problem", "reclaim-evaluation"
+def of_reclaim(name: str) -> str:
+    """Give the name in the list of an experiment of the reclaim evaluation; the one of that name keeps it."""
+    return name if name == _RECLAIM_ALL else f"{_RECLAIM_ALL}-{name.replace('_', '-')}"
+
+
+def _reclaim(one: experiments.Experiment) -> Experiment:
+    name = of_reclaim(one.name)
+    more = {DATA: " --data FILE", MODEL: " --writer MODEL"}.get(one.needs, "")
+    return Experiment(
+        name, _RECLAIM, one.where, one.about, one.needs, f"firsthand eval reclaim --experiment {one.name}{more}",
+        ours=True,
+    )  # fmt: skip
+
+
+_TOTAL, _PROBLEM, _RECLAIM, _RECLAIM_ALL = "total-recall", "recall-problem", "reclaim-evaluation", "reclaim"
 EXPERIMENTS = (
-    Experiment("recall-ab", _PROBLEM, "8.6, 8.7, 8.8", "does what is pushed unasked help, by condition",
-               NOTHING, "firsthand eval recall-ab", ours=True),
     *(_in_checkout(*row) for row in (
-        ("aliasing", _PROBLEM, "7.6, 8.4", "numbered series and near-identical names", NOTHING, "aliasing_bench"),
-        ("triggers", _PROBLEM, "7.5, 8.8", "rules found by a case that shares no words with them",
-         NOTHING, "triggers_bench"),
+        ("speed", _TOTAL, "9.1, 10.4", "every figure of the README beside its baseline", DATA, "run"),
+        ("compaction", _TOTAL, "5, 9, Tables 1, 2", "what is left of exact strings after compactions",
+         NOTHING, "compaction_bench"),
         ("gate", _TOTAL, "4.3, 11", "what the confidence of recall is worth", DATA, "gate_bench"),
-        ("ladder", _TOTAL, "4.2, 11", "what asking again in other words finds", DATA, "ladder_bench"),
+        ("ladder", _TOTAL, "4.2, 11, Proposition 1", "what asking again in other words finds", DATA, "ladder_bench"),
         ("ablation", _TOTAL, "4, 9", "what each part of a score is worth", DATA, "ablation"),
-        ("compaction", _TOTAL, "5, 9", "what is left of exact strings after compactions", NOTHING, "compaction_bench"),
         ("quality", _TOTAL, "9", "recall beside baselines and peers", DATA, "quality_bench"),
         ("tool-calls", _TOTAL, "7", "whether a small model calls recall at all", MODEL, "tool_calls"),
         ("topic-changes", _TOTAL, "9", "whether a change of topic is seen", DATA, "topic_changes"),
-        ("probe-readers", _RECLAIM, "6, 12", "the probe beside a reader, on real notes", DATA, "probe_readers"),
+        ("health", _PROBLEM, "8.1 to 8.5", "PC, SRR, ATR of twelve agents beside the paper's tables",
+         NOTHING, "health_bench"),
+        ("cues", _PROBLEM, "7.4, 8.5", "names chosen for the message beside the newest ones", NOTHING, "cues_bench"),
+        ("aliasing", _PROBLEM, "7.6, 8.4", "numbered series and near-identical names", NOTHING, "aliasing_bench"),
+        ("triggers", _PROBLEM, "7.5, 8.8", "rules found by a case that shares no words with them",
+         NOTHING, "triggers_bench"),
+        ("episodes", _PROBLEM, "3.1, 4", "how much of a session its episode tells", DATA, "episodes_bench"),
+        ("warnings", _PROBLEM, "8.7", "whether a command that failed before is warned of",
+         NOTHING, "warnings_bench"),
+    )),
+    Experiment("recall-ab", _PROBLEM, "8.6, 8.7, 8.8", "does what is pushed unasked help, by condition",
+               NOTHING, "firsthand eval recall-ab", ours=True),
+    *map(_reclaim, experiments.EXPERIMENTS),
+    *(_in_checkout(*row) for row in (
         ("probe", _RECLAIM, "4, 12", "whether the probe names what cannot be corrected", NOTHING, "probe_bench"),
+        ("probe-readers", _RECLAIM, "6, 12", "the probe beside a reader, on real notes", DATA, "probe_readers"),
     )),
 )  # fmt: skip
 
@@ -84,6 +112,19 @@ def named(name: str) -> Experiment:
 def folder_of(out: Path, name: str) -> Path:
     """Give the folder in which an experiment's results are kept."""
     return out / RESULTS / name
+
+
+def keep(out: Path, name: str, about: Mapping[str, object]) -> Path:
+    """Keep what came of an experiment, with today's date; ``headline`` is shown in the list.
+
+    Returns:
+        The file.
+    """
+    folder = folder_of(out, name)
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "summary.json"
+    file.write_text(json.dumps({"date": str(moment.now())[:10], **about}, indent=1) + "\n", encoding="utf-8")
+    return file
 
 
 def last_result(out: Path, name: str) -> str:

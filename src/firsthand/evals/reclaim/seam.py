@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any, Protocol, cast
 
 from firsthand.errors import InvalidArgument, MemoryFault, ModelError
@@ -142,6 +144,15 @@ def load(address: str) -> Subject:
     Raises:
         InvalidArgument: the address is none, the module cannot be imported, or what it names is no memory.
     """
+    return subject(named(address), address)
+
+
+def named(address: str) -> Any:
+    """Import what ``module:name`` names.
+
+    Raises:
+        InvalidArgument: the address is none, the module cannot be imported, or it has no such name.
+    """
     where, _, name = address.partition(":")
     if not where or not name:
         raise InvalidArgument(f"a memory is named module:name, such as mine.notes:write; got {address!r}")
@@ -149,11 +160,13 @@ def load(address: str) -> Subject:
         found: Any = import_module(where)
     except ImportError as error:
         raise InvalidArgument(f"cannot import {where!r} ({error}); run in its folder, or install it") from error
+    except (Exception, SystemExit) as error:  # whatever their module does when it is imported
+        raise InvalidArgument(f"importing {where!r} failed: {type(error).__name__}: {error}{_line(error)}") from error
     for part in name.split("."):
         if not hasattr(found, part):
             raise InvalidArgument(f"module {where!r} has no {name!r}; expected a memory, a class of them, or write()")
         found = getattr(found, part)
-    return subject(found, address)
+    return found
 
 
 @contextmanager
@@ -232,7 +245,15 @@ def _blamed(name: str, what: str) -> Iterator[None]:
     except ModelError:
         raise
     except Exception as error:
-        raise MemoryFault(f"{name} {what}: {type(error).__name__}: {error}; mend it and run again") from error
+        told = f"{type(error).__name__}: {error}{_line(error)}"
+        raise MemoryFault(f"{name} {what}: {told}; mend it and run again") from error
+
+
+def _line(error: BaseException) -> str:
+    """Give the innermost line of their code that an error came through; empty when it is in none."""
+    here = str(Path(__file__).parents[2])  # this package
+    found = [one for one in extract_tb(error.__traceback__) if not one.filename.startswith((here, "<frozen"))]
+    return f" ({Path(found[-1].filename).name}:{found[-1].lineno})" if found else ""
 
 
 def _name(memory: Memory) -> str:

@@ -1,0 +1,195 @@
+"""The command ``eval reclaim``: is a memory still correctable when it went wrong, and does a correction land?
+
+    reclaim: Tables 8, 18
+    family      memory  correction  n   brought back       stale value  ...
+    arithmetic  toy     directed    24  0.00 [0.00, 0.12]  ...
+
+A memory under test is a function ``write(messages, budget)``, an object or a class, of
+the folder that one stands in. What it raises, or gives wrongly, costs its item and is
+said; nothing that was answered is lost. Exit code 1 says that a memory brought back less
+than ``--fail-under``, or that the run did not come to its end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from firsthand import __version__, moment
+from firsthand.doors.display import shown
+from firsthand.doors.eval_results import folder_kept, progress
+from firsthand.doors.exits import DONE, NOTHING_FOUND
+from firsthand.doors.output import Output
+from firsthand.errors import InvalidArgument
+from firsthand.evals import registry
+from firsthand.evals.reclaim import (
+    badge,
+    claims,
+    experiments,
+    figures,
+    files,
+    items,
+    junit,
+    own,
+    page,
+    readers,
+    run,
+    tables,
+    validators,
+)
+from firsthand.evals.reclaim.items import Case, Item
+from firsthand.evals.reclaim.page import Report
+from firsthand.evals.reclaim.readers import Reader
+from firsthand.value import asdict, value
+
+TABLES_SHOWN_MAX = 2
+"""Of a run; with more of them each is told in a line, and the tables are in the report."""
+_READERS: dict[str, Callable[[], Reader]] = {
+    "recomputing": readers.Recomputing, "careless": lambda: readers.Recomputing(heeds_tag=False),
+    "cautious": readers.Cautious, "believing": readers.Believing, "yielding": readers.Yielding,
+}  # fmt: skip
+
+
+@value
+class _Asked:
+    """A run to be made: its cases, who answers, and where its items go.
+
+    Attributes:
+        names: the memories under test.
+        folder: of this run's files; None keeps nothing.
+    """
+
+    cases: tuple[Case, ...]
+    names: tuple[str, ...]
+    reader: Reader
+    folder: Path | None
+
+
+def reclaim(chosen: argparse.Namespace, out: Output) -> int:
+    """Run the command."""
+    asked = _asked(chosen, out)
+    found, whole = _run(asked, chosen, out)
+    report = _report(asked, found, chosen)
+    _show(report, out)
+    _write(report, asked, chosen, out)
+    return _verdict(report, whole, chosen, out)
+
+
+def _asked(chosen: argparse.Namespace, out: Output) -> _Asked:
+    """Make the cases, and refuse what cannot be run before anything is asked."""
+    sys.path.insert(0, str(Path.cwd()))  # where a memory of one's own stands
+    subjects = own.memories(chosen.memory or ["firsthand"], recall=chosen.recall or "", may_recall=not chosen.no_recall)
+    if chosen.badge and len(subjects) > 1:
+        raise InvalidArgument(f"a badge is of one memory; got {len(subjects)} of them (--memory)")
+    kept = folder_kept(chosen)
+    if chosen.resume and kept is None:
+        raise InvalidArgument("there is nothing to resume: no store, and no --out DIR that a run was kept in")
+    given = experiments.Options(
+        chosen.problems, chosen.seed, chosen.repetitions, subjects, chosen.wording,
+        Path(chosen.data).expanduser() if chosen.data else None,
+    )  # fmt: skip
+    names = chosen.experiment or experiments.battery(given)
+    changes = own.Changes(chosen.budget, tuple(chosen.source_at), tuple(chosen.corrections))
+    cases = own.cases(names, given, changes)
+    folder = None if kept is None else registry.folder_of(kept, files.NAME)
+    if folder is None:
+        out.remark("nothing is kept: there is no store, and no --out DIR")
+    return _Asked(cases, tuple(one.name for one in subjects), _READERS[chosen.reader](), folder)
+
+
+def _run(asked: _Asked, chosen: argparse.Namespace, out: Output) -> tuple[tuple[Item, ...], bool]:
+    """Ask; give the items, and whether there is one of every case."""
+    told = progress(out, "asked", "cases")
+    if asked.folder is None:
+        return tuple(run.run(asked.cases, asked.reader, probe=own.regime, progress=told)), True
+    file = files.begin(asked.folder, resume=chosen.resume)
+    known = items.load(file)
+    made = run.run(asked.cases, asked.reader, known=known, probe=own.regime, progress=told)
+    found = tuple(items.keep(made, file))
+    if known:
+        again = sum(one.key in known for one in found)
+        out.remark(f"{again:,} of {len(found):,} items were there already")
+    return found, True
+
+
+def _report(asked: _Asked, found: Sequence[Item], chosen: argparse.Namespace) -> Report:
+    made = tables.tables(found)
+    least = chosen.fail_under if chosen.fail_under is not None else claims.LEAST
+    # The checks know what the paper's notes come to at the paper's budgets, with all source in one place.
+    as_in_paper = chosen.budget is None and not chosen.corrections and chosen.reader == "recomputing"
+    checks = validators.validate(found, [one.problem for one in asked.cases]) if as_in_paper else ()
+    about = (
+        ("memories under test", ", ".join(asked.names)), ("reader", asked.reader.name),
+        ("items", f"{len(found):,}"), ("problems of each cell", str(chosen.problems)), ("seed", str(chosen.seed)),
+        ("repetitions", str(chosen.repetitions)), ("wording of the sessions", str(chosen.wording)),
+        ("budget", f"{chosen.budget:,} characters" if chosen.budget is not None else "as in the paper"),
+        ("source at", ", ".join(chosen.source_at) or "as in the paper"),
+        ("corrections", ", ".join(chosen.corrections) or "as in the paper"),
+        ("at least", f"{least:g} of the items"), ("date", str(moment.now())[:10]), ("firsthand", __version__),
+    )  # fmt: skip
+    return Report(
+        tuple(found), made, claims.claims(found, made, asked.names, least), checks, asked.names,
+        own.by_key(asked.cases, lambda one: items.key(one, asked.reader)), about,
+    )  # fmt: skip
+
+
+def _show(report: Report, out: Output) -> None:
+    if out.as_json:
+        for item in report.items:
+            out.json({"item": asdict(item)})
+        for table in report.tables:
+            out.json({"table": tables.as_json(table)})
+        for claim in report.claims:
+            out.json({"claim": {**asdict(claim), "broken": [one.key for one in claim.broken]}})
+        for check in report.checks:
+            out.json({"check": asdict(check)})
+        return
+    for table in report.tables:
+        if len(report.tables) > TABLES_SHOWN_MAX:
+            out.line(f"{table.name} ({table.where}): {shown(figures.headline(table, report.names))}")
+            continue
+        for line in (*figures.lines(table), ""):
+            out.line(shown(line))
+    for name, cell in figures.scores(report.items, report.names).items():
+        own = [claim for claim in report.claims if claim.memory == name]
+        broken = sum(not claim.held for claim in own)
+        out.line(f"{shown(name)}: brought back {figures.figure(cell, 'reclaim')} of n = {cell.n:,} items; new wrong "
+                 f"values {cell.silent}; {broken} of {len(own)} claims broken")  # fmt: skip
+        for fault in list(dict.fromkeys(one.fault for one in report.items if one.fault))[:3]:
+            out.warn(shown(fault))
+        if cell.over:
+            out.warn(f"{shown(name)}: {cell.over:,} of {cell.n:,} texts were longer than their budget, and were cut")
+    for check in report.checks:
+        if not check.held:
+            out.warn(f"the evaluation itself: {shown(str(check))}")
+
+
+def _write(report: Report, asked: _Asked, chosen: argparse.Namespace, out: Output) -> None:
+    told = page.page(report)
+    if asked.folder is not None:
+        out_folder = asked.folder.parents[1]
+        files.keep(out_folder, report.tables, report.checks, asked.names, told, asked.reader.name)
+        out.remark(f"kept in {shown(str(asked.folder))}; the report is {files.PAGE}")
+    if chosen.html:
+        Path(chosen.html).expanduser().write_text(told, encoding="utf-8")
+    if chosen.junit:
+        Path(chosen.junit).expanduser().write_text(junit.junit(report.claims, report.checks), encoding="utf-8")
+    if chosen.badge:
+        for cell in figures.scores(report.items, asked.names).values():
+            file = Path(chosen.badge).expanduser()
+            file.write_text(badge.badge(cell), encoding="utf-8")
+            out.remark(badge.markdown(cell, file.name, Path(chosen.html).name if chosen.html else ""))
+
+
+def _verdict(report: Report, whole: bool, chosen: argparse.Namespace, out: Output) -> int:
+    code = DONE if whole else NOTHING_FOUND
+    if chosen.fail_under is None:
+        return code
+    for name, cell in figures.scores(report.items, report.names).items():
+        share = cell.recovered.hits / cell.n
+        if share < chosen.fail_under:
+            out.warn(f"{shown(name)} brought back {share:.3f} of its items, under {chosen.fail_under:g}")
+            code = NOTHING_FOUND
+    return code

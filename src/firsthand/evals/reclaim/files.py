@@ -1,0 +1,46 @@
+"""The files of a run: items as they come, then tables, report, JUnit, badge and what the list of experiments shows.
+
+The invariant: items are in their file before anything is made of them, and a run before
+is kept beside (``items.previous.jsonl``) until there is one more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from firsthand.evals import registry
+from firsthand.evals.reclaim.figures import headline, lines
+from firsthand.evals.reclaim.tables import Table, as_json
+from firsthand.evals.reclaim.validators import Check
+
+NAME = "reclaim"
+ITEMS, PREVIOUS, PAGE = "items.jsonl", "items.previous.jsonl", "report.html"
+
+
+def begin(folder: Path, *, resume: bool) -> Path:
+    """Give the file of items; without ``resume`` a new one, and the one before stands beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / ITEMS
+    if file.is_file() and not resume:
+        file.replace(folder / PREVIOUS)
+    return file
+
+
+def keep(
+    out: Path, found: Sequence[Table], checks: Sequence[Check], names: Sequence[str], page: str, told: str
+) -> None:
+    """Write what was made of the items, and a line for the list of experiments.
+
+    Args:
+        out: the folder that results are kept in; ``told``: the reader, and what else the headlines want.
+    """
+    folder = registry.folder_of(out, NAME)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "tables.json").write_text(json.dumps([as_json(one) for one in found], indent=1) + "\n", encoding="utf-8")
+    text = "\n\n".join("\n".join(lines(one)) for one in found)
+    (folder / "tables.txt").write_text(f"{text}\n\n" + "".join(f"{one}\n" for one in checks), encoding="utf-8")
+    (folder / PAGE).write_text(page, encoding="utf-8")
+    for one in found:
+        registry.keep(out, registry.of_reclaim(one.name), {"headline": f"{told}: {headline(one, names)}"})
