@@ -238,7 +238,7 @@ def _places(low: str) -> tuple[int | str, ...]:
     for number, ordinal, digit, word in _compiled(_PLACE).findall(low):
         if number or digit:
             told = number or digit
-            found.append((int(told) if told.isdigit() else UNITS_OF_NUMBERS[told]) - 1)
+            found.append((int(told) if told.isdecimal() else UNITS_OF_NUMBERS[told]) - 1)
         elif ordinal:
             found.append(_ORDINALS.index(ordinal))
         elif word in {"last", "rightmost", "far right", "right end", "back"}:

@@ -82,7 +82,7 @@ def is_number_word(word: str) -> bool:
 
 def small(word: str) -> int | None:
     """Read a number below a hundred, in digits or as a word; None when it is none."""
-    if word.isdigit():
+    if word.isdecimal():
         return int(word)
     found = spelled(word, 0)
     return int(found.amount) if found is not None and found.end == len(word) else None
@@ -98,7 +98,10 @@ def spelled(low: str, start: int) -> Amount | None:
         if word in {"and", "y", "et"} and parts:
             continue
         if ones is not None and (
-            not parts or (current % 100 >= 20 and current % 10 == 0 and ones < 10) or (current and current % 100 == 0)
+            not parts
+            or (not current and total)  # two thousand "and six"
+            or (current % 100 >= 20 and current % 10 == 0 and ones < 10)
+            or (current and current % 100 == 0)
         ):
             current += ones
         elif ones is not None and current in {60, 80} and 10 <= ones < 20:

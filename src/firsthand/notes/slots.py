@@ -13,6 +13,7 @@ It does not know whether the value is right.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
@@ -20,6 +21,7 @@ from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value
 from firsthand.value import value
 
+NEAR_MAX = 256  # statements that are looked at closely for one question
 WORDS_MIN = 4  # of a question: half of so many of its words must be said where its answer is taken from
 
 _compiled = cache(re.compile)
@@ -93,7 +95,7 @@ def find(
     kinds = kinds_of(what)
     best: tuple[tuple[int, ...], Slot] | None = None
     at = index_of(statements) if index is None else index
-    near = sorted({place for word in wanted for place in at.get(word, ())}) if wanted else range(len(statements))
+    near = _near(at, wanted) if wanted else range(len(statements))
     for place in near:
         one = statements[place]
         if not one.values or not one.polarity or one.form == "header" or one.role == "system" or place == beside:
@@ -112,6 +114,14 @@ def find(
         if best is None or rank > best[0]:
             best = (rank, Slot(found[1], places))
     return None if best is None else best[1]
+
+
+def _near(index: Index, wanted: frozenset[str]) -> list[int]:
+    """Give the places that share the most words with what is asked for, of equals the latest."""
+    shared = Counter(place for word in wanted for place in index.get(word, ()))
+    if len(shared) <= NEAR_MAX:
+        return sorted(shared)
+    return sorted(sorted(shared, key=lambda place: (shared[place], place))[-NEAR_MAX:])
 
 
 def _is_said(one: Statement) -> bool:

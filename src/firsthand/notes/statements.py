@@ -268,7 +268,7 @@ def _affirmed(text: str, start: int, values: tuple[Value, ...]) -> tuple[tuple[V
 
 
 def _moved(one: Value, offset: int) -> Value:
-    return replace(one, start=one.start + offset, end=one.end + offset) if offset else one
+    return Value(one.kind, one.amount, one.unit, one.text, one.start + offset, one.end + offset) if offset else one
 
 
 # lists in a sentence --------------------------------------------------------------------------------

@@ -126,7 +126,7 @@ def far_time_at(low: str, start: int) -> Told | None:
     match = _compiled(_FAR_CLOCK).match(low, start)
     if match is None:
         return None
-    hour, minute = (chinese(one) if one and not one.isdigit() else int(one or 0) for one in (match[1], match[3]))
+    hour, minute = (chinese(one) if one and not one.isdecimal() else int(one or 0) for one in (match[1], match[3]))
     late = low[max(0, start - 3) : start].strip().endswith(_LATE)
     end = match.start() + len(match.group().rstrip())
     return _time(str(hour), str(30 if match[2] else minute), "p" if late and 0 < hour < 12 else None, end)

@@ -107,12 +107,14 @@ _SPACED = (
     r"\d{1,3}(?: \d{3}){1,4}(?:,\d\d?)?"
     rf"(?=\s?(?:\u20ac|z\u0142|\u20bd|\u0440\u0443\u0431|(?:kr|{_CODES})\b))"
 )
+_DIGITS = frozenset("0123456789")
 _LIKE_MONEY = "usd|eur|gbp|chf|inr|rs|kr|us|jpy|cad|aud|x|no|nr"
+_OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _EXACT = (
     r"https?://[^\s<>\"'`)\]}]+"
     r"|(?<![\w.+-])[\w+-]+(?:\.[\w+-]+)*@[\w-]+(?:\.[\w-]+)+"
-    r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?(?![\w.])"
-    r"|(?<![\w/\\.~])(?:~|\.{1,2}|[a-z]:)?(?:[/\\][\w.@-]+){2,}"
+    rf"|(?<![\w.]){_OCTET}(?:\.{_OCTET}){{3}}(?::\d{{1,5}})?(?!\w|[.,]\d)"
+    r"|(?<![\w/\\.~@-])(?!\d{1,4}/\d{1,2}/\d{1,4}(?!\d))(?:~|[a-z]:|[\w.@-]*)(?:[/\\][\w.@-]+){2,}"
     r"|(?<![\w.-])[\w-]+\.(?:py|js|ts|tsx|md|json|jsonl|toml|ya?ml|txt|csv|c|h|go|rs|java|sh|sql|html|css"
     r"|log|cfg|ini)\b"
     r"|(?<![\w-])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?!\w)"
@@ -208,7 +210,7 @@ class _Reader:
     def _at(self, start: int, word: str) -> Value | None:
         """Read the value that begins at a word, if one does."""
         first = word[0]
-        if first.isdigit():
+        if first in _DIGITS:
             return self._at_digit(start)
         if first in lexicon.CURRENCY_SIGNS:
             return self._after_sign(start, start + 1, lexicon.CURRENCY_SIGNS[first])
@@ -274,7 +276,9 @@ class _Reader:
         return self._made("number", amount, lexicon.UNITS[match[2]], start, match.end())
 
     def _literal(self, start: int) -> Amount | None:
+        in_list = _compiled(r"\d[,.]\Z").search(self.low[max(0, start - 2) : start]) is not None
         match = _compiled(_SPACED).match(self.low, start) or _compiled(_NUMBER).match(self.low, start)
+        match = _compiled(r"\d+").match(self.low, start) if in_list else match  # 1,2,3 are three numbers
         assert match is not None  # the caller saw a digit
         money = _compiled(rf"\s?(?:[{_SIGNS}]|(?:euros?|{_CODES})\b)").match(self.low, match.end()) is not None
         money = money or self.low[max(0, start - 2) : start].strip()[-1:] in lexicon.CURRENCY_SIGNS
@@ -327,10 +331,10 @@ class _Reader:
         if (
             before.isalnum()
             or before in {")", "]", "-", "+", "_", "%"}
-            or not (after.isdigit() or after in lexicon.CURRENCY_SIGNS)
+            or not (after in _DIGITS or after in lexicon.CURRENCY_SIGNS)
         ):
             return None
-        if after.isdigit():
+        if after in _DIGITS:
             found = self._at_digit(start + 1)
         else:
             found = self._after_sign(start + 1, start + 2, lexicon.CURRENCY_SIGNS[after])
@@ -344,7 +348,7 @@ class _Reader:
         gap = _compiled(r"\s?(-?)").match(self.low, end)
         assert gap is not None  # it matches nothing at all, too
         at = gap.end()
-        if not self.low[at : at + 1].isdigit():
+        if self.low[at : at + 1] not in _DIGITS:
             return None
         number = self._literal(at)
         if number is None:
@@ -406,7 +410,7 @@ class _Reader:
         """Say whether digits name something rather than count it: a telephone number, a postcode."""
         digits = self.low[number.start : number.end]
         return (
-            digits.isdigit()
+            digits.isdecimal()
             and (digits[0] == "0" or len(digits) > 10)
             and self.low[number.start - 1 : number.start] != "-"
         )
