@@ -24,7 +24,7 @@ from firsthand.answer import Scope
 from firsthand.errors import Erased, MalformedPointer, PointerError, Unresolvable
 from firsthand.event import INJECTED, REPEATS, Event, Kind, Trust, texts
 from firsthand.lifecycle.agent import OWN
-from firsthand.lifecycle.shown import left_window_before, shown
+from firsthand.lifecycle.shown import left_window_before, told_of
 from firsthand.notes.correction import Correction, correction_of
 from firsthand.noting import NOTES
 from firsthand.pointer import Pointer
@@ -46,10 +46,12 @@ AROUND_MAX = 80  # events of a session that are read before and behind what was 
 CHARACTERS_MAX = 24_000  # of all messages that are cut into statements: some 50 milliseconds
 MESSAGE_CHARACTERS_MAX = 8_000
 BEFORE_MAX = 16  # earlier messages of the session that may have said the same
+LOOKED_BACK_MAX = 32  # events of the session, and of what was put before it
 TALKS_MAX = 8  # newest sessions that are looked at for the last answer
 _KINDS = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_RESULT, Kind.NOTE, Kind.EPISODE, Kind.SUMMARY, Kind.DOCUMENT)
 _DIALOGUE = frozenset({Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_RESULT})
 _DERIVED = frozenset({Kind.NOTE, Kind.EPISODE, Kind.SUMMARY})
+_RECORDS = frozenset({Kind.EPISODE, Kind.SUMMARY})
 _COMPUTED = frozenset({"sum of products", "subtotal", "average", "span", "constraints"})
 
 
@@ -88,6 +90,7 @@ class Held:
         session: where they were said.
         events: by pointer.
         names_all: True when one event holds all words of what is named.
+        wider: what it comes to with the other turns of the session; None where that is the same.
     """
 
     session: str
@@ -96,6 +99,7 @@ class Held:
     judged: Judged
     names_all: bool
     position: int
+    wider: Judged | None = None
 
 
 def check_correction(
@@ -206,11 +210,17 @@ class _Check:
             return []
         from firsthand.notes.values import read
 
-        last = next(iter(self.memory.events(self.session, kind=Kind.AGENT_MESSAGE, newest_first=True, limit=1)), None)
-        if last is None or last.erased:
+        newest = [*self.memory.events(self.session, newest_first=True, limit=LOOKED_BACK_MAX)]
+        last = next((one for one in newest if one.kind is Kind.AGENT_MESSAGE and not one.erased), None)
+        if last is None:
             return []
         said = {one.text for one in read(last.text[:MESSAGE_CHARACTERS_MAX])}
-        found = (self._event(one) for one in sorted(shown(self.memory, self.session))[:POINTERS_MAX])
+        put = self.memory.events(self.session, kind=Kind.INJECTION, newest_first=True, limit=LOOKED_BACK_MAX)
+        told = [told_of(one) for one in put]
+        addresses = [address for one in told for key in ("shown", "preamble") for address in texts(one.get(key))]
+        asked = [one for one in newest if one.kind is Kind.TOOL_CALL and not one.erased]
+        addresses += [address for one in asked for address in pointer.find(one.text[:MESSAGE_CHARACTERS_MAX])]
+        found = (self._event(one) for one in [*dict.fromkeys(addresses)][:POINTERS_MAX])
         return [one for one in found if one is not None and any(text in one.text for text in said)]
 
     def _last(self) -> list[Event]:
@@ -284,18 +294,36 @@ class _Check:
     # statements --------------------------------------------------------------------------------------
 
     def _held(self, found: Sequence[Event], before: Sequence[Correction]) -> Held | None:
-        """Compare the correction with what was said in one place; None when that is not about a value."""
+        """Compare the correction with what was said in one place; None when that is not about a value.
+
+        A turn that asks for a sum, lists what it is of and answers stands by itself: a session may hold several
+        lists. What all that was looked at comes to is told beside it where it is another value.
+        """
+        events = self._messages(found)
+        turn = next(((one.session, one.turn) for one in found if one.kind in _DIALOGUE), None)
+        alone = [one for one in events if (one.session, one.turn) == turn or one.kind in _DERIVED]
+        whole = self._compared(events, found, before)
+        near = self._compared(alone, found, before) if len(alone) < len(events) else None
+        if near is None or whole is None:
+            return whole
+        stands = near.judged.whole_gives is not None and near.judged.concluded
+        if not stands or whole.judged.whole_gives == near.judged.whole_gives:
+            return whole
+        return replace(near, wider=whole.judged)
+
+    def _compared(self, events: Sequence[Event], found: Sequence[Event], before: Sequence[Correction]) -> Held | None:
         from firsthand.notes.correcting import judge
         from firsthand.notes.statements import statements
 
-        events = self._messages(found)
         if not events:
             return None
-        messages = [
-            {"role": _role(one), "content": one.text[:MESSAGE_CHARACTERS_MAX], "pointer": f"fh:{one.id}"}
-            for one in events
-        ]
-        stored = statements(messages)
+        contents = (_without_pointers(one.text[:MESSAGE_CHARACTERS_MAX]) for one in events)
+        stored = statements(
+            [
+                {"role": _role(one), "content": content, "pointer": f"fh:{one.id}"}
+                for one, content in zip(events, contents, strict=True)
+            ]
+        )
         judged = judge(self.correction, stored, before)
         if not _is_about_a_value(self.correction, judged):
             return None
@@ -307,6 +335,8 @@ class _Check:
     def _messages(self, found: Sequence[Event]) -> list[Event]:
         """Give the events to compare, in order: those found and reached, then the nearest of their session."""
         anchor = next((one for one in found if one.kind in _DIALOGUE), None)
+        if anchor is not None:  # an episode repeats what was said; it led there
+            found = [one for one in found if one.kind not in _RECORDS]
         near = [] if anchor is None else self._around(anchor)
         chosen: dict[str, Event] = {}
         used = 0
@@ -367,6 +397,13 @@ def _shared(one: Event, words: frozenset[str]) -> frozenset[str]:
         *(subject_of(text[at : at + SENTENCE_CHARACTERS_MAX]) for at in starts)
     )
     return may & told
+
+
+def _without_pointers(text: str) -> str:
+    """Blank out pointers, each sign in its place: their digits are no values."""
+    for one in pointer.find(text):
+        text = text.replace(one, "_" * len(one))
+    return text
 
 
 def _role(one: Event) -> str:

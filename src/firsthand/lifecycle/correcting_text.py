@@ -70,7 +70,8 @@ def _blocks(held: Held, places: Sequence[int], label: str) -> Iterator[str]:
     for pointer, of_event in by_event.items():
         yield f"{label}  {pointer}  {_facts(held, pointer)}"
         for place in sorted(of_event):
-            text = held.stored[place].text
+            one = held.stored[place]
+            text = held.events[pointer].text[one.start : one.end]
             cut = text if len(text) <= PIECE_CHARACTERS_MAX else f"{text[:PIECE_CHARACTERS_MAX]} [cut]"
             yield quote(cut)
 
@@ -89,6 +90,12 @@ def _compared(correction: Correction, held: Held, by: str) -> Iterator[str]:
         if claim is not None and gives is not None:
             what = correction.about if claim is judged.part else correction.asks or claim.what
             yield f"worked out of the sources: {_short(what)} = {_value(gives)}"
+    wider = held.wider.whole_gives if held.wider is not None else None
+    if wider is not None:
+        yield (
+            f"with what other turns of the session list, it would be {_value(wider)}; whether they belong to it is not "
+            "decided here"
+        )
     differing = {one.place for one in judged.differing}
     for one in judged.concluded:
         agrees = "the sources do not give that" if one.place in differing else "the sources give that"
@@ -101,13 +108,16 @@ def _compared(correction: Correction, held: Held, by: str) -> Iterator[str]:
 
 def _given(correction: Correction, held: Held, by: str) -> Iterator[str]:
     judged = held.judged
+    agrees = judged.given_agrees
+    if agrees is False and held.wider is not None and held.wider.given_agrees:
+        agrees = True
     times = f", said {judged.said_before + 1} times by now, which counts once" if judged.said_before else ""
     if judged.given is not None:
         verdict = {
             True: "the sources give the same",
             False: "the sources give another value: this message and they contradict each other",
             None: "no stored source gives it, or another one",
-        }[judged.given_agrees]
+        }[agrees]
         yield f"the message gives {_short(correction.gives[0])} (by {shown(by)}, now{times}): {verdict}"
     for said, place in judged.against:
         one = held.stored[place]
@@ -115,7 +125,7 @@ def _given(correction: Correction, held: Held, by: str) -> Iterator[str]:
             f"side by side: the message, by {shown(by)}, now: {_short(said)!r}; stored, {one.pointer}, "
             f"{_facts(held, one.pointer)}: {_short(one.text)!r}"
         )
-    if judged.against or judged.given_agrees is False:
+    if judged.against or agrees is False:
         yield "which of the two holds is not decided here: weigh where each comes from, and say it to the user"
 
 
