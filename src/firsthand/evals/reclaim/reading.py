@@ -26,7 +26,10 @@ NOTHING_YET = "nothing yet"
 """What is carried into the first session of a chain."""
 
 _POINTER = re.compile(r"\bfh:\S*")
-_SEGMENT = re.compile(r"\n|;|[.?!](?=\s|$)")
+_SEGMENT = re.compile(r"\n|;|[.?!][\"'\u2019\u201d)\]}]*(?=\s|,|$)")
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([nrt\"/\\]))")
+_TAGGED = re.compile(r"<(/?)(\w+)[^<>\n]{0,60}>")
+_ROLE = re.compile(r"\"role\":\s*\"(\w+)\",\s*\"content\":\s*\"")
 _NO_SOURCE = re.compile(
     r"considered|not bought|not chosen|replaced:|rejected|wrote down|\bnote\b.{0,24}\bsa(?:id|ys)\b|conclu|going by|"
     r"\bcomes? to\b|subtotal|\bheadline|\bminutes\b|on the form|we tell them|we go with|newsletter|happy to say|"
@@ -101,10 +104,10 @@ def asked_in(text: str) -> str:
 
 def recompute(evidence: str, ask: str) -> Found:
     """Work an answer out of the source in a text."""
-    kind = kind_of(ask)
+    kind, text = kind_of(ask), readable(evidence)
     if kind == WORD:
-        return _puzzle(evidence, ask)
-    return _time(evidence, ask) if kind == TIME else _total(evidence)
+        return _puzzle(text, ask)
+    return _time(text, ask) if kind == TIME else _total(text)
 
 
 def concluded(text: str, ask: str) -> str | None:
@@ -147,9 +150,20 @@ def by_the_user(text: str) -> str:
     return joined([text[: marks[0].start()], *said])
 
 
+def readable(text: str) -> str:
+    """Write out the escapes of JSON, and put what stands in its strings or between tags on lines of its own."""
+    if _ROLE.search(text) or text.lstrip()[:2] in {'["', '{"', "[{"} or re.search(r"\\u[0-9a-fA-F]{4}", text):
+        text = _ESCAPED.sub(_unescaped, re.sub(r"\",\s*\"(?!content\b)", '"\n"', _ROLE.sub(r"\n\1: ", text)))
+    return _TAGGED.sub(lambda tag: "\n" if tag[1] else f"\n{tag[2]}: ", text)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16)) if match[1] else {"n": "\n", "r": "\n", "t": " "}.get(match[2], match[2])
+
+
 def segments(text: str) -> Iterator[str]:
     """Yield the sentences, rows and list entries of a text, without pointers: their digits are no amounts."""
-    for part in _SEGMENT.split(_POINTER.sub(" ", text)):
+    for part in _SEGMENT.split(_POINTER.sub(" ", readable(text))):
         if part and part.strip(" |*-•\t>"):
             yield part.strip(" |*-•\t>")
 

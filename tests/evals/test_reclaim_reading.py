@@ -1,0 +1,42 @@
+"""The eye of the deterministic readers sees the same source in every way that a memory may keep it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from firsthand.evals.reclaim import drift, reading, tasks
+
+FORMATS = {
+    "lines": lambda said: "\n".join(one["content"] for one in said),
+    "strings of JSON": lambda said: json.dumps([one["content"] for one in said]),
+    "messages of JSON": lambda said: json.dumps(said, indent=1),
+    "lines of JSON": lambda said: "\n".join(json.dumps(one) for one in said),
+    "JSON that was cut": lambda said: json.dumps(said)[:-30],
+    "tags": lambda said: "".join(f"<turn role='{one['role']}'>{one['content']}</turn>" for one in said),
+    "YAML": lambda said: "\n".join(f"- role: {one['role']}\n  text: {one['content']}" for one in said),
+    "Markdown": lambda said: "\n\n".join(f"**{one['role'].title()}**: {one['content']}" for one in said),
+}
+PROBLEMS = (*tasks.arithmetic(6), *tasks.logic(6), *tasks.ledger(2, 8), *tasks.noisy(2, 6))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_a_user_said_is_read_in_every_form(form):
+    """From what the user said, kept in any of these forms, the right answer is worked out."""
+    wrong = []
+    for problem in PROBLEMS:
+        for place in drift.PLACES:
+            said = [one for one in drift.dialogue(problem, filler=2, source_at=place) if one["role"] == "user"]
+            found = reading.recompute(FORMATS[form](said), problem.ask)
+            if found.value != problem.answer:
+                wrong.append((problem.id, place, found.value, problem.answer))
+    assert wrong == []
+
+
+def test_readable_writes_out_escapes_and_leaves_plain_text():
+    """Escapes and tags are written out once; a plain text, a price and a Windows path stay as they are."""
+    assert reading.readable('["5 jars at \\u20ac29.50 each.", "\\"so\\""]') == '["5 jars at €29.50 each."\n""so""]'
+    assert reading.readable("<user>5 < 6</user>") == "\nuser: 5 < 6\n"
+    for plain in ("3 pens at $2 each; 4 cups at $1", r"C:\new\total", "a < b and c > d", ""):
+        assert reading.readable(plain) == plain
