@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from firsthand.doors.argument_values import decimal, number
+from firsthand.doors.argument_values import decimal, number, pair
 
 READERS = ("recomputing", "careless", "cautious", "believing", "yielding")
 """Deterministic readers of the reclaim evaluation, by the name that is typed."""
@@ -34,6 +34,7 @@ def add(commands: Any, command: Command) -> None:
     _run(whats, command)
     _recall_ab(whats, command)
     _reclaim(whats, command)
+    _prevalence(whats, command)
 
 
 def _list(whats: Any, command: Command) -> None:
@@ -95,6 +96,7 @@ def _reclaim(whats: Any, command: Command) -> None:
         firsthand eval reclaim --memory mine:Notes --experiment size --html report.html
         firsthand eval reclaim --memory mine:Notes --fail-under 0.95 --junit reclaim.xml    in CI
         firsthand eval reclaim --experiment wall                            the paper's own notes, nothing of yours
+        firsthand eval reclaim --memory mine:write --model http://localhost:8080/v1#qwen --problems 8 --out DIR
         """,
     )  # fmt: skip
     asked = one.add_argument_group("what is asked")
@@ -125,10 +127,22 @@ def _reclaim(whats: Any, command: Command) -> None:
     asked.add_argument("--data", metavar="FILE", help="dialogues of MultiWOZ 2.1, for the experiment dialogues")
     answers = one.add_argument_group("who answers")
     answers.add_argument(
-        "--reader", choices=READERS, default="recomputing", metavar="NAME",
+        "--reader", choices=READERS, metavar="NAME",
         help=f"a deterministic one: {', '.join(READERS)}; default recomputing",
     )  # fmt: skip
+    answers.add_argument(
+        "--model", metavar="MODEL",
+        help="a model: local, local:FILE.gguf, URL#NAME, or provider/name as Inspect AI has it: firsthand[evals]",
+    )  # fmt: skip
+    answers.add_argument("--writer", metavar="MODEL", help="a model that writes notes, asked as one memory more")
+    answers.add_argument("--temperature", type=decimal(0, 2), default=0.0, metavar="X", help="of --model, default 0")
     _calls_max(answers)
+    answers.add_argument("--tokens-max", type=number(1), metavar="N", help="stop before a run takes more tokens")
+    answers.add_argument(
+        "--price", type=_price, metavar="PROMPT,REPLY", help="of a million tokens each, for the estimate and the cap"
+    )
+    answers.add_argument("--cost-max", type=decimal(0, 1_000_000), metavar="X", help="stop before it costs more")
+    answers.add_argument("--replay", action="store_true", help="ask no model: answer from what was recorded")
     kept = one.add_argument_group("what is kept")
     _out(kept, "keep items, tables and report here; else in the store's folder, if any")
     kept.add_argument("--resume", action="store_true", help="ask only what was not asked before")
@@ -139,6 +153,32 @@ def _reclaim(whats: Any, command: Command) -> None:
         "--fail-under", type=decimal(0, 1), metavar="X",
         help="exit with 1 when a memory of --memory brings fewer of all items back, 0 to 1",
     )  # fmt: skip
+
+
+def _price(text: str) -> tuple[float, float]:
+    """Take two prices, such as ``0.15,0.6``."""
+    read = decimal(0, 1_000_000)
+    prompt, comma, reply = text.partition(",")
+    if not comma:
+        raise argparse.ArgumentTypeError(f"expected PROMPT,REPLY such as 0.15,0.6; got {text!r}")
+    return read(prompt), read(reply)
+
+
+def _prevalence(whats: Any, command: Command) -> None:
+    one = command(
+        whats, "prevalence", "eval_prevalence:prevalence_",
+        "Label how many conversations of a corpus have values that they determine themselves, by rule.",
+        """
+        firsthand eval prevalence --data chats=chats.jsonl --data tools=folder
+        """,
+    )  # fmt: skip
+    one.add_argument(
+        "--data", type=pair, action="append", required=True, metavar="NAME=PATH",
+        help="a corpus: JSON, JSON lines, a zip or a folder of them; may be repeated",
+    )  # fmt: skip
+    one.add_argument("--conversations", type=number(1), default=100, metavar="N", help="drawn of each, default 100")
+    one.add_argument("--seed", type=number(0), default=0, metavar="N", help="of the draw, default 0")
+    _out(one, "keep the result here; else in the store's folder, if any")
 
 
 def _calls_max(one: Any) -> None:

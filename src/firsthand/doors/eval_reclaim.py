@@ -18,7 +18,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from firsthand import __version__, moment
+from firsthand.doors import eval_models
 from firsthand.doors.display import shown
+from firsthand.doors.eval_models import Models, Outcome
 from firsthand.doors.eval_results import folder_kept, progress
 from firsthand.doors.exits import DONE, NOTHING_FOUND
 from firsthand.doors.output import Output
@@ -65,16 +67,17 @@ class _Asked:
     names: tuple[str, ...]
     reader: Reader
     folder: Path | None
+    models: Models | None
 
 
 def reclaim(chosen: argparse.Namespace, out: Output) -> int:
     """Run the command."""
     asked = _asked(chosen, out)
-    found, whole = _run(asked, chosen, out)
-    report = _report(asked, found, chosen)
+    came = _run(asked, chosen, out)
+    report = _report(asked, came.items, chosen)
     _show(report, out)
     _write(report, asked, chosen, out)
-    return _verdict(report, whole, chosen, out)
+    return _verdict(report, came, chosen, out)
 
 
 def _asked(chosen: argparse.Namespace, out: Output) -> _Asked:
@@ -86,24 +89,30 @@ def _asked(chosen: argparse.Namespace, out: Output) -> _Asked:
     kept = folder_kept(chosen)
     if chosen.resume and kept is None:
         raise InvalidArgument("there is nothing to resume: no store, and no --out DIR that a run was kept in")
+    folder = None if kept is None else registry.folder_of(kept, files.NAME)
+    models = eval_models.models_of(chosen, folder)
+    written = models.wordings if models is not None else ()
+    subjects += models.subjects if models is not None else ()
     given = experiments.Options(
         chosen.problems, chosen.seed, chosen.repetitions, subjects, chosen.wording,
-        Path(chosen.data).expanduser() if chosen.data else None,
+        Path(chosen.data).expanduser() if chosen.data else None, written,
     )  # fmt: skip
     names = chosen.experiment or experiments.battery(given)
     changes = own.Changes(chosen.budget, tuple(chosen.source_at), tuple(chosen.corrections))
     cases = own.cases(names, given, changes)
-    folder = None if kept is None else registry.folder_of(kept, files.NAME)
     if folder is None:
         out.remark("nothing is kept: there is no store, and no --out DIR")
-    return _Asked(cases, tuple(one.name for one in subjects), _READERS[chosen.reader](), folder)
+    reader = models.reader if models is not None else None
+    tested = tuple(one.name for one in (*subjects, *written))
+    return _Asked(cases, tested, reader or _READERS[chosen.reader or "recomputing"](), folder, models)
 
 
-def _run(asked: _Asked, chosen: argparse.Namespace, out: Output) -> tuple[tuple[Item, ...], bool]:
-    """Ask; give the items, and whether there is one of every case."""
+def _run(asked: _Asked, chosen: argparse.Namespace, out: Output) -> Outcome:
     told = progress(out, "asked", "cases")
     if asked.folder is None:
-        return tuple(run.run(asked.cases, asked.reader, probe=own.regime, progress=told)), True
+        return Outcome(tuple(run.run(asked.cases, asked.reader, probe=own.regime, progress=told)), whole=True)
+    if asked.models is not None:
+        return eval_models.ask(asked.models, asked.cases, asked.reader, chosen, out)
     file = files.begin(asked.folder, resume=chosen.resume)
     known = items.load(file)
     made = run.run(asked.cases, asked.reader, known=known, probe=own.regime, progress=told)
@@ -111,14 +120,14 @@ def _run(asked: _Asked, chosen: argparse.Namespace, out: Output) -> tuple[tuple[
     if known:
         again = sum(one.key in known for one in found)
         out.remark(f"{again:,} of {len(found):,} items were there already")
-    return found, True
+    return Outcome(found, whole=True)
 
 
 def _report(asked: _Asked, found: Sequence[Item], chosen: argparse.Namespace) -> Report:
     made = tables.tables(found)
     least = chosen.fail_under if chosen.fail_under is not None else claims.LEAST
     # The checks know what the paper's notes come to at the paper's budgets, with all source in one place.
-    as_in_paper = chosen.budget is None and not chosen.corrections and chosen.reader == "recomputing"
+    as_in_paper = chosen.budget is None and not chosen.corrections and asked.reader.name == "recomputing"
     checks = validators.validate(found, [one.problem for one in asked.cases]) if as_in_paper else ()
     about = (
         ("memories under test", ", ".join(asked.names)), ("reader", asked.reader.name),
@@ -183,8 +192,8 @@ def _write(report: Report, asked: _Asked, chosen: argparse.Namespace, out: Outpu
             out.remark(badge.markdown(cell, file.name, Path(chosen.html).name if chosen.html else ""))
 
 
-def _verdict(report: Report, whole: bool, chosen: argparse.Namespace, out: Output) -> int:
-    code = DONE if whole else NOTHING_FOUND
+def _verdict(report: Report, came: Outcome, chosen: argparse.Namespace, out: Output) -> int:
+    code = DONE if came.whole else NOTHING_FOUND
     if chosen.fail_under is None:
         return code
     for name, cell in figures.scores(report.items, report.names).items():

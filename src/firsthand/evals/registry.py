@@ -87,6 +87,8 @@ EXPERIMENTS = (
     Experiment("recall-ab", _PROBLEM, "8.6, 8.7, 8.8", "does what is pushed unasked help, by condition",
                NOTHING, "firsthand eval recall-ab", ours=True),
     *map(_reclaim, experiments.EXPERIMENTS),
+    Experiment("reclaim-prevalence", _RECLAIM, "11, App. H, Table 13", "how many conversations have a compact source",
+               DATA, "firsthand eval prevalence --data NAME=PATH", ours=True),
     *(_in_checkout(*row) for row in (
         ("probe", _RECLAIM, "4, 12", "whether the probe names what cannot be corrected", NOTHING, "probe_bench"),
         ("probe-readers", _RECLAIM, "6, 12", "the probe beside a reader, on real notes", DATA, "probe_readers"),
