@@ -78,6 +78,16 @@ def test_the_session_is_the_dialogue_with_a_wrong_confirmation(file):
     assert problem.source == ("the user said: Book the restaurant for 3 at 12:45 , please .",)
 
 
+def test_the_wrong_time_is_one_that_nobody_said(tmp_path):
+    """Where the nearest wrong time was spoken of, another one is planted."""
+    path = tmp_path / "near.json"
+    near = dialogue("12:45")
+    near["log"][4]["text"] = "We had 14:00 before ."
+    path.write_text(json.dumps({"A": near}))
+    (problem,) = multiwoz.problems(path, 1)
+    assert problem.attractor == "14:15"
+
+
 def test_a_zip_reads_as_the_file_in_it(file, tmp_path):
     """The set as it is published is a zip of one file."""
     packed = tmp_path / "val.json.zip"

@@ -64,6 +64,8 @@ def test_a_label_looks_at_the_beginning_alone(tmp_path):
     """What stands behind the first 1,600 characters, or in instructions of a system, is not labelled."""
     far = [{"role": "user", "content": "x" * 2_000}, *messages(TOTAL)]
     told = [{"role": "system", "content": TOTAL[0]["content"]}, *messages(VERSE)]
+    ruled = [{"role": "system", "content": "Be kind. " * 300}, *messages(TOTAL)]
+    assert prevalence.label(prevalence._cut(tuple(ruled))) == COMPACT
     for place, one in enumerate((far, told)):
         (tmp_path / f"{place}.json").write_text(json.dumps(one))
     (share,) = prevalence.prevalence({"both": tmp_path})

@@ -89,6 +89,24 @@ def test_in_an_open_session_the_talk_is_the_source():
     ]
     assert Recomputing().answer(messages) == "ANSWER: 46"
     assert Believing().answer(messages) == "ANSWER: 55"
+    messages[-1] = {"role": "user", "content": f"The receipt has 9 pens at $3 each. {question()}"}
+    assert Recomputing().answer(messages) == "ANSWER: 46"  # what a correction claims is no source
+
+
+def test_clues_that_are_enough_are_enough():
+    """A note that lacks a clue, and says so, is used when the clues that it has leave one answer; a sum never is."""
+    puzzle = "Ada, Bram and Cleo stand in a line; Ada is first in the line; Bram is second in the line"
+    ask = "What is the right answer to this: who is third in the line? Put it on a last line."
+    assert Recomputing().answer(session(f"{puzzle}. 3 of 4 statements kept.", ask)) == "ANSWER: Cleo"
+    open_ = puzzle.rpartition(";")[0]
+    assert Recomputing().answer(session(f"{open_}. 2 of 4 statements kept.", ask)) == UNKNOWN
+
+
+def test_of_two_tags_the_worse_one_counts():
+    """A note of a note is as complete as the less complete of the two."""
+    assert reading.tag("4 of 4 lines kept. Before that: 2 of 5 lines kept.") == (2, 5)
+    assert reading.tag("2 of 5 statements kept; the rest is at fh:x. 4 of 4 lines kept.") == (2, 5)
+    assert reading.tag("two of five") is None
 
 
 def test_a_guess_is_drawn_by_seed_and_messages():

@@ -39,6 +39,7 @@ def test_every_way_of_writing_the_truth_is_recovered(reply):
     ("reply", "problem", "scored"),
     [
         ("ANSWER: 55", SUM, Scored(ATTRACTOR, "55")),
+        ("ANSWER: 4", SUM, Scored(WRONG, "4")),
         ("ANSWER: 46.4", SUM, Scored(WRONG, "46.40")),
         ("ANSWER: 4,6", SUM, Scored(WRONG, "4.60")),
         ("ANSWER: 4,600", SUM, Scored(WRONG, "4600")),

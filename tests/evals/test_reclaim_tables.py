@@ -172,6 +172,7 @@ def test_figures_count_problems_and_add_up():
     found = tables.cells(run.run(sweeps.reclaim(N, repetitions=3), Recomputing()), ("memory",))
     for cell in found:
         parts = (cell.recovered, cell.attractor, cell.silent, cell.abstained, cell.malformed)
+        assert cell.wrong.hits == cell.attractor.hits + cell.silent.hits
         assert sum(part.hits for part in parts) == cell.n == 2 * 2 * N * 3
         assert (cell.problems, cell.reclaim.clusters, cell.reclaim.n) == (2 * N, 2 * N, cell.n)
     with pytest.raises(InvalidArgument, match="at least one item"):

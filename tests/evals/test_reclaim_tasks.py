@@ -63,6 +63,7 @@ def test_a_puzzle_has_one_solution_and_its_premise_another(seed):
             answers[left[0][place] if len(left) == 1 else None] += 1
         assert answers[problem.attractor] >= 1, problem
         assert problem.attractor != problem.answer
+        assert problem.attractor in problem.options
 
 
 @pytest.mark.parametrize("made", [tasks.arithmetic(24, 3), tasks.ledger(8, 12, 3), tasks.noisy(8, 16, 3)])

@@ -78,7 +78,10 @@ def _source_first(problem: Problem, integrity: float, budget: int) -> str:
 
 def _tagged(problem: Problem, integrity: float, budget: int) -> str:  # noqa: ARG001 - the source, at any integrity
     n = len(problem.listed)
-    room = budget - len(tag(n, n))
+    whole = _fitted(problem.listed, budget) + tag(n, n)
+    if len(whole) <= budget and _held(problem.listed, budget) == n:
+        return whole
+    room = budget - len(tag(n - 1, n))
     return _fitted(problem.listed, room) + tag(_held(problem.listed, room), n)
 
 

@@ -143,7 +143,7 @@ def paired(
         sides: list[dict[str, Item]] = [{}, {}]
         for item in items:
             if item.parameters["memory"] in (one, other) and _labels(item, by) == labels:
-                same = {name: it for name, it in item.parameters.items() if name not in {"memory", "integrity"}}
+                same = {name: it for name, it in item.parameters.items() if name != "memory"}
                 sides[item.parameters["memory"] == other][json.dumps(same, sort_keys=True)] = item
         shared = [name for name in sides[0] if name in sides[1]]
         if shared:
