@@ -28,15 +28,15 @@ from firsthand.errors import InvalidArgument
 from firsthand.notes.note import Note, render
 from firsthand.notes.probe_alone import Conclusion, conclusions
 from firsthand.notes.probe_claims import Asked, asked_for, asked_of
-from firsthand.notes.probe_reading import Carried, Session, read
-from firsthand.notes.statements import Message, statements
+from firsthand.notes.probe_reading import SESSION_CHARACTERS_MAX, Carried, Session, read
+from firsthand.notes.statements import Message
 from firsthand.value import replace, value
 
 Regime = Literal["correctable", "reachable", "uncorrectable_loud", "uncorrectable_silent"]
 REGIMES: tuple[Regime, ...] = ("correctable", "reachable", "uncorrectable_loud", "uncorrectable_silent")
 """From the best to the worst."""
-NOTE_CHARACTERS_MAX = 1_000_000
-"""Characters of a note that are read; what stands behind them counts as not kept."""
+NOTE_CHARACTERS_MAX = 100_000
+"""Characters of a note that are read; of a longer one the verdict says so."""
 NOTHING = "nothing was asked for and nothing is concluded: there is nothing to correct"
 _MEANS: dict[Regime, str] = {
     "correctable": "the note has what it takes",
@@ -122,13 +122,14 @@ def probe(
     if not isinstance(text, str):
         raise InvalidArgument(f"a note is a text or a Note; got {type(note).__name__}")
     session = Session(messages, expand)
-    carried = read(text[:NOTE_CHARACTERS_MAX], session, cut=len(text) > NOTE_CHARACTERS_MAX)
+    carried = read(text[:NOTE_CHARACTERS_MAX], session)
+    cut = _unread(len(text), whole=session.is_whole)
     if claim is None and not messages:
-        return _worst([_standing(one, carried) for one in conclusions(carried)])
+        return _worst([_standing(one, carried) for one in conclusions(carried)], cut)
     if not messages:
         session = carried.standing_on()
     asked = asked_of(session) if claim is None else [asked_for(session, claim)]
-    return _worst([_judged(one, carried) for one in asked])
+    return _worst([_judged(one, carried) for one in asked], cut)
 
 
 def probe_alone(note: str, found: Sequence[Message] = ()) -> Verdict:
@@ -137,9 +138,17 @@ def probe_alone(note: str, found: Sequence[Message] = ()) -> Verdict:
     Args:
         found: messages that its sources lead to.
     """
-    carried = read(note[:NOTE_CHARACTERS_MAX], Session(()), cut=len(note) > NOTE_CHARACTERS_MAX)
-    carried = replace(carried, behind=statements(found))
-    return _worst([_standing(one, carried) for one in conclusions(carried)])
+    session = Session(found)
+    carried = replace(read(note[:NOTE_CHARACTERS_MAX], session), behind=session.statements)
+    cut = _unread(len(note), whole=session.is_whole)
+    return _worst([_standing(one, carried) for one in conclusions(carried)], cut)
+
+
+def _unread(size: int, *, whole: bool) -> str:
+    """Say what was too long to be read."""
+    note = f"; the note has {size:,} characters, of which {NOTE_CHARACTERS_MAX:,} were read"
+    session = f"; of what it stands on {SESSION_CHARACTERS_MAX:,} characters were read, the user's messages first"
+    return (note if size > NOTE_CHARACTERS_MAX else "") + ("" if whole else session)
 
 
 def probe_report(verdicts: Iterable[Verdict]) -> ProbeReport:
@@ -174,11 +183,11 @@ def _standing(one: Conclusion, carried: Carried) -> ClaimVerdict:
     return ClaimVerdict(one.text, "uncorrectable_loud" if carried.admits else "uncorrectable_silent")
 
 
-def _worst(claims: Sequence[ClaimVerdict]) -> Verdict:
+def _worst(claims: Sequence[ClaimVerdict], cut: str) -> Verdict:
     if not claims:
-        return Verdict("correctable", (), (), NOTHING)
+        return Verdict("correctable", (), (), NOTHING + cut)
     judged = [one for one in claims if one.spoken_of] or list(claims)
     regime = max((one.regime for one in judged), key=REGIMES.index)
     missing = tuple(dict.fromkeys(text for one in judged if one.regime == regime for text in one.missing))
     several = f" ({sum(one.regime == regime for one in judged)} of {len(claims)} claims)" if len(claims) > 1 else ""
-    return Verdict(regime, missing, tuple(claims), _MEANS[regime] + several)
+    return Verdict(regime, missing, tuple(claims), _MEANS[regime] + several + cut)

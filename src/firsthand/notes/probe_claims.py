@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from firsthand.notes.clues import Clue, Puzzle, answers, clue_of
 from firsthand.notes.determine import AGENT_ROLES, Claim, Known, claim_of, determine, is_said
@@ -27,12 +28,14 @@ from firsthand.notes.values import Value, same
 from firsthand.value import replace, value
 
 CLAIMS_MAX = 64
-"""Claims of one session that are judged."""
+LINES_MAX = 400
+"""Claims of one session that are judged; lines of one sum that are looked for one by one, and named when missing."""
 SHARED_MIN, SHARED_ALONE_MIN = 0.4, 0.6
 """Share of a statement's words that must stand in a note that has it: beside its values, and without any."""
 BEARING_WORDS_MIN = 2
 """Words of a statement in a note from which on a reader could take it for the whole."""
-TELEPHONE_DIGITS_MIN = 7
+TELEPHONE_DIGITS_MIN, COMMON_MAX = 7, 12
+"""Digits from which on a string is told by them alone; up to here a number stands in any text."""
 _DIGITS = re.compile(r"\D+")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 _PART = re.compile(r"[,;:]\s+(?:and\s+|but\s+)?|\s+(?:and|but|that)\s+")
@@ -140,8 +143,9 @@ def _of_sum(asked: Asked, own: Sequence[Statement], over: Sequence[Statement]) -
         if _sums_up(asked, tried, wanted):
             return Given(True)
     there = _lines(own, None)
-    missing, bears = [], False
-    for line in wanted:
+    missing: list[str] = []
+    bears = False
+    for line in wanted[:LINES_MAX]:
         alike = [one for one in there if one.name & line.name or (not line.name and not one.name)]
         named = _saying(own, line)
         bears = bears or bool(alike or named)
@@ -161,7 +165,7 @@ def _sums_up(asked: Asked, said: Sequence[Statement], wanted: Sequence[Line]) ->
     if answer is not None and len(lines) >= min(2, len(wanted)) and _equal(answer, asked.answer):
         return True
     modified = Known(asked.session.statements).basket.modifiers if asked.claim.how != "subtotal" else ()
-    if modified or not wanted or any(_speaks_against(one, wanted) for one in lines):
+    if modified or not 0 < len(wanted) <= LINES_MAX or any(_speaks_against(one, wanted) for one in lines):
         return False
     return all(any(_says_line(asked, one, line, wanted) for one in _saying(said, line)) for line in wanted)
 
@@ -175,8 +179,9 @@ def _speaks_against(one: Line, wanted: Sequence[Line]) -> bool:
 
 
 def _saying(said: Sequence[Statement], line: Line) -> list[Statement]:
-    """Give the statements that name what a line is about."""
-    return [one for one in said if one.polarity and line.name and line.name <= one.subject]
+    """Give the statements that name what a line is about; the first `LINES_MAX`."""
+    named = (one for one in said if one.polarity and line.name and line.name <= one.subject)
+    return list(islice(named, LINES_MAX))
 
 
 def _says_line(asked: Asked, one: Statement, line: Line, wanted: Sequence[Line]) -> bool:
@@ -247,7 +252,8 @@ def _of_clues(asked: Asked, own: Sequence[Statement], over: Sequence[Statement])
             if len(wanted) == 1 and answers(session.puzzle, clues, asked.what) == wanted:
                 return Given(True)
     missing = [asked.session.statements[place].text for place, clue in session.clues.items() if clue not in known]
-    return Given(False, tuple(missing), bool(known))
+    told = (clue_of(one.text, session.puzzle) for one in own if one.form != "question")
+    return Given(False, tuple(missing), bool(known) or any(one is not None and _answers_it(one) for one in told))
 
 
 def _clues(said: Sequence[Statement], puzzle: Puzzle, theirs: Sequence[Clue]) -> list[Clue]:
@@ -371,17 +377,25 @@ def _about(said: Sequence[Statement], what: str) -> list[Statement]:
 
 
 def _concludes(asked: Asked, carried: Carried) -> bool:
-    values = [found for one in carried.own for found in (*one.values, *one.denied)]
+    """Say whether a note gives a value for what is asked: the agent's, the right one, or any that it sums up to."""
     given = [*asked.conclusions, *([asked.answer] if asked.answer is not None else [])]
-    if any(_equal(found, other) for found in values for other in given):
-        return True
+    about = frozenset(subject_of(asked.what)).union(
+        *(asked.session.statements[place].subject for place in asked.claim.needs)
+    )
+    for one in carried.own:
+        for found in (*one.values, *one.denied):
+            if any(_equal(found, other) for other in given) and (_is_rare(found) or one.subject & about):
+                return True
     digits = _DIGITS.sub("", carried.text)
     exact = [_exact(other.text) for other in given if other.kind == "word"]
     if any(text.isdigit() and len(text) >= TELEPHONE_DIGITS_MIN and text in digits for text in exact):
         return True
-    sums = (one for one in carried.own if one.asserts in {"total", "conclusion", "confirmation"})
-    return any(
-        asked.answer is None or one.asserts == "confirmation" or _alike(found, asked.answer)
-        for one in sums
-        for found in one.values
-    )
+    sums = (one for one in carried.own if one.asserts in {"total", "conclusion"})
+    if any(asked.answer is None or _alike(found, asked.answer) for one in sums for found in one.values):
+        return True
+    return any(one.asserts == "confirmation" and one.values and one.subject & about for one in carried.own)
+
+
+def _is_rare(one: Value) -> bool:
+    """Say whether a value hardly stands in a text by chance: no small whole number."""
+    return one.amount is None or one.amount > COMMON_MAX or one.amount.denominator > 1 or one.kind in {"time", "date"}

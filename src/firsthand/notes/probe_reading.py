@@ -25,6 +25,8 @@ from firsthand.value import replace, value
 HOPS_MAX = 2
 POINTERS_MAX = 256
 """Pointers of one note that are followed."""
+SESSION_CHARACTERS_MAX = 400_000
+"""Characters of a session that are read: numbers take most time, up to 30 us a character."""
 
 _compiled = cache(re.compile)
 _NUMBER = r"(\d{1,9}|no|none|zero|one|two|three|four|five|six|seven|eight|nine|ten)"
@@ -79,10 +81,25 @@ class Session:
     """The messages that a note stands on, and the way to what its pointers name."""
 
     def __init__(self, messages: Sequence[Message], expand: Callable[[str], str | None] | None = None) -> None:
-        self.messages = list(messages)
+        self.messages = _bounded(messages)
         self.statements = statements(self.messages)
+        self.is_whole = len(self.messages) == len(messages)
         known = {str(one["pointer"]): str(one.get("content") or "") for one in self.messages if one.get("pointer")}
         self.expand = expand if expand is not None else known.get
+
+
+def _bounded(messages: Sequence[Message]) -> list[Message]:
+    """Choose the messages of a long session that are read: the user's, then tools', then the agent's; newest first."""
+    sizes = [len(content) if isinstance(content := one.get("content"), str) else 0 for one in messages]
+    if sum(sizes) <= SESSION_CHARACTERS_MAX:
+        return list(messages)
+    rank = {"user": 0, "tool": 1}
+    chosen, left = set(), SESSION_CHARACTERS_MAX
+    for place in sorted(range(len(messages)), key=lambda at: (rank.get(str(messages[at].get("role")), 2), -at)):
+        if sizes[place] <= left:
+            chosen.add(place)
+            left -= sizes[place]
+    return [one for place, one in enumerate(messages) if place in chosen]
 
 
 @value
@@ -95,7 +112,7 @@ class Carried:
         behind: what its pointers lead to, as the session has it.
         joined: both, the note first.
         admits: it says that something is missing.
-        session: what it stands on.
+        found: the messages that its pointers lead to.
     """
 
     text: str
@@ -110,19 +127,15 @@ class Carried:
         return Session(self.found or messages_of(self.text))
 
 
-def read(text: str, session: Session, *, cut: bool = False) -> Carried:
-    """Read a note.
-
-    Args:
-        cut: the note was longer than what is given.
-    """
+def read(text: str, session: Session) -> Carried:
+    """Read a note."""
     own = messages_of(_bare(text))
     found = _followed(text, session)
     said = tuple(map(_summed_up, statements(own)))
     behind = statements(found)
     last = said[-1].turn + 1 if said else 0
     joined = (*said, *(replace(one, turn=one.turn + last) for one in behind))
-    return Carried(text, said, behind, joined, cut or admits(text), tuple(found))
+    return Carried(text, said, behind, joined, admits(text), tuple(found))
 
 
 def _bare(text: str) -> str:

@@ -1,0 +1,97 @@
+"""firsthand probe."""
+
+from __future__ import annotations
+
+import json
+
+from firsthand.doors import probing
+
+BOUGHT = "We bought 7 notebooks at $4 and 9 pens at $2. What is the total?"
+MESSAGES = [{"role": "user", "content": BOUGHT}, {"role": "assistant", "content": "The total is $55."}]
+SILENT = "uncorrectable_silent: what it takes is not there, and the note looks as if it were whole"
+
+
+def test_a_note_is_judged_by_what_it_concludes(shell, tmp_path):
+    """A text alone: exit code 1 when what it concludes stands on nothing, 0 when it stands on itself."""
+    lost, kept = tmp_path / "lost.md", tmp_path / "kept.md"
+    lost.write_text("The total was $55.")
+    kept.write_text("7 notebooks at $4, 9 pens at $2. The total was $55.")
+    said = shell("probe", lost)
+    assert (said.code, said.lines) == (1, [f"{lost}: {SILENT}", "  concluded: The total was $55."])
+    said = shell("probe", kept)
+    assert (said.code, said.lines) == (0, [f"{kept}: correctable: the note has what it takes"])
+    assert shell("probe", "-", stdin=b"The total was $55.").lines[0] == f"-: {SILENT}"
+
+
+def test_notes_with_their_sessions_are_counted_by_regime(shell, tmp_path):
+    """JSON holds notes with messages, claims and what pointers lead to; of several, every regime is counted."""
+    pointer = "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"
+    items = [
+        {"id": "whole", "note": "7 notebooks at $4, 9 pens at $2", "messages": MESSAGES, "claim": "the total"},
+        {"id": "part", "note": "9 pens at $2", "messages": MESSAGES, "claim": "the total"},
+        {"note": f"$55, see {pointer}", "messages": MESSAGES, "claim": "the total", "expand": {pointer: BOUGHT}},
+    ]
+    file = tmp_path / "notes.json"
+    file.write_text(json.dumps(items))
+    said = shell("probe", file)
+    assert said.code == 1
+    silent = "silent 0.333 [0.061, 0.792] (1 of 3)"
+    assert said.lines == [
+        "whole: correctable: the note has what it takes",
+        f"part: {SILENT}",
+        "  missing: We bought 7 notebooks at $4",
+        f"{file} 3: reachable: its pointers lead to what it takes",
+        f"of 3 notes 1 correctable, 1 reachable, 0 uncorrectable_loud, 1 uncorrectable_silent; {silent}",
+    ]
+    *verdicts, counts = shell("probe", file, "--json").json_lines
+    assert [(one["id"], one["regime"], one["missing"]) for one in verdicts][:2] == [
+        ("whole", "correctable", []), ("part", "uncorrectable_silent", ["We bought 7 notebooks at $4"]),
+    ]  # fmt: skip
+    assert counts == {
+        "n": 3, "correctable": 1, "reachable": 1, "uncorrectable_loud": 0, "uncorrectable_silent": 1,
+    }  # fmt: skip
+    single = tmp_path / "one.json"
+    single.write_text(json.dumps(items[0]))
+    assert shell("probe", single).code == 0
+    assert shell("probe", single, "--claim", "the price of a boat").code == 1
+
+
+def test_a_note_is_judged_by_the_store(shell, tmp_path):
+    """A note stands on a session or on events of the store, and its pointers are followed there."""
+    bought = shell.append(BOUGHT)
+    answer = shell.append("The total is $55.", "s", "agent_message")
+    file = tmp_path / "note.md"
+    file.write_text(f"The total was $55 ({bought}).")
+    claim = ("--claim", "the total")
+    assert shell("probe", file, "--session", "s", *claim).text.startswith(f"{file}: reachable")
+    assert shell("probe", file, "--source", bought, *claim).code == 0
+    file.write_text(f"The total was $55 ({answer}).")
+    assert shell("probe", file, "--session", "s", *claim).lines[0] == f"{file}: {SILENT}"
+
+
+def test_what_is_no_note_is_told(shell, tmp_path, monkeypatch):
+    """A file that is not there, JSON of another shape, two kinds of source, too much: exit code 2 and a sentence."""
+    shell.append("hello")
+    file = tmp_path / "x.json"
+    for content, given, told in (
+        ("", (tmp_path / "none",), "No such file"),
+        ('{"note": 5}', (file,), "note and claim are texts"),
+        ('{"note": "x", "messages": {}}', (file,), "messages a list of objects"),
+        ('{"note": "x", "expand": {"fh:": 5}}', (file,), "expand is an object"),
+        ('{"note": "x", "notes": 5}', (file,), "expected claim, expand, id, messages, note; got notes"),
+        ('{"note": "x", "messages": [{"role": "user", "content": 5}]}', (file,), "its content is text"),
+        ('{"note": "x", "messages": [{"role": "user", "content": "y"}]}', (file, "--session", "s"), "got both"),
+        ("x", (file, "--session", "none"), "has nothing that was said"),
+    ):
+        file.write_text(content)
+        said = shell("probe", *given)
+        assert (said.code, said.out) == (2, b"")
+        assert told in said.error
+    file.write_text('{"note": ')
+    assert shell("probe", file).code == 0  # a note that begins like JSON
+    monkeypatch.setattr(probing, "BYTES_MAX", 4)
+    assert "at most 4 bytes" in shell("probe", file).error
+    monkeypatch.setattr(probing, "BYTES_MAX", 4_000)
+    monkeypatch.setattr(probing, "ITEMS_MAX", 1)
+    file.write_text('[{"note": "x"}, {"note": "y"}]')
+    assert "at most 1 notes" in shell("probe", file).error
