@@ -25,7 +25,7 @@ nav { margin: 1rem 0; font-size: .95rem; } nav a { margin-right: .9rem; white-sp
 .card h3 { margin: 0 0 .2rem; overflow-wrap: anywhere; }
 figure { margin: .8rem 0; }
 .panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(22rem, 1fr)); gap: .6rem; }
-svg.plot { width: 100%; max-width: 44rem; height: auto; font: 12px system-ui, "DejaVu Sans", sans-serif; }
+svg.plot { width: 100%; height: auto; font: 12px system-ui, "DejaVu Sans", sans-serif; }
 svg text { fill: var(--ink); } svg text.faint { fill: var(--faint); }
 svg .grid { stroke: var(--line); stroke-width: 1; }
 svg .ci { stroke-width: 1.4; opacity: .75; }

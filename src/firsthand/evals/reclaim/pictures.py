@@ -47,9 +47,23 @@ def pictures(table: Table, names: Sequence[str]) -> str:
     """Draw a table; empty for one without cells."""
     if not table.cells:
         return ""
-    drawn = [_panel(table, sweep, own, told, names) for sweep in _SWEEPS.get(table.name, ())
-             for own, told in _panels(table.cells, sweep)] or [_bars(table, names)]  # fmt: skip
-    return f'<div class="panels">{"".join(drawn)}</div>' if len(drawn) > 1 else drawn[0]
+    sweeps = _SWEEPS.get(table.name, ())
+    if not sweeps:
+        return _bars(table, names)
+    ordered = _ordered((str(cell.label("memory")) for cell in table.cells), names)
+    drawn = [_lines(table, sweep, ordered) for sweep in sweeps]
+    return f"{''.join(drawn)}{plots.legend(ordered)}"
+
+
+def _lines(table: Table, sweep: _Sweep, names: Sequence[str]) -> str:
+    """Draw a sweep, a panel beside the other; all panels have one scale."""
+    most = 1.0
+    if sweep.column != "reclaim":
+        most = max(1.0, *(it.high or it.value or 0.0 for it in (figure(cell, sweep.column) for cell in table.cells)))
+    panels = list(_panels(table.cells, sweep))
+    width = plots.PANEL_WIDTH if len(panels) > 1 else plots.WIDTH
+    drawn = "".join(_panel(table, sweep, own, told, names, most, width) for own, told in panels)
+    return f'<div class="panels">{drawn}</div>' if len(panels) > 1 else drawn
 
 
 def _panels(cells: Sequence[Cell], sweep: _Sweep) -> Iterable[tuple[list[Cell], str]]:
@@ -62,22 +76,21 @@ def _panels(cells: Sequence[Cell], sweep: _Sweep) -> Iterable[tuple[list[Cell], 
         yield own, label(own[0], others) if name is not None else ""
 
 
-def _panel(table: Table, sweep: _Sweep, cells: Sequence[Cell], told: str, names: Sequence[str]) -> str:
-    points: dict[str, list[Cell]] = {}
+def _panel(
+    table: Table, sweep: _Sweep, cells: Sequence[Cell], told: str, names: Sequence[str], most: float, width: int
+) -> str:
+    points: dict[str, list[Cell]] = {name: [] for name in names}
     for cell in cells:
-        points.setdefault(str(cell.label("memory")), []).append(cell)
+        points[str(cell.label("memory"))].append(cell)
     drawn = [
-        Series(name, tuple((str(cell.label(sweep.along)), figure(cell, sweep.column)) for cell in points[name]))
-        for name in _ordered(points, names)
+        Series(name, tuple((str(cell.label(sweep.along)), figure(cell, sweep.column)) for cell in own))
+        for name, own in points.items()
     ]
-    most = 1.0
-    if sweep.column != "reclaim":
-        most = max(1.0, *(it.high or it.value or 0.0 for one in drawn for _, it in one.points))
     n = sorted({cell.n for cell in cells})
     counted = f"n = {n[0]:,}" if len(n) == 1 else f"n = {n[0]:,} to {n[-1]:,}"
     head = f"{told}; {counted} a point" if told else f"{counted} a point"
     about = f"{table.name}: {sweep.side} by {sweep.axis}, {head}"
-    picture = plots.lines(about, sweep.axis, sweep.side, drawn, most=most)
+    picture = plots.lines(about, sweep.axis, sweep.side, drawn, most=most, width=width)
     return f"<figure><figcaption>{head}</figcaption>{picture}</figure>"
 
 
@@ -100,4 +113,4 @@ def _bars(table: Table, names: Sequence[str]) -> str:
 
 def _ordered(found: Iterable[str], names: Sequence[str]) -> list[str]:
     """Give memories under test first, then the others as they come."""
-    return sorted(found, key=lambda name: name not in names)
+    return sorted(dict.fromkeys(found), key=lambda name: name not in names)

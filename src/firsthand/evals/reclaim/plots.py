@@ -14,7 +14,7 @@ from firsthand.evals.reclaim.figures import Figure
 from firsthand.printable import shown
 from firsthand.value import value
 
-WIDTH, HEIGHT = 640, 250
+WIDTH, PANEL_WIDTH, HEIGHT = 640, 460, 250
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 12, 44
 SERIES_MAX = 8
 _BAR, _GAP, _BETWEEN, _NAMES = 16, 4, 8, 250
@@ -38,15 +38,15 @@ class Bar:
     counts: tuple[tuple[str, int], ...]
 
 
-def lines(about: str, axis: str, side: str, series: Sequence[Series], *, most: float = 1.0) -> str:
+def lines(about: str, axis: str, side: str, series: Sequence[Series], *, most: float = 1.0, width: int = WIDTH) -> str:
     """Draw lines over the places of an axis, each with its interval.
 
     Args:
-        axis, side: what is written along them.
-        most: the upper end of the side.
+        axis, side: what is written along them; ``most``: the upper end of the side.
+        width: `PANEL_WIDTH` of one that stands beside others.
     """
     places = list(dict.fromkeys(place for one in series for place, _ in one.points))
-    wide, high = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
+    wide, high = width - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
 
     def x(place: str, number: int) -> float:
         aside = (number - (len(series) - 1) / 2) * 4  # so that equal figures stand beside each other
@@ -55,7 +55,7 @@ def lines(about: str, axis: str, side: str, series: Sequence[Series], *, most: f
     def y(number: float) -> float:
         return _TOP + high * (1 - min(number, most) / most)
 
-    drawn = [_grid(places, most, axis, side)]
+    drawn = [_grid(places, most, axis, side, width)]
     for number, one in reversed(list(enumerate(series[:SERIES_MAX]))):
         points = [(x(place, number), it) for place, it in one.points if it.value is not None]
         path = " ".join(f"{at:.1f},{y(it.value or 0.0):.1f}" for at, it in points)
@@ -66,7 +66,7 @@ def lines(about: str, axis: str, side: str, series: Sequence[Series], *, most: f
                 drawn.append(f'<path d="M{at:.1f} {y(it.low):.1f}V{y(it.high):.1f}" class="ci"/>')
             drawn.append(f"<g>{_mark(number, at, y(it.value or 0.0))}<title>{_plain(f'{one.name}: {it}')}</title></g>")
         drawn.append("</g>")
-    return _svg(about, WIDTH, HEIGHT, "".join(drawn)) + _legend([one.name for one in series])
+    return _svg(about, width, HEIGHT, "".join(drawn))
 
 
 def bars(about: str, rows: Sequence[Bar]) -> str:
@@ -98,13 +98,13 @@ def bars(about: str, rows: Sequence[Bar]) -> str:
     return _svg(about, WIDTH, top + _BAR + _GAP, "".join(drawn))
 
 
-def _grid(places: Sequence[str], most: float, axis: str, side: str) -> str:
-    wide, high = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
+def _grid(places: Sequence[str], most: float, axis: str, side: str, width: int) -> str:
+    wide, high = width - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
     drawn = []
     for step in range(5):
         at = _TOP + high * (1 - step / 4)
         told = f"{most * step / 4:.2f}" if most <= 1 else f"{most * step / 4:.3g}"
-        drawn.append(f'<path d="M{_LEFT} {at:.1f}H{WIDTH - _RIGHT}" class="grid"/>')
+        drawn.append(f'<path d="M{_LEFT} {at:.1f}H{width - _RIGHT}" class="grid"/>')
         drawn.append(f'<text x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end" class="faint">{told}</text>')
     for number, place in enumerate(places):
         at = _LEFT + wide * (number + 0.5) / len(places)
@@ -129,7 +129,8 @@ def _mark(number: int, x: float, y: float) -> str:
     return f'<path d="M{x:.1f} {y - 5:.1f}l5 5l-5 5l-5 -5z" class="mark"/>'
 
 
-def _legend(names: Sequence[str]) -> str:
+def legend(names: Sequence[str]) -> str:
+    """Tell which line is whose; names stand in the order of the series."""
     told = []
     for number, name in enumerate(names[:SERIES_MAX]):
         dash = f' stroke-dasharray="{_DASHES[number]}"' if _DASHES[number] else ""
@@ -144,8 +145,8 @@ def _legend(names: Sequence[str]) -> str:
 
 def _svg(about: str, width: int, height: int, body: str) -> str:
     told = _plain(about, 300)
-    head = f'class="plot" viewBox="0 0 {width} {height}" role="img" aria-label="{told}"'
-    return f"<svg {head}><title>{told}</title>{body}</svg>"
+    size = f'style="max-width:{width * 1.15:.0f}px" viewBox="0 0 {width} {height}"'
+    return f'<svg class="plot" {size} role="img" aria-label="{told}"><title>{told}</title>{body}</svg>'
 
 
 def _plain(text: str, signs_max: int = 200) -> str:
