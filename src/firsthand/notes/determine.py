@@ -241,7 +241,7 @@ class Known:
         """Give one claim over all that was said with values, when nothing was asked or concluded."""
         said = [
             place for place, one in enumerate(self.statements)
-            if one.values and one.polarity and is_said(one) and one.role != "system" and one.asserts != "claim"
+            if one.values and one.polarity and is_said(one) and one.form != "question" and one.asserts != "claim"
         ]  # fmt: skip
         return (Claim("", "unknown", needs=tuple(said)),) if said else ()
 

@@ -70,76 +70,13 @@ _A_THING = (
 )
 _GENERIC = frozenset(
     stem(word)
-    for word in [
-        "item",
-        "items",
-        "product",
-        "products",
-        "article",
-        "articles",
-        "quantity",
-        "qty",
-        "count",
-        "counts",
-        "number",
-        "price",
-        "prices",
-        "unit",
-        "units",
-        "each",
-        "order",
-        "orders",
-        "list",
-        "line",
-        "lines",
-        "far",
-        "correction",
-        "same",
-        "actually",
-        "also",
-        "instead",
-        "there",
-        "were",
-        "thing",
-        "things",
-        "piece",
-        "pieces",
-        "we",
-        "they",
-        "he",
-        "she",
-        "i",
-        "it",
-        "in",
-        "shop",
-        "and",
-        "note",
-        "notes",
-        "kept",
-        "euro",
-        "euros",
-        "dollar",
-        "dollars",
-        "usd",
-        "eur",
-        "gbp",
-        "euros",
-        "pound",
-        "pounds",
-        "session",
-        "office",
-        "offered",
-        "although",
-        "cost",
-        "costs",
-        "costing",
-        "only",
-        "looked",
-        "looked",
-        "bought",
-        "considered",
-        "chosen",
-    ]
+    for word in """
+    item items product products article articles quantity qty count counts number price prices unit units each
+    order orders list line lines far correction same actually also instead there were thing things piece pieces
+    we they he she i it in shop and note notes kept euro euros dollar dollars usd eur gbp pound pounds session
+    office offered although cost costs costing only looked bought considered chosen somebody someone colleague
+    said told says
+    """.split()  # noqa: SIM905 - quoted words are harder to read
 )
 
 
@@ -277,7 +214,7 @@ def _of_text(statement: Statement, place: int) -> Iterator[Fact]:
 
 def _of_money(statement: Statement, money: Value, name: frozenset[str], place: int) -> Iterator[Fact]:
     low = statement.text.lower()
-    above = " ".join(statement.path).lower()
+    above = f"{' '.join(statement.path)} {' '.join(cell.name for cell in statement.cells)}".lower()
     if _compiled(_FEE).search(low) or (_compiled(_DISCOUNT).search(low) and not _compiled(_EACH).search(low)):
         sign = -1 if _compiled(_DISCOUNT).search(low) else 1
         yield Fact("fee", name, place, None, sign * (money.amount or Fraction(0)), money.unit)

@@ -100,9 +100,8 @@ def find(
         one = statements[place]
         if not one.values or not one.polarity or one.form == "header" or one.role == "system" or place == beside:
             continue
-        own = one.asserts not in {"claim", "confirmation", "conclusion", "total"} and not _compiled(_BY_AGENT).search(
-            one.text
-        )
+        own = one.form != "question" and one.asserts not in {"claim", "confirmation", "conclusion", "total"}
+        own = own and _compiled(_BY_AGENT).search(one.text) is None
         said = _is_said(one)
         if not (agents or (said and own)):
             continue

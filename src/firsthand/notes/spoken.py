@@ -129,7 +129,7 @@ def _looked_up(statements: Sequence[Statement], taken: Collection[int]) -> list[
         needs: set[int] = set()
         for held in one.values:
             places = [at for at in where.get(_key(held), []) if at < place and at not in taken]
-            near = [at for at in places if statements[at].subject & one.subject or (len(places) < 3 and _is_rare(held))]
+            near = [at for at in places if _is_rare(held) and (len(places) < 3 or statements[at].subject & one.subject)]
             needs |= set(near[-PLACES_MAX:])
         tools = {at for at in needs if statements[at].role in TOOL_ROLES}
         if tools:

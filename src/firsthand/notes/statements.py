@@ -28,6 +28,7 @@ from firsthand.value import replace, value
 
 MESSAGE_CHARACTERS_MAX = 2_000_000  # of one message; what stands behind them is not cut
 STATEMENTS_MAX = 50_000  # of one call; the newest ones are given
+LABEL_WORDS_MAX = 5  # of what stands before a colon and names what follows
 SENTENCE_CHARACTERS_MAX = 1_000  # a longer one is cut at a space
 
 Message = Mapping[str, Any]
@@ -129,7 +130,8 @@ def _of_piece(text: str, piece: Piece) -> Iterator[Statement]:
             yield from _clauses(whole)
             continue
         yield from _clauses(_plain(text, start, at, piece))
-        yield _plain(text, next(_trimmed(text, at, end))[0], end, piece)
+        behind = text[at:end]
+        yield _plain(text, at + len(behind) - len(behind.lstrip(" \t,;(=-\u2013\u2014")), end, piece)
 
 
 # structured pieces ----------------------------------------------------------------------------------
@@ -153,7 +155,7 @@ def _structured(text: str, piece: Piece) -> Iterator[Statement]:
 def _structured_one(text: str, piece: Piece) -> Statement:
     said = text[piece.start : piece.end]
     cells = tuple(_named(text, cell) for cell in piece.cells)
-    if piece.cells and piece.form != "item":
+    if piece.form == "row":
         values = tuple(one for cell in cells for one in cell.values)
     else:
         values = tuple(_moved(one, piece.start) for one in read(said))
@@ -229,12 +231,19 @@ def _plain(text: str, start: int, end: int, piece: Piece) -> Statement:
     said = text[start:end]
     values, denied = _affirmed(text, start, tuple(_moved(one, start) for one in read(said)))
     asks = said.rstrip("\"')").endswith(("?", "\uff1f", "\u061f"))
+    label = _label(said, values[0].start - start) if values else ""
     form: Form = "question" if asks else piece.form
     return Statement(
         said, 0, start, end, form=form, values=values, denied=denied,
         polarity=not (marks.denies(said) or marks.denies(" ".join(piece.path))),
-        asserts=marks.asserts(said), corrects=marks.corrects(said), path=piece.path,
+        asserts=marks.asserts(said), corrects=marks.corrects(said), path=(*piece.path, label) if label else piece.path,
     )  # fmt: skip
+
+
+def _label(said: str, to_value: int) -> str:
+    """Give the short name before a colon that stands above what follows: "Unit prices: pens $4"; empty without one."""
+    label = said[:to_value].partition(":")[0].strip() if ":" in said[:to_value] else ""
+    return label if len(label.split()) <= LABEL_WORDS_MAX else ""
 
 
 def _turning(whole: Statement) -> int | None:
@@ -282,7 +291,7 @@ def _clauses(whole: Statement) -> Iterator[Statement]:
         yield whole if whole.cells else _as_denied(whole)
         return
     label = whole.text[: values[0].start - whole.start].rpartition(":")[0].strip()
-    path = (*whole.path, label) if label else whole.path
+    path = (*whole.path, label) if label and label not in whole.path else whole.path
     carried = not marks.denies(" ".join(path))
     starts, ends = [whole.start, *(end for _, end in cuts)], [*(start for start, _ in cuts), whole.end]
     for start, end in zip(starts, ends, strict=True):
@@ -372,184 +381,16 @@ def _shape(whole: Statement, values: Sequence[Value], start: int, end: int) -> t
 # what a text is about -------------------------------------------------------------------------------
 
 _COMMON = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "of",
-        "for",
-        "to",
-        "in",
-        "on",
-        "at",
-        "by",
-        "with",
-        "from",
-        "and",
-        "or",
-        "but",
-        "not",
-        "no",
-        "nor",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "it",
-        "its",
-        "he",
-        "she",
-        "they",
-        "them",
-        "we",
-        "us",
-        "you",
-        "i",
-        "me",
-        "my",
-        "our",
-        "your",
-        "their",
-        "his",
-        "her",
-        "there",
-        "here",
-        "so",
-        "then",
-        "than",
-        "as",
-        "if",
-        "what",
-        "which",
-        "who",
-        "whom",
-        "when",
-        "where",
-        "how",
-        "do",
-        "does",
-        "did",
-        "done",
-        "has",
-        "have",
-        "had",
-        "will",
-        "would",
-        "can",
-        "could",
-        "should",
-        "shall",
-        "may",
-        "might",
-        "must",
-        "please",
-        "also",
-        "just",
-        "only",
-        "still",
-        "all",
-        "any",
-        "each",
-        "every",
-        "both",
-        "either",
-        "neither",
-        "one",
-        "ones",
-        "some",
-        "more",
-        "most",
-        "other",
-        "such",
-        "very",
-        "too",
-        "yes",
-        "ok",
-        "okay",
-        "um",
-        "oh",
-        "well",
-        "about",
-        "into",
-        "over",
-        "under",
-        "up",
-        "down",
-        "out",
-        "off",
-        "again",
-        "once",
-        "apiece",
-        "per",
-        "piece",
-        "each",
-        "unit",
-        "cost",
-        "costs",
-        "costing",
-        "price",
-        "priced",
-        "come",
-        "comes",
-        "came",
-        "total",
-        "totals",
-        "sum",
-        "make",
-        "makes",
-        "bought",
-        "buy",
-        "took",
-        "take",
-        "taken",
-        "ordered",
-        "order",
-        "got",
-        "get",
-        "note",
-        "says",
-        "said",
-        "say",
-        "give",
-        "now",
-        "going",
-        "der",
-        "die",
-        "das",
-        "ein",
-        "eine",
-        "einen",
-        "zu",
-        "je",
-        "und",
-        "oder",
-        "für",
-        "von",
-        "mit",
-        "le",
-        "la",
-        "les",
-        "un",
-        "une",
-        "des",
-        "de",
-        "du",
-        "et",
-        "à",
-        "el",
-        "los",
-        "las",
-        "y",
-        "con",
-        "por",
-    ]
+    """
+    a an the this that these those of for to in on at by with from and or but not no nor is are was were be been
+    being it its he she they them we us you i me my our your their his her there here so then than as if what
+    which who whom when where how do does did done has have had will would can could should shall may might must
+    please also just only still all any each every both either neither one ones some more most other such very
+    too yes ok okay um oh well about into over under up down out off again once apiece per piece unit cost costs
+    costing price priced come comes came total totals sum make makes bought buy took take taken ordered order
+    got get note says said say give now going der die das ein eine einen zu je und oder für von mit le la les un
+    une des de du et à el los las y con por
+    """.split()  # noqa: SIM905 - quoted words are harder to read
 )
 _WORD = r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*"
 _FAR = r"[\u3400-\u9fff\u3040-\u30ff]"
