@@ -102,6 +102,20 @@ def test_clues_that_are_enough_are_enough():
     assert Recomputing().answer(session(f"{open_}. 2 of 4 statements kept.", ask)) == UNKNOWN
 
 
+def test_a_rest_that_is_talk_alone_makes_the_note_whole():
+    """When as many statements come as were left out, the source was all there; when nothing or too little comes, not."""
+    pointer = "fh:01KFTCF62089XV0YPBC48CYZZG"
+    messages = session(f"{SOURCE} 2 of 4 statements kept; the rest is at {pointer}.", may_recall=True)
+    messages += [{"role": "assistant", "content": f"RECALL: {pointer}"}]
+    for told, reply in (
+        ("Thank you. It was a pleasure.", "ANSWER: 46"),
+        ("Thank you.", "RECALL: the total before tax"),
+        ("nothing stands there: it is not here. At all. Really.", "RECALL: the total before tax"),
+        ("", "RECALL: the total before tax"),
+    ):
+        assert Recomputing().answer([*messages, {"role": "user", "content": f"Recalled:\n{told}"}]) == reply
+
+
 def test_of_two_tags_the_worse_one_counts():
     """A note of a note is as complete as the less complete of the two."""
     assert reading.tag("4 of 4 lines kept. Before that: 2 of 5 lines kept.") == (2, 5)

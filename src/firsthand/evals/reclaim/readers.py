@@ -83,6 +83,12 @@ class Seen:
         return reading.joined([self.memory, *self.recalled, *self.new])
 
     @property
+    def brought(self) -> int:
+        """How many different statements the memory answered that it had not carried."""
+        led = [one for one in self.recalled if not reading.leads_nowhere(one)]
+        return len(set(reading.segments(reading.joined(led))) - set(reading.segments(self.memory)))
+
+    @property
     def ask(self) -> str:
         """What is asked for."""
         return reading.asked_in(self.correction)
@@ -144,8 +150,11 @@ class Recomputing:
             return True
         if reading.kind_of(here.ask) == WORD and found.value is not None:
             return True  # fewer clues that leave one answer determine it all the same
-        open_ = [one for one in reading.pointers(here.memory) if one not in here.asked]
-        return bool(here.recalled) and not open_ and found.parts > reading.recompute(here.memory, here.ask).parts
+        if not here.recalled or any(one not in here.asked for one in reading.pointers(here.memory)):
+            return False
+        if found.parts > reading.recompute(here.memory, here.ask).parts:
+            return True
+        return here.brought >= told[1] - told[0]  # what was left out may have been talk alone, without a new part
 
     def _next(self, here: Seen) -> str | None:
         """Give what to ask the memory for next; None when there is nothing left to ask."""

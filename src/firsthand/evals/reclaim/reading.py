@@ -55,6 +55,7 @@ _THINGS = (  # beginnings of words by which people speak of a booking, rides, an
     ("rest", "tabl", "rese", "dine", "dinn", "lunc"), ("trai", "tick"), ("taxi", "pick"),
     ("depa", "leav"), ("arri", "ther"),
 )  # fmt: skip
+_NOWHERE = re.compile(r"\W*(?:nothing|no such|no result|not found|none\b|unknown|absent|error)", re.IGNORECASE)
 _REST = re.compile(r"\brest\b[^\n]*", re.IGNORECASE)
 _SAYS = re.compile(r"^\W*(user|assistant|agent|system|tool)\b[^\n:]{0,60}:", re.IGNORECASE | re.MULTILINE)
 _TAG = re.compile(
@@ -138,6 +139,11 @@ def pointers(text: str) -> list[str]:
     """Give the pointers to what a text says it left out; all that stand in it when it does not say which those are."""
     rest = [one for line in _REST.findall(text) for one in pointer.find(line)]
     return list(dict.fromkeys(rest or pointer.find(text)))
+
+
+def leads_nowhere(text: str) -> bool:
+    """Say whether an answer of a memory is only the word that it has none."""
+    return not text.strip() or _NOWHERE.match(text) is not None
 
 
 def by_the_user(text: str) -> str:
