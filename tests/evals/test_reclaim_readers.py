@@ -103,7 +103,7 @@ def test_clues_that_are_enough_are_enough():
 
 
 def test_a_rest_that_is_talk_alone_makes_the_note_whole():
-    """When as many statements come as were left out, the source was all there; when nothing or too little comes, not."""
+    """When as many statements come as were left out, the source was there; when none or too few come, it was not."""
     pointer = "fh:01KFTCF62089XV0YPBC48CYZZG"
     messages = session(f"{SOURCE} 2 of 4 statements kept; the rest is at {pointer}.", may_recall=True)
     messages += [{"role": "assistant", "content": f"RECALL: {pointer}"}]
