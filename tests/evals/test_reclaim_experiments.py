@@ -45,6 +45,12 @@ def test_the_whole_battery_is_asked_in_another_wording():
     assert 1 in drift.WORDINGS
 
 
+def test_chains_are_as_long_as_asked():
+    """The lengths of chains are an option, 64 sessions among them."""
+    assert {case.hops for case in experiments.cases(["cascade"], Options(n=1))} == {1, 2, 4, 8}
+    assert {case.hops for case in experiments.cases(["cascade"], Options(n=1, hops=(3, 64)))} == {3, 64}
+
+
 def test_what_is_needed_and_not_given_is_named():
     """Data, writers and a misspelt name are refused before anything is asked."""
     for name, says in (("dialogues", "--data"), ("prompts", "two writers"), ("wal", "no reclaim experiment 'wal'")):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from firsthand.errors import InvalidArgument
 from firsthand.evals.reclaim import sweeps
+from firsthand.evals.reclaim.cascade import HOPS
 from firsthand.evals.reclaim.items import Case
 from firsthand.evals.reclaim.readers import Slipping
 from firsthand.evals.reclaim.seam import Messages, Subject
@@ -29,6 +30,7 @@ class Options:
     Attributes:
         n: problems of each family; ``seed`` they are made from; ``repetitions`` of each case.
         subjects: memories beside the paper's own.
+        hops: lengths of the chains of `cascade`.
         wording: of the sessions, see `drift.dialogue`.
         data: a file of real dialogues.
         writers: memories that differ in the wording of their prompt.
@@ -44,6 +46,7 @@ class Options:
     writers: tuple[Subject, ...] = ()
     say: Callable[[Messages], str] = Slipping().answer
     said_by: str = Slipping.name
+    hops: tuple[int, ...] = HOPS
 
 
 @value
@@ -82,6 +85,10 @@ def _endogenous(given: Options) -> tuple[Case, ...]:
     )
 
 
+def _chain(given: Options) -> tuple[Case, ...]:
+    return sweeps.chain(given.n, given.seed, subjects=given.subjects, hops=given.hops, repetitions=given.repetitions)
+
+
 def _of_a_memory(make: Callable[..., tuple[Case, ...]]) -> Callable[[Options], tuple[Case, ...]]:
     return lambda given: make(given.n, given.seed, subjects=given.subjects, repetitions=given.repetitions)
 
@@ -110,7 +117,7 @@ EXPERIMENTS = (
     Experiment("places", "beside the paper", "a source that stands anywhere in the session",
                _of_a_memory(sweeps.places)),
     Experiment("cascade", "9, App. G, Table 12", "memory that feeds memory, and its control",
-               _of_a_memory(sweeps.chain)),
+               _chain),
     Experiment("endogenous", "11", "errors that the agent makes by itself", _endogenous),
     Experiment("prompts", "11", "the wording of a writer's prompt", _prompts, MODEL, of_a_memory=False),
     Experiment("dialogues", "8, App. E, Tables 9, 10", "times of real dialogues", _dialogues, DATA),
