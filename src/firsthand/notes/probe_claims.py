@@ -34,6 +34,8 @@ SHARED_MIN, SHARED_ALONE_MIN = 0.4, 0.6
 """Share of a statement's words that must stand in a note that has it: beside its values, and without any."""
 BEARING_WORDS_MIN = 2
 """Words of a statement in a note from which on a reader could take it for the whole."""
+QUESTION_WORDS_MIN = 6
+"""Words of a question from which on it holds facts, too, when nothing else does."""
 TELEPHONE_DIGITS_MIN, COMMON_MAX = 7, 12
 """Digits from which on a string is told by them alone; up to here a number stands in any text."""
 _DIGITS = re.compile(r"\D+")
@@ -43,6 +45,9 @@ _NO_THINGS = frozenset(
     ("amount", "total", "result", "tax", "post", "pre", "coupon", "half", "cent", "week", "sum", "final", "claim")
 )
 """Words of what a sum is made into, rather than of a thing that was bought."""
+_SEVERAL = re.compile(
+    r"\b(?:which|what) (?:[a-z]+ )?[a-z]{2,}[^s\W]s\b|\b(?:names?|list) of\b|\ball (?:the )?[a-z]+s\b"
+)
 _WHY = re.compile(r"\b(?:why|cause|reason|how come|explanation)\b")
 _SUMS = {"sum of products", "average", "subtotal"}
 
@@ -107,6 +112,8 @@ def _asked(session: Session, claim: Claim) -> Asked:
     """Work a claim out of what others than the agent said; an agent's answer is no source for itself."""
     said = session.statements
     needs = tuple(place for place in claim.needs if is_said(said[place]) and said[place].form != "question")
+    if _SEVERAL.search(claim.what.lower()) and claim.how in {"assignment", "lookup", "unknown"}:
+        return Asked(claim.what, replace(claim, needs=()), session, None, tuple(_conclusions(said, claim, None)))
     alone = claim.how in {"assignment", "lookup", "unknown"} and not needs
     told = [one for one in said if is_said(one)]
     answer = None if alone and not _is_asked_for(told, claim) else recompute(told, claim)
@@ -243,7 +250,7 @@ def _exact(text: str) -> str:
 
 def _of_clues(asked: Asked, own: Sequence[Statement], over: Sequence[Statement]) -> Given:
     session = Known(asked.session.statements)
-    theirs = list(session.clues.values())
+    theirs = _consistent(session.puzzle, list(session.clues.values()), asked.what)
     wanted = answers(session.puzzle, theirs, asked.what)
     known: list[Clue] = []
     for tried in (over, own) if over else (own,):
@@ -254,6 +261,21 @@ def _of_clues(asked: Asked, own: Sequence[Statement], over: Sequence[Statement])
     missing = [asked.session.statements[place].text for place, clue in session.clues.items() if clue not in known]
     told = (clue_of(one.text, session.puzzle) for one in own if one.form != "question")
     return Given(False, tuple(missing), bool(known) or any(one is not None and _answers_it(one) for one in told))
+
+
+def _consistent(puzzle: Puzzle, clues: list[Clue], what: str) -> list[Clue]:
+    """Leave out of clues that contradict each other the one that does, if there is one: a premise that was hearsay.
+
+    A premise that answers the question itself is left out first, then what was said last.
+    """
+    if answers(puzzle, clues, what) or len(clues) < 2:
+        return clues
+    last_first = list(reversed(clues))
+    for one in sorted(last_first, key=lambda clue: not _answers_it(clue)):
+        others = [clue for clue in clues if clue is not one]
+        if len(answers(puzzle, others, what)) == 1:
+            return others
+    return clues
 
 
 def _clues(said: Sequence[Statement], puzzle: Puzzle, theirs: Sequence[Clue]) -> list[Clue]:
@@ -370,10 +392,9 @@ def _about(said: Sequence[Statement], what: str) -> list[Statement]:
             one.turn for one in said if one.role == "tool" and turn < one.turn < min(behind, default=one.turn + 1)
         }
     turns |= {one.turn for one in said if one.role == "tool" and one.subject & wanted}
-    return [
-        one for one in said
-        if one.turn in turns and one.role not in AGENT_ROLES and one.form != "question" and one.asserts != "claim"
-    ]  # fmt: skip
+    told = [one for one in said if one.turn in turns and is_said(one) and one.asserts != "claim"]
+    facts = [one for one in told if one.form != "question"]
+    return facts or [one for one in told if len(one.subject) >= QUESTION_WORDS_MIN]
 
 
 def _concludes(asked: Asked, carried: Carried) -> bool:

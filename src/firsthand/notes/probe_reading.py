@@ -13,6 +13,7 @@ It does not know what a claim needs.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -70,6 +71,27 @@ _STRUCK = r"~~[^~\n]{1,400}~~"
 _ADDRESS = r"fh:[0-9A-Za-z]{10,32}(?:\.\.[0-9A-Za-z]{10,32}|#source|@L?\d+-\d+)?"
 _ROLES = r"[ \t]*(?:[-*>] )?[*_]*(user|human|customer|assistant|agent|ai|bot|model|tool|system)[*_]*\s?:[*_]*[ \t]+"
 _AGENTS = {"assistant", "agent", "ai", "bot", "model"}
+_SOMEBODY = (
+    r"colleague|friend|neighbou?r|cousin|uncle|aunt|brother|sister|boss|clerk|memo|sticker|slip|e-?mail|rumou?r|website"
+    r"|guest|visitor|printout|scan"
+)
+_THINKS = (
+    r"worked|figured|reckon\w*|put|counted|got|calculated|insist\w*|thinks?|thought|is sure|was sure|swears?|swore|heard"
+    r"|wrote|writes|told|added|estimated|correct\w*|remember\w*|guess\w*|believe\w*|says?|said|states?|stated|claim\w*"
+    r"|has|had|gives?|gave"
+)
+_HEARSAY = (
+    rf"(?:\b(?:a|an|my|our|the|some|another) |\A\W*)(?:{_SOMEBODY})\b[^.:;]{{0,40}}\b(?:{_THINKS})\b"
+    r"|\b(?:somebody|someone|people|they) (?:once )?(?:insist\w*|think|thought|swears?|swore|figured|worked out|reckon\w*)\b"
+    rf"|\b(?:{_SOMEBODY})(?:'|\u2019)s? (?:calculation|figures?|estimates?|claims?|numbers?|version|result|value)\b"
+)
+_NAMES = r"(?P<role>[uU]ser|[hH]uman|[cC]ustomer|[aA]ssistant|[aA]gent|ai|AI|[bB]ot|[mM]odel|[tT]ool|[sS]ystem)"
+_TAGGED = rf"(?s)<{_NAMES}>(?P<said>.{{0,200000}}?)</(?P=role)>"
+_YAML = (
+    rf"(?m)^[ \t]*-[ \t]+role:[ \t]*[\"']?{_NAMES}[\"']?[ \t]*\n[ \t]+(?:text|content|message|said):[ \t]*"
+    r"(?P<said>[^\n]*(?:\n(?![ \t]*-[ \t]+role:)[^\n]*)*)"
+)
+_CONTENTS = ("content", "text", "message", "said")
 _QUOTED = (
     r"\A\W*(?:the |my )?(assistant|agent|model|ai|user|customer|tool)(?: (?:said|wrote|answered|replied"
     r"|told \w+|put it))? ?"
@@ -82,10 +104,17 @@ class Session:
 
     def __init__(self, messages: Sequence[Message], expand: Callable[[str], str | None] | None = None) -> None:
         self.messages = _bounded(messages)
-        self.statements = statements(self.messages)
+        self.statements = tuple(map(_doubted, statements(self.messages)))
         self.is_whole = len(self.messages) == len(messages)
         known = {str(one["pointer"]): str(one.get("content") or "") for one in self.messages if one.get("pointer")}
         self.expand = expand if expand is not None else known.get
+
+
+def _doubted(one: Statement) -> Statement:
+    """Take what a third person is said to have worked out for hearsay."""
+    said = " ".join((*one.path, one.text)).lower()
+    hearsay = not one.asserts and _compiled(_HEARSAY).search(said) is not None
+    return replace(one, asserts="claim") if hearsay else one
 
 
 def _bounded(messages: Sequence[Message]) -> list[Message]:
@@ -131,7 +160,7 @@ def read(text: str, session: Session) -> Carried:
     """Read a note."""
     own = messages_of(_bare(text))
     found = _followed(text, session)
-    said = tuple(map(_summed_up, statements(own)))
+    said = tuple(_doubted(_summed_up(one)) for one in statements(own))
     behind = statements(found)
     last = said[-1].turn + 1 if said else 0
     joined = (*said, *(replace(one, turn=one.turn + last) for one in behind))
@@ -164,16 +193,77 @@ def _summed_up(one: Statement) -> Statement:
 
 
 def messages_of(text: str) -> list[Message]:
-    """Take a note for messages: lines that begin with a role are said by it, all others by the user."""
-    found: list[dict[str, str]] = [{"role": "user", "content": ""}]
-    for line in text.split("\n"):
-        match = _compiled(_ROLES).match(line.lower())
-        if match is not None:
-            role = "assistant" if match[1] in _AGENTS else match[1] if match[1] in {"tool", "system"} else "user"
-            found.append({"role": role, "content": line[match.end() :]})
-        else:
-            found[-1]["content"] += ("\n" if found[-1]["content"] else "") + line
+    """Take a note for messages: those of a transcript; else lines that begin with a role; all others are the user's."""
+    found = _of_json(text) or _of_marks(text)
+    if not found:
+        found = [{"role": "user", "content": ""}]
+        for line in text.split("\n"):
+            match = _compiled(_ROLES).match(line.lower())
+            if match is not None:
+                found.append({"role": _role(match[1]), "content": line[match.end() :]})
+            else:
+                found[-1]["content"] += ("\n" if found[-1]["content"] else "") + line
     return [_unquoted(one) for one in found if one["content"].strip()]
+
+
+def _role(name: str) -> str:
+    low = name.lower()
+    return "assistant" if low in _AGENTS else low if low in {"tool", "system"} else "user"
+
+
+def _of_json(text: str) -> list[dict[str, str]]:
+    """Read a transcript that is JSON: a text, a list of texts or messages, one of them a line; empty if it is none."""
+    bare = text.strip()
+    if bare[:1] not in {"[", "{", '"'}:
+        return []
+    try:
+        trees = [json.loads(bare)]
+    except (ValueError, RecursionError):  # not one value: it may be one a line
+        try:
+            trees = [json.loads(line) for line in bare.splitlines() if line.strip()]
+        except (ValueError, RecursionError):  # no JSON at all: it is read as the text that it is
+            return []
+    found: list[dict[str, str]] = []
+    for tree in trees:
+        said = _said_in(tree)
+        if said is None:
+            return []
+        found += said
+    return found
+
+
+def _said_in(tree: object) -> list[dict[str, str]] | None:
+    """Give what a value of JSON says: a text, a message, or a list of them; None for any other value."""
+    if isinstance(tree, str):
+        return [{"role": "user", "content": tree}]
+    if isinstance(tree, list):
+        several = [_said_in(one) for one in tree]
+        return None if None in several else [one for some in several if some is not None for one in some]
+    if isinstance(tree, dict):
+        content = next((tree[key] for key in _CONTENTS if isinstance(tree.get(key), str)), None)
+        role = next(
+            (tree[key] for key in ("role", "speaker", "from", "author") if isinstance(tree.get(key), str)), None
+        )
+        if content is not None and role is not None:
+            return [{"role": _role(role), "content": content}]
+        inner = tree.get("messages")
+        return _said_in(inner) if isinstance(inner, list) and len(tree) == 1 else None
+    return None
+
+
+def _of_marks(text: str) -> list[dict[str, str]]:
+    """Read a transcript in tags or in YAML; empty when it is none."""
+    for pattern in (_TAGGED, _YAML):
+        matches = list(_compiled(pattern).finditer(text))
+        covered = sum(match.end() - match.start() for match in matches)
+        if matches and covered * 2 > len(text):
+            return [{"role": _role(match["role"]), "content": _dequoted(match["said"])} for match in matches]
+    return []
+
+
+def _dequoted(said: str) -> str:
+    bare = said.strip()
+    return bare[1:-1] if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'" else bare.removeprefix("|\n")
 
 
 def _unquoted(one: dict[str, str]) -> dict[str, str]:
