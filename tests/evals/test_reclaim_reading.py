@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from firsthand.evals.reclaim import drift, reading, tasks
+from firsthand.evals.reclaim import corrections, drift, readers, reading, tasks
 
 FORMATS = {
     "lines": lambda said: "\n".join(one["content"] for one in said),
@@ -40,3 +40,24 @@ def test_readable_writes_out_escapes_and_leaves_plain_text():
     assert reading.readable("<user>5 < 6</user>") == "\nuser: 5 < 6\n"
     for plain in ("3 pens at $2 each; 4 cups at $1", r"C:\new\total", "a < b and c > d", ""):
         assert reading.readable(plain) == plain
+
+
+def _asks(carried: str, *answers: str) -> str:
+    """Give what the reader says after it asked a memory that carries this and answers that."""
+    system = f"{readers.SYSTEM} {readers.MAY_RECALL}\n\n{readers.MEMORY_HEAD}\n{carried}"
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": corrections.asking(PROBLEMS[0])}]
+    for answer in answers:
+        messages.append({"role": "assistant", "content": f"{readers.RECALL} {PROBLEMS[0].ask}"})
+        messages.append({"role": "user", "content": f"{readers.RECALLED}\n{answer}"})
+    return readers.Recomputing().answer(messages)
+
+
+def test_an_answer_that_brings_all_statements_is_believed():
+    """With 2 of 3 statements carried, the reader asks; it is sure when the third comes back, and not before."""
+    note = "7 mugs at $4 each\n9 pens at $2 each\n2 of 3 statements kept."
+    assert _asks(note) == "RECALL: the total before tax"
+    same = "7 mugs at $4 each\n9 pens at $2 each"
+    assert _asks(note, same) == "ANSWER: unknown"
+    assert _asks(note, f"{same}\nThank you") == "ANSWER: 46"
+    assert _asks(note.replace("of 3", "of 4"), f"{same}\nThank you") == "ANSWER: unknown"
+    assert _asks(note.replace("of 3", "of 4"), "3 cups at $1 each") == "ANSWER: 49"
