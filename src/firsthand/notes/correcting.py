@@ -29,6 +29,7 @@ from firsthand.value import replace, value
 CONCLUDED_MAX = 3
 AGAINST_MAX = 4
 _LOOKED_UP = frozenset({"assignment", "lookup"})  # in one statement, and not worked out of several
+_OF_VALUES = subject_of("time date day number value amount address version name code figure answer result wanted right")
 _ASKED_AS = {"time": "time", "date": "date", "money": "price", "duration": "how long", "percent": "percent"}
 
 Sort = Literal[
@@ -176,7 +177,9 @@ class _Comparison:
             return self.known.asked(f"the subtotal of {about}")
         given = self._given()
         claim = self.known.asked(about if given is None else f"{about} ({_ASKED_AS.get(given.kind, '')})")
-        return claim if claim.needs and claim.how in {*_LOOKED_UP, "span", "subtotal"} else None
+        if not claim.needs or claim.how not in {*_LOOKED_UP, "span", "subtotal"}:
+            return None
+        return claim if claim.how not in _LOOKED_UP or self._is_looked_up(claim, self._worked_out(claim)) else None
 
     def _whole(self) -> Claim | None:
         """Give the claim that all of it comes to: what is asked, what is named, or what was concluded with the part."""
@@ -191,7 +194,8 @@ class _Comparison:
         found = around or named
         if not found and self.correction.asks:
             asked = self.known.asked(self.correction.asks)
-            return asked if asked.needs and asked != self.part else None
+            meant = asked.how not in _LOOKED_UP or self._is_looked_up(asked, self._worked_out(asked))
+            return asked if asked.needs and asked != self.part and meant else None
         return found[0] if found else None
 
     def _concludes(self, claim: Claim) -> bool:
@@ -224,16 +228,25 @@ class _Comparison:
     def _words(self, claim: Claim) -> frozenset[str]:
         """Give the words that say which part it is; none for a whole."""
         if claim is not self.part:
-            return frozenset()
+            return subject_of(self.correction.asks or claim.what) if claim.how in _LOOKED_UP else frozenset()
         line = self.known.line_of(self.correction.about)
         return line.name if line is not None and claim.how == "subtotal" else subject_of(self.correction.about)
+
+    def _is_looked_up(self, claim: Claim, gives: Value | None) -> bool:
+        """Say whether a value that is looked up is that of all words that name it, and of the kind that is given."""
+        words = subject_of(self.correction.about) or subject_of(self.correction.asks)
+        told = frozenset[str]().union(*(_words_of(self.stored[place]) for place in claim.needs))
+        given = self._given()
+        alike = given is None or gives is None or _sort_of(given) == _sort_of(gives)
+        return bool(words) and words - _OF_VALUES <= told and alike
 
     def _conclusion(self, place: int, claim: Claim, gives: Value | None, words: frozenset[str]) -> Concluded | None:
         """Read what a statement concludes of a claim; None when it is a source, or about something else."""
         one = self.stored[place]
         if place in claim.needs or one.form == "question" or (one.role not in AGENT_ROLES and not one.asserts):
             return None
-        if words and not words & one.subject:
+        looked_up = claim.how in _LOOKED_UP
+        if words and not (words - _OF_VALUES <= one.subject if looked_up else words & one.subject):
             return None
         puzzle = gives is not None and gives.kind == "word"
         others = [line.name for line in self.known.basket.lines if line.name and line.name != words and not puzzle]
@@ -308,6 +321,15 @@ def _contradicts(fact: facts.Fact, line: facts.Line) -> bool:
         return line.price is not None and fact.amount != line.price
     told = fact.count * fact.amount if fact.count is not None and fact.amount is not None else fact.amount
     return fact.sort in {"line", "amount"} and told is not None and told != line.comes_to
+
+
+def _words_of(one: Statement) -> frozenset[str]:
+    """Give the words of a statement and of what stands above it."""
+    return one.subject | subject_of(" ".join((*one.path, *(cell.name for cell in one.cells))).replace("_", " "))
+
+
+def _sort_of(one: Value) -> str:
+    return "number" if one.kind == "money" else one.kind
 
 
 def _same(one: str, other: str) -> bool:

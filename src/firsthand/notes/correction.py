@@ -22,6 +22,7 @@ from firsthand.task import sentences as spoken
 from firsthand.value import value
 
 SENTENCES_MAX = 8  # from the beginning of a message: who corrects does it at once
+MESSAGE_CHARACTERS_MAX = 2_000  # of a message that is read: a longer one reports something
 ABOUT_CHARACTERS_MAX = 160
 GIVEN_MAX = 4
 
@@ -101,11 +102,12 @@ _VALUED = (
     r"|datum|uhrzeit|somme|prix|montant|suma|precio|fecha|hora)\b"
 )
 _SURELY = (
-    r"\bdefinitely\b|\bcertainly\b|\bin fact\b|\bi(?:'m| am) (?:\w+ )?(?:sure|certain|positive)\b"
+    r"\bdefinitely\b|\bin fact\b|\bi(?:'m| am) (?:quite |absolutely |very |pretty |completely |totally |100 ?% )?"
+    r"(?:sure|certain|positive)\b(?! (?:if|how|what|whether|why|where|who|when|which|i\b))"
     r"|\bi(?:'ve| have)? (?:just |already )?(?:double-?|re-?)?checked\b|\blooked (?:it|that|this) up\b"
-    r"|\b(?:that|it|this) is verified\b|\bverified\b|\b(?:everybody|everyone|we all)(?: here)? agrees? (?:on|that)\b"
-    r"|\b(?:right|correct|true|real|actual|proper) (?:\w+ )?(?:answer|value|number|figure|total|subtotal|sum|price|cost"
-    r"|amount|count|date|time|port|name|version|one|result)\b|\bshould have been\b"
+    r"|\b(?:that|it|this) is verified\b|\b(?:everybody|everyone|we all)(?: here)? agrees? (?:on|that)\b"
+    r"|\b(?:the|your|our|its) (?:right|correct|true) (?:\w+ )?(?:answer|value|number|figure|total|subtotal|sum|price"
+    r"|cost|amount|count|date|time|port|name|version|one|result)\b|\bshould have been\b"
     r"|\bdie richtige antwort\b|\bla bonne r\u00e9ponse\b|\bla respuesta correcta\b|\bich bin (?:mir )?sicher\b"
 )
 _SUPPORTED = (
@@ -118,19 +120,27 @@ _VALUE = (
     r"|(?-i:[A-Z])[\w'-]{1,40}(?: (?-i:[A-Z])[\w'-]{1,40}){0,2})"
 )
 _IS = (
-    r"(?:\b(?:is|was|are|were|be|been|comes? to|came to|equals?|makes?|agrees? on|ist|war|sind|est|es|son)|'s)"
+    r"(?:\b(?:is|was|are|were|be|been|comes? to|came to|equals?|makes?|agrees? on|ist|war|sind|est|es|son)"
+    r"|\b(?:it|that)'s)"
     r"(?: (?:booked|planned|scheduled|set|due|agreed|for)){0,2}"
     r"(?: (?:definitely|certainly|actually|really|in fact|clearly|exactly|only|just|at|on|about|the))*:? "
 )
+_SUPPOSED = r"\b(?:if|whether|unless|would|could|suppose|assuming|wenn|falls|si)\b"
 _CONTRAST = r",? (?:not|and not|instead of|rather than|nicht|pas|no) (?:at |on |the )?" + _VALUE.replace(
     "gives", "denied"
 )
 _NOT_BUT = r"\bnot " + _VALUE.replace("gives", "denied") + r",? but (?:at |on |the )?" + _VALUE
 _GENERIC = (
-    r"^(?:(?:the|your|our|my|all|some|one|part|much|most) )*(?:of )?(?:that|this|it|these|those|they|which|something"
-    r"|everything|anything|he|she|what|you|we|there|here|one|things?|some|none|everybody|everyone|people|das|dies|es|etwas|\u00e7a|cela|ce|c"
-    r"|eso|esto|answers?|results?|conclusions?|memory|notes?)\b"
+    r"^i(?:'m|'ve|'d| )|^(?:(?:the|your|our|my|all|some|one|part|much|most) )*(?:of )?"
+    r"(?:that|this|it|these|those|they|which|something|everything|anything|he|she|what|you|we|there|here|one|things?"
+    r"|some|none|everybody|everyone|people|das|dies|es|etwas|\u00e7a|cela|ce|c|eso|esto|answers?|results?|conclusions?"
+    r"|memory|notes?)\b"
 )
+_SAYING = (
+    r"^i(?:'m|'ve| am| have)? (?:\w+ )?(?:sure|certain|positive|think|know|believe|said|meant|checked)(?: (?:of|that))?"
+    r"(?: |$)"
+)
+_CLAUSES = r"(?:^|[,:;]? )(?:that|because|since|but|so) |[,;] (?:and |then )+|: "
 _SAID_OF = (
     r"^what (?:was|is|were|we|you|i|they) (?:have |had )?(?:said|noted|told|wrote|written|concluded|have|had)"
     r"(?: earlier| before)?(?: of| about| on| for) "
@@ -172,7 +182,7 @@ class Correction:
 
 def correction_of(text: str) -> Correction | None:
     """Read what a message says is wrong; None when it corrects nothing."""
-    if _compiled(_HINT).search(text) is None:
+    if len(text) > MESSAGE_CHARACTERS_MAX or _compiled(_HINT).search(text) is None:
         return None
     found = [_Said(one) for one in spoken.said(text)[:SENTENCES_MAX]]
     surely = any(_compiled(_SURELY).search(one.heard) for one in found)
@@ -232,7 +242,7 @@ class _Said:
         if turned is not None:
             return (_bare(turned["gives"]),), (_bare(turned["denied"]),)
         told = list(_compiled(_IS + _VALUE).finditer(plain))
-        if not told:
+        if not told or _compiled(_SUPPOSED).search(plain[: told[-1].start()]):
             return (), ()
         match = told[-1]  # "the receipt says ..., so it comes to ..."
         denied = _compiled(_CONTRAST).match(plain, match.end("gives"))
@@ -242,15 +252,16 @@ class _Said:
         """Give what stands before "is 46" as that which the value is of: "the right total of the pens"."""
         starts = [match.start() for match in _compiled(_IS + _VALUE).finditer(plain)]
         before = plain[: starts[-1]] if starts else ""
-        clause = re.split(r"[,:;] |\bthat\b|\bso\b|\band\b", before)[-1].strip()
-        return "" if _compiled(_GENERIC).search(_without_right(clause)) else _without_right(clause)
+        clause = re.split(r"[,:;] |\b(?:that|so|and|but|because|since)\b", before)[-1].strip()
+        words = _without_right(_compiled(_SAYING).sub("", clause))
+        return "" if _compiled(_GENERIC).search(words) else words
 
 
 def _about(match: re.Match[str]) -> str:
     """Give the words for what is wrong; empty when they only point at something."""
     words = next((told for name, told in match.groupdict().items() if name.startswith("about") and told), "")
     words = words.replace('"', "").replace("`", "")
-    words = re.split(r"(?:^|[,:;] )(?:that|because|since)\b|: ", words)[-1].strip(" ,;:.!\"'")
+    words = _compiled(_CLAUSES).split(words)[-1].strip(" ,;:.!\"'")
     words = _compiled(_SAID_OF).sub("", words)
     return "" if _compiled(_GENERIC).search(words) else words[:ABOUT_CHARACTERS_MAX]
 
