@@ -42,7 +42,8 @@ class Chosen:
     @property
     def told(self) -> str:
         """Give the name with what differs from how a model is asked by default."""
-        parts = ["asking in words"] if not self.tools and self.served not in {LOCAL, SCRIPTED} else []
+        untaught = self.served in {LOCAL, SCRIPTED}
+        parts = [] if self.tools != untaught else ["calling tools" if untaught else "asking in words"]
         parts += [f"{self.tokens_max} tokens"] if self.tokens_max != REPLY_TOKENS_MAX else []
         return f"{self.name} ({', '.join(parts)})" if parts else self.name
 

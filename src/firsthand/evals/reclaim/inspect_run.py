@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,7 @@ def run(
     fail: Callable[[Case, BaseException], None],
     *,
     bridge: Bridge,
+    close: Callable[[], Awaitable[None]],
     logs: Path,
     stopped: Callable[[], str],
     connections: int | None,
@@ -79,12 +80,12 @@ def run(
 
     Args:
         once: asks one case; fail: is told why one has no item.
-        bridge: to the model that the log is named for.
+        bridge: to the model that the log is named for; close: is awaited behind the last case.
         stopped: says why no more is asked; empty while it is.
     """
     alone = 1 if bridge.one.served == LOCAL else connections
     (log,) = eval(
-        task(asked, reader, once, fail, stopped), model=bridge.model(), log_dir=str(logs), display="none",
+        task(asked, reader, once, fail, close, stopped), model=bridge.model(), log_dir=str(logs), display="none",
         fail_on_error=False, log_level="error", score_display=False, log_realtime=False, ctl_server=False,
         acp_server=False, max_retries=retries, attempt_timeout=timeout_seconds, max_connections=alone,
         max_samples=alone,
@@ -98,10 +99,12 @@ def task(
     reader: Reader,
     once: Callable[[Case], Item],
     fail: Callable[[Case, BaseException], None],
+    close: Callable[[], Awaitable[None]],
     stopped: Callable[[], str],
 ) -> Task:
     """Write cases as a task."""
     by_key = {key(case, reader): case for case in asked}
+    open_ = set(by_key)
     threads = anyio.CapacityLimiter(THREADS_MAX)
 
     @solver
@@ -125,9 +128,14 @@ def task(
 
         return solve
 
+    async def done(state: TaskState) -> None:
+        open_.discard(str(state.sample_id))
+        if not open_:
+            await close()  # in the loop that the connections belong to
+
     return Task(
         dataset=MemoryDataset([_sample(name, case, reader) for name, case in by_key.items()], name="reclaim"),
-        solver=fresh_session(), scorer=outcome(), name="reclaim",
+        solver=fresh_session(), scorer=outcome(), cleanup=done, name="reclaim",
     )  # fmt: skip
 
 
@@ -183,6 +191,12 @@ class Bridge:
             self._model = self._opened()
         return self._model
 
+    async def close(self) -> None:
+        """Give its connections back; a later call opens it again."""
+        if self._model is not None:
+            await self._model.api.aclose()
+            self._model = None
+
     def _opened(self) -> Model:
         one = self.one
         if one.served in {LOCAL, SCRIPTED}:
@@ -222,11 +236,19 @@ class Bridge:
         except ModelError:
             raise
         except Exception as error:  # each provider has errors of its own
+            first = _first(error)
             raise ModelUnavailable(
-                f"{self.one.name} gave no reply ({type(error).__name__}: {error!s:.300}); run again to ask only what "
+                f"{self.one.name} gave no reply ({type(first).__name__}: {first!s:.300}); run again to ask only what "
                 "is missing"
             ) from error
         return _reply(self.one, output, time.perf_counter() - begun)
+
+
+def _first(error: BaseException) -> BaseException:
+    """Give the error that others are about: those of Inspect begin with the whole request, or name none."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def _reply(one: Chosen, output: ModelOutput, seconds: float) -> llm.Reply:

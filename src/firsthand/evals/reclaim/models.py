@@ -239,9 +239,9 @@ class Asking:
                 _one_by_one(left, work)
             else:
                 ended = inspected().run(
-                    left, reader, work.one, work.fail, bridge=self.bridge(main), logs=self.folder / LOGS,
-                    stopped=lambda: self.meter.stopped, connections=self.connections, retries=self.retries,
-                    timeout_seconds=self.timeout_seconds,
+                    left, reader, work.one, work.fail, bridge=self.bridge(main), close=self._close,
+                    logs=self.folder / LOGS, stopped=lambda: self.meter.stopped, connections=self.connections,
+                    retries=self.retries, timeout_seconds=self.timeout_seconds,
                 )  # fmt: skip
                 log, broke_off = ended.log, ended.broke_off
         finally:
@@ -254,6 +254,10 @@ class Asking:
         stopped = self.meter.stopped or broke_off
         return Run(whole, len(asked) - len(left), len(made), tuple(work.failed), not_asked, stopped,
                    self.meter.spent, log)  # fmt: skip
+
+    async def _close(self) -> None:
+        for bridge in self._bridges.values():
+            await bridge.close()
 
     def _main(self, reader: Reader) -> Chosen | None:
         """Give the model that a log is named for: the reader, else a writer."""

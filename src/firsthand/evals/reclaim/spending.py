@@ -95,9 +95,6 @@ class Spent:
 class Meter:
     """Counts what is spent, from any thread.
 
-    Attributes:
-        stopped: why no call is made any more; empty while calls are made.
-
     Raises:
         InvalidArgument: a cost is capped and there is no price.
     """
@@ -105,11 +102,21 @@ class Meter:
     def __init__(self, cap: Cap, price: Price | None = None) -> None:
         if cap.cost is not None and price is None:
             raise InvalidArgument("a cap on the cost wants the price of a million tokens; give it, or cap the tokens")
-        self.stopped = ""
         self._cap, self._price = cap, price
+        self._passed = ""
         self._spent = Spent(cost=None if price is None else 0.0)
         self._promised: list[tuple[int, int]] = []
         self._lock = threading.Lock()
+
+    @property
+    def stopped(self) -> str:
+        """Why no call is made any more; empty while calls are made."""
+        if not self._passed:
+            return ""
+        return (
+            f"the next call could pass the cap of {self._passed}; spent are {self._spent}. What was made is kept: run "
+            "again with a higher cap, and only the rest is asked"
+        )
 
     @property
     def spent(self) -> Spent:
@@ -123,13 +130,8 @@ class Meter:
             CapReached: it could pass the cap, or an earlier one could.
         """
         with self._lock:
-            over = "" if self.stopped else self._over(prompt_tokens, reply_tokens)
-            if over:
-                self.stopped = (
-                    f"the next call could pass the cap of {over}; spent are {self._spent}. What was made is kept: "
-                    "run again with a higher cap, and only the rest is asked"
-                )
-            if self.stopped:
+            self._passed = self._passed or self._over(prompt_tokens, reply_tokens)
+            if self._passed:
                 raise CapReached(self.stopped)
             self._promised.append((prompt_tokens, reply_tokens))
 
@@ -160,7 +162,7 @@ class Meter:
         if cap.tokens is not None and prompts + replies > cap.tokens:
             return f"{cap.tokens:,} tokens"
         if cap.cost is not None and self._price is not None and self._price.of(prompts, replies) > cap.cost:
-            return f"{cap.cost:,.2f}"
+            return f"a cost of {cap.cost:g}"
         return ""
 
 
