@@ -135,6 +135,8 @@ def test_a_denied_value_is_no_value(text, holds, denied):
         ("Your table is booked for 19:15.", "confirmation"),
         ("A note says that the pens come to $27.", "claim"),
         ("Somebody told me that Ana is the cook.", "claim"),
+        ("The gardener insists that Ana is the cook.", "claim"),
+        ("According to the sign, the port is 9000.", "claim"),
         ('{"total_before_tax": 299}', "total"),
         ("7 notebooks at $4", ""),
         ("Ana is not the cook.", ""),

@@ -103,6 +103,8 @@ def test_numbers_are_read_in_digits_and_words(text, expected):
         ("half past 3", 210),
         ("twenty to nine", 520),
         ("twelve o'clock in the afternoon", 720),
+        ("half past nine in the evening", 1290),
+        ("eleven o'clock at night", 1380),
         ("halb zehn", 570),
         ("14.30 Uhr", 870),
         ("à 14h30", 870),

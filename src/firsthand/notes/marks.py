@@ -58,13 +58,19 @@ _CONFIRMS = (
     r"|i(?:'ve| have) (?:set|noted|made|put|changed|updated|moved|scheduled|arranged)|noted|gebucht|reserviert"
     r"|r\u00e9serv\u00e9\w*|reservad[oa])\b"
 )
+_SAYING = (
+    r"(?:says?|said|states?|stated|claims?|claimed|insists?|insisted|swears?|swore|reckons?|thinks|thought"
+    r"|believes?|believed"
+    r"|mentions?|mentioned|notes|noted|wrote|writes|reports?|reported|remembers?|recalls?|maintains?"
+    r"|suggests?|suggested"
+    r"|hears?|heard|reads?|has it|told (?:me|us|him|her|them|you))"
+)
 _CLAIMED = (
-    r"\b(?:a |the |my |some )?(?:note|colleague|memo|friend|neighbou?r|somebody|someone|rumou?r|sticker|slip"
-    r"|printed solution)(?: from [\w' -]{1,24})?(?: also)? (?:\w+ )?(?:says?|said"
-    r"|states?|stated|told|claims?"
-    r"|claimed|reads?|mentions?|mentioned)\b|\b(?:somebody|someone|they|he|she|it was) told (?:me"
-    r"|us)\b|\b(?:apparently|supposedly|allegedly)\b"
-    r"|\bi (?:think|guess|believe|suspect|remember|reckon)\b"
+    r"\b(?:note|colleague|memo|friend|neighbou?r|somebody|someone|rumou?r|sticker"
+    r"|slip)(?: from [\w' -]{1,24})?(?: also)?"
+    rf" (?:\w+ )?{_SAYING}\b"
+    rf"|\b{_SAYING} that\b|\baccording to\b|\b(?:was|were|been) told\b|\bis said to\b"
+    r"|\b(?:apparently|supposedly|allegedly|reportedly|hearsay)\b|\bi (?:think|guess|believe|suspect|remember|reckon)\b"
 )
 _CORRECTS = (
     r"\b(?:correction|corrected|actually|i meant|rather|sorry|oops|scratch that|change (?:it|that|the"

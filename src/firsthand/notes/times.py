@@ -38,7 +38,8 @@ _PAST = (
     r"(half|quarter|[a-z]+(?:-[a-z]+)?|\d\d?)( minutes?)? (past|after|to|before) ([a-z]+|\d\d?)\b"
     r"(?![:.]\d)(?!\s*(?:%|percent|people|of\b))"
 )
-_OCLOCK = r"([a-z]+|\d\d?) o'clock(?: (?:in the |at )(morning|afternoon|evening|night))?"
+_PART_OF_DAY = r" (?:in the (morning|afternoon|evening)|at (night))\b"
+_OCLOCK = r"([a-z]+|\d\d?) o'clock\b"
 _GERMAN_PAST = r"(halb|viertel nach|viertel vor) ([a-z\u00e4\u00f6\u00fc]+|\d\d?)\b"
 _MONTH = "|".join(sorted(lexicon.MONTHS, key=len, reverse=True))
 _OF = r"\s?(?:st|nd|rd|th|er|\u00ba|\.)?,?\s(?:of\s|de\s)?"
@@ -142,7 +143,18 @@ def _time(hour: str, minute: str | None, half: str | None, end: int, *, seconds:
 
 
 def past_at(low: str, start: int) -> Told | None:
-    """Read a time told from its hour: half past nine, quarter to 4, halb zehn; None when none begins here."""
+    """Read a time told from its hour: half past nine (in the evening), halb zehn; None when none begins here."""
+    told = _past(low, start)
+    part = None if told is None else _compiled(_PART_OF_DAY).match(low, told.end)
+    if told is None or part is None:
+        return told
+    late = part[1] in {"afternoon", "evening"} or (part[2] == "night" and told.amount > 360)
+    amount = told.amount + (720 if late and told.amount < 720 else 0)
+    return Told(told.kind, Fraction(0) if part[2] and amount == 720 else amount, told.unit, part.end())
+
+
+def _past(low: str, start: int) -> Told | None:
+    """Read a time told from its hour as if it were in the morning; None when none begins here."""
     match = _compiled(_PAST).match(low, start)
     if match is not None:
         off = {"half": 30, "quarter": 15}.get(match[1], small(match[1]))
@@ -157,8 +169,7 @@ def past_at(low: str, start: int) -> Told | None:
     match = _compiled(_OCLOCK).match(low, start)
     hour = small(match[1]) if match is not None else None
     if match is not None and hour is not None:
-        late = match[2] in {"afternoon", "evening"} or (match[2] == "night" and hour > 6)
-        return _time(str(hour), None, ("p" if late else "a") if match[2] and hour <= 12 else None, match.end())
+        return _time(str(hour), None, None, match.end())
     match = _compiled(_GERMAN_PAST).match(low, start)
     hour = small(match[2]) if match is not None else None
     if match is None or hour is None or not 1 <= hour <= 24:
