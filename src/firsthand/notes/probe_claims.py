@@ -112,13 +112,22 @@ def _asked(session: Session, claim: Claim) -> Asked:
     """Work a claim out of what others than the agent said; an agent's answer is no source for itself."""
     said = session.statements
     needs = tuple(place for place in claim.needs if is_said(said[place]) and said[place].form != "question")
-    if _SEVERAL.search(claim.what.lower()) and claim.how in {"assignment", "lookup", "unknown"}:
+    looked_up = claim.how in {"assignment", "lookup", "unknown"}
+    if looked_up and (_SEVERAL.search(claim.what.lower()) or _is_derived(said, claim)):
         return Asked(claim.what, replace(claim, needs=()), session, None, tuple(_conclusions(said, claim, None)))
-    alone = claim.how in {"assignment", "lookup", "unknown"} and not needs
+    alone = looked_up and not needs
     told = [one for one in said if is_said(one)]
     answer = None if alone and not _is_asked_for(told, claim) else recompute(told, claim)
     concluded = claim.concluded or _conclusions(said, claim, answer)
     return Asked(claim.what, replace(claim, needs=needs), session, answer, tuple(concluded))
+
+
+def _is_derived(said: Sequence[Statement], claim: Claim) -> bool:
+    """Say whether a claim asks for more than a value that was said: nobody asks what they say in the same breath."""
+    wanted = subject_of(claim.what)
+    turns = {said[place].turn for place in claim.needs if said[place].role == "user"}
+    asked = (one for one in said if one.turn in turns and one.form == "question" and one.role == "user")
+    return any(not one.subject or one.subject & wanted for one in asked)
 
 
 def _is_asked_for(told: Sequence[Statement], claim: Claim) -> bool:

@@ -68,21 +68,24 @@ _REST = (
     r"|earlier messages|full list|whole list|complete list|list in full|more)\b[^.\n]{0,48}?fh:"
 )
 _STRUCK = r"~~[^~\n]{1,400}~~"
+_FRAME = (
+    r"\b(?:[iI]t was said|[tT]he facts (?:were|are)|[iI]n (?:the )?(?:user|customer)['\u2019]s (?:own )?words"
+    r"|[tT]he (?:user|customer|human) (?:said|says|wrote|told (?:us|me)))\s*:\s*"
+)
+"""What a note puts before what it repeats."""
 _ADDRESS = r"fh:[0-9A-Za-z]{10,32}(?:\.\.[0-9A-Za-z]{10,32}|#source|@L?\d+-\d+)?"
 _ROLES = r"[ \t]*(?:[-*>] )?[*_]*(user|human|customer|assistant|agent|ai|bot|model|tool|system)[*_]*\s?:[*_]*[ \t]+"
 _AGENTS = {"assistant", "agent", "ai", "bot", "model"}
-_SOMEBODY = (
-    r"colleague|friend|neighbou?r|cousin|uncle|aunt|brother|sister|boss|clerk|memo|sticker|slip|e-?mail|rumou?r|website"
-    r"|guest|visitor|printout|scan"
-)
+_SOMEBODY = r"colleague|friend|neighbou?r|cousin|uncle|aunt|memo|sticker|slip|e-?mail|rumou?r|website|printout|scan"
 _THINKS = (
-    r"worked|figured|reckon\w*|put|counted|got|calculated|insist\w*|thinks?|thought|is sure|was sure|swears?|swore|heard"
-    r"|wrote|writes|told|added|estimated|correct\w*|remember\w*|guess\w*|believe\w*|says?|said|states?|stated|claim\w*"
+    r"worked|figured|reckon\w*|put|counted|got|calculated|insist\w*|thinks?|thought|is sure|was sure|swears?|swore"
+    r"|heard|wrote|writes|told|added|estimated|correct\w*|remember\w*|guess\w*|believe\w*|says?|said|states?|stated|claim\w*"
     r"|has|had|gives?|gave"
 )
 _HEARSAY = (
     rf"(?:\b(?:a|an|my|our|the|some|another) |\A\W*)(?:{_SOMEBODY})\b[^.:;]{{0,40}}\b(?:{_THINKS})\b"
-    r"|\b(?:somebody|someone|people|they) (?:once )?(?:insist\w*|think|thought|swears?|swore|figured|worked out|reckon\w*)\b"
+    r"|\b(?:somebody|someone|people|they) (?:once )?(?:insist\w*|think|thought|swears?|swore|figured|worked out"
+    r"|reckon\w*)\b"
     rf"|\b(?:{_SOMEBODY})(?:'|\u2019)s? (?:calculation|figures?|estimates?|claims?|numbers?|version|result|value)\b"
 )
 _NAMES = r"(?P<role>[uU]ser|[hH]uman|[cC]ustomer|[aA]ssistant|[aA]gent|ai|AI|[bB]ot|[mM]odel|[tT]ool|[sS]ystem)"
@@ -169,7 +172,7 @@ def read(text: str, session: Session) -> Carried:
 
 def _bare(text: str) -> str:
     """Take out of a note what is no statement: pointers, and what counts how much of it was kept."""
-    text = _compiled(_STRUCK).sub(" ", text)
+    text = _compiled(_FRAME).sub(" ", _compiled(_STRUCK).sub(" ", text))
     text = _compiled(rf"{_ADDRESS}(?:[ ,;]+(?:and )?{_ADDRESS})*").sub(" ", text)
     low = text.lower()
     if len(low) != len(text):  # a letter whose small form is longer: places would not fit
