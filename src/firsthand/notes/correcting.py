@@ -29,7 +29,9 @@ from firsthand.value import replace, value
 CONCLUDED_MAX = 3
 AGAINST_MAX = 4
 _LOOKED_UP = frozenset({"assignment", "lookup"})  # in one statement, and not worked out of several
-_OF_VALUES = subject_of("time date day number value amount address version name code figure answer result wanted right")
+_OF_VALUES = subject_of(
+    "time date day number value amount address version name code figure answer result wanted right subtotal"
+)
 _ASKED_AS = {"time": "time", "date": "date", "money": "price", "duration": "how long", "percent": "percent"}
 
 Sort = Literal[
@@ -173,7 +175,7 @@ class _Comparison:
         if not subject_of(about):
             return None
         line = self.known.line_of(about)
-        if line is not None and line.count is not None and line.price is not None:
+        if line is not None and line.count is not None and line.price is not None and self._is_meant(line):
             return self.known.asked(f"the subtotal of {about}")
         given = self._given()
         claim = self.known.asked(about if given is None else f"{about} ({_ASKED_AS.get(given.kind, '')})")
@@ -188,9 +190,9 @@ class _Comparison:
             if claim is not None and claim.needs and claim != self.part and claim.how not in {*_LOOKED_UP, "unknown"}:
                 return claim
         claims = [one for one in self.known.claims() if one.how != "unknown"]
-        part = set(self.part.needs) if self.part is not None else set()
+        part = set(self.part.needs) if self.part is not None and self.part.how == "subtotal" else set()
         around = [one for one in claims if part and part < set(one.needs)]
-        named = [one for one in claims if not part and (self._concludes(one) or not self.correction.about)]
+        named = [one for one in claims if self.part is None and (self._concludes(one) or not self.correction.about)]
         found = around or named
         if not found and self.correction.asks:
             asked = self.known.asked(self.correction.asks)
@@ -231,6 +233,12 @@ class _Comparison:
             return subject_of(self.correction.asks or claim.what) if claim.how in _LOOKED_UP else frozenset()
         line = self.known.line_of(self.correction.about)
         return line.name if line is not None and claim.how == "subtotal" else subject_of(self.correction.about)
+
+    def _is_meant(self, line: facts.Line) -> bool:
+        """Say whether at least half of the words that name a thing are said of a line."""
+        words = facts.named(self.correction.about) - _OF_VALUES
+        told = line.name.union(*(_words_of(self.stored[place]) for place in line.places))
+        return 2 * len(words & told) >= len(words)
 
     def _is_looked_up(self, claim: Claim, gives: Value | None) -> bool:
         """Say whether a value that is looked up is that of all words that name it, and of the kind that is given."""
