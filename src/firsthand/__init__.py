@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from firsthand.notes.distill import distill
     from firsthand.notes.note import Evidence, Note
     from firsthand.notes.probe import ClaimVerdict, ProbeReport, Verdict, probe, probe_report
+    from firsthand.notes.prompted import ModelNote, distill_by_model, unsupported
     from firsthand.notes.solve import recompute
     from firsthand.notes.statements import Statement, statements
     from firsthand.noting import probe_in
@@ -152,6 +153,7 @@ __all__ = [
     "MalformedPointer",
     "Marker",
     "Memory",
+    "ModelNote",
     "Moment",
     "NotAStore",
     "Note",
@@ -212,6 +214,7 @@ __all__ = [
     "determine",
     "difference",
     "distill",
+    "distill_by_model",
     "examine",
     "installed",
     "looks",
@@ -229,6 +232,7 @@ __all__ = [
     "session_file",
     "statements",
     "switch",
+    "unsupported",
     "use_of",
     "user_file",
     "usual_places",
@@ -302,6 +306,7 @@ _ROOMS = {
     "notes.determine": ("Claim", "determine"),
     "notes.distill": ("distill",),
     "notes.note": ("Evidence", "Note"),
+    "notes.prompted": ("ModelNote", "distill_by_model", "unsupported"),
     "notes.probe": ("ClaimVerdict", "ProbeReport", "Verdict", "probe", "probe_report"),
     "noting": ("probe_in",),
     "notes.solve": ("recompute",),

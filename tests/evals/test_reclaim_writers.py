@@ -51,3 +51,52 @@ def test_a_writer_is_told_its_budget_and_sees_the_session():
             {"role": "user", "content": "user: 7 mugs at $4 each. A note\nassistant: ANSWER: 1"},
         ]
     ]
+
+
+SESSION = [
+    {"role": "user", "content": "7 mugs at $4 each, 9 pens at $2 each."},
+    *({"role": role, "content": f"{role} says {number}"} for number in range(4) for role in ("assistant", "user")),
+]
+
+
+class Says:
+    """A writer that says what it is told to, in turn."""
+
+    def __init__(self, *texts: str) -> None:
+        self.left, self.asked = list(texts), []
+
+    def complete(self, messages, *, max_tokens, temperature=0.0, tools=(), stop=()):
+        self.asked.append(messages)
+        return Reply(self.left.pop(0), {"role": "assistant"}, (), None, None, 0.0)
+
+
+def test_a_running_summary_is_written_anew_from_itself_and_what_was_said_since():
+    """Each call sees the summary so far and the next messages, none twice; the last summary is carried."""
+    model = Says("first", " second ")
+    subject = writers.written(model, "running_summary", "says")
+    assert (subject.name, subject.make.calls(len(SESSION))) == ("running_summary by says", 2)
+    assert subject.make().write(SESSION, 90) == "second"
+    told = [one[1]["content"] for one in model.asked]
+    lines = [f"{one['role']}: {one['content']}" for one in SESSION]
+    assert told == [
+        "Summary so far:\n(nothing yet)\n\nSaid since:\n" + "\n".join(lines[:6]),
+        "Summary so far:\nfirst\n\nSaid since:\n" + "\n".join(lines[6:]),
+    ]
+    assert model.asked[0][0]["content"].endswith("Write at most 90 characters, and nothing but it.")
+
+
+def test_a_checked_note_holds_nothing_that_the_session_does_not_have():
+    """The same reply is carried whole by one writer, and without what was made up by the other."""
+    said = "7 mugs at $4 each. 9 pens at $3 each."
+    plain, checked = (
+        writers.written(Says(said), name).make() for name in ("source_first_auto", "source_first_checked")
+    )
+    assert plain.write(SESSION, 90) == said
+    assert checked.write(SESSION, 90) == "7 mugs at $4 each."
+
+
+def test_the_memories_of_a_model_are_named_after_it():
+    """Two writers are told apart in every table; all but the running summary ask once for a session."""
+    found = writers.all_of(Says(), "tiny")
+    assert [one.name for one in found] == [f"{name} by tiny" for name in writers.OF_A_MODEL]
+    assert [one.make.calls(13) for one in found] == [1, 3, 1, 1]

@@ -4,12 +4,13 @@ The four wordings mean the same: what they differ in is the sensitivity that sec
 of reclaim-evaluation asks about. The invariant: a writer sees the session and its budget,
 and what it writes is carried as it is, cut by the harness like any other memory's.
 
-It checks nothing: what a model made up stays in, and is what is measured. The checked
-distiller of Firsthand is in the room notes.
+What a model made up stays in, and is what is measured; only ``source_first_checked`` is
+Firsthand's own distiller, which takes it out.
 """
 
 from __future__ import annotations
 
+from firsthand import distill_by_model
 from firsthand.evals.reclaim.seam import Messages, Subject
 from firsthand.llm import Model
 
@@ -41,6 +42,7 @@ RUNNING = (
 )
 RUNNING_MESSAGES = 6
 """That a running summary takes in at once."""
+OF_A_MODEL = ("summary", "running_summary", "source_first_auto", "source_first_checked")
 
 
 class Written:
@@ -89,14 +91,34 @@ class Running:
         return summary
 
 
+class Checked:
+    """A source-first note that a model writes, without what the session does not have (`distill_by_model`)."""
+
+    def __init__(self, model: Model, tokens_max: int = NOTE_TOKENS_MAX) -> None:
+        self._model, self._tokens_max = model, tokens_max
+
+    def write(self, messages: Messages, budget: int) -> str:
+        """Let the model write, and check it.
+
+        Raises:
+            ModelError: there is no reply.
+        """
+        return distill_by_model(messages, budget, self._said).text
+
+    def _said(self, prompt: str) -> str:
+        return self._model.complete([{"role": "user", "content": prompt}], max_tokens=self._tokens_max).text
+
+
 class Maker:
     """Makes the memories of one kind that a model writes, and says how often it asks."""
 
     def __init__(self, model: Model, name: str) -> None:
         self._model, self._name = model, name
 
-    def __call__(self) -> Written | Running:
+    def __call__(self) -> Written | Running | Checked:
         """Make one."""
+        if self._name == "source_first_checked":
+            return Checked(self._model)
         if self._name == "running_summary":
             return Running(self._model)
         return Written(self._model, SUMMARY if self._name == "summary" else PROMPTS[self._name])
@@ -121,5 +143,5 @@ def wordings(model: Model, by: str = "") -> tuple[Subject, ...]:
 
 
 def all_of(model: Model, by: str) -> tuple[Subject, ...]:
-    """Give the summaries and the source-first note of a model."""
-    return tuple(written(model, name, by) for name in ("summary", "running_summary", "source_first_auto"))
+    """Give the summaries of a model, its source-first note, and the one that is checked."""
+    return tuple(written(model, name, by) for name in OF_A_MODEL)

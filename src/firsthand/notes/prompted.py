@@ -1,0 +1,148 @@
+"""The distiller that asks a language model once, and takes out again what the model made up.
+
+    written = distill_by_model(messages, 600, lambda prompt: model.complete([...]).text)
+    written.text         what holds
+    written.dropped      pieces that say what the session does not have
+
+The invariants: no number, amount, time, date, exact string or quotation stands in the
+text that the session does not have; the text fits its budget; what was taken out is
+told, never just missing.
+
+It does not know whether what is left suffices: that is for the probe. A model may drop
+what matters, or say what is there of another thing; neither is seen here. A price whose
+currency the session does not say is taken for the bare number that it does say.
+Source: reclaim-evaluation 6 (the one-prompt distiller; the wording is ours).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cache
+
+from firsthand.errors import InvalidArgument
+from firsthand.notes.statements import Message
+from firsthand.notes.values import Value, in_base, read
+from firsthand.value import value
+
+PIECES_MAX = 2_000  # of a written text; what stands behind them is dropped, and told
+
+_compiled = cache(re.compile)
+_PROMPT = """\
+Below stands a conversation in which a mistake may be found later, when nobody can look at it any more.
+Write a note from which the result can then be worked out again:
+- each given fact that the result depends on, one a line, with its numbers, units and names exactly as they were said;
+- what was considered and not chosen, marked as not chosen;
+- no result, total or conclusion: it follows from the facts, and it may be wrong.
+Leave out everything else. At most {budget} characters, and nothing but the note.
+
+{session}"""
+_SENTENCE = r"(?<=[.!?;])\s+"
+_LISTED = r"^\s*(?:[-*\u2022]|\(?\d{1,3}[.)])\s+"
+_QUOTED = r'"([^"\n]{1,500})"|\u201c([^\u201d\n]{1,500})\u201d|\u00ab([^\u00bb\n]{1,500})\u00bb|`([^`\n]{1,500})`'
+
+
+@value
+class ModelNote:
+    """A note that a model wrote.
+
+    Attributes:
+        text: what holds, within the budget.
+        dropped: pieces that say what the session does not have, and those that the budget did not hold.
+        unsupported: what of them the session does not have.
+    """
+
+    text: str
+    dropped: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
+
+
+def distill_by_model(messages: Sequence[Message], budget: int, model: Callable[[str], str]) -> ModelNote:
+    """Let a model distil a session, and keep of its note what the session has.
+
+    Args:
+        budget: characters of the note.
+        model: gives the reply to a prompt; what it raises goes on.
+
+    Raises:
+        InvalidArgument: the budget is negative, or the model gives no text.
+    """
+    if budget < 0:
+        raise InvalidArgument(f"a budget is 0 or more; got {budget}")
+    said: object = model(prompt(messages, budget))
+    if not isinstance(said, str):
+        raise InvalidArgument(f"a model gives text; got {type(said).__name__}")
+    source = _Source(messages)
+    kept: list[str] = []
+    dropped: list[str] = []
+    wrong: list[str] = []
+    used = 0
+    for number, piece in enumerate(_pieces(said)):
+        made_up = source.lacks(piece) if number < PIECES_MAX else ()
+        room = used + len(piece) + bool(kept) <= budget and number < PIECES_MAX
+        if made_up or not room:
+            dropped.append(piece)
+            wrong += made_up
+            continue
+        used += len(piece) + bool(kept)
+        kept.append(piece)
+    return ModelNote("\n".join(kept), tuple(dropped), tuple(dict.fromkeys(wrong)))
+
+
+def prompt(messages: Sequence[Message], budget: int) -> str:
+    """Write what the model is asked."""
+    session = "\n".join(f"{one['role']}: {one['content']}" for one in messages)
+    return _PROMPT.format(budget=budget, session=session)
+
+
+def unsupported(text: str, messages: Sequence[Message]) -> tuple[str, ...]:
+    """Give what a text says and messages do not have: numbers, amounts, times, dates, exact strings, quotations."""
+    source = _Source(messages)
+    return tuple(dict.fromkeys(one for piece in _pieces(text) for one in source.lacks(piece)))
+
+
+def _pieces(text: str) -> list[str]:
+    """Cut a text into sentences; the number of a line in a list stays with what it numbers."""
+    found = []
+    for line in text.splitlines():
+        mark = _compiled(_LISTED).match(line)
+        head = mark[0] if mark is not None else ""
+        first, *rest = _compiled(_SENTENCE).split(line[len(head) :])
+        found += [head + first, *rest]
+    return [piece.strip() for piece in found if piece.strip()]
+
+
+class _Source:
+    """What messages have."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._text = _plain("\n".join(str(one["content"]) for one in messages))
+        found = [one for message in messages for one in read(str(message["content"]))]
+        self._known = {(one.kind, *in_base(one)) for one in found}
+        self._money = {(one.amount, one.unit) for one in found if one.kind == "money"}
+        self._amounts: set[Fraction | None] = {one.amount for one in found if one.kind in {"number", "money"}}
+        self._bare: set[Fraction | None] = {one.amount for one in found if one.kind == "number"}
+
+    def lacks(self, piece: str) -> tuple[str, ...]:
+        """Give what a piece says that is not there, verbatim."""
+        bare = _compiled(_LISTED).sub("", piece)  # the number of a line in a list is none of its values
+        values = [one.text for one in read(bare) if not self._has(one)]
+        quoted = [next(filter(None, found.groups())) for found in _compiled(_QUOTED).finditer(bare)]
+        return (*values, *(one for one in quoted if _plain(one) not in self._text))
+
+    def _has(self, one: Value) -> bool:
+        if one.amount is None:
+            return _plain(one.text) in self._text
+        if (one.kind, *in_base(one)) in self._known:
+            return True
+        if one.kind == "number":  # a price without its currency, a count without its unit
+            return one.amount in (self._amounts if not one.unit else self._bare)
+        if one.kind == "money":  # a currency may be named once for all; another one is another price
+            named = {unit for amount, unit in self._money if amount == one.amount}
+            return one.amount in self._bare or "" in named or (not one.unit and bool(named))
+        return False
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
