@@ -33,7 +33,7 @@ SESSION = [
         ("list in /srv/orders/june.csv", ("/srv/orders/june.csv",)),
         ('to "dock  12"', ()),
         ('to "Dock 6"', ("6", "Dock 6")),
-        ("12 dollars and 46.", ()),
+        ("12 dollars and 46.", ("12 dollars",)),
         ("\u201cat the gate\u201d and `may.csv`", ("at the gate",)),
         ("no values at all", ()),
         ("", ()),
@@ -42,6 +42,14 @@ SESSION = [
 def test_what_the_session_does_not_have_is_named(text, lacking):
     """Values are compared as values, in any spelling; exact strings and quotations as texts."""
     assert unsupported(text, SESSION) == lacking
+
+
+def test_a_currency_may_be_named_once_for_all():
+    """Where a session writes an amount with no currency, a note may write it with one that stands nowhere else."""
+    table = [{"role": "user", "content": "Prices in euro. | mugs | 7 | 4.50 |"}]
+    assert unsupported("7 mugs at €4.50", table) == ()
+    assert unsupported("7 mugs at €5.40", table) == ("€5.40",)
+    assert unsupported("7 mugs at 4.50", [{"role": "user", "content": "7 mugs at €4.50"}]) == ()
 
 
 def test_a_note_keeps_what_holds_and_tells_what_it_dropped():

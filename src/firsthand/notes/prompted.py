@@ -9,8 +9,8 @@ text that the session does not have; the text fits its budget; what was taken ou
 told, never just missing.
 
 It does not know whether what is left suffices: that is for the probe. A model may drop
-what matters, or say what is there of another thing; neither is seen here. A price whose
-currency the session does not say is taken for the bare number that it does say.
+what matters, or say what is there of another thing; neither is seen here. A price in a
+currency that the session writes nowhere is taken for the bare number that it says.
 Source: reclaim-evaluation 6 (the one-prompt distiller; the wording is ours).
 """
 
@@ -121,6 +121,7 @@ class _Source:
         found = [one for message in messages for one in read(str(message["content"]))]
         self._known = {(one.kind, *in_base(one)) for one in found}
         self._money = {(one.amount, one.unit) for one in found if one.kind == "money"}
+        self._currencies = {unit for _, unit in self._money}
         self._amounts: set[Fraction | None] = {one.amount for one in found if one.kind in {"number", "money"}}
         self._bare: set[Fraction | None] = {one.amount for one in found if one.kind == "number"}
 
@@ -138,9 +139,10 @@ class _Source:
             return True
         if one.kind == "number":  # a price without its currency, a count without its unit
             return one.amount in (self._amounts if not one.unit else self._bare)
-        if one.kind == "money":  # a currency may be named once for all; another one is another price
+        if one.kind == "money":  # a session that writes this currency nowhere may have named it once for all
             named = {unit for amount, unit in self._money if amount == one.amount}
-            return one.amount in self._bare or "" in named or (not one.unit and bool(named))
+            bare = one.amount in self._bare and one.unit not in self._currencies
+            return bare or "" in named or (not one.unit and bool(named))
         return False
 
 
