@@ -51,6 +51,20 @@ def test_the_source_comes_first_and_the_conclusion_only_when_all_fits():
     assert [one.text for one in distill(messages, 140).evidence] == ["9 pens at $2", "Correction: 8 pads at $4."]
 
 
+def test_every_budget_is_kept_one_by_one():
+    """At each budget, from nothing to more than all, the text fits, with pointers and without."""
+    session = order(2, items=3, decoys=2)
+    for messages in (session.messages, with_pointers(session.messages)):
+        assert all(len(distill(messages, budget).text) <= budget for budget in range(520))
+
+
+def test_a_piece_that_is_too_long_gives_way_to_shorter_ones():
+    """Where one long statement does not fit, the shorter ones behind it are still kept."""
+    long = "7 pads at $4 for the room at the very end of the corridor behind the stairs to the second cellar"
+    note = distill([{"role": "user", "content": f"{long}. 9 pens at $2. 3 cups at $1. What is the total?"}], 90)
+    assert [one.text for one in note.evidence] == ["9 pens at $2.", "3 cups at $1."]
+
+
 def test_what_does_not_fit_is_pointed_to():
     """Where the budget does not hold all, the note says k of n, and the rest is one span of the session."""
     goods = ("ropes", "lamps", "oars", "tarps", "crates", "quilts", "brooms", "anvils")
