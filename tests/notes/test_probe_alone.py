@@ -23,7 +23,7 @@ def found(note: str, *behind: tuple[str, str]) -> list[Conclusion]:
         ("7 pads at $4, 9 pens at $3. The total was $55.", (), "itself"),
         ("The total was $55.", (("user", "7 pads at $4 and 9 pens at $3"),), "pointers"),
         ("The total was $55.", (("assistant", "7 pads at $4 and 9 pens at $3"),), "nothing"),
-        ("The total was $55.", (("user", "What was the total?"),), "nothing"),
+        ("The total was $55.", (("user", "What was it, $55?"),), "nothing"),
         ("The total was $55.", (("tool", "sum\n---\n$55"),), "pointers"),
         ("The lift works. The total was $55.", (), "nothing"),
     ],
