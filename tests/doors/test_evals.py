@@ -56,9 +56,43 @@ def test_a_small_run_is_shown_kept_and_listed(capsys, tmp_path):
     assert "last " in run(capsys, "list", "--out", str(tmp_path))[1]
 
 
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A checkout whose script of the experiment `gate` is a small one."""
+    script = tmp_path / "bench" / "gate_bench.py"
+    script.parent.mkdir()
+    script.write_text(
+        "import sys\nprint('asked', *sys.argv[1:])\nprint('\\x1b[31mall well')\nsys.exit('--fail' in sys.argv)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_script_of_the_repository_runs_in_a_checkout(capsys, checkout):
+    """Its words are told, its last line and exit code are kept as its last result."""
+    code, said, warned = run(capsys, "run", "--out", "kept", "gate", "--data", "there", "--quick")
+    assert (code, said) == (0, "asked --data there --quick\n\\x1b[31mall well\n")
+    assert "kept in" in warned
+    assert "all well (exit code 0, " in run(capsys, "list", "--out", "kept")[1]
+    code, said, warned = run(capsys, "run", "--out", "kept", "--json", "gate", "--data", "there", "--fail")
+    assert (code, json.loads(said)["exit_code"]) == (1, 1)
+    assert "gate ended with exit code 1" in warned
+    assert "(exit code 1, " in run(capsys, "list", "--out", "kept")[1]
+
+
+def test_a_command_of_ours_runs_by_its_name(capsys, tmp_path):
+    """What stands behind the name is its own, also what is kept where."""
+    code, said, _ = run(capsys, "run", "--out", str(tmp_path), "reclaim-completeness", "--problems", "1", "--json")
+    assert code == 0
+    found = [json.loads(line)["item"]["parameters"] for line in said.splitlines() if line.startswith('{"item"')]
+    assert {one["experiment"] for one in found} == {"completeness"}
+    assert "firsthand 1.00 (n = 4)" in run(capsys, "list", "--out", str(tmp_path))[1]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
+        (["run", "reclaim-dialogues"], "--data FILE"),
         (["run", "nothing"], "there is no experiment 'nothing'"),
         (["run", "gate"], "--data DATA"),
         (["recall-ab", "--condition", "nothing"], "there is no condition 'nothing'"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from firsthand.doors.arguments import parser
 from firsthand.errors import FormatError, InvalidArgument
 from firsthand.evals import registry
 
@@ -23,6 +25,40 @@ def test_names_are_unique_and_commands_exist():
         assert one.needs in (registry.NOTHING, registry.MODEL, registry.DATA)
         assert (one.needs == registry.DATA) == ("--data" in words)
         assert registry.named(one.name) == one
+
+
+RECLAIM = [*(f"Table {number}" for number in range(2, 20)), *(f"Figure {number}" for number in (2, 3))]
+"""Table 1 lists claims, and Figure 1 is drawn of Tables 5 and 8: neither is an experiment."""
+
+
+def tables_of(where: str) -> set[str]:
+    """Give the tables and figures that a place names, one by one."""
+    found: set[str] = set()
+    for part in re.findall(r"(?:Tables?|Figures?) [\d, ]*\d", where):
+        word = part.split("s ")[0].split(" ")[0]
+        found |= {f"{word} {number}" for number in re.findall(r"\d+", part)}
+    return found
+
+
+def test_every_table_of_the_reclaim_paper_has_a_name():
+    """Each table and figure that shows figures belongs to an experiment that can be run."""
+    named = set().union(*(tables_of(one.where) for one in registry.EXPERIMENTS if one.paper == "reclaim-evaluation"))
+    assert set(RECLAIM) - named == set()
+
+
+def test_every_script_that_documents_name_can_be_found_by_a_name():
+    """What docs/papers.md tells to run under bench/ is in the list."""
+    told = set(re.findall(r"`python (bench/\w+\.py)", (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")))
+    assert told - {one.command.split()[1] for one in registry.EXPERIMENTS} == set()
+
+
+def test_a_command_of_ours_can_be_typed():
+    """The command line understands the command of each experiment that is ours."""
+    for one in registry.EXPERIMENTS:
+        if one.ours:
+            words = one.command.replace("NAME=PATH", "a=b").split()[1:]
+            if "--writer" not in words:  # it comes with a model
+                assert parser().parse_args(words).command_at.startswith("eval_")
 
 
 def test_an_unknown_name_is_refused_with_those_there_are():

@@ -128,7 +128,10 @@ def test_whatever_a_memory_raises_is_its_fault_but_a_models_error_goes_on():
         raise Broken.wrong
 
     for failing, says in (
-        (lambda: seam.carry(Broken(), MESSAGES, 10), r"Broken raised in write\(\): KeyError: 'x' \(test_reclaim_seam.py:\d+\); mend it"),
+        (
+            lambda: seam.carry(Broken(), MESSAGES, 10),
+            r"Broken raised in write\(\): KeyError: 'x' \(test_reclaim_seam.py:\d+\); mend it",
+        ),
         (lambda: seam.pull(Broken(), "a"), r"Broken raised in recall\(\)"),
         (lambda: seam.made(seam.subject(unmade, "mine"), None).__enter__(), "mine could not be made"),
     ):

@@ -125,6 +125,11 @@ def _reclaim(whats: Any, command: Command) -> None:
         help=f"in place of the paper's: {', '.join(CORRECTIONS)}; may be repeated",
     )  # fmt: skip
     asked.add_argument("--data", metavar="FILE", help="dialogues of MultiWOZ 2.1, for the experiment dialogues")
+    _answers(one)
+    _kept(one)
+
+
+def _answers(one: argparse.ArgumentParser) -> None:
     answers = one.add_argument_group("who answers")
     answers.add_argument(
         "--reader", choices=READERS, metavar="NAME",
@@ -143,6 +148,9 @@ def _reclaim(whats: Any, command: Command) -> None:
     )
     answers.add_argument("--cost-max", type=decimal(0, 1_000_000), metavar="X", help="stop before it costs more")
     answers.add_argument("--replay", action="store_true", help="ask no model: answer from what was recorded")
+
+
+def _kept(one: argparse.ArgumentParser) -> None:
     kept = one.add_argument_group("what is kept")
     _out(kept, "keep items, tables and report here; else in the store's folder, if any")
     kept.add_argument("--resume", action="store_true", help="ask only what was not asked before")

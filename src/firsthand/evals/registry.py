@@ -89,7 +89,13 @@ EXPERIMENTS = (
     *map(_reclaim, experiments.EXPERIMENTS),
     Experiment("reclaim-prevalence", _RECLAIM, "11, App. H, Table 13", "how many conversations have a compact source",
                DATA, "firsthand eval prevalence --data NAME=PATH", ours=True),
+    Experiment("reclaim-small-model", _RECLAIM, "5, 6", "SmolLM2 as reader and as writer", MODEL,
+               "python bench/reclaim_model_bench.py --out FOLDER"),
     *(_in_checkout(*row) for row in (
+        ("reclaim-systems", _RECLAIM, "6, Table 8, App. F", "memories that people use, beside ours",
+         NOTHING, "reclaim_bench"),
+        ("corrections", _RECLAIM, "5.4, App. J", "whether a correction finds its source, and what is none is let be",
+         DATA, "corrections_bench"),
         ("probe", _RECLAIM, "4, 12", "whether the probe names what cannot be corrected", NOTHING, "probe_bench"),
         ("probe-readers", _RECLAIM, "6, 12", "the probe beside a reader, on real notes", DATA, "probe_readers"),
     )),

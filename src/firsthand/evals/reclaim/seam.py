@@ -116,6 +116,8 @@ def subject(thing: Any, name: str = "") -> Subject:
         raise InvalidArgument(
             f"a class of memories is made without arguments; {thing.__name__} wants some: give a factory"
         )
+    if isinstance(thing, type) and not callable(getattr(thing, "write", None)):
+        raise InvalidArgument(f"a class of memories has write(messages, budget) -> str; {thing.__name__} has none")
     if isinstance(thing, type) or (callable(thing) and not hasattr(thing, "write") and _takes(thing) == 0):
         return Subject(named, lambda: memory(thing()))
     made = memory(thing)

@@ -1,0 +1,60 @@
+"""evals/reclaim/junit.py: claims as test cases that any CI reads."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+from evals.reclaim_runs import Head, Nasty, ran
+from firsthand.evals.reclaim import tables
+from firsthand.evals.reclaim.claims import claims
+from firsthand.evals.reclaim.junit import cut, junit
+from firsthand.evals.reclaim.validators import Check
+
+
+def made(names, memory, checks=()):
+    found = ran(names, memory, "mine")[1]
+    own = claims(found, tables.tables(found), ("mine",))
+    return own, ET.fromstring(junit(own, checks).encode())
+
+
+def test_each_claim_is_a_test_case_and_counts_add_up():
+    """The suite of a memory holds its claims by experiment and name, and a failure for each broken one."""
+    checks = (Check("it has a cliff", 2, ()), Check("nothing is there", 0, ()))
+    own, tree = made(("disposition", "completeness"), Head, checks)
+    mine, itself = tree.findall("testsuite")
+    assert [one.get("name") for one in mine.findall("testcase")] == [one.name for one in own]
+    assert {one.get("classname") for one in mine.findall("testcase")} == {
+        "reclaim", "reclaim.disposition", "reclaim.completeness"
+    }  # fmt: skip
+    broken = sum(not one.held for one in own)
+    assert len(mine.findall("testcase/failure")) == broken > 0
+    assert (mine.get("tests"), mine.get("failures")) == (str(len(own)), str(broken))
+    assert (itself.get("tests"), itself.get("failures")) == ("2", "1")
+    assert itself.find("testcase/failure").get("message") == "nothing is there: nothing to look at"
+    assert (tree.get("tests"), tree.get("failures")) == (str(len(own) + 2), str(broken + 1))
+
+
+def test_a_failure_shows_one_item_whole():
+    """What was asked, carried and answered stands in the failure."""
+    own, tree = made(("completeness",), Head)
+    failure = tree.find(".//failure")
+    first = next(one for one in own if not one.held)
+    assert failure.get("message") == f"{first.found} (n = {first.n})"
+    item = first.broken[0]
+    assert f"right: {item.answer}; concluded wrongly: {item.attractor}" in failure.text
+    assert item.carried in failure.text
+    assert f"user: {item.turns[-1]}\nreply: {item.replies[-1]}" in failure.text
+
+
+def test_no_sign_that_xml_forbids_reaches_the_file():
+    """Control signs, lone halves and tags of a memory are told as escapes."""
+    _, tree = made(("reclaim",), Nasty)
+    told = "\n".join(one.text for one in tree.iter("failure"))
+    assert "<script>alert(1)</script> ]]> & \\x00\\x1b[31m \\u202e \\ud800" in told
+    assert "fault: Nasty raised in write(): KeyError: '<b>gone</b>'" in told
+
+
+def test_a_long_text_is_cut_and_says_by_how_much():
+    """Nothing is cut without a word."""
+    assert cut("abc", 3) == "abc"
+    assert cut("abcde", 3) == "abc … 2 more characters"
