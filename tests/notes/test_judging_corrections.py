@@ -101,6 +101,33 @@ def test_a_value_of_a_tool_is_looked_up():
     assert [one.text for one in found.differing] == ["8181"]
 
 
+def test_an_answer_of_few_words_is_looked_up():
+    """A time that a user answered with is the source, whatever the agent confirmed, though it shares no word."""
+    told = (
+        {"role": "user", "content": "I need a table at the Lucky Star for 4 people."},
+        {"role": "assistant", "content": "For when?"},
+        {"role": "user", "content": "Saturday at 21:30, please."},
+        {"role": "assistant", "content": "Done, it is confirmed for 21:00."},
+    )
+    found = judged("the time of the table is wrong", told)
+    assert found.part_gives is not None
+    assert (found.sort, found.part_gives.text) == ("directed", "21:30")
+    assert [one.text for one in found.differing] == ["21:00"]
+    assert judged("the table was booked for 21:30, not 21:00", told).sort == "agreeing value"
+    assert judged("I am sure the table is at 20:00", told).sort == "contradicting value"
+
+
+def test_a_value_that_was_said_in_two_ways_is_not_chosen():
+    """Where users said two times, neither is worked out: one that agrees is named, another one is not checked."""
+    told = (
+        {"role": "user", "content": "I need a train to Leeds after 17:15."},
+        {"role": "user", "content": "The train to Leeds may leave at 18:45, too."},
+    )
+    found = judged("I am sure the train to Leeds is at 18:45", told)
+    assert (found.sort, found.part_gives) == ("agreeing value", None)
+    assert judged("I am sure the train to Leeds is at 19:00", told).sort == "unchecked value"
+
+
 @settings(max_examples=20, deadline=None)
 @given(times=st.integers(1, 12))
 def test_saying_it_again_adds_no_evidence(times):

@@ -422,9 +422,9 @@ def _is_about_a_value(correction: Correction, judged: Judged) -> bool:
         return False
     if any(one.how in _COMPUTED for one in claims):
         return True
-    return bool(correction.names_value or correction.gives or correction.denies) and bool(
-        judged.concluded or judged.given_agrees is not None
-    )
+    named = correction.names_value or correction.gives or correction.denies or correction.asks
+    gives = judged.part_gives or judged.whole_gives
+    return bool(named) and bool(judged.concluded or judged.given_agrees is not None or gives is not None)
 
 
 def _worth(held: Held) -> tuple[bool, bool, bool, int]:

@@ -18,9 +18,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from firsthand.notes import clues, facts
+from firsthand.notes import clues, facts, slots
 from firsthand.notes.correction import Correction
-from firsthand.notes.determine import AGENT_ROLES, Claim, Known
+from firsthand.notes.determine import AGENT_ROLES, Claim, Known, is_said
 from firsthand.notes.solve import recompute
 from firsthand.notes.statements import Statement, statements, subject_of
 from firsthand.notes.values import Value, read
@@ -28,11 +28,12 @@ from firsthand.value import replace, value
 
 CONCLUDED_MAX = 3
 AGAINST_MAX = 4
+LOOKED_UP_MAX = 8  # newest statements that are shown of a value that is looked up
 _LOOKED_UP = frozenset({"assignment", "lookup"})  # in one statement, and not worked out of several
 _OF_VALUES = subject_of(
     "time date day number value amount address version name code figure answer result wanted right subtotal"
 )
-_ASKED_AS = {"time": "time", "date": "date", "money": "price", "duration": "how long", "percent": "percent"}
+_ALIKE = {"number": ("number", "money"), "money": ("money", "number")}
 
 Sort = Literal[
     "generic", "directed", "sound part", "agreeing value", "contradicting value", "unchecked value", "sustained",
@@ -107,6 +108,7 @@ class _Comparison:
     def __init__(self, correction: Correction, stored: Sequence[Statement], before: Sequence[Correction]) -> None:
         self.correction, self.stored, self.before = correction, stored, before
         self.known = Known(stored)
+        self.looked_up: dict[str, Value | None] = {}
         self.part = self._part()
         self.whole = self._whole()
         self.part_gives = None if self.part is None else self._worked_out(self.part)
@@ -177,11 +179,10 @@ class _Comparison:
         line = self.known.line_of(about)
         if line is not None and line.count is not None and line.price is not None and self._is_meant(line):
             return self.known.asked(f"the subtotal of {about}")
-        given = self._given()
-        claim = self.known.asked(about if given is None else f"{about} ({_ASKED_AS.get(given.kind, '')})")
-        if not claim.needs or claim.how not in {*_LOOKED_UP, "span", "subtotal"}:
-            return None
-        return claim if claim.how not in _LOOKED_UP or self._is_looked_up(claim, self._worked_out(claim)) else None
+        claim = self.known.asked(about)
+        if claim.needs and claim.how in {"span", "subtotal"}:
+            return claim
+        return self._said_of(about) if self.correction.names_value or self.correction.gives else None
 
     def _whole(self) -> Claim | None:
         """Give the claim that all of it comes to: what is asked, what is named, or what was concluded with the part."""
@@ -189,16 +190,44 @@ class _Comparison:
             claim = self.known.asked(what) if what else None
             if claim is not None and claim.needs and claim != self.part and claim.how not in {*_LOOKED_UP, "unknown"}:
                 return claim
+        asks = self.correction.asks
+        looked_up = self._said_of(asks) if asks else None
+        if looked_up is not None:
+            return None if self.part is not None and looked_up.needs == self.part.needs else looked_up
         claims = [one for one in self.known.claims() if one.how != "unknown"]
         part = set(self.part.needs) if self.part is not None and self.part.how == "subtotal" else set()
         around = [one for one in claims if part and part < set(one.needs)]
-        named = [one for one in claims if self.part is None and (self._concludes(one) or not self.correction.about)]
-        found = around or named
-        if not found and self.correction.asks:
-            asked = self.known.asked(self.correction.asks)
-            meant = asked.how not in _LOOKED_UP or self._is_looked_up(asked, self._worked_out(asked))
-            return asked if asked.needs and asked != self.part and meant else None
-        return found[0] if found else None
+        bare = not asks and not self.correction.about
+        named = [one for one in claims if self.part is None and (bare or self._concludes(one))]
+        return next(iter(around or named), None)
+
+    def _said_of(self, what: str) -> Claim | None:
+        """Give the statements in which others than the agent say the value of what is named; None without any.
+
+        Those that share the most of its words; where none shares any (an answer: "Saturday at 15:15"), all that have
+        a value of the kind, when the session as a whole speaks of it.
+        """
+        words = subject_of(what) - _OF_VALUES
+        given = self._given()
+        kinds = slots.kinds_of(what)[:2] if given is None else tuple(_ALIKE.get(given.kind, (given.kind,)))
+        said = {place: _words_of(one) & words for place, one in enumerate(self.stored) if self._says(one, kinds)}
+        most = max((len(shared) for shared in said.values()), default=0)
+        told = [place for place, shared in said.items() if len(shared) == most]
+        covered = frozenset[str]().union(*(_words_of(self.stored[place]) for place in told))
+        if most == 0:
+            covered = covered.union(*map(_words_of, self.stored))
+        if not told or not words or 2 * len(words & covered) < len(words):
+            return None
+        values = [value for place in told for value in self.stored[place].values if value.kind in kinds]
+        first = [value for value in values if value.kind == kinds[0]] or values
+        alone = all(equal(first[0], one) for one in first)
+        self.looked_up[what] = first[0] if alone else None
+        return Claim(what, "lookup", needs=tuple(told[-LOOKED_UP_MAX:]))
+
+    @staticmethod
+    def _says(one: Statement, kinds: Sequence[str]) -> bool:
+        sourced = is_said(one) and one.polarity and one.form not in {"header", "question"} and one.asserts != "claim"
+        return sourced and any(value.kind in kinds for value in one.values)
 
     def _concludes(self, claim: Claim) -> bool:
         """Say whether a claim concluded a value that the correction names or denies."""
@@ -206,9 +235,8 @@ class _Comparison:
         return any(equal(one, other) for one in named for other in claim.concluded)
 
     def _worked_out(self, claim: Claim) -> Value | None:
-        """Work a claim out of what holds; of a thing that is no value, which of its values is meant is not known."""
-        loose = claim.how in _LOOKED_UP and not (self.correction.names_value or self.correction.gives)
-        return None if loose and not self.correction.asks else recompute(self.stored, claim)
+        """Work a claim out of what holds; a value that is said in several ways is none."""
+        return self.looked_up.get(claim.what) if claim.how == "lookup" else recompute(self.stored, claim)
 
     # what was concluded ------------------------------------------------------------------------------
 
@@ -220,9 +248,23 @@ class _Comparison:
                 continue
             words = self._words(claim)
             told = [one for one in (self._conclusion(place, claim, gives, words) for place in self._backwards()) if one]
+            told = told or self._of_nothing_else(claim, gives)
             found += told[:1]
             found += [one for one in told[1:] if self._differs(one) and not _same(one.text, told[0].text)][:1]
         return tuple(dict.fromkeys(found))[:CONCLUDED_MAX]
+
+    def _of_nothing_else(self, claim: Claim, gives: Value | None) -> list[Concluded]:
+        """Give what an agent said of the kind of a value that is looked up, and nobody else ever did."""
+        if claim.how != "lookup" or gives is None:
+            return []
+        said = [value for one in self.stored if is_said(one) for value in one.values]
+        found = []
+        for place in self._backwards():
+            one = self.stored[place]
+            told = [value for value in one.values if value.kind == gives.kind and one.role in AGENT_ROLES]
+            fresh = [value for value in told if equal(value, gives) or not any(equal(value, other) for other in said)]
+            found += [Concluded(place, value.text) for value in fresh[-1:]]
+        return found
 
     def _backwards(self) -> Iterator[int]:
         return iter(range(len(self.stored) - 1, -1, -1))
@@ -240,21 +282,14 @@ class _Comparison:
         told = line.name.union(*(_words_of(self.stored[place]) for place in line.places))
         return 2 * len(words & told) >= len(words)
 
-    def _is_looked_up(self, claim: Claim, gives: Value | None) -> bool:
-        """Say whether a value that is looked up is that of all words that name it, and of the kind that is given."""
-        words = subject_of(self.correction.about) or subject_of(self.correction.asks)
-        told = frozenset[str]().union(*(_words_of(self.stored[place]) for place in claim.needs))
-        given = self._given()
-        alike = given is None or gives is None or _sort_of(given) == _sort_of(gives)
-        return bool(words) and words - _OF_VALUES <= told and alike
-
     def _conclusion(self, place: int, claim: Claim, gives: Value | None, words: frozenset[str]) -> Concluded | None:
         """Read what a statement concludes of a claim; None when it is a source, or about something else."""
         one = self.stored[place]
         if place in claim.needs or one.form == "question" or (one.role not in AGENT_ROLES and not one.asserts):
             return None
         looked_up = claim.how in _LOOKED_UP
-        if words and not (words - _OF_VALUES <= one.subject if looked_up else words & one.subject):
+        shared = words & one.subject
+        if words and not (2 * len(shared) >= len(words - _OF_VALUES) > 0 if looked_up else shared):
             return None
         puzzle = gives is not None and gives.kind == "word"
         others = [line.name for line in self.known.basket.lines if line.name and line.name != words and not puzzle]
@@ -263,12 +298,15 @@ class _Comparison:
         if puzzle and claim.how == "constraints":
             names = [name for name in self.known.puzzle.people if name in one.text]
             return Concluded(place, names[-1]) if names else None
-        kinds = {"number", "money"} if gives is None or gives.kind in {"number", "money"} else {gives.kind}
+        meant = gives.kind if gives is not None else slots.kinds_of(claim.what)[0]
+        kinds = {"number", "money"} if meant in {"number", "money"} else {meant}
         values = [found for found in one.values if found.kind in kinds]
         return Concluded(place, values[-1].text) if values else None
 
     def _is_of_part(self, one: Concluded) -> bool:
-        return self.part is not None and bool(self._words(self.part) & self.stored[one.place].subject)
+        if self.part is None or self.whole is None:
+            return self.part is not None
+        return bool(self._words(self.part) & self.stored[one.place].subject)
 
     def _differs(self, one: Concluded) -> bool:
         """Say whether a conclusion is not what the sources give."""
@@ -287,7 +325,11 @@ class _Comparison:
         """Say whether the sources give a value: for what is named, and for the whole where nothing is."""
         asked = [self.part_gives] if self.part is not None and self.part_gives else [self.whole_gives]
         known = [one for one in asked if one is not None]
-        return any(equal(given, one) for one in known) if known else None
+        if known:
+            return any(equal(given, one) for one in known)
+        looked_up = [one for one in (self.part, self.whole) if one is not None and one.how == "lookup"]
+        said = [value for claim in looked_up for place in claim.needs for value in self.stored[place].values]
+        return True if any(equal(given, one) for one in said) else None
 
     @staticmethod
     def _texts(gives: Sequence[str]) -> Iterator[str]:
