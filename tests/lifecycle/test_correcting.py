@@ -265,6 +265,19 @@ def test_a_session_of_several_lists_is_not_added_up_silently(memory):
     assert "mugs" not in text
 
 
+def test_a_turn_that_only_restates_stands_for_nothing(memory):
+    """Where the last turns only say the conclusion again, the line items before them are the evidence."""
+    said = memory.session("first", agent="helper")
+    said.user(ASKED)
+    said.agent(ANSWERED)
+    said.user("Put that into one line for the minutes.")
+    said.agent("For the minutes: the total before tax: $50.")
+    noise(memory)
+    found = check_correction(memory, "Are you sure? What is the total before tax?")
+    assert all(line in found.text for line in LINES)
+    assert "the total before tax = 46 USD" in found.text
+
+
 def test_a_list_over_several_turns_is_one(memory):
     """Items that are listed turn by turn, and summed up in another, are all evidence of the sum."""
     said = memory.session("first", agent="helper")

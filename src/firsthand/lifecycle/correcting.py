@@ -306,8 +306,9 @@ class _Check:
         near = self._compared(alone, found, before) if len(alone) < len(events) else None
         if near is None or whole is None:
             return whole
-        stands = near.judged.whole_gives is not None and near.judged.concluded
-        if not stands or whole.judged.whole_gives == near.judged.whole_gives:
+        claim = near.judged.whole
+        worked_out = claim is not None and claim.how in _COMPUTED and near.judged.whole_gives is not None
+        if not (worked_out and near.judged.concluded) or whole.judged.whole_gives == near.judged.whole_gives:
             return whole
         return replace(near, wider=whole.judged)
 
