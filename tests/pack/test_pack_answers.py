@@ -106,6 +106,14 @@ def test_hits_that_do_not_fit_are_counted_and_named():
     assert f"\n{20 - count} hits did not fit here: {named} and {20 - count - 5} more; expand one" in written.text
 
 
+def test_more_room_never_shows_nothing_where_less_room_showed_a_hit():
+    """Short hits cannot be cut, so one is left out until the rest fits; there is no size at which all are."""
+    hits = [hit(number, "word " * length) for number, length in enumerate((2, 4, 2, 200, 220, 190), 1)]
+    shown = [len(of_recall(answer(*hits), tokens_max=tokens, count=quarter).pointers) for tokens in range(60, 900)]
+    first = next(place for place, number in enumerate(shown) if number)
+    assert min(shown[first:]) >= 1
+
+
 def test_what_stands_in_the_window_is_named_and_not_repeated():
     """A hit that the reader has in front of it is one pointer in a line, and still counts as shown."""
     written = of_recall(answer(hit(1, "seen already"), hit(2, "new")), visible={name(1)})

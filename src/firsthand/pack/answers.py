@@ -211,9 +211,12 @@ def _fitted(
     bodies = [
         count(quoted(one.body, TOKENS_MAX, count, size_bytes=one.size_bytes)) if one.body else 0 for one in blocks
     ]
-    room = tokens_max
+    room, several, before = tokens_max, len(blocks), (0, 0)
     for _ in range(TRIES_MAX):
-        number, most = _shared(room - count(opening(len(blocks))), heads, bodies)
+        number, most = _shared(room - count(opening(len(blocks))), heads[:several], bodies[:several])
+        if (number, most) == before:  # a little less room changes nothing: what is there is short, and one is too many
+            number = several = number - 1
+        before = (number, most)
         lines = [opening(number)]
         for block in blocks[:number]:
             text = quoted(block.body, most, count, size_bytes=block.size_bytes) if block.body else ""
