@@ -136,7 +136,7 @@ def memory(thing: Any) -> Memory:
         return Writes(thing)
     raise InvalidArgument(
         "a memory under test has write(messages, budget) -> str, or is such a function; "
-        f"got {thing!r:.120} (see docs/reclaim.md)"
+        f"got {thing!r:.120} (see docs/test-your-memory.md)"
     )
 
 
@@ -210,7 +210,7 @@ def carry(memory: Memory, messages: Messages, budget: int, *, over: str = CUT) -
     with _blamed(_name(memory), "raised in write()"):
         text: object = memory.write([dict(one) for one in messages], budget)
     if not isinstance(text, str):
-        raise MemoryFault(f"write gives text; {_name(memory)}.write gave {type(text).__name__}: return a str")
+        raise MemoryFault(f"write gives text; {_name(memory)} gave {type(text).__name__}: return a str")
     if len(text) > budget and over == ERROR:
         raise MemoryFault(
             f"write may carry {budget:,} characters; {_name(memory)} gave {len(text):,}: shorten it, or let it be cut"
@@ -259,7 +259,8 @@ def _line(error: BaseException) -> str:
 
 
 def _name(memory: Memory) -> str:
-    return type(memory).__name__
+    made_of = memory.write if isinstance(memory, Writes) else type(memory)
+    return str(getattr(made_of, "__name__", type(made_of).__name__))
 
 
 def _takes(thing: Callable[..., Any]) -> int:
