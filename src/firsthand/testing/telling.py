@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from firsthand.evals.reclaim import drift, scoring
+from firsthand.evals.reclaim.readers import RECALL, RECALLED
+from firsthand.evals.reclaim.seam import RECALLED_CHARACTERS_MAX
 from firsthand.printable import shown
 from firsthand.testing.reclaiming import CORRECTABLE, SILENT, WRONG, Asked, Reclaimed
 
@@ -193,10 +195,12 @@ def _short(line: Line) -> str:
 def _advice(result: Reclaimed) -> Iterator[str]:
     """Say what to do, for each way in which items broke, the first item's first."""
     items = [one.item for one in result.broken]
+    if result.shared:
+        yield "One object served for all problems, and may mix them: pass a class or a factory, made anew for each."
     if any(one.fault for one in items):
         yield "Mend what fails; it counts as not brought back."
-    if any(one.over for one in items):
-        yield "Choose what to keep within the budget: what is longer is cut at its end, in the middle of a statement."
+    if any(one.over or one.used == result.budget for one in items):
+        yield "Choose what to keep within the budget: what is cut at its end loses what came last, mid-statement."
     regimes = {one.regime for one in items}
     if regimes & {"correctable", "reachable"} and any(one.outcome not in WRONG for one in items):
         yield ("Where the probe finds what it takes and the reader does not: keep statements as they were said, "
@@ -212,8 +216,12 @@ def _advice(result: Reclaimed) -> Iterator[str]:
                "where they do not fit, say so.")  # fmt: skip
     if result.of == CORRECTABLE and regimes - {"correctable", "reachable", ""}:
         yield "What does not fit within the budget can be found again: give the memory recall(query) -> str."
-    if result.shared:
-        yield "One object served for all problems, and may mix them: pass a class or a factory, made anew for each."
+    pulls = [pull for one in items for pull in one.pulls]
+    if any(f"\n{RECALLED}" in f"\n{pull['text']}" for pull in pulls):
+        yield (f"What the memory was asked and answered stands in the session too ({RECALL} ..., {RECALLED} ...): do "
+               "not store that again, or each answer holds the ones before it.")  # fmt: skip
+    if any(pull["cut"] for pull in pulls):
+        yield f"Answer with less: what recall gives is cut at {RECALLED_CHARACTERS_MAX:,} characters."
 
 
 def _again(result: Reclaimed) -> Iterator[str]:
