@@ -20,14 +20,13 @@ from firsthand.llm import Recorded, Reply
 
 
 class Script:
-    """A deterministic reader as a model; counts how often it was asked."""
+    """A deterministic reader as a model, that says which of equal cases it is asked."""
 
-    def __init__(self) -> None:
-        self.asked = 0
+    def __init__(self, take: int) -> None:
+        self.take = take
 
     def complete(self, messages, **_: object) -> Reply:
-        self.asked += 1
-        text = Recomputing().answer(messages)
+        text = f"Take {self.take}.\n{Recomputing().answer(messages)}"
         return Reply(text, {"role": "assistant", "content": text}, (), 100, 5, 0.0)
 
 
@@ -36,7 +35,7 @@ def recorded(asking: Asking, one: Chosen, cases, takes: int = 1) -> list[items.I
     found = []
     for take in range(takes):
         record = asking.recorded(one, take)
-        model = Recorded(record.path, Script())
+        model = Recorded(record.path, Script(take))
         reader = Asked(model, one.told)
         found += run.run([case for case in cases if case.repetition == take], reader)
     return found
@@ -153,6 +152,7 @@ def test_a_recorded_run_is_replayed_without_inspect(tmp_path, monkeypatch):
     found = asking.run(cases, asking.reader(one), progress=lambda done, whole: seen.append((done, whole)))
     by_key = {item.key: item for item in known}
     assert [by_key[item.key] for item in found.items] == list(found.items)
+    assert [item.replies[0][:6] for item in found.items] == ["Take 0", "Take 1"] * 3
     assert (found.known, found.made, found.failed, found.left, found.stopped) == (0, 6, (), 0, "")
     assert (found.spent, found.log) == (Spent(), "")
     assert seen == [(number, 6) for number in range(1, 7)]

@@ -104,6 +104,20 @@ def test_spent_never_passes_the_cap(calls, tokens, asked, counts):
         assert meter.spent.prompt_tokens + meter.spent.reply_tokens <= tokens
 
 
+def test_what_is_being_asked_counts_at_its_full_length():
+    """A call that has not come back yet is held against calls and tokens as if it took all it may."""
+    meter = Meter(Cap(calls=3, tokens=100))
+    meter.promise(10, 20)
+    meter.promise(10, 20)
+    with pytest.raises(CapReached, match="the cap of 100 tokens"):
+        meter.promise(10, 31)
+    meter = Meter(Cap(calls=2))
+    meter.promise(1, 1)
+    meter.promise(1, 1)
+    with pytest.raises(CapReached, match="the cap of 2 calls; spent are 0 calls"):
+        meter.promise(1, 1)
+
+
 def test_calls_at_once_are_held_to_the_cap_together():
     """Of many threads that ask at the same moment, as many calls are made as the cap has, and all are counted."""
     together = threading.Barrier(8, timeout=10)

@@ -72,6 +72,9 @@ def test_what_the_budget_does_not_hold_is_dropped_whole():
     written = distill_by_model(SESSION, 27, lambda _: said)
     assert written == ModelNote("7 notebooks at $4 each\n$46", ("9 pens at $2 each",), ())
     assert distill_by_model(SESSION, 0, lambda _: said).text == ""
+    assert [distill_by_model(SESSION, budget, lambda _: "a\nb\nc").text for budget in (3, 4, 5)] == [
+        "a\nb", "a\nb", "a\nb\nc",
+    ]  # fmt: skip
 
 
 @given(text=st.text(max_size=200), budget=st.integers(0, 80), source=st.text(max_size=120))
