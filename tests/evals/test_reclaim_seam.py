@@ -109,6 +109,21 @@ def test_a_memory_that_writes_no_text_is_at_fault(given):
         seam.carry(seam.memory(lambda messages, budget: given), MESSAGES, 10)
 
 
+def test_an_async_memory_is_told_what_to_give():
+    """What would have to be awaited is no text; it is closed, and the message says what to do."""
+
+    class Async:
+        async def write(self, messages, budget):
+            return "text"
+
+        async def recall(self, query):
+            return "text"
+
+    for call in (lambda: seam.carry(Async(), MESSAGES, 10), lambda: seam.pull(Async(), "words")):
+        with pytest.raises(MemoryFault, match=r"gave coroutine: give a function that is not async, .* asyncio\.run$"):
+            call()
+
+
 def test_whatever_a_memory_raises_is_its_fault_but_a_models_error_goes_on():
     """An error in making, writing, recalling or closing names the memory; a model without a reply is another matter."""
 

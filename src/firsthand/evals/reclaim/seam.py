@@ -210,7 +210,7 @@ def carry(memory: Memory, messages: Messages, budget: int, *, over: str = CUT) -
     with _blamed(_name(memory), "raised in write()"):
         text: object = memory.write([dict(one) for one in messages], budget)
     if not isinstance(text, str):
-        raise MemoryFault(f"write gives text; {_name(memory)} gave {type(text).__name__}: return a str")
+        raise MemoryFault(f"write gives text; {_name(memory)} gave {_given(text)}")
     if len(text) > budget and over == ERROR:
         raise MemoryFault(
             f"write may carry {budget:,} characters; {_name(memory)} gave {len(text):,}: shorten it, or let it be cut"
@@ -234,7 +234,7 @@ def pull(memory: Memory, query: str) -> Pull:
     with _blamed(_name(memory), "raised in recall()"):
         text: object = cast("Any", memory).recall(query)
     if not isinstance(text, str):
-        raise MemoryFault(f"recall gives text; {_name(memory)}.recall gave {type(text).__name__}: return a str")
+        raise MemoryFault(f"recall gives text; {_name(memory)}.recall gave {_given(text)}")
     kept = text[:RECALLED_CHARACTERS_MAX]
     return Pull(query, kept, len(kept), len(text) > len(kept))
 
@@ -261,6 +261,16 @@ def _line(error: BaseException) -> str:
 def _name(memory: Memory) -> str:
     made_of = memory.write if isinstance(memory, Writes) else type(memory)
     return str(getattr(made_of, "__name__", type(made_of).__name__))
+
+
+def _given(thing: object) -> str:
+    """Say what came in place of text, and what to do; what would have to be awaited is closed."""
+    if not callable(getattr(thing, "__await__", None)):
+        return f"{type(thing).__name__}: return a str"
+    close = getattr(thing, "close", None)
+    if callable(close):
+        close()  # or Python warns of it later, somewhere else
+    return f"{type(thing).__name__}: give a function that is not async, such as one that calls asyncio.run"
 
 
 def _takes(thing: Callable[..., Any]) -> int:
