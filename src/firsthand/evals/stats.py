@@ -175,15 +175,17 @@ def _ordered(clusters: Clusters) -> list[tuple[float, int]]:
 def _bootstrap(parts: Sequence[tuple[float, int]], resamples: int, seed: int) -> Difference:
     if resamples < 1:
         raise InvalidArgument(f"resamples are a whole number from 1; got {resamples}")
-    chance = random.Random(seed)  # noqa: S311 - repeatable on purpose
     n = sum(size for _, size in parts)
+    whole = math.fsum(total for total, _ in parts) / n
+    if parts[0] == parts[-1]:  # ordered: all are alike, and whatever is drawn of them comes to the same
+        return Difference(whole, whole, whole, len(parts), n)
+    chance = random.Random(seed)  # noqa: S311 - repeatable on purpose
     found = []
     for _ in range(resamples):
         drawn = chance.choices(parts, k=len(parts))
         found.append(math.fsum(total for total, _ in drawn) / sum(size for _, size in drawn))
     found.sort()
     tail = (1 - LEVEL) / 2
-    whole = math.fsum(total for total, _ in parts) / n
     return Difference(whole, _quantile(found, tail), _quantile(found, 1 - tail), len(parts), n)
 
 

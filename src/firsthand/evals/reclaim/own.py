@@ -7,6 +7,7 @@ that an item never stands for another memory; changed cases are all different.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 from firsthand import pointer, probe
@@ -21,6 +22,8 @@ from firsthand.value import replace, value
 
 OURS: dict[str, Callable[[], Subject]] = {"firsthand": ours.pointers, "firsthand_note": ours.note_alone}
 """Memories that come with us, by the name that is typed for them."""
+JUDGED_MAX = 1_000
+"""Verdicts of the probe that are kept for a text that is carried again."""
 
 
 @value
@@ -81,13 +84,19 @@ def regime(text: str, session: Messages, memory: Memory) -> str:
     """Let the probe judge what a memory under test carries; empty for a note of the paper's, which is none."""
     if isinstance(memory, Handmade):
         return ""
+    if not seam.recalls(memory):
+        return _judged(text, tuple((one["role"], one["content"]) for one in session))
     return probe(text, [dict(one) for one in session], expand=_expanding(memory)).regime
 
 
-def _expanding(memory: Memory) -> Callable[[str], str | None] | None:
-    """Give how pointers are followed: the memory is asked for them; None when it cannot be asked."""
-    if not seam.recalls(memory):
-        return None
+@lru_cache(maxsize=JUDGED_MAX)
+def _judged(text: str, session: tuple[tuple[str, str], ...]) -> str:
+    """Judge a text without pointers; one session is asked about in many ways, and judged once."""
+    return probe(text, [{"role": role, "content": content} for role, content in session]).regime
+
+
+def _expanding(memory: Memory) -> Callable[[str], str | None]:
+    """Give how pointers are followed: the memory is asked for them."""
     return lambda address: (seam.pull(memory, address).text or None) if pointer.find(address) else None
 
 
