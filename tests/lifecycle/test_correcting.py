@@ -225,6 +225,37 @@ def test_a_source_that_was_erased_is_told(store):
     assert f"note: {gone.pointer} was erased" in found.text
 
 
+def test_a_source_that_is_not_there_is_told(store):
+    """A note that points to another store says that its pointer leads to nothing here."""
+    kept = store.session("third", agent="helper").user("We bought 4 lamps at $20.")
+    nowhere = "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"
+    store.append(
+        [Draft(Kind.NOTE, f"The lamps subtotal is $90 ({nowhere}).".encode(), meta={"sources": [kept.pointer]},
+               origin="agent", trust=Trust.AGENT)],
+        session="notes",
+    )  # fmt: skip
+    assert check_correction(store, "the lamps subtotal is wrong").left_out == (
+        f"{nowhere} leads to nothing in this store",
+    )
+
+
+def test_an_earlier_correction_is_no_source(store):
+    """A session in which the same was said to be wrong holds its words best, and leads nowhere."""
+    store.session("second", agent="helper").user("the pens subtotal is wrong")
+    found = check_correction(store, "the pens subtotal is wrong")
+    assert all(line in found.text for line in LINES)
+    assert "also said of it" not in found.text
+
+
+def test_a_message_that_is_recorded_already_is_not_counted_twice(store):
+    """What was written down before it was asked about is the same message, and no push."""
+    text = "I checked it twice: the total before tax is definitely $50."
+    store.session("now", agent="helper").user(text)
+    assert check_correction(store, text, session="now").sort == "contradicting value"
+    store.session("now", agent="helper").user(text)
+    assert check_correction(store, text, session="now").sort == "sustained"
+
+
 def test_a_long_source_is_bounded_and_says_so(memory):
     """Of more line items than have room those that fit are shown, with how many there are and where the rest is."""
     said = memory.session("first", agent="helper")

@@ -150,4 +150,5 @@ def test_an_amount_is_equal_without_its_unit():
     assert equal(other, third)
     assert not equal(other, fourth)
     assert not equal(read("45")[0], other)
-    assert not equal(read("9:30")[0], read("$9.30")[0])
+    assert not equal(read("9:30")[0], read("570")[0])
+    assert not equal(read("9:30")[0], read("$570")[0])

@@ -98,7 +98,7 @@ def equal(one: Value, other: Value) -> bool:
     if one.amount is None or other.amount is None:
         return one.text.casefold() == other.text.casefold()
     kinds = {one.kind, other.kind}
-    loose = len(kinds) == 1 or kinds <= {"number", "money"} or "number" in kinds
+    loose = len(kinds) == 1 or kinds <= {"number", "money"}
     return loose and one.amount == other.amount and (one.unit == other.unit or "" in {one.unit, other.unit})
 
 
