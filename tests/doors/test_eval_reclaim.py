@@ -55,7 +55,7 @@ def test_a_memory_of_this_folder_is_asked_and_everything_is_kept(said, tmp_path)
     )  # fmt: skip
     assert found.code == 0
     assert "toys_of_eval:head: brought back 1.00" in found.text
-    assert "0 of 10 claims broken" in found.text
+    assert "0 of 10 requirements not met" in found.text
     folder = tmp_path / "kept" / "results" / "reclaim"
     assert sorted(one.name for one in folder.iterdir()) == [
         "items.jsonl", "report.html", "summary.json", "tables.json", "tables.txt",
@@ -85,23 +85,23 @@ def test_what_a_memory_does_wrong_costs_its_item_and_is_said(said, tmp_path):
     items = [one for one in lines_of(found, "item") if one["parameters"]["memory"] == "toys_of_eval:Broken"]
     assert [(one["outcome"], one["fault"], one["over"]) for one in items] == [
         ("failed", "Broken raised in write(): KeyError: 'no key' (toys_of_eval.py:18); mend it and run again", False),
-        ("failed", "write gives text; Broken.write gave NoneType: return a str", False),
+        ("failed", "write gives text; Broken gave NoneType: return a str", False),
         ("abstained", "", True),
-        ("failed", "write gives text; Broken.write gave NoneType: return a str", False),
+        ("failed", "write gives text; Broken gave NoneType: return a str", False),
     ]
     assert found.code == 0
     told = said("--memory", "toys_of_eval:Broken", *SMALL)
-    assert "write gives text; Broken.write gave NoneType: return a str" in told.error
+    assert "write gives text; Broken gave NoneType: return a str" in told.error
     assert "texts were longer than their budget, and were cut" in told.error
     assert "nothing is kept" in told.error
 
 
-def test_json_gives_items_tables_claims_and_checks(said):
+def test_json_gives_items_tables_requirements_and_checks(said):
     """Every line is one thing; the items of a table add up to its cells."""
     found = said("--memory", "toys_of_eval:head", "--problems", "2", "--experiment", "size", "--json")
     (table,) = lines_of(found, "table")
     assert sum(cell["n"] for cell in table["cells"]) == len(lines_of(found, "item")) == 2 * 13 * 2 * 3
-    assert {one["memory"] for one in lines_of(found, "claim")} == {"toys_of_eval:head"}
+    assert {one["memory"] for one in lines_of(found, "requirement")} == {"toys_of_eval:head"}
     assert [one["name"] for one in lines_of(found, "check")][-1] == "the cliff moves with the budget"
     assert all(not one["broken"] for one in lines_of(found, "check"))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from firsthand.evals.reclaim import experiments, items, own, run, seam, tables
-from firsthand.evals.reclaim.claims import claims
 from firsthand.evals.reclaim.page import Report
 from firsthand.evals.reclaim.readers import Recomputing
+from firsthand.evals.reclaim.requirements import requirements
 
 
 class Head:
@@ -48,4 +48,4 @@ def report(names, memory, name, n=3, checks=()):
     cases, found = ran(names, memory, name, n)
     made = tables.tables(found)
     by_key = own.by_key(cases, lambda one: items.key(one, Recomputing()))
-    return Report(found, made, claims(found, made, (name,)), checks, (name,), by_key, (("seed", "0"),))
+    return Report(found, made, requirements(found, made, (name,)), checks, (name,), by_key, (("seed", "0"),))

@@ -1,4 +1,4 @@
-"""evals/reclaim/junit.py: claims as test cases that any CI reads."""
+"""evals/reclaim/junit.py: requirements as test cases that any CI reads."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from xml.etree import ElementTree as ET
 
 from evals.reclaim_runs import Head, Nasty, ran
 from firsthand.evals.reclaim import tables
-from firsthand.evals.reclaim.claims import claims
 from firsthand.evals.reclaim.junit import cut, junit
+from firsthand.evals.reclaim.requirements import requirements
 from firsthand.evals.reclaim.validators import Check
 
 
 def made(names, memory, checks=()):
     found = ran(names, memory, "mine")[1]
-    own = claims(found, tables.tables(found), ("mine",))
+    own = requirements(found, tables.tables(found), ("mine",))
     return own, ET.fromstring(junit(own, checks).encode())
 
 
-def test_each_claim_is_a_test_case_and_counts_add_up():
-    """The suite of a memory holds its claims by experiment and name, and a failure for each broken one."""
+def test_each_requirement_is_a_test_case_and_counts_add_up():
+    """The suite of a memory holds its requirements by experiment and name, and a failure for each broken one."""
     checks = (Check("it has a cliff", 2, ()), Check("nothing is there", 0, ()))
     own, tree = made(("disposition", "completeness"), Head, checks)
     mine, itself = tree.findall("testsuite")

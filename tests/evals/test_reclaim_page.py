@@ -59,7 +59,7 @@ def test_links_lead_to_what_the_page_has():
     """Each link of the contents leads to a heading of the page."""
     seen = Seen(page(report(ALL, Head, "head", 1)))
     wanted = [one["href"][1:] for tag, one in seen.tags if tag == "a"]
-    assert wanted == [*ALL, "claims", "failing"]
+    assert wanted == [*ALL, "requirements", "failing"]
     assert set(wanted) <= {one.get("id") for _, one in seen.tags}
 
 
@@ -116,12 +116,12 @@ def test_a_session_that_is_said_in_other_words_now_is_not_shown_as_the_one_that_
     assert "The session, 11 messages" not in page(old)
 
 
-def test_claims_checks_and_an_empty_run_are_told():
-    """Broken claims are listed, checks are told with their verdict, and a run without items is a page too."""
+def test_requirements_checks_and_an_empty_run_are_told():
+    """What is not met is listed, checks are told with their verdict, and a run without items is a page too."""
     checks = (Check("it has a cliff", 2, ()), Check("it has none", 2, ("x",)))
     text = page(replace(report(ALL, Head, "head", 1), checks=checks))
     assert "it has a cliff: holds (n = 2)" in text
     assert "1 of 2 hold." in text
-    assert "<th>broken claim</th>" in text
-    empty = replace(report(ALL, Head, "head", 1), items=(), tables=(), claims=(), checks=())
+    assert "<th>not met</th>" in text
+    empty = replace(report(ALL, Head, "head", 1), items=(), tables=(), requirements=(), checks=())
     assert Seen(page(empty)).open == []

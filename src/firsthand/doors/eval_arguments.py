@@ -155,7 +155,7 @@ def _kept(one: argparse.ArgumentParser) -> None:
     _out(kept, "keep items, tables and report here; else in the store's folder, if any")
     kept.add_argument("--resume", action="store_true", help="ask only what was not asked before")
     kept.add_argument("--html", metavar="FILE", help="a report of one page, with figures")
-    kept.add_argument("--junit", metavar="FILE", help="a test case for each claim, for CI")
+    kept.add_argument("--junit", metavar="FILE", help="a test case for each requirement, for CI")
     kept.add_argument("--badge", metavar="FILE", help="an SVG of one line, and its Markdown")
     kept.add_argument(
         "--fail-under", type=decimal(0, 1), metavar="X",

@@ -28,7 +28,6 @@ from firsthand.errors import InvalidArgument
 from firsthand.evals import registry
 from firsthand.evals.reclaim import (
     badge,
-    claims,
     experiments,
     figures,
     files,
@@ -37,6 +36,7 @@ from firsthand.evals.reclaim import (
     own,
     page,
     readers,
+    requirements,
     run,
     tables,
     validators,
@@ -125,7 +125,7 @@ def _run(asked: _Asked, chosen: argparse.Namespace, out: Output) -> Outcome:
 
 def _report(asked: _Asked, found: Sequence[Item], chosen: argparse.Namespace) -> Report:
     made = tables.tables(found)
-    least = chosen.fail_under if chosen.fail_under is not None else claims.LEAST
+    least = chosen.fail_under if chosen.fail_under is not None else requirements.LEAST
     # The checks know what the paper's notes come to at the paper's budgets, with all source in one place.
     as_in_paper = chosen.budget is None and not chosen.corrections and asked.reader.name == "recomputing"
     checks = validators.validate(found, [one.problem for one in asked.cases]) if as_in_paper else ()
@@ -139,7 +139,7 @@ def _report(asked: _Asked, found: Sequence[Item], chosen: argparse.Namespace) ->
         ("at least", f"{least:g} of the items"), ("date", str(moment.now())[:10]), ("firsthand", __version__),
     )  # fmt: skip
     return Report(
-        tuple(found), made, claims.claims(found, made, asked.names, least), checks, asked.names,
+        tuple(found), made, requirements.requirements(found, made, asked.names, least), checks, asked.names,
         own.by_key(asked.cases, lambda one: items.key(one, asked.reader)), about,
     )  # fmt: skip
 
@@ -150,8 +150,8 @@ def _show(report: Report, out: Output) -> None:
             out.json({"item": asdict(item)})
         for table in report.tables:
             out.json({"table": tables.as_json(table)})
-        for claim in report.claims:
-            out.json({"claim": {**asdict(claim), "broken": [one.key for one in claim.broken]}})
+        for requirement in report.requirements:
+            out.json({"requirement": {**asdict(requirement), "broken": [one.key for one in requirement.broken]}})
         for check in report.checks:
             out.json({"check": asdict(check)})
         return
@@ -162,10 +162,10 @@ def _show(report: Report, out: Output) -> None:
         for line in (*figures.lines(table), ""):
             out.line(shown(line))
     for name, cell in figures.scores(report.items, report.names).items():
-        own = [claim for claim in report.claims if claim.memory == name]
-        broken = sum(not claim.held for claim in own)
+        own = [requirement for requirement in report.requirements if requirement.memory == name]
+        broken = sum(not requirement.held for requirement in own)
         out.line(f"{shown(name)}: brought back {figures.figure(cell, 'reclaim')} of n = {cell.n:,} items; new wrong "
-                 f"values {cell.silent}; {broken} of {len(own)} claims broken")  # fmt: skip
+                 f"values {cell.silent}; {broken} of {len(own)} requirements not met")  # fmt: skip
         for fault in list(dict.fromkeys(one.fault for one in report.items if one.fault))[:3]:
             out.warn(shown(fault))
         if cell.over:
@@ -184,7 +184,7 @@ def _write(report: Report, asked: _Asked, chosen: argparse.Namespace, out: Outpu
     if chosen.html:
         Path(chosen.html).expanduser().write_text(told, encoding="utf-8")
     if chosen.junit:
-        Path(chosen.junit).expanduser().write_text(junit.junit(report.claims, report.checks), encoding="utf-8")
+        Path(chosen.junit).expanduser().write_text(junit.junit(report.requirements, report.checks), encoding="utf-8")
     if chosen.badge:
         for cell in figures.scores(report.items, asked.names).values():
             file = Path(chosen.badge).expanduser()

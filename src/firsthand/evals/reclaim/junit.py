@@ -1,4 +1,4 @@
-"""Claims as JUnit XML, which continuous integration shows: a test case for each, a failure with its item.
+"""Requirements as JUnit XML, which continuous integration shows: a test case for each, a failure with its item.
 
 The invariant: what a memory wrote reaches the file escaped, and no sign that XML forbids
 stands in it.
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from firsthand.evals.reclaim.claims import Claim
 from firsthand.evals.reclaim.items import Item
+from firsthand.evals.reclaim.requirements import Requirement
 from firsthand.evals.reclaim.validators import Check
 from firsthand.printable import shown
 from firsthand.value import value
@@ -19,11 +19,11 @@ TEXT_CHARACTERS_MAX = 2_000
 """Of what was carried and replied, in a failure."""
 
 
-def junit(claims: Sequence[Claim], checks: Sequence[Check]) -> str:
+def junit(requirements: Sequence[Requirement], checks: Sequence[Check]) -> str:
     """Write the file: a suite for each memory, and one for the checks of the evaluation itself."""
     suites = [
-        _Suite(f"reclaim {memory}", tuple(_case(one) for one in claims if one.memory == memory))
-        for memory in dict.fromkeys(one.memory for one in claims)
+        _Suite(f"reclaim {memory}", tuple(_case(one) for one in requirements if one.memory == memory))
+        for memory in dict.fromkeys(one.memory for one in requirements)
     ]
     suites += [_Suite("reclaim, the evaluation itself", tuple(_check(one) for one in checks))] if checks else []
     tests, failures = sum(len(one.cases) for one in suites), sum(one.failures for one in suites)
@@ -57,13 +57,13 @@ class _Suite:
         return f"<testsuite name={_attribute(self.name)} {head}>\n{body}\n</testsuite>"
 
 
-def _case(claim: Claim) -> _Case:
-    where = f"reclaim.{claim.experiment}" if claim.experiment else "reclaim"
-    head = f"<testcase classname={_attribute(where)} name={_attribute(claim.name)}"
-    if claim.held:
+def _case(requirement: Requirement) -> _Case:
+    where = f"reclaim.{requirement.experiment}" if requirement.experiment else "reclaim"
+    head = f"<testcase classname={_attribute(where)} name={_attribute(requirement.name)}"
+    if requirement.held:
         return _Case(f"{head}/>", held=True)
-    told = _text("\n\n".join((claim.found, *(failure(one) for one in claim.broken[:1]))))
-    message = _attribute(f"{claim.found} (n = {claim.n})")
+    told = _text("\n\n".join((requirement.found, *(failure(one) for one in requirement.broken[:1]))))
+    message = _attribute(f"{requirement.found} (n = {requirement.n})")
     return _Case(f"{head}><failure message={message}>{told}</failure></testcase>", held=False)
 
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from firsthand.evals.reclaim import drift, pictures, scoring
-from firsthand.evals.reclaim.claims import Claim
 from firsthand.evals.reclaim.figures import ABOUT, HEADS, figure, pair_line, scores
 from firsthand.evals.reclaim.items import Case, Item, sha256
 from firsthand.evals.reclaim.junit import cut
 from firsthand.evals.reclaim.page_style import OUTCOMES, SERIES, STYLE
+from firsthand.evals.reclaim.requirements import Requirement
 from firsthand.evals.reclaim.tables import Cell, Table
 from firsthand.evals.reclaim.validators import Check
 from firsthand.printable import shown
@@ -45,7 +45,7 @@ class Report:
 
     items: tuple[Item, ...]
     tables: tuple[Table, ...]
-    claims: tuple[Claim, ...]
+    requirements: tuple[Requirement, ...]
     checks: tuple[Check, ...]
     names: tuple[str, ...]
     cases: Mapping[str, Case]
@@ -58,7 +58,7 @@ def page(report: Report) -> str:
     parts = [
         f"<h1>{_plain(title)}</h1>",
         _WHAT, *_cards(report), _contents(report), _key(), *(_table(one, report.names) for one in report.tables),
-        *_claims(report.claims), *_checks(report.checks), *_failing(report), _foot(report),
+        *_requirements(report.requirements), *_checks(report.checks), *_failing(report), _foot(report),
     ]  # fmt: skip
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -74,10 +74,10 @@ def _cards(report: Report) -> Iterator[str]:
     """Write one card for each memory under test: all of its items together."""
     yield '<div class="cards">'
     for name, cell in scores(report.items, report.names).items():
-        own = [claim for claim in report.claims if claim.memory == name]
-        broken = sum(not claim.held for claim in own)
-        verdict = f'<span class="bad">{broken} of {len(own)} claims are broken</span>' if broken else (
-            f'<span class="good">all {len(own)} claims hold</span>')  # fmt: skip
+        own = [requirement for requirement in report.requirements if requirement.memory == name]
+        broken = sum(not requirement.held for requirement in own)
+        verdict = f'<span class="bad">{broken} of {len(own)} requirements are not met</span>' if broken else (
+            f'<span class="good">all {len(own)} requirements are met</span>')  # fmt: skip
         told = [
             f"new wrong values: {cell.silent}", f"stale values: {cell.attractor}", f"abstained: {cell.abstained}",
             f"cut to the budget: {cell.over} of {cell.n:,} items",
@@ -94,7 +94,7 @@ def _cards(report: Report) -> Iterator[str]:
 
 def _contents(report: Report) -> str:
     links = [f'<a href="#{_plain(one.name)}">{_plain(one.name.replace("_", " "))}</a>' for one in report.tables]
-    links += ['<a href="#claims">claims</a>'] if report.claims else []
+    links += ['<a href="#requirements">requirements</a>'] if report.requirements else []
     links += ['<a href="#failing">items that failed</a>'] if report.names else []
     return f"<nav>{' '.join(links)}</nav>"
 
@@ -157,24 +157,25 @@ def _row(cell: Cell, table: Table, names: Sequence[str]) -> str:
     return f"<tr{own}>{''.join(told)}</tr>"
 
 
-# claims, checks, items -----------------------------------------------------------------------------
+# requirements, checks, items -----------------------------------------------------------------------------
 
 
-def _claims(claims: Sequence[Claim]) -> Iterator[str]:
-    if not claims:
+def _requirements(requirements: Sequence[Requirement]) -> Iterator[str]:
+    if not requirements:
         return
-    broken = [claim for claim in claims if not claim.held]
-    yield f'<h2 id="claims">Claims</h2><p>{len(claims) - len(broken):,} of {len(claims):,} hold.</p>'
+    broken = [requirement for requirement in requirements if not requirement.held]
+    yield f'<h2 id="requirements">Requirements</h2><p>{len(requirements) - len(broken):,} of {len(requirements):,} are met.</p>'
     if broken:
         rows = "".join(
             f"<tr><td>{_plain(one.memory)}</td><td>{_plain(one.experiment)}</td><td>{_plain(one.name)}</td>"
             f'<td class="bad">{_plain(one.found)}</td><td class="number">{one.n:,}</td></tr>'
             for one in broken
         )
-        head = '<tr><th>memory</th><th>experiment</th><th>broken claim</th><th>found</th><th class="number">n</th></tr>'
+        heads = "".join(f"<th>{one}</th>" for one in ("memory", "experiment", "not met", "found"))
+        head = f'<tr>{heads}<th class="number">n</th></tr>'
         body = f'<div class="wide"><table><thead>{head}</thead><tbody>{rows}</tbody></table></div>'
         folded = len(broken) > ROWS_OPEN_MAX
-        yield f"<details><summary>{len(broken):,} broken claims</summary>{body}</details>" if folded else body
+        yield f"<details><summary>{len(broken):,} that are not met</summary>{body}</details>" if folded else body
 
 
 def _checks(checks: Sequence[Check]) -> Iterator[str]:
