@@ -1,0 +1,419 @@
+r"""The facts of what somebody said: a logical key, its value, and where it stands in the bytes.
+
+    "The staging port is now 8443."            port staging = 8443     correction
+    "DB_HOST=db2.internal"                     db_host = db2.internal  config
+    "I need a hotel in the north for 3 nights" hotel area = north, hotel nights = 3     slot
+    "Forget about the newsletter."             newsletter              retraction
+
+A key is made of the words of what is spoken of, each in one spelling, in one order: "the
+port of staging" and "the staging port" are one. It begins with the scope that the facts
+are asked for (an agent, a project), since the port of one project is not that of another.
+
+The invariant: a fact's text stands in its event at the place that is told with it; what
+is quoted, fenced, pasted, asked or supposed gives none. The time taken grows with the
+length of the text.
+
+It does not know what is true, nor which fact takes the place of which: that is `sweep`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Literal
+
+from firsthand.event import Event, Kind, Trust
+from firsthand.notes.statements import stem, subject_of
+from firsthand.notes.values import Value, in_base, read
+from firsthand.task.constraints import is_constraint
+from firsthand.task.sentences import Sentence, said
+from firsthand.value import field, value
+
+Sort = Literal["assignment", "correction", "config", "slot", "retraction"]
+FACTS_OF_EVENT_MAX = 64
+KEY_WORDS_MAX = 6
+VALUE_CHARACTERS_MAX = 160
+TEXT_CHARACTERS_MAX = 300
+TELLING = frozenset({Kind.USER_MESSAGE, Kind.NOTE})
+"""Kinds that facts are taken from; whether one counts is a matter of its trust."""
+
+_compiled = cache(re.compile)
+
+
+@value
+class Fact:
+    """One fact as somebody said it.
+
+    Attributes:
+        key: the logical key, with its scope.
+        value: in one spelling, for comparing; empty for a retraction.
+        pointer: of the exact bytes that say it.
+        position: of its event.
+        text: these bytes, as text: the sentence.
+        sort: how it was said.
+        shown: the value as it was said.
+        before: the value that it says it takes the place of, in one spelling; empty when it says none.
+        importance: from 0 to 1.
+        possessive: it is said of somebody's own: "my", "our".
+    """
+
+    key: str
+    value: str
+    pointer: str
+    position: int
+    text: str
+    sort: Sort
+    shown: str = ""
+    before: str = ""
+    importance: float = 0.5
+    origin: str = ""
+    trust: Trust = Trust.UNTRUSTED
+    session: str = ""
+    possessive: bool = False
+
+    @property
+    def event(self) -> str:
+        """The pointer of its event."""
+        return self.pointer.partition("@")[0]
+
+    @property
+    def name(self) -> str:
+        """The key without its scope."""
+        return self.key.rpartition("/")[2]
+
+
+@value
+class _Said:
+    """What a sentence says of one thing, before it is given a place."""
+
+    words: str
+    shown: str
+    sort: Sort
+    before: str = ""
+    possessive: bool = False
+
+
+@value
+class Spoken:
+    """What a session has spoken of so far: the key last named, and the thing that is being arranged."""
+
+    key: str = ""
+    thing: str = ""
+
+
+def facts(events: Iterable[Event], *, scope: str = "") -> tuple[Fact, ...]:
+    """Give the facts of events, in order.
+
+    Args:
+        events: in order of position; of several sessions, if need be.
+        scope: what the keys begin with.
+    """
+    return tuple(Reading(scope).read(events))
+
+
+@value
+class Reading:
+    """Reads the facts of events one after the other; knows what each session has spoken of."""
+
+    scope: str = ""
+    spoken: dict[str, Spoken] = field(default_factory=dict)
+
+    def read(self, events: Iterable[Event]) -> Iterator[Fact]:
+        """Yield the facts of events, in order."""
+        for one in events:
+            if one.kind in TELLING and not one.erased and one.is_searchable and one.content:
+                yield from self._of_event(one)
+
+    def _of_event(self, one: Event) -> Iterator[Fact]:
+        text = one.text
+        before = self.spoken.get(one.session, Spoken())
+        found = 0
+        places = _Places(text)
+        for sentence in said(text):
+            for told in _told(sentence, before):
+                words = told.words or before.key
+                if not words or found >= FACTS_OF_EVENT_MAX:
+                    continue
+                found += 1
+                key = f"{self.scope}/{words}" if self.scope else words
+                before = Spoken(words, before.thing)
+                start, end = sentence.start, min(sentence.end, sentence.start + TEXT_CHARACTERS_MAX)
+                yield Fact(
+                    key, canonical(told.shown), f"fh:{one.id}@{places.of(start)}-{places.of(end)}", one.position,
+                    text[start:end], told.sort, told.shown, canonical(told.before), _importance(sentence, told),
+                    one.origin, one.trust, one.session, told.possessive,
+                )  # fmt: skip
+            before = Spoken(before.key, _thing(sentence.said) or before.thing)
+        self.spoken[one.session] = before
+
+
+class _Places:
+    """Places in bytes of places in a text."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._plain = text, text.isascii()
+
+    def of(self, place: int) -> int:
+        return place if self._plain else len(self._text[:place].encode("utf-8", "surrogatepass"))
+
+
+def canonical(shown: str) -> str:
+    """Give a value in one spelling: amounts with their unit, else small letters without frills."""
+    shown = shown.strip()
+    if not shown:
+        return ""
+    values = read(shown)
+    if len(values) == 1 and values[0].amount is not None and _is_all(values[0], shown):
+        unit, amount = in_base(values[0])
+        return f"{values[0].kind}:{amount}{f' {unit}' if unit else ''}"
+    plain = _compiled(r"[`\"'\u201c\u201d\u2018\u2019]+").sub("", shown).casefold()
+    return " ".join(_compiled(r"^(?:the|a|an|my|our|your) ").sub("", plain).split()).strip(" .,;:!")
+
+
+def _is_all(held: Value, shown: str) -> bool:
+    """Say whether a value is all that a text says, but for a word or two of how sure it is."""
+    rest = f"{shown[: held.start]} {shown[held.end :]}"
+    return len(subject_of(rest) - {"around", "about", "roughly", "exactly", "pm", "am"}) == 0
+
+
+def key_of(words: str) -> str:
+    """Give the key of what is spoken of: its words in one spelling and one order; empty when there are too many."""
+    plain = _compiled(r"'s\b").sub("", words.lower())
+    written = (one.rstrip(".-") for one in _compiled(r"[^\W_][\w.-]*").findall(plain))
+    found = {stem(one) for one in written if one not in _NO_KEY}
+    return " ".join(sorted(found)) if 0 < len(found) <= KEY_WORDS_MAX else ""
+
+
+# one sentence ----------------------------------------------------------------------------------------------
+
+_NO_KEY = frozenset(
+    """a an the my our your his her their its this that these those of for in on at to from by with and or new old
+    current currently latest updated final actual actually really now right correct which is are was be been i we
+    you it all total here there please then just also still so well ok okay yes no not instead""".split()  # noqa: SIM905 - so many quoted words are harder to read
+)
+_NO_THING = frozenset(
+    """it that this there he she they what who which problem issue question thing idea reason answer point error
+    goal plan problem result case way one something everything nothing anything difference first second next last
+    code output message file function test example step""".split()  # noqa: SIM905 - the same
+)
+_SUPPOSED = (
+    r"(?i)\?\s*\Z|\b(?:if|unless|whether|suppose|assum\w+|imagine|hypothetical\w*|would|could|might|maybe|perhaps|"
+    r"probably|example|e\.g|say,|as if|pretend|wish|hope|used to|was|were|had been|wenn|falls|si)\b"
+)
+_CUE = (
+    r"(?i)\b(?:now|actually|correction|corrected|instead|no longer|not anymore|any ?more|changed?|chang(?:e|ing)|moved|"
+    r"switch(?:ed)?|updated?|renamed|from now on|scratch that|i meant|i mean|sorry|rather|as of|migrated|rescheduled|"
+    r"postponed|pushed|shifted|extended|raised|lowered|increased|decreased|upgraded|downgraded|replaced|reached|grown|"
+    r"ab jetzt|jetzt|stattdessen|doch|desormais|d\u00e9sormais|maintenant|ahora|ya no)\b"
+)
+_NP = r"(?P<what>(?:[\w.'/\u2019+#-]+ ){0,6}?[\w.'/\u2019+#-]+)"
+_WHO = r"\b(?P<own>(?:my|our|the|his|her|their|its)\b|\w[\w-]*'s\b)"
+_ENDS = (
+    r"(?=\s*(?:[,;]|\.(?:\s|\Z)|[!?]|\Z|\s-\s|\(|\bbut\b|\bso\b|\bbecause\b|\bsince\b|\bas\b|\bwhich\b|\binstead\b|"
+    r"\brather than\b|\band\b|\bafter\b|\bwhile\b|\bthough\b|\bplease\b|\bnow\b|\bfrom now\b|\bany ?more\b|\bnot\b))"
+)
+_VALUE = rf"(?P<value>[^\s,;].{{0,{VALUE_CHARACTERS_MAX}}}?){_ENDS}"
+_ADVERB = r"(?:(?:now|actually|really|currently|already|just|in fact|still|officially) )?"
+_COPULA = (
+    rf"(?:{_WHO} ){_NP}(?: ?, ?| ){_ADVERB}(?:is|are|will be|should be|must be|has to be|needs to be|"
+    rf"is set to|equals|=|heisst|ist|est|es) {_ADVERB}"
+    rf"(?:(?:going to be|called|named|set to|at|on|due|due on|due by|scheduled for|scheduled on|around|about) )?"
+    rf"{_VALUE}"
+)
+_CHANGED = (
+    rf"(?:{_WHO} ){_NP} (?:has |have |had |was |were |is |are |got |been |recently |just |further |slightly ){{0,3}}"
+    r"(?:changed?|moved|switched|updated|renamed|shifted|migrated|rescheduled|postponed|pushed(?: back| forward| out)?|"
+    r"extended|raised|lowered|increased|decreased|reduced|improved|dropped|grown|grew|risen|rose|bumped|upgraded|"
+    rf"downgraded|corrected|set|went(?: up| down)?|reached) (?:slightly |again |back |further |out ){{0,2}}"
+    rf"(?:from (?P<before>[^\s,;].{{0,60}}?) )?(?:to|by|until|till) {_ADVERB}{_VALUE}"
+)
+_SET = (
+    r"(?:please |i |we |i've |we've |i have |we have |let's |can you |could you |then |and ){0,2}"
+    r"(?:set|chang(?:e|ed)|updat(?:e|ed)|mov(?:e|ed)|switch(?:ed)?|renam(?:e|ed)|reschedul(?:e|ed)|postpon(?:e|ed)|push(?:ed)?|"
+    rf"rais(?:e|ed)|lower(?:ed)?|increas(?:e|ed)|decreas(?:e|ed)|bump(?:ed)?|migrat(?:e|ed)|correct(?:ed)?) "
+    rf"(?:{_WHO} ){_NP} (?:from (?P<before>[^\s,;].{{0,60}}?) )?(?:to|until|till) {_ADVERB}{_VALUE}"
+)
+_FROM_TO = (
+    r"(?:i|we|they|let's|please)(?:'ve| have| had)? ?(?:just |also |now |finally ){0,2}"
+    r"(?:switched|switch|moved|migrated|changed|went|upgraded|downgraded) "
+    rf"(?:over )?from (?P<before>[^\s,;].{{0,60}}?) to {_VALUE}"
+)
+_IT = (
+    r"(?:no,? |sorry,? |actually,? |please |then |can you |could you |let's )*(?:change|make|set|move|switch|update) "
+    rf"(?:it|that|this) (?:to |at |on |be |a |an |the )?(?:now )?{_VALUE}"
+)
+_NOT_BUT = rf"(?:{_WHO} ){_NP} (?:is|are) not (?P<before>[^\s,;].{{0,60}}?),? (?:but|it's|it is) (?:rather )?{_VALUE}"
+_HAS = (
+    r"(?:my|our|the) (?P<what>(?:[\w.'-]+ ){0,4}[\w.'-]+) (?:now )?(?:has|contains|includes|holds|have) (?:now )?"
+    r"(?:a total of |about |around |over )?(?P<value>\d[\d,.]*) (?P<unit>[a-z]+)"
+)
+_RETRACT = (
+    r"(?:please )?(?:forget(?: about)?|drop|scrap|disregard|ignore|cancel) (?:the|my|our) "
+    r"(?P<what>(?:[\w.'/-]+ ){0,5}?[\w.'/-]+)"
+    r"(?: (?:that|i|we) [^,.]{0,60}| completely| entirely| altogether| for good)?[.!]?\Z|"
+    r"(?:the|my|our) (?P<gone>(?:[\w.'/-]+ ){0,5}?[\w.'/-]+) (?:is|are) (?:no longer (?:needed|used|relevant|valid|"
+    r"planned|there|in use)|obsolete|cancell?ed|gone|off the table)\b"
+)
+_CONFIG = (
+    r"(?:export |set |ENV |let |const |- |\+ ?)?(?P<what>[A-Za-z_][\w.-]{0,60})(?P<sign>\s?=\s?|: ?)"
+    r"(?P<value>[\"'`]?[^\s=\"'`][^=\"'`]{0,100}?[\"'`]?)[,;]?\Z"
+)
+_IS_NAME = r"[_.\d-]|\A[A-Z0-9_]{2,}\Z|[a-z][A-Z]"
+_ATTRIBUTES = (
+    r"\b(?:port|url|host\w*|name|password|path|folder|branch|version|deadline|due|date|time|e-?mail|address|phone|number|"
+    r"budget|price|cost|rent|salary|timeout|limit|threshold|database|db|region|server|colou?r|size|language|framework|"
+    r"birthday|age|city|job|title|model|key|id|account|target|owner|lead|manager|contact|flight|hotel|doctor|teacher|"
+    r"dentist|favou?rite|preferred|rate|code|locale|currency|theme|font|duration|length|weight|height|capacity|endpoint|"
+    r"domain|ip|bucket|queue|topic|channel|licen[cs]e|interval|count|retries|replicas|editor|shell|os|timezone|zone)\b"
+)
+
+
+def _told(sentence: Sentence, spoken: Spoken) -> Iterator[_Said]:
+    """Yield what a sentence says of one thing or another."""
+    text = _compiled(r"\s+").sub(" ", sentence.text).replace("\u2019", "'")
+    if len(sentence.said) < len(text) // 2:
+        return  # most of it is a quotation
+    config = _config(text)
+    if config is not None:
+        yield config
+        return
+    slots = list(_slots(text, spoken))
+    if slots and _compiled(f"(?i){_IT}").match(text):  # "make that 4 nights" is of what is arranged
+        yield from slots
+        return
+    heard = list(_assigned(text, spoken))
+    yield from heard or slots
+
+
+def _config(text: str) -> _Said | None:
+    match = _compiled(_CONFIG).match(text)
+    if match is None:
+        return None
+    name, held = match["what"], match["value"].strip("\"'`")
+    is_name = _compiled(_IS_NAME).search(name) is not None
+    if match["sign"].strip() == ":" and not (is_name or _compiled(r"(?:[\d.]+\w{0,3}|true|false|/\S+)\Z").match(held)):
+        return None
+    if len(held.split()) > 4 or _compiled(_NO_CONFIG).match(name):
+        return None
+    return _Said(name.lower(), held, "config")
+
+
+_NO_CONFIG = r"(?i)(?:https?|note|todo|step|day|q\d*|a\d*|re|ps|fyi|question|answer|\d+)\Z"
+
+
+def _assigned(text: str, spoken: Spoken) -> Iterator[_Said]:
+    """Yield what a sentence assigns, corrects or takes back."""
+    gone = _compiled(rf"(?i){_RETRACT}").match(text)
+    if gone is not None:
+        words = key_of(gone["what"] or gone["gone"])
+        if words:
+            yield _Said(words, "", "retraction")
+        return
+    if _compiled(_SUPPOSED).search(text):
+        return
+    for pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _IT, _HAS, _COPULA):
+        match = _compiled(_GATES[pattern]).search(text) and _compiled(f"(?i){pattern}").search(text)
+        if match:
+            told = _of_match(match.groupdict(), text, pattern, spoken)
+            if told is not None:
+                yield told
+                return
+
+
+_GATES = {
+    _CHANGED: r"(?i)\b(?:to|by|until|till)\b", _SET: r"(?i)\b(?:to|until|till)\b", _NOT_BUT: r"(?i)\bnot\b",
+    _FROM_TO: r"(?i)\bfrom\b", _IT: r"(?i)\b(?:it|that|this)\b", _HAS: r"\d",
+    _COPULA: r"(?i)\b(?:is|are|be|equals|ist|est|es)\b|'s |=",
+}  # fmt: skip
+"""What a text must have before a pattern is tried on it: most have nothing of the kind."""
+
+
+def _of_match(found: dict[str, str | None], text: str, pattern: str, spoken: Spoken) -> _Said | None:
+    """Make what a pattern found into what is said; None when it is no fact."""
+    own, what, shown = found.get("own") or "", found.get("what") or "", (found.get("value") or "").strip()
+    own = own.lower()
+    named = f"{own} {what}" if own.endswith("s") and own not in {"his", "its"} else what
+    if found.get("unit"):
+        named = f"{what} {found['unit']}"
+    words = key_of(named)
+    head = (what.split() or [""])[-1].lower()
+    if head in _NO_THING or (what and not words) or not shown or len(shown.split()) > 8:
+        return None
+    if not what and pattern is _IT and not spoken.key:
+        return None
+    if not what and pattern is _FROM_TO:
+        words = f"instead of {key_of(found.get('before') or '')}"  # the value that it names says what is meant
+    explicit = pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _IT) or _compiled(_CUE).search(text) is not None
+    typed = canonical(shown) != shown.casefold() or _compiled(_ATTRIBUTES).search(what.lower()) is not None
+    if not explicit and not typed and own not in {"my", "our"}:
+        return None  # "the food is great" says nothing that could be looked up
+    if shown.split()[0].lower() in _NO_VALUE:
+        return None
+    return _Said(
+        words, shown, "correction" if explicit else "assignment", (found.get("before") or "").strip(),
+        own in {"my", "our"},
+    )  # fmt: skip
+
+
+_NO_VALUE = frozenset(
+    """not very too so that what how why when where to going getting still being also working
+    failing broken wrong fine good great ok okay done ready missing there here no better worse important correct
+    right difficult hard easy clear unclear slow fast nice bad""".split()  # noqa: SIM905 - the same
+)
+
+
+# slots -----------------------------------------------------------------------------------------------------
+
+_THINGS = (
+    r"(?i)\b(hotel|guest ?house|hostel|apartment|room|restaurant|table|train|taxi|cab|flight|bus|museum|attraction|"
+    r"college|cinema|theatre|park|appointment|meeting|call|reservation|booking|trip|tour|event|party|order|delivery)s?\b"
+)
+_SAME_THING = {"guesthouse": "hotel", "guest house": "hotel", "hostel": "hotel", "room": "hotel", "table": "restaurant",
+               "cab": "taxi", "museum": "attraction", "college": "attraction", "cinema": "attraction",
+               "theatre": "attraction", "park": "attraction"}  # fmt: skip
+_NUMBER = r"(\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_SLOTS: tuple[tuple[str, str], ...] = (
+    ("people", rf"(?i)\b{_NUMBER} (?:people|persons?|guests?|tickets?|of us|adults?|seats?|passengers?)\b"),
+    ("nights", rf"(?i)\b{_NUMBER} (?:nights?)\b"),
+    ("stars", rf"(?i)\b{_NUMBER}[ -]?stars?\b"),
+    ("day", r"(?i)\b(monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"),
+    (
+        "time",
+        r"(?i)\b(?:at|by|after|before|around|to|for|about|until) (\d{1,2}[:.]\d\d(?: ?[ap]\.?m)?|\d{1,2} ?[ap]\.?m)\b",
+    ),
+    ("price range", r"(?i)\b(cheap|moderate(?:ly)?|expensive|inexpensive|mid-?range)\b"),
+    ("area", r"(?i)\b(?:in|of|on|at|to) (?:the )?(?:city )?(north|south|east|west|centre|center)\b"),
+)
+"""What is arranged of a thing, by the name of what it says; the value is the group."""
+_SPELLED = {"moderately": "moderate", "center": "centre", "inexpensive": "cheap"}
+_ANOTHER = r"(?i)\b(?:also|another|too|as well|both|either|or)\b"
+
+
+def _thing(text: str) -> str:
+    """Name the thing that a sentence arranges, the first one; empty when it names none."""
+    match = _compiled(_THINGS).search(text)
+    if match is None:
+        return ""
+    named = match[1].lower()
+    return _SAME_THING.get(named, named)
+
+
+def _slots(text: str, spoken: Spoken) -> Iterator[_Said]:
+    """Yield what a sentence says of the thing that is being arranged."""
+    thing = _thing(text) or spoken.thing
+    if not thing or text.count(" ") > 60:
+        return
+    for name, pattern in _SLOTS:
+        found = [match[1] for match in _compiled(pattern).finditer(text)]
+        if len(set(found)) == 1:  # "Friday or Saturday" sets neither
+            shown = found[0].lower()
+            yield _Said(f"{thing} {name}", _SPELLED.get(shown, shown), "slot")
+
+
+def _importance(sentence: Sentence, told: _Said) -> float:
+    """Say how much a fact matters, from 0 to 1: rules and corrections more, what was arranged for a day less."""
+    matters = {"correction": 0.6, "config": 0.6, "assignment": 0.5, "retraction": 0.4, "slot": 0.3}[told.sort]
+    matters += 0.2 if is_constraint(sentence.said) else 0.0
+    matters += 0.1 if told.possessive else 0.0
+    return round(min(1.0, matters + (0.05 if any(map(str.isdigit, told.shown)) else 0.0)), 2)

@@ -1,0 +1,130 @@
+"""Decides by rule which fact takes the place of which (total-recall 8.3, A.3), without a model.
+
+    correction   it says so itself ("now", "changed to", "no longer") of the same key
+    from to      it names the value that it takes the place of, and one fact alone has it
+    config       a line of the same name
+    slot         what is arranged of the same thing, in the same session
+    assignment   the same attribute said again: in the same session, or of one's own
+    retraction   it is taken back
+
+The invariant: only what a user said by trust decides, whatever else says; a fact never
+takes the place of a later one; what was decided once and undone is not decided again;
+the same facts give the same decisions, under the same ids.
+
+It does not know what is true: where two facts of one key differ and no rule joins them,
+both stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from firsthand.consolidate.keys import Fact
+from firsthand.consolidate.ledger import Action, Decision, Ledger
+from firsthand.event import Trust, derived_id
+
+FROM_TO_VALUE_CHARACTERS_MIN = 2
+"""A shorter value is named by many facts."""
+
+
+def by_rule(window: Sequence[Fact], working: Mapping[str, Fact], ledger: Ledger | None = None) -> tuple[Decision, ...]:
+    """Decide on new facts, in order.
+
+    Args:
+        window: the new facts, in order of position.
+        working: the newest fact that stands, by key.
+        ledger: what was decided before; None for nothing.
+    """
+    standing = dict(working)
+    decided: list[Decision] = []
+    for new in window:
+        if new.trust is not Trust.TRUSTED:
+            continue
+        old = _meant(new, standing)
+        rule = "" if old is None else _rule(new, old)
+        if old is not None and rule:
+            made = _decision(new, old, rule)
+            if ledger is None or (made.key, made.target, made.by_fact) not in ledger.refused:
+                decided.append(made)
+            if new.sort == "retraction" or old.key != new.key:
+                standing.pop(old.key, None)
+        if new.sort != "retraction" and new.name:
+            standing[new.key] = new
+    return tuple(decided)
+
+
+def working_set(facts: Sequence[Fact], ledger: Ledger) -> dict[str, Fact]:
+    """Give the newest fact that stands of each key, of those that a user said."""
+    return {one.key: one for one in facts if one.sort != "retraction" and counts(one) and ledger.standing(one)}
+
+
+def counts(fact: Fact) -> bool:
+    """Say whether a fact may stand in a digest: a user said it, by trust."""
+    return fact.trust is Trust.TRUSTED
+
+
+def _meant(new: Fact, standing: Mapping[str, Fact]) -> Fact | None:
+    """Find the fact that a new one is about; None when there is none, or it is not clear which."""
+    same = standing.get(new.key)
+    if same is not None and same.position <= new.position and not (new.before and new.before != same.value):
+        return same
+    if new.before and len(new.before) >= FROM_TO_VALUE_CHARACTERS_MIN:
+        named = [one for one in standing.values() if one.value == new.before and one.session == new.session]
+        named = named or [one for one in standing.values() if one.value == new.before]
+        return named[0] if len(named) == 1 else None
+    if new.sort != "correction" or not new.name:
+        return None
+    words = set(new.name.split())
+    wider = [
+        one
+        for one in standing.values()
+        if one.session == new.session and one.sort in {"assignment", "correction"} and words < set(one.name.split())
+    ]
+    return wider[0] if len(wider) == 1 and _alike(new, wider[0]) else None
+
+
+def _rule(new: Fact, old: Fact) -> str:
+    """Name the rule by which a new fact takes the place of an old one; empty for none."""
+    if new.sort == "retraction":
+        return "retraction"
+    if new.value == old.value or not _alike(new, old):
+        return ""
+    if new.before and new.before == old.value:
+        return "from-to"
+    if new.sort == "correction":
+        return "correction"
+    if new.sort == old.sort == "config":
+        return "config"
+    if new.sort == old.sort == "slot":
+        return "slot" if new.session == old.session else ""
+    if new.sort == "assignment" and old.sort in {"assignment", "correction"}:
+        return "assignment" if new.session == old.session or (new.possessive and old.possessive) else ""
+    return ""
+
+
+def _alike(new: Fact, old: Fact) -> bool:
+    """Say whether two values are of one kind: a time does not take the place of a name."""
+    kinds = [one.value.partition(":")[0] if ":" in one.value else "" for one in (new, old)]
+    return kinds[0] == kinds[1] or new.sort == "config"
+
+
+def _decision(new: Fact, old: Fact, rule: str) -> Decision:
+    action: Action = "tombstone" if new.sort == "retraction" else "supersede"
+    by_fact = "" if action == "tombstone" else new.pointer
+    parts = (action, old.key, old.pointer, new.pointer)
+    identity = derived_id(None, b"decision", *(part.encode("utf-8", "surrogatepass") for part in parts))
+    return Decision(
+        identity, action, old.key, old.pointer, by_fact, REASONS[rule], (new.pointer, old.pointer),
+        f"rule:{rule}", new.position,
+    )  # fmt: skip
+
+
+REASONS = {
+    "retraction": "the user took it back",
+    "from-to": "the user named the value that it takes the place of",
+    "correction": "the user said that it has changed",
+    "config": "the user gave the same line another value",
+    "slot": "the user arranged it otherwise in the same session",
+    "assignment": "the user gave the same attribute another value",
+}
+"""Why, by rule; without the values, which stand in the facts."""

@@ -1,0 +1,80 @@
+"""The sweep: reads what users said, and decides which fact takes the place of which (total-recall 8.3, A.3).
+
+The invariant: the facts of a scope are read anew from the log each time, so that two
+sweeps make the decisions of one, whenever each of them ran; all decisions of a sweep
+come into the log at once or not at all; the log's other events are not touched.
+
+It decides nothing itself: that is the reconciler, by default by rule and without a model.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from firsthand.consolidate.keys import TELLING, Fact, Reading
+from firsthand.consolidate.ledger import Decision
+from firsthand.consolidate.reconcile import AddAll, Reconciler
+from firsthand.consolidate.sweep import counts
+from firsthand.lifecycle.ledger_log import DECISIONS_MAX, LedgerLog
+from firsthand.noting import NOTES
+from firsthand.value import value
+
+if TYPE_CHECKING:
+    from firsthand.event import Event
+    from firsthand.memory import Memory
+
+
+@value
+class Swept:
+    """What a sweep did.
+
+    Attributes:
+        facts: how many there are up to where it read, those that do not count among them.
+        decided: the decisions that are new, in order.
+        through: the position of the last event that it read.
+        left_out: sentences on what was not done.
+    """
+
+    facts: int
+    decided: tuple[Decision, ...]
+    through: int
+    left_out: tuple[str, ...] = ()
+
+
+def sweep(memory: Memory, agent: str = "", *, reconciler: Reconciler | None = None, as_of: int | None = None) -> Swept:
+    """Decide which facts of an agent take the place of which, and keep the decisions.
+
+    Args:
+        agent: whose sessions are read; empty takes all of the namespace, as of one project.
+        reconciler: decides; None is `AddAll`, by rule.
+        as_of: read no event behind this position.
+    """
+    log = LedgerLog(memory)
+    told = facts_of(memory, agent, as_of=as_of)
+    ledger = log.at()
+    decided = (reconciler or AddAll()).sweep([one for one in told if counts(one)], {}, ledger)
+    there = {one.id for one in log.decisions()}
+    new = [one for one in decided if one.id not in there]
+    left_out: tuple[str, ...] = ()
+    if len(new) > DECISIONS_MAX:
+        left_out = (f"{len(new) - DECISIONS_MAX:,} more decisions are due; sweep again",)
+    kept = log.keep(new[:DECISIONS_MAX])
+    return Swept(len(told), kept, told[-1].position if told else 0, left_out)
+
+
+def facts_of(memory: Memory, agent: str = "", *, as_of: int | None = None) -> tuple[Fact, ...]:
+    """Give the facts of an agent's sessions, or of all of the namespace, in order of position."""
+    one = memory.agent(agent) if agent else None
+    sessions = frozenset((*one.sessions(), one.session, NOTES)) if one is not None else None
+    wanted = (event for event in _telling(memory, as_of) if sessions is None or event.session in sessions)
+    return tuple(Reading(agent).read(wanted))
+
+
+def _telling(memory: Memory, as_of: int | None) -> Iterator[Event]:
+    """Yield the events that facts are taken from, in order of position."""
+    before = None if as_of is None else as_of + 1
+    return heapq.merge(
+        *(memory.events(kind=one, before=before) for one in sorted(TELLING)), key=lambda one: one.position
+    )
