@@ -57,7 +57,7 @@ ROOMS_OF_THEIR_OWN = {
 PURE = {
     "errors", "hashing", "value", "event", "moment", "pointer",
     "tokens", "fence", "printable", "answer", "record", "window",
-    "task", "compact", "pack", "formats", "anatomy", "notes",
+    "task", "compact", "pack", "formats", "anatomy", "notes", "consolidate",
 }  # fmt: skip
 PURE_MAY_NOT_IMPORT = {"apsw", "socket", "subprocess", "sqlite3", "pathlib", "tempfile", "shutil"}
 

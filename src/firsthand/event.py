@@ -53,7 +53,7 @@ class Kind(IntEnum):
     ATTACHMENT = 12  # an image, document or other file of a message
     DOCUMENT = 13  # a text that is no dialogue: a mail, a page
     EPISODE = 14
-    LEDGER = 15
+    LEDGER = 15  # one decision on which fact takes the place of which; pointers, not their words
     ERASURE = 16
     SESSION = 17  # what a host says about the session itself: model, folder, settings
     OTHER = 18  # kept verbatim, not understood
@@ -66,7 +66,7 @@ class Kind(IntEnum):
         return self.name.lower()
 
 
-UNSEARCHABLE = frozenset({Kind.RECEIPT, Kind.ANATOMY, Kind.INJECTION})
+UNSEARCHABLE = frozenset({Kind.RECEIPT, Kind.ANATOMY, Kind.INJECTION, Kind.LEDGER})
 """Kinds that repeat what other events say: recall would find the copy instead of the source."""
 INJECTED = "injected"
 """The fact in an event's meta which says that Firsthand itself put its words there (DESIGN 2.9)."""
