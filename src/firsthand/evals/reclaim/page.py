@@ -164,7 +164,8 @@ def _requirements(requirements: Sequence[Requirement]) -> Iterator[str]:
     if not requirements:
         return
     broken = [requirement for requirement in requirements if not requirement.held]
-    yield f'<h2 id="requirements">Requirements</h2><p>{len(requirements) - len(broken):,} of {len(requirements):,} are met.</p>'
+    met = len(requirements) - len(broken)
+    yield f'<h2 id="requirements">Requirements</h2><p>{met:,} of {len(requirements):,} are met.</p>'
     if broken:
         rows = "".join(
             f"<tr><td>{_plain(one.memory)}</td><td>{_plain(one.experiment)}</td><td>{_plain(one.name)}</td>"
