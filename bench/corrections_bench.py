@@ -20,10 +20,11 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
 from firsthand import Kind, Memory, check_correction
-from firsthand.evals.reclaim import corrections, drift, tasks
+from firsthand.evals.reclaim import corrections, drift, multiwoz, tasks
 from firsthand.evals.reclaim.tasks import Problem, Purchase
 from firsthand.evals.stats import rate
 from firsthand.lifecycle.implicit import remind
@@ -32,7 +33,7 @@ from firsthand.notes.correction import correction_of
 from timing import percentile
 
 SEED = 23
-PROBLEMS, OTHERS = 30, 40
+PROBLEMS, OTHERS, DIALOGUES = 30, 40, 60
 DEPTH = 2
 DEADLINE_MS = 10_000  # so that a busy machine leaves nothing out
 SORTS = {
@@ -78,6 +79,9 @@ def main() -> None:
     report(among(chosen.problems))
     print("\nordinary messages in the same stores, processor time of a whole reminder and of its part for corrections")
     ordinary()
+    if chosen.data is not None:
+        print(f"\nreal dialogues (MultiWOZ 2.1), one time misremembered, {DIALOGUES} of them")
+        report(dialogues(chosen.data / "multiwoz21" / "val.json.zip"))
     for name in chosen.sets if chosen.data is not None else ():
         real(chosen.data / name, name, show=chosen.show)
 
@@ -114,6 +118,20 @@ def among(number: int) -> dict[str, Tally]:
     return tallies
 
 
+def dialogues(file: Path) -> dict[str, Tally]:
+    """Ask every correction of a time that a user said in a real dialogue, and the agent got wrong."""
+    tallies: dict[str, Tally] = {}
+    for problem in multiwoz.problems(file, DIALOGUES, SEED):
+        with tempfile.TemporaryDirectory() as folder, Memory.open(folder, embedder="none") as memory:
+            said = memory.session("told", agent="helper")
+            for who, text in problem.session:
+                (said.user if who == "user" else said.agent)(text)
+            chat(memory)
+            for kind in (kind for kind in corrections.KINDS if kind != corrections.FALSE_LOCUS):
+                push(memory, problem, kind, tallies.setdefault(kind, Tally()))
+    return tallies
+
+
 def talk(memory: Memory, problem: Problem, session: str, wording: int) -> None:
     """Append the drift dialogue of a problem as a session."""
     said = memory.session(session, agent="helper")
@@ -134,8 +152,6 @@ def chat(memory: Memory) -> None:
 
 def push(memory: Memory, problem: Problem, kind: str, tally: Tally) -> None:
     """Say a correction in a new session, each of its messages after the one before it."""
-    if kind == corrections.FALSE_LOCUS and problem.family == tasks.DIALOGUE:
-        return
     session = f"now-{kind}-{problem.id}"
     now = memory.session(session, agent="helper")
     seen: tuple[str, ...] = ()
@@ -147,15 +163,22 @@ def push(memory: Memory, problem: Problem, kind: str, tally: Tally) -> None:
         now.user(message)
         text += found.text
         seen = (*seen, *found.pointers)
+    if problem.family == tasks.DIALOGUE:
+        told = [value for value in (found.judged.part_gives, found.judged.whole_gives) if value] if found.judged else []
+        tally.truth += any(value.kind == "time" and _clock(value.amount) == problem.answer for value in told)
     tally.asked += 1
     tally.shown += bool(text)
-    lines = sum(line.rstrip(".") in text for line in problem.source)
-    tally.whole += lines == len(problem.source)
+    said = (problem.answer.lstrip("0"),) if problem.family == tasks.DIALOGUE else problem.source
+    tally.whole += all(line.rstrip(".") in text for line in said)
     tally.sort += found.sort == SORTS[kind]
-    gives = found.judged.whole_gives if found.judged is not None else None
+    gives = found.judged.whole_gives if found.judged and problem.family != tasks.DIALOGUE else None
     tally.truth += gives is not None and (
         gives.text == problem.answer if gives.amount is None else float(gives.amount) == float(problem.answer)
     )
+
+
+def _clock(minutes: Fraction | None) -> str:
+    return "" if minutes is None else f"{int(minutes) // 60:02}:{int(minutes) % 60:02}"
 
 
 def report(tallies: dict[str, Tally]) -> None:

@@ -39,6 +39,8 @@ NONE = (
     "tell me if the total is wrong", "if this is wrong, revert it", "why is the total wrong?", "what went wrong",
     "use tabs, not spaces", "nothing is wrong", "I might be wrong", "double-check the tests",
     "the file is in the wrong folder", "set the port to 8080", "I am sure the tests pass", "the price is $5",
+    "What about the phrase \u201cthe total is wrong\u201d in the mail", "I'm not sure how to use the API",
+    "if the heading was `a`, not `b`, it would work",
     "```\nthe total is wrong\n```", "> the total is wrong", 'The log says "the total is wrong".',
 )  # fmt: skip
 

@@ -115,6 +115,9 @@ def test_an_answer_of_few_words_is_looked_up():
     assert [one.text for one in found.differing] == ["21:00"]
     assert judged("the table was booked for 21:30, not 21:00", told).sort == "agreeing value"
     assert judged("I am sure the table is at 20:00", told).sort == "contradicting value"
+    made_up = judged("The ticket here shows it, so the table is at 20:00.", told)
+    assert made_up.sort == "contradicting source"
+    assert [statements(told)[place].text for _, place in made_up.against] == ["Saturday at 21:30, please."]
 
 
 def test_a_value_that_was_said_in_two_ways_is_not_chosen():

@@ -118,7 +118,8 @@ class _Comparison:
         """Give all that the comparison shows."""
         given = self._given()
         agrees = None if given is None else self._agrees(given)
-        against = tuple(self._against())[:AGAINST_MAX]
+        against = tuple(self._against() if agrees is not False else [*self._against(), *self._against_value()])
+        against = against[:AGAINST_MAX]
         concluded = self._concluded()
         differing = tuple(one for one in concluded if self._differs(one))
         repeated = sum(set(self._texts(one.gives)) & set(self._texts(self.correction.gives)) != set() for one in
@@ -182,6 +183,8 @@ class _Comparison:
         claim = self.known.asked(about)
         if claim.needs and claim.how in {"span", "subtotal"}:
             return claim
+        if claim.needs and claim.how in {"sum of products", "average", "constraints"}:
+            return None  # it is the whole
         return self._said_of(about) if self.correction.names_value or self.correction.gives else None
 
     def _whole(self) -> Claim | None:
@@ -352,6 +355,12 @@ class _Comparison:
                 yield from (
                     (text, place) for place in self.known.clues if any(one in self.stored[place].text for one in names)
                 )
+
+    def _against_value(self) -> Iterator[tuple[str, int]]:
+        """Give the statements of a value that is looked up, where the message's evidence gives another one."""
+        looked_up = [one for one in (self.part, self.whole) if one is not None and one.how == "lookup"]
+        for text in self.correction.rests_on[:1]:
+            yield from ((text, place) for one in looked_up for place in one.needs)
 
     def _against_lines(self, one: Statement) -> Iterator[tuple[str, int]]:
         for fact in facts.facts_of(replace(one, asserts=""), 0):
