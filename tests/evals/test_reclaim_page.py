@@ -76,6 +76,7 @@ def test_what_a_memory_writes_stands_escaped_and_cut():
     told = " ".join(seen.text)
     assert "KeyError: '<b>gone</b>'" in told
     assert "Nasty raised in write()" in told
+    assert "The session was said in other words then" not in text
     assert re.search(r"carried: 600 characters, of 15,0\d\d that it wrote: cut", told)
 
 
@@ -102,6 +103,8 @@ def test_items_that_failed_are_shown_with_their_session():
     assert f"{len(failing):,} of the items of head." in text
     told = " ".join(Seen(text).text)
     first = found.cases[failing[0].key].problem
+    assert re.search(r"problem n0-2-0, family noisy, correction directed, depth 4, source at first, premise True, "
+                     r"budget 420, considered 2\b", told)  # fmt: skip
     assert all(line in told for line in first.source)
     assert first.premise in told
     assert failing[0].replies[-1] in told

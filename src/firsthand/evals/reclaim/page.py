@@ -221,7 +221,7 @@ def _item(item: Item, case: Case | None) -> str:
     told = item.parameters
     where = ", ".join(
         f"{name.replace('_', ' ')} {it}" for name, it in told.items()
-        if name not in {"version", "experiment", "memory", "reader", "temperature"} and it not in ("", None)
+        if name not in {"version", "experiment", "memory", "reader", "temperature"} and (it is False or it not in ("", None, 0))
     )  # fmt: skip
     came = f"{pictures.SAID[item.outcome]}, gave {item.given or 'nothing'}; right is {item.answer}"
     head = f"<b>{_plain(str(told['experiment']))}</b> {_plain(str(told['memory']))}: {_plain(came)}"
@@ -230,6 +230,8 @@ def _item(item: Item, case: Case | None) -> str:
         parts.append(f'<p class="bad">{_plain(item.fault)}</p>')
     if case is not None:
         parts += _session(item, case)
+    if item.outcome == scoring.FAILED:
+        return "".join(parts) + "</details>"
     cut_to = f", of {item.written:,} that it wrote: cut" if item.over else ""
     regime = f"; the probe says {item.regime.replace('_', ', ')}" if item.regime else ""
     parts.append(f'<p class="role">carried: {item.used:,} characters{cut_to}{_plain(regime)}</p>{_pre(item.carried)}')
@@ -256,7 +258,7 @@ def _session(item: Item, case: Case) -> Iterator[str]:
         problem, case.depth, filler=case.filler, source_at=case.source_at, premise=case.premise, wording=case.wording,
         say=case.say,
     )  # fmt: skip
-    if sha256(session) != item.session_sha256:
+    if item.session_sha256 and sha256(session) != item.session_sha256:  # of a memory that failed it was not kept
         yield '<p class="faint">The session was said in other words then; it is not shown.</p>'
         return
     told = "".join(f'<p class="role">{_plain(one["role"])}</p>{_pre(one["content"])}' for one in session)
