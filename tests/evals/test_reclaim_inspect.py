@@ -346,12 +346,14 @@ from firsthand.evals.reclaim.policies import SOURCE_FIRST, policy
 
 asking = Asking(Path(sys.argv[1]), connections=2)
 cases = run.cases(policy(SOURCE_FIRST), (*tasks.arithmetic(6), *tasks.logic(6)))
-asking.run(cases, asking.reader(chosen(sys.argv[2] + "#tiny")))
+found = asking.run(cases, asking.reader(chosen(sys.argv[2] + "#tiny")))
+print(found.known + found.made + len(found.failed) + found.left, found.stopped)
 """
 
 
-def test_a_run_goes_on_after_a_kill(tmp_path, server):
-    """Killed in the middle, nothing that was answered is lost or asked again, and the counts add up."""
+@pytest.mark.parametrize("ended", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_goes_on_after_a_kill(tmp_path, ended):
+    """Killed in the middle, nothing that was answered is lost or asked again; interrupted, it says so by itself."""
     answer = reads
 
     def slowly(body):
@@ -361,15 +363,18 @@ def test_a_run_goes_on_after_a_kill(tmp_path, server):
     slow = JsonServer(slowly)
     file = tmp_path / "out" / "items.jsonl"
     process = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(RUNS), str(tmp_path / "out"), slow.url], env=os.environ
-    )
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(RUNS), str(tmp_path / "out"), slow.url],
+        env=os.environ, stdout=subprocess.PIPE,
+    )  # fmt: skip
     try:
         until = time.monotonic() + 60
         while not (file.is_file() and file.read_bytes().count(b"\n") >= 3) and time.monotonic() < until:
             time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
+        process.send_signal(ended)
     finally:
-        process.wait(20)
+        told = process.communicate(timeout=30)[0].decode()
+    if ended == signal.SIGINT:
+        assert told.strip().splitlines()[-1].startswith("12 it was interrupted; what was made is kept")
     held = len(items.load(file))
     assert 3 <= held < 12
     before = len(slow.seen)

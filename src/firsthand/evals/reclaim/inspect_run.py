@@ -57,6 +57,7 @@ from firsthand.value import asdict, value
 
 THREADS_MAX = 200
 LOCAL_CONTEXT_TOKENS = 4_096
+INTERRUPTED = "it was interrupted; what was made is kept: run again, and only the rest is asked"
 NO_KEY = "none"
 """For a server that wants no key; the client that Inspect uses wants one."""
 _FINISH = {"max_tokens": "length", "model_length": "length"}
@@ -84,12 +85,15 @@ def run(
         stopped: says why no more is asked; empty while it is.
     """
     alone = 1 if bridge.one.served == LOCAL else connections
-    (log,) = eval(
+    logged = eval(
         task(asked, reader, once, fail, close, stopped), model=bridge.model(), log_dir=str(logs), display="none",
         fail_on_error=False, log_level="error", score_display=False, log_realtime=False, ctl_server=False,
         acp_server=False, max_retries=retries, attempt_timeout=timeout_seconds, max_connections=alone,
         max_samples=alone,
     )  # fmt: skip
+    if not logged:  # Inspect takes Ctrl-C for itself
+        return Ended("", INTERRUPTED)
+    log = logged[0]
     why = f": {log.error.message}" if log.error is not None else ""
     return Ended(str(log.location), "" if log.status == "success" else f"Inspect says {log.status}{why}")
 
