@@ -76,6 +76,26 @@ def test_what_breaks_which_assertion(memory, recovered, silent):
     assert (len(partial.asked), len(partial.broken), partial.held) == (9, silent, silent == 0)
 
 
+class Late:
+    """Carries the last purchase alone until the fourth session, and everything from then on."""
+
+    def __init__(self) -> None:
+        self.bought: list[str] = []
+        self.sessions = 0
+
+    def write(self, messages, budget):
+        self.sessions += 1
+        self.bought += [one["content"] for one in messages if one["role"] == "user"]
+        return "\n".join(self.bought if self.sessions > 3 else self.bought[-1:])
+
+
+def test_what_went_wrong_on_the_way_counts():
+    """A chain whose end is right is broken by a wrong answer on the way."""
+    partial = no_silent_partial(Late, problems=1, budget=5_000)
+    chains = [one for one in partial.broken if one.case.hops]
+    assert [(one.item.outcome, one.item.blast > 0) for one in chains] == [("recovered", True)] * 2
+
+
 def test_a_share_may_be_enough():
     """With ``least`` a share of the items is enough, and one more than that share is not."""
     asked = {"problems": 1, "budget": 250}

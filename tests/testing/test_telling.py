@@ -237,6 +237,7 @@ def test_what_to_do_is_about_what_broke():
 
     cut = advice(message(assert_correctable, lambda messages, budget: "x" * 1_000, problems=1))
     assert cut == [FIT, ASK]
+    assert advice(message(assert_correctable, lambda messages, budget: "x" * budget, problems=1)) == [FIT, ASK]
     assert advice(message(assert_no_silent_partial, Hoards(), problems=1))[0] == (
         "  One object served for all problems, and may mix them: pass a class or a factory, made anew for each."
     )
