@@ -298,6 +298,15 @@ def test_a_reply_that_was_cut_at_its_length_is_counted_as_it_is(tmp_path, server
     assert Counter(item.outcome for item in found.items) == {"malformed": 1, "recovered": 1}
 
 
+def test_a_prompt_that_a_provider_had_in_its_cache_is_counted_whole(tmp_path, server):
+    """What is spent does not shrink because a provider tells cached tokens apart; at a price it is an upper bound."""
+    cached = completion({"content": "ANSWER: 1"})
+    cached["usage"]["prompt_tokens_details"] = {"cached_tokens": 30}
+    server.plan.append((200, {}, json.dumps(cached).encode()))
+    asking = Asking(tmp_path / "out")
+    assert asking.run(CASES[:1], asking.reader(chosen(f"{server.url}#tiny"))).spent == Spent(1, 0, 40, 4)
+
+
 def test_a_server_that_is_silent_is_given_up(tmp_path, server):
     """An attempt that takes too long is a failure after its retries; the other cases have their items."""
     late = threading.Event()

@@ -272,9 +272,15 @@ def _reply(one: Chosen, output: ModelOutput, seconds: float) -> llm.Reply:
         message |= {"tool_calls": made}
     usage = output.usage
     return llm.Reply(
-        text, message, calls, usage.input_tokens if usage else None, usage.output_tokens if usage else None, seconds,
+        text, message, calls, _prompt_tokens(usage) if usage else None, usage.output_tokens if usage else None, seconds,
         _FINISH.get(output.stop_reason, output.stop_reason),
     )  # fmt: skip
+
+
+def _prompt_tokens(usage: ModelUsage) -> int:
+    """Count a prompt whole: Inspect tells apart what the provider had in its cache."""
+    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+    return int(usage.input_tokens) + cached
 
 
 def _message(message: Mapping[str, Any]) -> ChatMessage:
