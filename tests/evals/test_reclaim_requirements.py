@@ -57,6 +57,11 @@ def test_a_chain_without_an_error_requires_that_none_appears():
     found = [one for one in required(("cascade",), Head, n=1) if "control" in one.where]
     assert {one.says for one in found} == {"no session of a chain without an error is answered wrongly"}
     assert len(found) == 4
+    items = ran(("cascade",), Head, "mine", 1)[1]
+    notes = requirements(items, tables.tables(items), ("source_first",))
+    control = {one.where: (one.held, len(one.broken), one.found) for one in notes if "control" in one.where}
+    assert control["hops 4, no error (control)"] == (True, 0, "0.00 sessions of a chain")
+    assert control["hops 8, no error (control)"] == (False, 1, "4.00 sessions of a chain")
 
 
 def test_a_note_of_the_paper_requires_nothing():

@@ -221,7 +221,8 @@ def _item(item: Item, case: Case | None) -> str:
     told = item.parameters
     where = ", ".join(
         f"{name.replace('_', ' ')} {it}" for name, it in told.items()
-        if name not in {"version", "experiment", "memory", "reader", "temperature"} and (it is False or it not in ("", None, 0))
+        if name not in {"version", "experiment", "memory", "reader", "temperature"}
+        and (it is False or it not in ("", None, 0))
     )  # fmt: skip
     came = f"{pictures.SAID[item.outcome]}, gave {item.given or 'nothing'}; right is {item.answer}"
     head = f"<b>{_plain(str(told['experiment']))}</b> {_plain(str(told['memory']))}: {_plain(came)}"
@@ -258,7 +259,7 @@ def _session(item: Item, case: Case) -> Iterator[str]:
         problem, case.depth, filler=case.filler, source_at=case.source_at, premise=case.premise, wording=case.wording,
         say=case.say,
     )  # fmt: skip
-    if item.session_sha256 and sha256(session) != item.session_sha256:  # of a memory that failed it was not kept
+    if item.session_sha256 not in ("", sha256(session)):  # it is empty where the memory failed
         yield '<p class="faint">The session was said in other words then; it is not shown.</p>'
         return
     told = "".join(f'<p class="role">{_plain(one["role"])}</p>{_pre(one["content"])}' for one in session)
