@@ -34,6 +34,8 @@ Sort = Literal["assignment", "correction", "config", "slot", "retraction"]
 FACTS_OF_EVENT_MAX = 64
 KEY_WORDS_MAX = 6
 VALUE_CHARACTERS_MAX = 160
+LEAD_CHARACTERS = 80
+"""Before what is said, that may say that it is supposed."""
 TEXT_CHARACTERS_MAX = 300
 TELLING = frozenset({Kind.USER_MESSAGE, Kind.NOTE})
 """Kinds that facts are taken from; whether one counts is a matter of its trust."""
@@ -56,6 +58,7 @@ class Fact:
         before: the value that it says it takes the place of, in one spelling; empty when it says none.
         importance: from 0 to 1.
         possessive: it is said of somebody's own: "my", "our".
+        changes: of a slot, that it may be arranged anew by this: "how about Friday", and not "also on Friday".
     """
 
     key: str
@@ -71,6 +74,7 @@ class Fact:
     trust: Trust = Trust.UNTRUSTED
     session: str = ""
     possessive: bool = False
+    changes: bool = True
 
     @property
     def event(self) -> str:
@@ -92,6 +96,7 @@ class _Said:
     sort: Sort
     before: str = ""
     possessive: bool = False
+    changes: bool = True
 
 
 @value
@@ -142,7 +147,7 @@ class Reading:
                 yield Fact(
                     key, canonical(told.shown), f"fh:{one.id}@{places.of(start)}-{places.of(end)}", one.position,
                     text[start:end], told.sort, told.shown, canonical(told.before), _importance(sentence, told),
-                    one.origin, one.trust, one.session, told.possessive,
+                    one.origin, one.trust, one.session, told.possessive, told.changes,
                 )  # fmt: skip
             before = Spoken(before.key, _thing(sentence.said) or before.thing)
         self.spoken[one.session] = before
@@ -198,8 +203,9 @@ _NO_THING = frozenset(
     code output message file function test example step""".split()  # noqa: SIM905 - the same
 )
 _SUPPOSED = (
-    r"(?i)\?\s*\Z|\b(?:if|unless|whether|suppose|assum\w+|imagine|hypothetical\w*|would|could|might|maybe|perhaps|"
-    r"probably|example|e\.g|say,|as if|pretend|wish|hope|used to|was|were|had been|wenn|falls|si)\b"
+    r"(?i)\b(?:if|unless|whether|suppose|assum\w+|imagine|hypothetical\w*|would|could|might|maybe|perhaps|"
+    r"probably|example|e\.g|say,|as if|pretend|wish|hope|used to|was|were|had been|mak(?:e|ing) sure|ensur\w+|"
+    r"check(?:ing)?|verify\w*|wonder\w*|worr\w+|heard|how|why|so that|when|not sure|wenn|falls|si)\b"
 )
 _CUE = (
     r"(?i)\b(?:now|actually|correction|corrected|instead|no longer|not anymore|any ?more|changed?|chang(?:e|ing)|moved|"
@@ -222,15 +228,18 @@ _COPULA = (
     rf"{_VALUE}"
 )
 _CHANGED = (
-    rf"(?:{_WHO} ){_NP} (?:has |have |had |was |were |is |are |got |been |recently |just |further |slightly ){{0,3}}"
+    rf"(?:{_WHO} ){_NP}(?:, which)? (?:has |have |had |was |were |is |are |got |been |recently |"
+    r"just |further |slightly ){0,3}"
     r"(?:changed?|moved|switched|updated|renamed|shifted|migrated|rescheduled|postponed|pushed(?: back| forward| out)?|"
     r"extended|raised|lowered|increased|decreased|reduced|improved|dropped|grown|grew|risen|rose|bumped|upgraded|"
     rf"downgraded|corrected|set|went(?: up| down)?|reached) (?:slightly |again |back |further |out ){{0,2}}"
     rf"(?:from (?P<before>[^\s,;].{{0,60}}?) )?(?:to|by|until|till) {_ADVERB}{_VALUE}"
 )
 _SET = (
+    r"(?:\A|[,;] ?|\b(?:please|and|then|i|we|i've|we've|have|let's|you) )"
     r"(?:please |i |we |i've |we've |i have |we have |let's |can you |could you |then |and ){0,2}"
-    r"(?:set|chang(?:e|ed)|updat(?:e|ed)|mov(?:e|ed)|switch(?:ed)?|renam(?:e|ed)|reschedul(?:e|ed)|postpon(?:e|ed)|push(?:ed)?|"
+    r"(?:set|chang(?:e|ed)|updat(?:e|ed)|mov(?:e|ed)|switch(?:ed)?|renam(?:e|ed)|reschedul(?:e|ed)|postpon(?:e|ed)|"
+    r"push(?:ed)?|"
     rf"rais(?:e|ed)|lower(?:ed)?|increas(?:e|ed)|decreas(?:e|ed)|bump(?:ed)?|migrat(?:e|ed)|correct(?:ed)?) "
     rf"(?:{_WHO} ){_NP} (?:from (?P<before>[^\s,;].{{0,60}}?) )?(?:to|until|till) {_ADVERB}{_VALUE}"
 )
@@ -240,7 +249,7 @@ _FROM_TO = (
     rf"(?:over )?from (?P<before>[^\s,;].{{0,60}}?) to {_VALUE}"
 )
 _IT = (
-    r"(?:no,? |sorry,? |actually,? |please |then |can you |could you |let's )*(?:change|make|set|move|switch|update) "
+    r"\A(?:no,? |sorry,? |actually,? |please |then |can you |could you |let's )*(?:change|make|set|move|switch|update) "
     rf"(?:it|that|this) (?:to |at |on |be |a |an |the )?(?:now )?{_VALUE}"
 )
 _NOT_BUT = rf"(?:{_WHO} ){_NP} (?:is|are) not (?P<before>[^\s,;].{{0,60}}?),? (?:but|it's|it is) (?:rather )?{_VALUE}"
@@ -248,6 +257,18 @@ _HAS = (
     r"(?:my|our|the) (?P<what>(?:[\w.'-]+ ){0,4}[\w.'-]+) (?:now )?(?:has|contains|includes|holds|have) (?:now )?"
     r"(?:a total of |about |around |over )?(?P<value>\d[\d,.]*) (?P<unit>[a-z]+)"
 )
+_HELD = (
+    r"\b(?:i|we|there)(?: now)? (?:have|are|'ve got|have got|have reached)(?: now)? "
+    r"(?:a total of |about |around |over )?(?P<value>\d[\d,.]*) (?P<unit>[a-z]+) "
+    r"(?:in|on|at) (?:my|our|the) (?P<what>(?:[\w.'-]+ ){0,3}?[\w.'-]+)(?=[,.;!?]|\Z| (?:and|so|but|now)\b)"
+)
+_OF = (
+    r"\b(?P<own>my|our|the|an?) (?P<what>(?:[\w.'-]+ ){0,4}?(?:deadline|budget|limit|timeout|target|due date|goal|"
+    r"salary|rent|price|score|rate|threshold|count|size|duration)) of (?:about |around )?(?P<value>[^\s,;](?:[^,;.]|\.(?=\d)){0,40}?"
+    r"(?:, \d{4})?)(?:,? for (?:my|our|the) (?P<more>(?:[\w'-]+ ){0,2}?[\w'-]+))?"
+    r"(?=[,;.!?]|\Z| (?:but|so|and|to|for|which|with)\b)"
+)
+_FRESH = r"(?i)\b(?:new|updated|revised|extended|corrected|latest|increased|reduced|raised)\b"
 _RETRACT = (
     r"(?:please )?(?:forget(?: about)?|drop|scrap|disregard|ignore|cancel) (?:the|my|our) "
     r"(?P<what>(?:[\w.'/-]+ ){0,5}?[\w.'/-]+)"
@@ -310,11 +331,9 @@ def _assigned(text: str, spoken: Spoken) -> Iterator[_Said]:
         if words:
             yield _Said(words, "", "retraction")
         return
-    if _compiled(_SUPPOSED).search(text):
-        return
-    for pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _IT, _HAS, _COPULA):
+    for pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _IT, _HAS, _HELD, _OF, _COPULA):
         match = _compiled(_GATES[pattern]).search(text) and _compiled(f"(?i){pattern}").search(text)
-        if match:
+        if match and not _is_supposed(text, match.start(), match.end()):
             told = _of_match(match.groupdict(), text, pattern, spoken)
             if told is not None:
                 yield told
@@ -324,9 +343,18 @@ def _assigned(text: str, spoken: Spoken) -> Iterator[_Said]:
 _GATES = {
     _CHANGED: r"(?i)\b(?:to|by|until|till)\b", _SET: r"(?i)\b(?:to|until|till)\b", _NOT_BUT: r"(?i)\bnot\b",
     _FROM_TO: r"(?i)\bfrom\b", _IT: r"(?i)\b(?:it|that|this)\b", _HAS: r"\d",
+    _HELD: r"\d", _OF: r"(?i) of ",
     _COPULA: r"(?i)\b(?:is|are|be|equals|ist|est|es)\b|'s |=",
 }  # fmt: skip
 """What a text must have before a pattern is tried on it: most have nothing of the kind."""
+
+
+def _is_supposed(text: str, start: int, end: int) -> bool:
+    """Say whether what a place says is asked or supposed: by what leads to it, or by the mark behind its clause."""
+    lead, rest = text[max(0, start - LEAD_CHARACTERS) : end], text[end:]
+    return _compiled(_SUPPOSED).search(lead) is not None or (
+        rest.rstrip().endswith("?") and not set(",;:-") & set(rest)
+    )
 
 
 def _of_match(found: dict[str, str | None], text: str, pattern: str, spoken: Spoken) -> _Said | None:
@@ -334,22 +362,19 @@ def _of_match(found: dict[str, str | None], text: str, pattern: str, spoken: Spo
     own, what, shown = found.get("own") or "", found.get("what") or "", (found.get("value") or "").strip()
     own = own.lower()
     named = f"{own} {what}" if own.endswith("s") and own not in {"his", "its"} else what
-    if found.get("unit"):
-        named = f"{what} {found['unit']}"
+    named = f"{named} {found.get('unit') or ''} {found.get('more') or ''}"
     words = key_of(named)
     head = (what.split() or [""])[-1].lower()
-    if head in _NO_THING or (what and not words) or not shown or len(shown.split()) > 8:
+    if head in _NO_THING or (what and not words) or not shown:
         return None
     if not what and pattern is _IT and not spoken.key:
         return None
     if not what and pattern is _FROM_TO:
         words = f"instead of {key_of(found.get('before') or '')}"  # the value that it names says what is meant
     explicit = pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _IT) or _compiled(_CUE).search(text) is not None
-    typed = canonical(shown) != shown.casefold() or _compiled(_ATTRIBUTES).search(what.lower()) is not None
-    if not explicit and not typed and own not in {"my", "our"}:
+    explicit = explicit or (pattern is _OF and _compiled(_FRESH).search(what) is not None)
+    if not _is_value(shown, attribute=_compiled(_ATTRIBUTES).search(what.lower()) is not None):
         return None  # "the food is great" says nothing that could be looked up
-    if shown.split()[0].lower() in _NO_VALUE:
-        return None
     return _Said(
         words, shown, "correction" if explicit else "assignment", (found.get("before") or "").strip(),
         own in {"my", "our"},
@@ -357,58 +382,88 @@ def _of_match(found: dict[str, str | None], text: str, pattern: str, spoken: Spo
 
 
 _NO_VALUE = frozenset(
-    """not very too so that what how why when where to going getting still being also working
-    failing broken wrong fine good great ok okay done ready missing there here no better worse important correct
-    right difficult hard easy clear unclear slow fast nice bad""".split()  # noqa: SIM905 - the same
+    """not by very too so that what how why when where to going getting still being also working failing broken wrong
+    fine good great ok okay done ready missing there here no better worse important correct right difficult hard easy
+    clear unclear slow fast nice bad more most less up down in on part one all""".split()  # noqa: SIM905 - the same
 )
+_NAMES = r"\b[A-Z]|\d|\w[._/@-]\w|`|\""
+_SAYS_HOW = r"(?i)\w(?:ing|ed|able|ible|ful|ous|ive|ant|ly)\Z"
+VALUE_WORDS_MAX = 5
+
+
+def _is_value(shown: str, *, attribute: bool) -> bool:
+    """Say whether words are a value: an amount, a name, an exact string; of an attribute a plain word or two too."""
+    words = shown.split()
+    if not words or len(words) > VALUE_WORDS_MAX or words[0].lower() in _NO_VALUE:
+        return False
+    if canonical(shown).partition(":")[0] in {"number", "money", "time", "date", "percent", "duration"}:
+        return True
+    if _compiled(_SAYS_HOW).search(words[0]) and words[0].islower():
+        return False
+    return _compiled(_NAMES).search(shown) is not None or (attribute and len(words) <= 3)
 
 
 # slots -----------------------------------------------------------------------------------------------------
 
 _THINGS = (
-    r"(?i)\b(hotel|guest ?house|hostel|apartment|room|restaurant|table|train|taxi|cab|flight|bus|museum|attraction|"
-    r"college|cinema|theatre|park|appointment|meeting|call|reservation|booking|trip|tour|event|party|order|delivery)s?\b"
+    r"(?i)\b(?:(?P<hotel>hotel|guest ?house|hostel|room|apartment|lodging|accommodations?|place to stay|"
+    r"stay(?:ing)? at)|"
+    r"(?P<restaurant>restaurant|table|place to (?:eat|dine)|places to eat|(?:to|we'll|we will) (?:eat|dine)|food)|"
+    r"(?P<attraction>museum|attraction|college|cinema|theatre|park|gallery|nightclub)|(?P<train>train)|(?P<taxi>taxi|cab)|"
+    r"(?P<flight>flight)|(?P<bus>bus|coach))s?\b"
 )
-_SAME_THING = {"guesthouse": "hotel", "guest house": "hotel", "hostel": "hotel", "room": "hotel", "table": "restaurant",
-               "cab": "taxi", "museum": "attraction", "college": "attraction", "cinema": "attraction",
-               "theatre": "attraction", "park": "attraction"}  # fmt: skip
+_RIDES = frozenset({"train", "taxi", "flight", "bus"})
 _NUMBER = r"(\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_CLOCK = r"(\d{1,2}[:.]\d\d(?: ?[ap]\.?m)?|\d{1,2} ?[ap]\.?m)\b"
 _SLOTS: tuple[tuple[str, str], ...] = (
     ("people", rf"(?i)\b{_NUMBER} (?:people|persons?|guests?|tickets?|of us|adults?|seats?|passengers?)\b"),
     ("nights", rf"(?i)\b{_NUMBER} (?:nights?)\b"),
     ("stars", rf"(?i)\b{_NUMBER}[ -]?stars?\b"),
     ("day", r"(?i)\b(monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"),
-    (
-        "time",
-        r"(?i)\b(?:at|by|after|before|around|to|for|about|until) (\d{1,2}[:.]\d\d(?: ?[ap]\.?m)?|\d{1,2} ?[ap]\.?m)\b",
-    ),
+    ("arrival", rf"(?i)\b(?:arriv\w+|be there|get there|get in)\b[^.,;?!]{{0,40}}? {_CLOCK}"),
+    ("departure", rf"(?i)\b(?:leav\w+|depart\w*|go|set off|pick(?:ed)? up)\b[^.,;?!]{{0,40}}? {_CLOCK}"),
+    ("time", rf"(?i)\b(?:at|around|for|about|to|be) {_CLOCK}"),
     ("price range", r"(?i)\b(cheap|moderate(?:ly)?|expensive|inexpensive|mid-?range)\b"),
     ("area", r"(?i)\b(?:in|of|on|at|to) (?:the )?(?:city )?(north|south|east|west|centre|center)\b"),
 )
 """What is arranged of a thing, by the name of what it says; the value is the group."""
 _SPELLED = {"moderately": "moderate", "center": "centre", "inexpensive": "cheap"}
-_ANOTHER = r"(?i)\b(?:also|another|too|as well|both|either|or)\b"
+_OTHERWISE = (
+    r"(?i)\b(?:how about|what about|instead|make (?:it|that)|actually|change|rather|try|switch|in that case|then|"
+    r"settle|"
+    r"could you (?:look|check|find)|correction|sorry|i meant|go with|do)\b"
+)
+_ANOTHER = r"(?i)\b(?:also|another|too|as well|both|either|or|any|same)\b"
+_PICKED = r"(?i)\b(?:the|one|that|ones|which) (?:one |train |bus |flight )?(?:that |which )?(?:arriv|leav|depart)\w*"
+_NOT_SO = r"(?i)(?:\b(?:not|no|nothing|less|too|than|isn't|aren't|don't|never)|n 't|n't)(?: \w+){0,2} \Z"
 
 
 def _thing(text: str) -> str:
     """Name the thing that a sentence arranges, the first one; empty when it names none."""
     match = _compiled(_THINGS).search(text)
-    if match is None:
-        return ""
-    named = match[1].lower()
-    return _SAME_THING.get(named, named)
+    return (match.lastgroup or "") if match is not None else ""
 
 
 def _slots(text: str, spoken: Spoken) -> Iterator[_Said]:
     """Yield what a sentence says of the thing that is being arranged."""
-    thing = _thing(text) or spoken.thing
-    if not thing or text.count(" ") > 60:
+    named = _thing(text) or ("hotel" if _compiled(r"(?i)\bnights?\b").search(text) else "")
+    thing = named or spoken.thing
+    if not thing or text.count(" ") > 60 or _compiled(_PICKED).search(text):
+        return  # "the one that leaves at 9:15" chooses what there is
+    asks = text.rstrip().endswith("?")
+    otherwise = _compiled(_OTHERWISE).search(text) is not None
+    if asks and not otherwise and not named:
         return
+    changes = not _compiled(_ANOTHER).search(text) and (otherwise or (bool(named) and not asks))
+    ride = thing in _RIDES
     for name, pattern in _SLOTS:
-        found = [match[1] for match in _compiled(pattern).finditer(text)]
-        if len(set(found)) == 1:  # "Friday or Saturday" sets neither
-            shown = found[0].lower()
-            yield _Said(f"{thing} {name}", _SPELLED.get(shown, shown), "slot")
+        if (name in {"arrival", "departure"} and not ride) or (name == "time" and ride):
+            continue
+        matches = list(_compiled(pattern).finditer(text))
+        found = {match[1].lower() for match in matches}
+        if len(found) == 1 and not _compiled(_NOT_SO).search(text[: matches[0].start(1)]):
+            shown = found.pop()  # "Friday or Saturday" sets neither
+            yield _Said(f"{thing} {name}", _SPELLED.get(shown, shown), "slot", changes=changes)
 
 
 def _importance(sentence: Sentence, told: _Said) -> float:

@@ -96,7 +96,7 @@ def _rule(new: Fact, old: Fact) -> str:
     if new.sort == old.sort == "config":
         return "config"
     if new.sort == old.sort == "slot":
-        return "slot" if new.session == old.session else ""
+        return "slot" if new.session == old.session and new.changes else ""
     if new.sort == "assignment" and old.sort in {"assignment", "correction"}:
         return "assignment" if new.session == old.session or (new.possessive and old.possessive) else ""
     return ""
