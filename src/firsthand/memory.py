@@ -31,6 +31,7 @@ from firsthand.session import Session
 if TYPE_CHECKING:
     from firsthand.anatomy.record import Anatomy
     from firsthand.anatomy.replay import Replay
+    from firsthand.consolidate.reconcile import HotPath
     from firsthand.index.accelerator import Accelerator
     from firsthand.index.dense import Dense, VectorSpace
     from firsthand.index.embed.port import Embedder
@@ -67,6 +68,7 @@ class Memory:
         self.namespace = namespace
         self._dense = None if embedder is None else self._dense_of(embedder)
         self._fast: Accelerator | None = None
+        self.hot_path: HotPath | None = None
         self._appended, self.read_once = 0, dict[tuple[str, str], tuple[int, Any]]()  # of `Agent.sessions`, `shown`
 
     @classmethod
@@ -156,15 +158,14 @@ class Memory:
     ) -> tuple[Appended, ...]:
         """Append events to a session, all or none; on return they are on disk and can be found.
 
-        A draft with an id may be appended again: the same bytes change nothing.
+        A draft with an id may be appended again: the same bytes change nothing. `hot_path` may leave out whole turns.
 
         Raises:
             InvalidDraft, IdConflict, StaleExpectation: this append is refused.
             StoreBusy, StoreFull, StoreFailed, StoreReadOnly: the store cannot take it.
         """
-        appended = self._log.append(
-            drafts, namespace=self.namespace, session=session, expected_position=expected_position
-        )
+        new = drafts if self.hot_path is None else self.hot_path(drafts)
+        appended = self._log.append(new, namespace=self.namespace, session=session, expected_position=expected_position)
         self._appended += len(appended)
         if self._appended >= FOLLOW_EVENTS:
             self._count_in_passing()

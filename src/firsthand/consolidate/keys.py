@@ -264,9 +264,10 @@ _HELD = (
 )
 _OF = (
     r"\b(?P<own>my|our|the|an?) (?P<what>(?:[\w.'-]+ ){0,4}?(?:deadline|budget|limit|timeout|target|due date|goal|"
-    r"salary|rent|price|score|rate|threshold|count|size|duration)) of (?:about |around )?(?P<value>[^\s,;](?:[^,;.]|\.(?=\d)){0,40}?"
+    r"salary|rent|price|score|rate|threshold|count|size|duration)) of (?:about |around )?"
+    r"(?P<value>[^\s,;](?:[^,;.]|\.(?=\d)){0,40}?"
     r"(?:, \d{4})?)(?:,? for (?:my|our|the) (?P<more>(?:[\w'-]+ ){0,2}?[\w'-]+))?"
-    r"(?=[,;.!?]|\Z| (?:but|so|and|to|for|which|with)\b)"
+    r"(?=[,;!?]|\.(?!\d)|\Z| (?:but|so|and|to|for|which|with)\b)"
 )
 _FRESH = r"(?i)\b(?:new|updated|revised|extended|corrected|latest|increased|reduced|raised)\b"
 _RETRACT = (

@@ -37,7 +37,7 @@ _compiled = cache(re.compile)
 _PROTECTS = (
     r"(?i)\b(?:never|must|only|always|don'?t|do not|not|no|remember|forget|because|decid\w+|chose\w*|prefer\w*|"
     r"name|named|called|address|password|deadline|due|correct\w*|wrong|actually|instead|error|fail\w*|fix\w*|todo|later|"
-    r"promise\w*|rule|nie|immer|muss|nur|jamais|toujours|nunca|siempre)\b|[\d/_`\"=:@#]|[^\x00-\x7f]|[a-z][A-Z]"
+    r"promise\w*|rule|nie|immer|muss|nur|jamais|toujours|nunca|siempre)\b|[\d/_`\"=:@#]|[^\x00-\x7f]|(?-i:[a-z][A-Z])"
 )
 
 
@@ -125,6 +125,38 @@ def decide(reconciler: Reconciler, turn: Turn) -> Hot:
             "What takes the place of what is decided in the sweep."
         )
     return answer
+
+
+class HotPath:
+    """Asks a reconciler about the turns of a batch before it is appended: `Memory.hot_path`.
+
+    What is appended event by event is never a whole turn, and is kept.
+
+    Attributes:
+        turns: how many whole turns it was asked about.
+        left_out: how many of them did not come into the log.
+        events_left_out: how many events these had.
+    """
+
+    def __init__(self, reconciler: Reconciler) -> None:
+        self.reconciler = reconciler
+        self.turns, self.left_out, self.events_left_out = 0, 0, 0
+
+    def __call__(self, drafts: Sequence[Draft]) -> Sequence[Draft]:
+        """Give the drafts that are kept, in order.
+
+        Raises:
+            InvalidArgument: the reconciler answers what may not be decided here.
+        """
+        kept: list[Draft] = []
+        for turn in turns(drafts):
+            self.turns += is_whole(turn)
+            if decide(self.reconciler, turn) == ADD:
+                kept += turn
+                continue
+            self.left_out += 1
+            self.events_left_out += len(turn)
+        return kept
 
 
 def is_whole(turn: Turn) -> bool:
