@@ -1,0 +1,374 @@
+"""Entries of derived memory: what they are made of, what is proposed, and what a reader sees (consolidation 3.1, 4).
+
+    case: birch level 7 => 23            an episode, word for word
+    rule: birch level N => 3 * N + 2     an entry, made of several
+
+An entry names the raw episodes that it was made of, and never an earlier entry; which
+entries it takes the place of is its lineage. Entries are not edited: what is changed is
+a new version. An episode that is demoted is no longer in the default view; it stays in
+the log, and comes back when its entry goes.
+
+The invariants: one line each, whatever the text, and no line begins with what a text
+brought; an entry's id is a function of what it says and of where it comes from; no
+entry is among its own ancestors.
+
+It knows no log, and does not know whether an entry is right: that is `gate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+from firsthand import printable
+from firsthand.errors import InvalidArgument
+from firsthand.event import Trust, derived_id, to_bytes
+from firsthand.hashing import sha256
+from firsthand.value import field, replace, value
+
+TEXT_CHARACTERS_MAX = 400
+"""Of an entry."""
+SCOPE_CHARACTERS_MAX = 200
+SOURCES_MAX = 2_000
+PARENTS_MAX = 64
+BETWEEN = " => "
+CASE, RULE = "case: ", "rule: "
+Action = Literal["retain", "delete", "add", "merge", "split"]
+Writes = Literal["versions", "beside", "anew"]
+
+
+@value
+class Episode:
+    """One raw thing that happened, with what was asked and what was right.
+
+    Attributes:
+        pointer: of the bytes that say it.
+        scope: the family it belongs to; empty when nobody said.
+        case: what was asked, in words.
+        answer: what was right, and is asked for again when an entry is tried.
+        position: its place in the log; of two with one case the later one holds.
+        origin: where its words come from.
+        trust: how far they may be believed.
+        ours: Firsthand's own output, or what it put before an agent: never evidence.
+    """
+
+    pointer: str
+    scope: str
+    case: str
+    answer: str
+    position: int = 0
+    origin: str = "user"
+    trust: Trust = Trust.TRUSTED
+    ours: bool = False
+
+    @property
+    def question(self) -> str:
+        """What it answers, for telling whether two answer the same."""
+        return " ".join(self.case.casefold().split())
+
+    @property
+    def digest(self) -> str:
+        """Hash of what it says."""
+        return sha256(b"\0".join(map(to_bytes, (self.scope, self.case, self.answer)))).hex()
+
+    @property
+    def line(self) -> str:
+        """Give it as the one line that a reader sees."""
+        return f"{CASE}{_without_sign(self.case)}{BETWEEN}{_without_sign(self.answer)}"
+
+
+@value
+class Entry:
+    """One line of derived memory.
+
+    Attributes:
+        id: 26 characters, made of all the rest but ``report``.
+        text: what it says; its ``line`` is what is shown.
+        sources: pointers of the raw episodes that it stands on.
+        scope: what it says that it is about.
+        version: 1, or one more than the newest of its parents.
+        parents: ids of the entries that it takes the place of.
+        created_by: the consolidator.
+        basis: hash over its sources and what they said when it was made.
+        trust: that of its least trusted source.
+        report: hash of the gate's report that let it in; empty before.
+    """
+
+    id: str
+    text: str
+    sources: tuple[str, ...]
+    scope: str = ""
+    version: int = 1
+    parents: tuple[str, ...] = ()
+    created_by: str = ""
+    basis: str = ""
+    trust: Trust = Trust.TRUSTED
+    report: str = ""
+
+    @property
+    def line(self) -> str:
+        """Give it as the one line that a reader sees."""
+        return RULE + escaped(self.text)
+
+
+@value
+class Written:
+    """What a consolidator wrote: a text, and the pointers that it made it of."""
+
+    text: str
+    sources: tuple[str, ...]
+    scope: str = ""
+
+
+@value
+class Operation:
+    """One step of a proposal.
+
+    Attributes:
+        action: ``retain`` keeps the entries of ``targets``; ``delete`` takes ``targets`` (entries, or raw episodes by
+            pointer) out of the default view; ``add`` brings ``entry``; ``merge`` brings it in place of ``targets``;
+            ``split`` does, and others come in place of the same ``targets``.
+    """
+
+    action: Action
+    entry: Entry | None = None
+    targets: tuple[str, ...] = ()
+
+
+@value
+class Proposal:
+    """What a consolidator would do; nothing is done by it.
+
+    Attributes:
+        by: its name.
+        saw: ids of the earlier entries that it was shown; the gate takes nothing from one that saw any.
+        fault: why it could not be read, as a sentence; then there are no operations.
+    """
+
+    operations: tuple[Operation, ...] = ()
+    by: str = ""
+    saw: tuple[str, ...] = ()
+    fault: str = ""
+
+    @property
+    def hash(self) -> str:
+        """Hash of what is proposed and by whom."""
+        told = [(one.action, one.entry.id if one.entry else "", one.targets) for one in self.operations]
+        return sha256(to_bytes(repr((self.by, self.saw, self.fault, told)))).hex()
+
+    @property
+    def written(self) -> tuple[Entry, ...]:
+        """Give the entries that it brings."""
+        return tuple(one.entry for one in self.operations if one.entry is not None)
+
+
+@value
+class View:
+    """What a reader sees by default: entries, and the raw episodes that are not demoted.
+
+    Attributes:
+        entries: those that stand, in the order they came.
+        raw: in order of position.
+        demoted: what is not shown: by pointer of the raw episode, the id of the entry that covers it (empty for none).
+    """
+
+    entries: tuple[Entry, ...] = ()
+    raw: tuple[Episode, ...] = ()
+    demoted: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """Give it as a reader reads it, a line for each."""
+        return "\n".join([*(one.line for one in self.entries), *(one.line for one in self.raw)])
+
+    def with_raw(self, new: Iterable[Episode]) -> View:
+        """Add episodes that have happened since."""
+        return replace(self, raw=tuple(sorted((*self.raw, *new), key=lambda one: one.position)))
+
+
+def escaped(text: str) -> str:
+    r"""Give a text as one line: line ends and what is not seen stand there as ``\n`` and the like."""
+    return printable.shown(text)
+
+
+def _without_sign(text: str) -> str:
+    """Give a case or an answer as part of a line, which it cannot cut in two."""
+    return escaped(text).replace("=>", "=\\>")
+
+
+def entry(
+    written: Written, episodes: Mapping[str, Episode], *, by: str, parents: Sequence[Entry] = (), report: str = ""
+) -> Entry:
+    """Make an entry of what was written, with the id, version, basis and trust that follow from it.
+
+    Args:
+        episodes: by pointer; a source that is not among them is named all the same, and the gate refuses it.
+    """
+    above = tuple(dict.fromkeys(one.id for one in parents))
+    version = 1 + max((one.version for one in parents), default=0)
+    made = Entry("", written.text, (), written.scope, version, above, by, report=report)
+    return with_sources(made, written.sources, episodes)
+
+
+def with_sources(one: Entry, sources: Iterable[str], episodes: Mapping[str, Episode]) -> Entry:
+    """Give an entry that stands on other sources; its id is another one."""
+    sources = tuple(dict.fromkeys(sources))
+    basis = basis_of(sources, episodes)
+    trust = max((episodes[name].trust for name in sources if name in episodes), default=Trust.UNTRUSTED)
+    named = repr((one.text, sources, one.scope, one.version, one.parents, one.created_by, basis))
+    identity = derived_id(None, b"entry 1", to_bytes(named))
+    return replace(one, id=identity, sources=sources, basis=basis, trust=trust)
+
+
+def basis_of(sources: Iterable[str], episodes: Mapping[str, Episode]) -> str:
+    """Hash what sources say; a source that is not there counts by its name alone."""
+    told = sorted((one, episodes[one].digest if one in episodes else "") for one in sources)
+    return sha256(to_bytes(repr(told))).hex()
+
+
+def current(episodes: Iterable[Episode]) -> dict[str, Episode]:
+    """Give of each question the episode that holds: the latest, by question."""
+    return {one.question: one for one in sorted(episodes, key=lambda one: one.position)}
+
+
+# lineage -----------------------------------------------------------------------------------------
+
+
+def descendants(entries: Iterable[Entry], identity: str) -> tuple[Entry, ...]:
+    """Give the entries that came of one, at any depth, without it.
+
+    Raises:
+        InvalidArgument: the lineage goes round in a circle.
+    """
+    known = [*entries]
+    check_lineage(known)
+    below = {identity}
+    grew = True
+    while grew:
+        found = {one.id for one in known if below & set(one.parents)} - below
+        grew = bool(found)
+        below |= found
+    return tuple(one for one in known if one.id in below and one.id != identity)
+
+
+def check_lineage(entries: Iterable[Entry]) -> None:
+    """Hold a lineage to be one: no entry is among its own ancestors.
+
+    Raises:
+        InvalidArgument: one is; the message names it.
+    """
+    above = {one.id: one.parents for one in entries}
+    done: set[str] = set()
+    for start, parents in above.items():
+        way: dict[str, Iterator[str]] = {start: iter(parents)} if start not in done else {}
+        while way:
+            here = next(reversed(way))
+            step = next((one for one in way[here] if one not in done), None)
+            if step is None:
+                done.add(here)
+                del way[here]
+            elif step in way:
+                raise InvalidArgument(
+                    f"an entry has ancestors, and is none of its own; entry {step} comes of itself by "
+                    f"{' <- '.join([*way])}. Nothing is made of such a lineage."
+                )
+            elif step in above:
+                way[step] = iter(above[step])
+            else:
+                done.add(step)
+
+
+# proposals ---------------------------------------------------------------------------------------
+
+
+def settled(
+    writings: Sequence[Written], demoted: Iterable[str], view: View, episodes: Sequence[Episode], *,
+    by: str, saw: Sequence[str] = (), writes: Writes = "versions",
+) -> Proposal:  # fmt: skip
+    """Make a proposal of what was written, without asking the writer which earlier entries there are.
+
+    What is about the scope of an entry that stands, or stands on one of its sources, takes its place: one for one is
+    a new version, one for several a merge, several for one a split. What says the same as before is retained.
+
+    Args:
+        demoted: pointers of raw episodes that need not be shown any more.
+        saw: ids of the entries that the writer was shown.
+        writes: ``versions`` as told above; ``beside`` leaves every earlier entry standing; ``anew`` is the whole memory
+            written again, so that an entry which is not in it goes.
+    """
+    known = {one.pointer: one for one in episodes}
+    standing = {one.id: one for one in view.entries}
+    standing_for = () if writes == "beside" else view.entries
+    takes = {place: _taken(one, standing_for) for place, one in enumerate(writings)}
+    shared = [name for names in takes.values() for name in names]
+    operations: list[Operation] = []
+    retained: set[str] = set()
+    for place, one in enumerate(writings):
+        parents = [standing[name] for name in takes[place]]
+        same = next((other for other in parents if _says_the_same(one, other)), None)
+        if same is not None and len(parents) == 1 and shared.count(same.id) == 1:
+            retained.add(same.id)
+            operations.append(Operation("retain", None, (same.id,)))
+            continue
+        made = entry(one, known, by=by, parents=parents)
+        is_split = any(shared.count(name) > 1 for name in takes[place])
+        action: Action = "split" if is_split else "merge" if parents else "add"
+        operations.append(Operation(action, made, tuple(takes[place])))
+    gone = [name for name in standing if writes == "anew" and name not in retained and name not in shared]
+    leaving = [*gone, *dict.fromkeys(one for one in demoted if one in known)]
+    operations += [Operation("delete", None, tuple(leaving))] if leaving else []
+    return Proposal(tuple(operations), by, tuple(saw))
+
+
+def _taken(written: Written, entries: Iterable[Entry]) -> tuple[str, ...]:
+    """Name the standing entries that something written is about again."""
+    sources = set(written.sources)
+    return tuple(
+        one.id for one in entries if (one.scope and one.scope == written.scope) or not sources.isdisjoint(one.sources)
+    )
+
+
+def _says_the_same(written: Written, one: Entry) -> bool:
+    return written.text == one.text and written.scope == one.scope
+
+
+def applied(
+    view: View,
+    proposal: Proposal,
+    episodes: Iterable[Episode],
+    *,
+    takes: Callable[[Entry], Entry | None] = lambda one: one,
+    stays: Collection[str] = (),
+) -> View:
+    """Give the view that a proposal leads to; with no gate, all of it is taken.
+
+    Args:
+        episodes: all raw ones so far.
+        takes: gives the entry that is taken for one that is proposed; None leaves it out, and what it was to take the
+            place of stands.
+        stays: pointers of raw episodes that are shown whatever is proposed.
+    """
+    entries = dict.fromkeys(view.entries)
+    gone: set[str] = set()
+    covered: dict[str, str] = {}
+    leaving: list[str] = []
+    for one in proposal.operations:
+        taken = takes(one.entry) if one.entry is not None else None
+        if taken is not None:
+            entries[taken] = None
+            gone |= set(one.targets)
+            covered |= dict.fromkeys(taken.sources, taken.id)
+        elif one.action == "delete":
+            leaving += one.targets
+    gone |= set(leaving)
+    kept = tuple(one for one in entries if one.id not in gone)
+    own = {name: one.id for one in kept for name in one.sources} | covered
+    demoted = {name: own.get(name, was) for name, was in view.demoted.items()}
+    demoted |= {name: own.get(name, "") for name in leaving if name.startswith("fh:")}
+    return shown(kept, episodes, {name: by for name, by in demoted.items() if name not in stays})
+
+
+def shown(entries: Iterable[Entry], episodes: Iterable[Episode], demoted: Mapping[str, str]) -> View:
+    """Give the view of entries and of the raw episodes that are not demoted."""
+    raw = sorted((one for one in episodes if one.pointer not in demoted), key=lambda one: one.position)
+    return View(tuple(entries), tuple(raw), dict(demoted))
