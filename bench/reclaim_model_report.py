@@ -132,7 +132,10 @@ def took(folder: Path, parts: dict[str, list[Item]]) -> list[str]:
             seconds = sorted(reply["seconds"] for reply in replies)[len(replies) // 2]
             prompts, said = (sum(reply[of] for reply in replies) for of in ("prompt_tokens", "completion_tokens"))
             lines.append(f"| {name} | {len(own)} | {len(replies)} | {prompts:,} | {said:,} | {seconds:.1f} |")
-    shared = "The machine was shared with other work, and the seconds say so. Requests that were alike were asked once."
+    shared = (
+        "The machine was shared with other work, and the seconds say so; behind the server they hold the wait of those "
+        "that were asked at once. Requests that were alike were asked once."
+    )
     return [*lines, "", shared]
 
 
