@@ -195,3 +195,12 @@ def test_what_cannot_be_run_is_refused_before_anything_is_asked(said, tmp_path, 
     assert (found.code, found.text) == (code, "")
     assert told in found.error
     assert sorted(one.name for one in tmp_path.iterdir() if one.name != "__pycache__") == before
+
+
+def test_what_guessing_comes_to_is_asked_of_the_guessing_reader(said):
+    """The reader that guesses always names a candidate where the default one abstains: the floor of App. D."""
+    words = ("--experiment", "free_guess", "--problems", "12", "--json")
+    guessed = [one["outcome"] for one in lines_of(said(*words, "--reader", "guessing"), "item")]
+    assert len(guessed) == 24
+    assert set(guessed) == {"recovered", "attractor", "wrong"}
+    assert {one["outcome"] for one in lines_of(said(*words), "item")} == {"abstained"}

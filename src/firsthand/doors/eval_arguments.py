@@ -8,7 +8,7 @@ from typing import Any
 
 from firsthand.doors.argument_values import decimal, number, pair
 
-READERS = ("recomputing", "careless", "cautious", "believing", "yielding")
+READERS = ("recomputing", "careless", "cautious", "believing", "yielding", "guessing")
 """Deterministic readers of the reclaim evaluation, by the name that is typed."""
 CORRECTIONS = ("generic", "directed", "false_locus", "confident_wrong", "sustained", "fabricated_source",
                "handed_value", "are_you_sure")  # fmt: skip

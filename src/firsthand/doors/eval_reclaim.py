@@ -51,6 +51,7 @@ TABLES_SHOWN_MAX = 2
 _READERS: dict[str, Callable[[], Reader]] = {
     "recomputing": readers.Recomputing, "careless": lambda: readers.Recomputing(heeds_tag=False),
     "cautious": readers.Cautious, "believing": readers.Believing, "yielding": readers.Yielding,
+    "guessing": readers.Guessing,
 }  # fmt: skip
 
 
