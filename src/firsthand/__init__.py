@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from firsthand.answer import Answer, Conditions, Hit, Hop, Outcome, Query, Scope
     from firsthand.compact.receipt import Receipt
     from firsthand.compact.stays import Stay
+    from firsthand.consolidate.digest import Digest
+    from firsthand.consolidate.keys import Fact
+    from firsthand.consolidate.ledger import Decision, Ledger, LedgerChange, ledger_difference
+    from firsthand.consolidate.reconcile import AddAll, HotPath, Reconciler, SizeAware
     from firsthand.errors import (
         AppendError,
         Erased,
@@ -54,6 +58,7 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.agent_tools import AgentTools, Told
     from firsthand.lifecycle.closing import CaughtUp, Closed
     from firsthand.lifecycle.correcting import Checked, check_correction
+    from firsthand.lifecycle.digesting import DigestWritten, digest_of, write_digest
     from firsthand.lifecycle.doing import Done, run_due
     from firsthand.lifecycle.episode import Episode
     from firsthand.lifecycle.files import Followed
@@ -62,9 +67,11 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.installed import Installed, installed
     from firsthand.lifecycle.installing import Change, Plan, backups, plan_install, plan_uninstall
     from firsthand.lifecycle.jobs import next_due_ms, pending
+    from firsthand.lifecycle.ledger_log import LedgerLog, ledger_of
     from firsthand.lifecycle.refining import Refiner
     from firsthand.lifecycle.rubric import Rubric
     from firsthand.lifecycle.settings import project_file, session_file, switch, user_file
+    from firsthand.lifecycle.sweeping import Swept, facts_of, sweep
     from firsthand.live.replay import difference
     from firsthand.live.request import Request
     from firsthand.live.window import SessionWindow
@@ -99,6 +106,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AddAll",
     "Agent",
     "AgentHealth",
     "AgentTools",
@@ -122,7 +130,10 @@ __all__ = [
     "Conditions",
     "Cues",
     "DaemonState",
+    "Decision",
     "Difference",
+    "Digest",
+    "DigestWritten",
     "Done",
     "Draft",
     "Embedder",
@@ -133,6 +144,7 @@ __all__ = [
     "Evidence",
     "Executor",
     "Exported",
+    "Fact",
     "Failure",
     "Finding",
     "FirsthandError",
@@ -142,6 +154,7 @@ __all__ = [
     "Hit",
     "Hop",
     "HostedSession",
+    "HotPath",
     "IdConflict",
     "ImportReport",
     "Installed",
@@ -149,6 +162,9 @@ __all__ = [
     "InvalidDraft",
     "Item",
     "Kind",
+    "Ledger",
+    "LedgerChange",
+    "LedgerLog",
     "Look",
     "MalformedPointer",
     "Marker",
@@ -170,6 +186,7 @@ __all__ = [
     "QueryError",
     "Rebuilt",
     "Receipt",
+    "Reconciler",
     "Refiner",
     "Replay",
     "Request",
@@ -179,6 +196,7 @@ __all__ = [
     "SessionInfo",
     "SessionWindow",
     "Share",
+    "SizeAware",
     "SourceRejected",
     "SourceReport",
     "StaleExpectation",
@@ -193,6 +211,7 @@ __all__ = [
     "StoreFull",
     "StoreNewer",
     "StoreReadOnly",
+    "Swept",
     "TaskState",
     "Told",
     "Trust",
@@ -213,10 +232,14 @@ __all__ = [
     "check_correction",
     "determine",
     "difference",
+    "digest_of",
     "distill",
     "distill_by_model",
     "examine",
+    "facts_of",
     "installed",
+    "ledger_difference",
+    "ledger_of",
     "looks",
     "name_failure",
     "next_due_ms",
@@ -231,11 +254,13 @@ __all__ = [
     "run_due",
     "session_file",
     "statements",
+    "sweep",
     "switch",
     "unsupported",
     "use_of",
     "user_file",
     "usual_places",
+    "write_digest",
 ]
 
 _ROOMS = {
@@ -292,6 +317,13 @@ _ROOMS = {
     "anatomy.use": ("Use", "use_of"),
     "compact.receipt": ("Receipt",),
     "compact.stays": ("Stay",),
+    "consolidate.digest": ("Digest",),
+    "consolidate.keys": ("Fact",),
+    "consolidate.ledger": ("Decision", "Ledger", "LedgerChange", "ledger_difference"),
+    "consolidate.reconcile": ("AddAll", "HotPath", "Reconciler", "SizeAware"),
+    "lifecycle.digesting": ("DigestWritten", "digest_of", "write_digest"),
+    "lifecycle.ledger_log": ("LedgerLog", "ledger_of"),
+    "lifecycle.sweeping": ("Swept", "facts_of", "sweep"),
     "lifecycle.installed": ("Installed", "installed"),
     "lifecycle.installing": ("Change", "Plan", "backups", "plan_install", "plan_uninstall"),
     "lifecycle.agent": ("Agent", "agent_in", "agents"),

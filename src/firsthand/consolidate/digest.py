@@ -17,7 +17,7 @@ It does not know where the facts come from, nor what stands in the file now.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from firsthand.consolidate.keys import Fact
 from firsthand.errors import InvalidArgument
@@ -69,7 +69,7 @@ class Digest:
         text: at most as many lines as were allowed.
         details: text by name of file, below the folder that the digest stands in.
         demoted: what stands there and not in the text, the most important first.
-        facts, sessions: how many there are in all.
+        facts, sessions: how many lines there are of each in all.
     """
 
     text: str
@@ -99,8 +99,7 @@ def digest(facts: Iterable[Fact], sessions: Iterable[Summary] = (), lines_max: i
     """
     if lines_max < LINES_MIN:
         raise InvalidArgument(f"a digest has at least {LINES_MIN} lines, for its headings and links; got {lines_max}")
-    told = [_Entry(_SECTION_OF.get(one.sort, "facts"), _line(one.text, one.pointer),
-                   (-one.importance, -one.position, one.pointer), one.pointer) for one in facts]  # fmt: skip
+    told = [_entry(one) for one in _by_sentence(facts)]
     named = [_Entry("sessions", _line(one.text, one.pointer), (-one.importance, -one.position, one.pointer),
                     one.pointer) for one in sessions]  # fmt: skip
     entries = sorted((*told, *named), key=lambda one: one.rank)
@@ -142,6 +141,27 @@ def _details(demoted: Sequence[_Entry]) -> tuple[dict[str, str], dict[str, str]]
             details[file] = "\n".join([told, *(one.line for one in part)]) + "\n"
             file_of |= dict.fromkeys((one.pointer for one in part), file)
     return details, file_of
+
+
+def _by_sentence(facts: Iterable[Fact]) -> Iterator[tuple[Fact, ...]]:
+    """Yield the facts that one sentence says, the most important first: they are one line."""
+    found: dict[str, list[Fact]] = {}
+    for one in sorted(facts, key=lambda one: (-one.importance, one.key)):
+        found.setdefault(one.pointer, []).append(one)
+    yield from map(tuple, found.values())
+
+
+def _entry(facts: tuple[Fact, ...]) -> _Entry:
+    first = facts[0]
+    said = _said(first) if len(facts) == 1 else first.text
+    rank = (-first.importance, -first.position, first.pointer)
+    return _Entry(_SECTION_OF.get(first.sort, "facts"), _line(said, first.pointer), rank, first.pointer)
+
+
+def _said(one: Fact) -> str:
+    """Say a fact in its own words, and what it is about where these do not."""
+    names = one.about and one.about.casefold() not in one.text.casefold()
+    return f"{one.about}: {one.text}" if names else one.text
 
 
 def _line(text: str, pointer: str) -> str:

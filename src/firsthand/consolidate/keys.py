@@ -58,6 +58,7 @@ class Fact:
         before: the value that it says it takes the place of, in one spelling; empty when it says none.
         importance: from 0 to 1.
         possessive: it is said of somebody's own: "my", "our".
+        about: the key as somebody said it; of "change it to 9000", what had been spoken of.
         changes: of a slot, that it may be arranged anew by this: "how about Friday", and not "also on Friday".
     """
 
@@ -75,6 +76,7 @@ class Fact:
     session: str = ""
     possessive: bool = False
     changes: bool = True
+    about: str = ""
 
     @property
     def event(self) -> str:
@@ -97,13 +99,15 @@ class _Said:
     before: str = ""
     possessive: bool = False
     changes: bool = True
+    about: str = ""
 
 
 @value
 class Spoken:
-    """What a session has spoken of so far: the key last named, and the thing that is being arranged."""
+    """What a session has spoken of so far: the key last named, as it was said, and the thing that is being arranged."""
 
     key: str = ""
+    about: str = ""
     thing: str = ""
 
 
@@ -142,14 +146,15 @@ class Reading:
                     continue
                 found += 1
                 key = f"{self.scope}/{words}" if self.scope else words
-                before = Spoken(words, before.thing)
+                about = told.about if told.words else before.about
+                before = Spoken(words, about, before.thing)
                 start, end = sentence.start, min(sentence.end, sentence.start + TEXT_CHARACTERS_MAX)
                 yield Fact(
                     key, canonical(told.shown), f"fh:{one.id}@{places.of(start)}-{places.of(end)}", one.position,
                     text[start:end], told.sort, told.shown, canonical(told.before), _importance(sentence, told),
-                    one.origin, one.trust, one.session, told.possessive, told.changes,
+                    one.origin, one.trust, one.session, told.possessive, told.changes, about,
                 )  # fmt: skip
-            before = Spoken(before.key, _thing(sentence.said) or before.thing)
+            before = Spoken(before.key, before.about, _thing(sentence.said) or before.thing)
         self.spoken[one.session] = before
 
 
@@ -318,7 +323,7 @@ def _config(text: str) -> _Said | None:
         return None
     if len(held.split()) > 4 or _compiled(_NO_CONFIG).match(name):
         return None
-    return _Said(name.lower(), held, "config")
+    return _Said(name.lower(), held, "config", about=name)
 
 
 _NO_CONFIG = r"(?i)(?:https?|note|todo|step|day|q\d*|a\d*|re|ps|fyi|question|answer|\d+)\Z"
@@ -330,7 +335,7 @@ def _assigned(text: str, spoken: Spoken) -> Iterator[_Said]:
     if gone is not None:
         words = key_of(gone["what"] or gone["gone"])
         if words:
-            yield _Said(words, "", "retraction")
+            yield _Said(words, "", "retraction", about=gone["what"] or gone["gone"])
         return
     for pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _IT, _HAS, _HELD, _OF, _COPULA):
         match = _compiled(_GATES[pattern]).search(text) and _compiled(f"(?i){pattern}").search(text)
@@ -378,7 +383,7 @@ def _of_match(found: dict[str, str | None], text: str, pattern: str, spoken: Spo
         return None  # "the food is great" says nothing that could be looked up
     return _Said(
         words, shown, "correction" if explicit else "assignment", (found.get("before") or "").strip(),
-        own in {"my", "our"},
+        own in {"my", "our"}, about=" ".join(named.split()),
     )  # fmt: skip
 
 
@@ -464,7 +469,7 @@ def _slots(text: str, spoken: Spoken) -> Iterator[_Said]:
         found = {match[1].lower() for match in matches}
         if len(found) == 1 and not _compiled(_NOT_SO).search(text[: matches[0].start(1)]):
             shown = found.pop()  # "Friday or Saturday" sets neither
-            yield _Said(f"{thing} {name}", _SPELLED.get(shown, shown), "slot", changes=changes)
+            yield _Said(f"{thing} {name}", _SPELLED.get(shown, shown), "slot", changes=changes, about=f"{thing} {name}")
 
 
 def _importance(sentence: Sentence, told: _Said) -> float:

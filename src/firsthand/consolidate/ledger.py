@@ -121,7 +121,7 @@ class Ledger:
 
 
 @value
-class Change:
+class LedgerChange:
     """What is different of one key, or one quarantined pointer, between two positions: the decisions in force."""
 
     key: str
@@ -182,14 +182,14 @@ def followers(decisions: Sequence[Decision], identity: str) -> tuple[Decision, .
     return tuple(found)
 
 
-def difference(one: Ledger, other: Ledger) -> tuple[Change, ...]:
+def ledger_difference(one: Ledger, other: Ledger) -> tuple[LedgerChange, ...]:
     """Give what is decided otherwise in another ledger, in order of keys."""
     found = []
     for before, after in ((one.latest, other.latest), (one.held, other.held)):
         for key in sorted({*before, *after}):
             was, now = before.get(key), after.get(key)
             if (was and was.id) != (now and now.id):
-                found.append(Change(key, was, now))
+                found.append(LedgerChange(key, was, now))
     return tuple(found)
 
 

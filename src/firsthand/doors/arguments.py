@@ -14,6 +14,7 @@ from firsthand.doors import (
     agent_arguments,
     eval_arguments,
     hook_arguments,
+    ledger_arguments,
     probe_arguments,
     remembering_arguments,
     switching,
@@ -69,6 +70,7 @@ def parser() -> argparse.ArgumentParser:
     remembering_arguments.add(commands, _command)
     eval_arguments.add(commands, _command)
     probe_arguments.add(commands, _command)
+    ledger_arguments.add(commands, _command)
     switching.add(commands, _command)
     return top
 

@@ -1,0 +1,51 @@
+"""What can be typed of the ledger and the digest; `firsthand.doors.arguments` adds it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from firsthand.doors.argument_values import number
+
+
+def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the commands ledger and digest."""
+    one = command(
+        commands, "ledger", "ledgering:ledger",
+        "Show which fact takes the place of which, decide it anew by rule or by hand, and undo it.",
+        """
+        firsthand ledger                                    the decisions, the newest last
+        firsthand ledger sweep                              decide by rule on what was said, without a model
+        firsthand ledger show 5GZ8K2N7                      one decision, with the words of both facts
+        firsthand ledger undo 5GZ8K2N7 --following          as if it had never been, and all that followed from it
+        firsthand ledger restore fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY@0-25      this fact stands, and no other of its key
+        firsthand ledger tombstone fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY@0-25    this fact stands no longer
+        firsthand ledger diff 1200 1950                     what is decided otherwise at the second position
+        firsthand ledger --as-of 1200
+        """,
+    )  # fmt: skip
+    one.add_argument(
+        "what", nargs="?", choices=("list", "show", "sweep", "undo", "restore", "tombstone", "diff"), default="list",
+        help="default: list",
+    )  # fmt: skip
+    one.add_argument(
+        "at", nargs="*", metavar="WHAT", help="an id or its end; a pointer of a fact; with diff: two positions"
+    )
+    one.add_argument("--agent", default="", metavar="NAME", help="whose facts; default: the agent of this folder")
+    one.add_argument("--as-of", type=number(0), metavar="POSITION", help="as it was then")
+    one.add_argument("--following", action="store_true", help="with undo: also what followed from it")
+    one.add_argument("--reason", default="", metavar="TEXT", help="with undo, restore, tombstone: why")
+    one = command(
+        commands, "digest", "ledgering:digest",
+        "Show what stands of what the user said, a line a fact, or write it into the agent's folder.",
+        """
+        firsthand digest
+        firsthand digest --as-of 1200 --lines 40
+        firsthand digest --write
+        """,
+    )  # fmt: skip
+    one.add_argument("--agent", default="", metavar="NAME", help="whose; default: the agent of this folder")
+    one.add_argument("--as-of", type=number(0), metavar="POSITION", help="as it was then")
+    one.add_argument("--lines", type=number(1), default=120, metavar="N", help="at most so many, default 120")
+    one.add_argument("--write", action="store_true", help="into digest.md; what a person changed there stays")

@@ -1,0 +1,187 @@
+"""The commands ledger and digest: which fact takes the place of which, and what stands."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from firsthand import (
+    Agent,
+    Decision,
+    Fact,
+    InvalidArgument,
+    LedgerLog,
+    Memory,
+    Unresolvable,
+    agent_in,
+    digest_of,
+    facts_of,
+    ledger_difference,
+    ledger_of,
+    sweep,
+    write_digest,
+)
+from firsthand.doors.display import count, shown, table
+from firsthand.doors.exits import DONE, NOTHING_FOUND
+from firsthand.doors.output import Output
+from firsthand.doors.stores import to_read, to_write
+from firsthand.value import asdict
+
+LISTED_MAX = 1_000
+_READS = {"list", "show", "diff"}
+_GIVEN = {"list": 0, "show": 1, "sweep": 0, "undo": 1, "restore": 1, "tombstone": 1, "diff": 2}
+"""How many words each needs behind it."""
+
+
+def ledger(chosen: argparse.Namespace, out: Output) -> int:
+    """Show, sweep, undo or decide."""
+    if len(chosen.at) != _GIVEN[chosen.what]:
+        raise InvalidArgument(
+            f"firsthand ledger {chosen.what} takes {count(_GIVEN[chosen.what], 'word')} behind it; got "
+            f"{len(chosen.at)}. `firsthand ledger --help` has examples."
+        )
+    with to_read(chosen) if chosen.what in _READS else to_write(chosen, create=False) as memory:
+        log = ledger_of(memory)
+        if chosen.what == "list":
+            return _list(log, chosen, out)
+        if chosen.what == "show":
+            return _show(log, _agent(memory, chosen), log.find(chosen.at[0]), out)
+        if chosen.what == "diff":
+            return _diff(log, chosen, out)
+        if chosen.what == "sweep":
+            return _sweep(memory, chosen, out)
+        if chosen.what == "undo":
+            made = log.undo(chosen.at[0], following=chosen.following, reason=chosen.reason)
+        else:
+            fact = _fact(memory, chosen)
+            made = (log.decide(chosen.what, fact, reason=chosen.reason),)
+        _tell(made, out)
+        return DONE if made else NOTHING_FOUND
+
+
+def digest(chosen: argparse.Namespace, out: Output) -> int:
+    """Show the digest, or write it."""
+    if chosen.write and chosen.as_of is not None:
+        raise InvalidArgument("what is written is the digest of now; expected --write or --as-of, got both")
+    with to_write(chosen, create=False) if chosen.write else to_read(chosen) as memory:
+        agent = _agent(memory, chosen)
+        if chosen.write:
+            written = write_digest(agent, lines_max=chosen.lines)
+            if out.as_json:
+                out.json(asdict(written))
+                return DONE
+            for file in written.files:
+                out.line(shown(str(agent.folder / file)))
+            for sentence in written.left_out:
+                out.warn(f"firsthand: {shown(sentence)}")
+            if written.difference:
+                out.line(shown(written.difference, lines=True))
+            return DONE
+        made = digest_of(agent, as_of=chosen.as_of, lines_max=chosen.lines)
+    if out.as_json:
+        out.json(asdict(made))
+    else:
+        out.line(shown(made.text, lines=True).rstrip("\n"))
+    return DONE if made.facts or made.sessions else NOTHING_FOUND
+
+
+def _list(log: LedgerLog, chosen: argparse.Namespace, out: Output) -> int:
+    decisions = log.decisions(chosen.as_of)
+    undone = log.at(chosen.as_of).undone
+    newest = decisions[-LISTED_MAX:]
+    if out.as_json:
+        for one in newest:
+            out.json({**_plain(one), "undone_by": undone.get(one.id, "")})
+    else:
+        rows = [
+            (str(one.position), one.id[-10:], f"undo {one.undoes[-10:]}" if one.undoes else one.action, shown(one.key),
+             one.by, "undone" if one.id in undone else "")
+            for one in newest
+        ]  # fmt: skip
+        for line in table(rows, right=frozenset({0})):
+            out.line(line.rstrip())
+        if len(decisions) > len(newest):
+            out.remark(f"{count(len(decisions) - len(newest), 'older decision')} not shown")
+    return DONE if decisions else NOTHING_FOUND
+
+
+def _show(log: LedgerLog, agent: Agent, one: Decision, out: Output) -> int:
+    undone = log.at().undone.get(one.id, "")
+    words = {name: _words(agent.memory, name) for name in (one.target, one.by_fact) if name}
+    if out.as_json:
+        out.json({**_plain(one), "undone_by": undone, "words": words})
+        return DONE
+    out.line(f"{one.id}  {one.action}  {shown(one.key)}")
+    out.line(f"by {shown(one.by)}: {shown(one.reason) or 'no reason given'}")
+    for name, address in (("about", one.target), ("in its place", one.by_fact)):
+        if address:
+            out.line(f"{name}: {shown(words[address])} ({shown(address)})")
+    if one.undoes:
+        out.line(f"undoes {one.undoes}")
+    if undone:
+        out.line(f"undone by {undone}")
+    return DONE
+
+
+def _diff(log: LedgerLog, chosen: argparse.Namespace, out: Output) -> int:
+    try:
+        positions = [int(one) for one in chosen.at]
+    except ValueError as error:
+        raise InvalidArgument(f"firsthand ledger diff takes two positions; got {' '.join(chosen.at):.60}") from error
+    changes = ledger_difference(*(log.at(one) for one in positions))
+    for one in changes:
+        if out.as_json:
+            out.json(asdict(one))
+            continue
+        was, now = (_in_words(each) for each in (one.before, one.after))
+        out.line(f"{shown(one.key)}: {was} -> {now}")
+    return DONE if changes else NOTHING_FOUND
+
+
+def _in_words(one: Decision | None) -> str:
+    return "nothing decided" if one is None else f"{one.action} {shown(one.by_fact or one.target)}"
+
+
+def _sweep(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
+    swept = sweep(memory, _agent(memory, chosen).name, as_of=chosen.as_of)
+    _tell(swept.decided, out)
+    for sentence in swept.left_out:
+        out.warn(f"firsthand: {shown(sentence)}")
+    out.remark(f"{count(swept.facts, 'fact')}, {count(len(swept.decided), 'new decision')}")
+    return DONE
+
+
+def _tell(made: tuple[Decision, ...], out: Output) -> None:
+    for one in made:
+        if out.as_json:
+            out.json(_plain(one))
+        else:
+            out.line(f"{one.id}  {'undo ' + one.undoes if one.undoes else one.action}  {shown(one.key)}")
+
+
+def _fact(memory: Memory, chosen: argparse.Namespace) -> Fact:
+    agent = _agent(memory, chosen)
+    found: Iterator[Fact] = (one for one in facts_of(memory, agent.name) if chosen.at[0] in (one.pointer, one.event))
+    facts = list({one.key: one for one in found}.values())
+    if len(facts) != 1:
+        raise Unresolvable(
+            f"expected the pointer of one fact of agent {agent.name!r:.60}, as `firsthand digest` shows it; "
+            f"{chosen.at[0]!r:.80} has {len(facts)}"
+        )
+    return facts[0]
+
+
+def _words(memory: Memory, address: str) -> str:
+    try:
+        return memory.expand(address).decode("utf-8", "replace")
+    except Unresolvable as error:
+        return f"not to be had: {error}"
+
+
+def _plain(one: Decision) -> dict[str, object]:
+    return {**asdict(one), "time": str(one.time or "")}
+
+
+def _agent(memory: Memory, chosen: argparse.Namespace) -> Agent:
+    return memory.agent(chosen.agent) if chosen.agent else agent_in(memory, str(Path.cwd()))
