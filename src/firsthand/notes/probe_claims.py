@@ -18,10 +18,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from firsthand.notes import lexicon
 from firsthand.notes.clues import Clue, Puzzle, answers, clue_of
 from firsthand.notes.determine import AGENT_ROLES, Claim, Known, claim_of, determine, is_said
 from firsthand.notes.facts import Line
 from firsthand.notes.probe_reading import Carried, Session
+from firsthand.notes.probe_source import ASKING, Source, bears, missing, names_in, says_all, source_of, takes_rejected
 from firsthand.notes.solve import recompute
 from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, same
@@ -49,7 +51,9 @@ _SEVERAL = re.compile(
     r"\b(?:which|what) (?:[a-z]+ )?[a-z]{2,}[^s\W]s\b|\b(?:names?|list) of\b|\ball (?:the )?[a-z]+s\b"
 )
 _WHY = re.compile(r"\b(?:why|cause|reason|how come|explanation)\b")
+_ASKS = re.compile(r"\b(?:how|what|which|who|whose|when|where)\b")
 _SUMS = {"sum of products", "average", "subtotal"}
+_WHOLE_SUMS = _SUMS - {"subtotal"}
 
 
 @value
@@ -81,9 +85,43 @@ class Asked:
     session: Session
     answer: Value | None
     conclusions: tuple[Value, ...]
+    source: Source
+    understood: bool
 
     def given(self, own: Sequence[Statement], over: Sequence[Statement] = ()) -> Given:
         """Say what statements give; what stands in `over` stands above them."""
+        worked_out = self._worked_out(own, over)
+        if self.understood:
+            if says_all(self.source, own):
+                return Given(True)
+            if worked_out.enough and self.claim.how in _WHOLE_SUMS:
+                gone = missing(self.beside, own, self.session.known.puzzle) if self.beside.facts else []
+                return Given(not gone, tuple(one.text for one in gone), worked_out.bears or bool(gone))
+            if worked_out.enough:
+                return worked_out
+            if self.claim.how == "constraints" or _WHY.search(self.what.lower()):
+                return replace(worked_out, bears=worked_out.bears or bears(self.source, own))
+            return worked_out
+        general = bears(self.source, own)
+        gone = missing(self.source, own, self.session.known.puzzle)
+        enough = bool(self.source.facts) and not gone and not takes_rejected(self.source, own)
+        named = tuple(dict.fromkeys(one.text for one in gone))
+        return Given(enough, () if enough else named, general)
+
+    @property
+    def beside(self) -> Source:
+        """What was said with values where a sum was, and was not understood as a part of it."""
+        said = self.session.statements
+        known = {*self.claim.needs, *self.claim.rejected, *self.claim.replaced, *self.claim.restates}
+        turns = {said[place].turn for place in self.claim.needs}
+        texts = {said[place].text for place in known}
+        rest = tuple(
+            one for one in self.source.facts
+            if one.turn in turns and one.text not in texts and one.form != "question" and one.role != "tool"
+        )  # fmt: skip
+        return replace(self.source, facts=rest, exact=None)
+
+    def _worked_out(self, own: Sequence[Statement], over: Sequence[Statement]) -> Given:
         how = self.claim.how
         if how == "constraints":
             return _of_clues(self, own, over)
@@ -112,22 +150,70 @@ def _asked(session: Session, claim: Claim) -> Asked:
     """Work a claim out of what others than the agent said; an agent's answer is no source for itself."""
     said = session.statements
     needs = tuple(place for place in claim.needs if is_said(said[place]) and said[place].form != "question")
-    looked_up = claim.how in {"assignment", "lookup", "unknown"}
-    if looked_up and (_SEVERAL.search(claim.what.lower()) or _is_derived(said, claim)):
-        return Asked(claim.what, replace(claim, needs=()), session, None, tuple(_conclusions(said, claim, None)))
-    alone = looked_up and not needs
+    source = source_of(said, claim.what, needs, claim.replaced)
+    made = Asked(claim.what, replace(claim, needs=needs), session, None, (), source, understood=False)
+    if _WHY.search(claim.what.lower()):
+        return replace(made, conclusions=tuple(_conclusions(said, claim, None)), understood=True)
     told = [one for one in said if is_said(one)]
-    answer = None if alone and not _is_asked_for(told, claim) else recompute(told, claim)
-    concluded = claim.concluded or _conclusions(said, claim, answer)
-    return Asked(claim.what, replace(claim, needs=needs), session, answer, tuple(concluded))
+    looked_up = claim.how in {"assignment", "lookup", "unknown"}
+    if looked_up and _SEVERAL.search(claim.what.lower()):
+        return replace(made, conclusions=tuple(_conclusions(said, claim, None)))
+    answer = None if looked_up and not needs and not _is_asked_for(told, claim) else recompute(told, claim)
+    understood = _is_understood(made, answer, looked_up=looked_up)
+    concluded = claim.concluded or tuple(_conclusions(said, claim, answer if understood else None))
+    return replace(made, answer=answer if understood else None, conclusions=concluded, understood=understood)
 
 
-def _is_derived(said: Sequence[Statement], claim: Claim) -> bool:
+def _is_understood(asked: Asked, answer: Value | None, *, looked_up: bool) -> bool:
+    """Say whether it is known how a claim follows from what was said."""
+    said, claim = asked.session.statements, asked.claim
+    if claim.how == "constraints":
+        return _is_solved(asked)
+    if answer is None:
+        return False
+    if not looked_up:
+        lines = _lines(said, claim) if claim.how in _SUMS else []
+        units = {lexicon.BASE.get(line.unit, (line.unit,))[0] for line in lines if line.unit}
+        return bool(claim.needs) and len(units) < 2
+    places = claim.needs or tuple(
+        place for place, one in enumerate(said) if is_said(one) and any(_equal(found, answer) for found in one.values)
+    )
+    if _is_derived(said, claim.what, places):
+        return False
+    if not claim.needs:
+        return answer.kind in {"time", "date", "word"}
+    return claim.how != "lookup" or not _is_one_of_several(asked, answer)
+
+
+def _is_solved(asked: Asked) -> bool:
+    """Say whether the clues of a puzzle leave one answer, and every name in them and beside them is somebody's."""
+    known, claim = asked.session.known, asked.claim
+    theirs = _consistent(known.puzzle, list(known.clues.values()), claim.what)
+    if len(answers(known.puzzle, theirs, claim.what)) != 1:
+        return False
+    told = [asked.session.statements[place] for place in claim.needs]
+    texts = {one.text for one in told}
+    beside = [one for one in asked.source.facts if not any(one.text in text for text in texts)]
+    if any(name in one.text for one in beside if one.form != "question" for name in known.puzzle.people):
+        return False
+    return all(set(names_in(one.text)) <= set(known.puzzle.people) for one in told)
+
+
+def _is_one_of_several(asked: Asked, answer: Value) -> bool:
+    """Say whether a tool gave values of the same kind beside one that not all the words of the question lead to."""
+    said = asked.session.statements
+    words = frozenset().union(*(_words_at(said, place) for place in asked.claim.needs))
+    turns = {said[place].turn for place in asked.claim.needs}
+    others = [found for one in said if one.turn in turns for found in one.values if _alike(found, answer)]
+    return bool(subject_of(asked.what) - ASKING - words - subject_of(answer.kind)) and len(others) > 1
+
+
+def _is_derived(said: Sequence[Statement], what: str, places: Iterable[int]) -> bool:
     """Say whether a claim asks for more than a value that was said: nobody asks what they say in the same breath."""
-    wanted = subject_of(claim.what)
-    turns = {said[place].turn for place in claim.needs if said[place].role == "user"}
+    wanted = subject_of(what)
+    turns = {said[place].turn for place in places if said[place].role == "user"}
     asked = (one for one in said if one.turn in turns and one.form == "question" and one.role == "user")
-    return any(not one.subject or one.subject & wanted for one in asked)
+    return any(not one.subject or one.subject & wanted or _ASKS.search(one.text.lower()) for one in asked)
 
 
 def _is_asked_for(told: Sequence[Statement], claim: Claim) -> bool:
@@ -159,19 +245,20 @@ def _of_sum(asked: Asked, own: Sequence[Statement], over: Sequence[Statement]) -
         if _sums_up(asked, tried, wanted):
             return Given(True)
     there = _lines(own, None)
-    missing: list[str] = []
-    bears = False
+    gone: list[str] = []
+    shown = False
     for line in wanted[:LINES_MAX]:
         alike = [one for one in there if one.name & line.name or (not line.name and not one.name)]
         named = _saying(own, line)
-        bears = bears or bool(alike or named)
+        said_alike = any((one.count, one.price) == (line.count, line.price) for one in there if one.price is not None)
+        shown = shown or bool(alike or named) or said_alike
         if not any(_same_line(one, line) for one in alike) and not any(
             _says_line(asked, one, line, wanted) for one in named
         ):
-            missing += [asked.session.statements[place].text for place in line.places]
-    if not missing:
-        missing = [asked.session.statements[place].text for place in asked.claim.needs]
-    return Given(False, tuple(dict.fromkeys(missing)), bears)
+            gone += [asked.session.statements[place].text for place in line.places]
+    if not gone:
+        gone = [asked.session.statements[place].text for place in asked.claim.needs]
+    return Given(False, tuple(dict.fromkeys(gone)), shown)
 
 
 def _sums_up(asked: Asked, said: Sequence[Statement], wanted: Sequence[Line]) -> bool:

@@ -16,9 +16,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, cached_property
 
 from firsthand.notes import marks
+from firsthand.notes.determine import Known
 from firsthand.notes.statements import Message, Statement, statements
 from firsthand.pointer import find
 from firsthand.value import replace, value
@@ -60,6 +61,7 @@ _LOSES = (
     r"|no details|details (?:are )?(?:lost|missing)|(?:basis|source|details?|rest|reason|working"
     r"|line items) (?:was |were |is |are )?(?:not kept|lost|missing|gone|dropped|unknown)"
     r"|(?:has|have|needs?|must) to? ?be (?:looked up|checked|found|asked) again|look(?:ed)? up again|unknown)\b"
+    r"|\[(?:cut|truncated|clipped|shortened|snipped?)\b|\b(?:note|text|list|memory|entry) (?:was|is|got|ran) too long\b"
     r"|\[ ?(?:\.\.\.|\u2026) ?\]|\u2026|\.\.\.\s*(?:\)|\]|\Z)"
 )
 _REST = (
@@ -100,6 +102,12 @@ _QUOTED = (
     r"|told \w+|put it))? ?"
     r"(?:that|:|,)?\s*[\"\u201c\u201e\u00ab](.*)[\"\u201d\u201c\u00bb]\W*\Z"
 )
+_INNER_QUOTE = r"[\"\u201c\u201e\u00ab]([^\"\u201c\u201d\u201e\u00ab\u00bb\n]{4,400})[\"\u201d\u201c\u00bb]"
+_HTML_ROW, _HTML_CELL, _HTML_TAG = (
+    r"(?i)</tr>\s*",
+    r"(?i)</t[dh]>\s*<t[dh][^<>]{0,200}>",
+    r"(?i)</?[a-z][a-z0-9]*(?:\s[^<>]{0,200})?/?>",
+)
 
 
 class Session:
@@ -111,6 +119,11 @@ class Session:
         self.is_whole = len(self.messages) == len(messages)
         known = {str(one["pointer"]): str(one.get("content") or "") for one in self.messages if one.get("pointer")}
         self.expand = expand if expand is not None else known.get
+
+    @cached_property
+    def known(self) -> Known:
+        """What all claims of the session share."""
+        return Known(self.statements)
 
 
 def _doubted(one: Statement) -> Statement:
@@ -167,7 +180,16 @@ def read(text: str, session: Session) -> Carried:
     behind = statements(found)
     last = said[-1].turn + 1 if said else 0
     joined = (*said, *(replace(one, turn=one.turn + last) for one in behind))
-    return Carried(text, said, behind, joined, admits(text), tuple(found))
+    return Carried(text, said, behind, joined, admits(_without_repeats(text, session)), tuple(found))
+
+
+def _without_repeats(text: str, session: Session) -> str:
+    """Take out what a note quotes of the session: it says nothing of the note."""
+
+    def kept(match: re.Match[str]) -> str:
+        return " " if any(match[1] in str(one.get("content") or "") for one in session.messages) else match[0]
+
+    return _compiled(_INNER_QUOTE).sub(kept, text)
 
 
 def _bare(text: str) -> str:
@@ -197,6 +219,12 @@ def _summed_up(one: Statement) -> Statement:
 
 def messages_of(text: str) -> list[Message]:
     """Take a note for messages: those of a transcript; else lines that begin with a role; all others are the user's."""
+    if "</t" in text.lower():
+        text = _compiled(_HTML_CELL).sub(" | ", _compiled(_HTML_ROW).sub(" |\n", text))
+        text = _compiled(_HTML_TAG).sub(
+            lambda one: "| " if one[0][:3].lower() in {"<td", "<th"} and one[0][3:4] in {">", " "} else "", text
+        )
+    text = _unpacked(text)
     found = _of_json(text) or _of_marks(text)
     if not found:
         found = [{"role": "user", "content": ""}]
@@ -207,6 +235,19 @@ def messages_of(text: str) -> list[Message]:
             else:
                 found[-1]["content"] += ("\n" if found[-1]["content"] else "") + line
     return [_unquoted(one) for one in found if one["content"].strip()]
+
+
+def _unpacked(text: str) -> str:
+    """Write JSON that stands in a text of JSON as what it holds."""
+    if '\\"' not in text or text.strip()[:1] not in {"[", "{"}:
+        return text
+    try:
+        tree = json.loads(text)
+        inner = {key: json.loads(leaf) if isinstance(leaf, str) and leaf.strip()[:1] in {"[", "{"} else leaf
+                 for key, leaf in tree.items()} if isinstance(tree, dict) else tree  # fmt: skip
+    except (ValueError, RecursionError):  # no JSON, or a text that only begins like it: it is read as it is
+        return text
+    return text if inner == tree else json.dumps(inner, ensure_ascii=False, indent=1)
 
 
 def _role(name: str) -> str:
