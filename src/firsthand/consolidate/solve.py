@@ -33,7 +33,7 @@ FITTED_CASES_MAX = 64
 """Cases of one shape that a rule is sought in: the last ones."""
 NEIGHBOURS = 4
 """Cases beside one, in order of their numbers, that a line is drawn to."""
-NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])"
+NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w|\.\d)"
 ANY, PLACE = "*", "N"
 
 _NUMBER = re.compile(NUMBER)
