@@ -98,8 +98,9 @@ def _alone(make: Callable[..., tuple[Case, ...]]) -> Callable[[Options], tuple[C
 
 
 EXPERIMENTS = (
-    Experiment("reclaim", "6, Tables 8, 18", "is the memory correctable at the wall", _of_a_memory(sweeps.reclaim)),
-    Experiment("wall", "5, Tables 5, 6, 7", "the wall, the padded control and the fix, by integrity",
+    Experiment("reclaim", "6, Figure 1, Tables 8, 18", "is the memory correctable at the wall",
+               _of_a_memory(sweeps.reclaim)),
+    Experiment("wall", "5, Figure 1, Tables 5, 6, 7", "the wall, the padded control and the fix, by integrity",
                _alone(sweeps.wall), of_a_memory=False),
     Experiment("window", "5.1, Table 2", "a correction in the same session, by depth and distance",
                _alone(sweeps.window), of_a_memory=False),
