@@ -366,6 +366,7 @@ def _is_supposed(text: str, start: int, end: int) -> bool:
 def _of_match(found: dict[str, str | None], text: str, pattern: str, spoken: Spoken) -> _Said | None:
     """Make what a pattern found into what is said; None when it is no fact."""
     own, what, shown = found.get("own") or "", found.get("what") or "", (found.get("value") or "").strip()
+    shown, before = (_compiled(r"(?i)\A(?:on|at) ").sub("", one.strip()) for one in (shown, found.get("before") or ""))
     own = own.lower()
     named = f"{own} {what}" if own.endswith("s") and own not in {"his", "its"} else what
     named = f"{named} {found.get('unit') or ''} {found.get('more') or ''}"
@@ -376,14 +377,14 @@ def _of_match(found: dict[str, str | None], text: str, pattern: str, spoken: Spo
     if not what and pattern is _IT and not spoken.key:
         return None
     if not what and pattern is _FROM_TO:
-        words = f"instead of {key_of(found.get('before') or '')}"  # the value that it names says what is meant
+        words = f"instead of {key_of(before)}"  # the value that it names says what is meant
     explicit = pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _IT) or _compiled(_CUE).search(text) is not None
     explicit = explicit or (pattern is _OF and _compiled(_FRESH).search(what) is not None)
     if not _is_value(shown, attribute=_compiled(_ATTRIBUTES).search(what.lower()) is not None):
         return None  # "the food is great" says nothing that could be looked up
     return _Said(
-        words, shown, "correction" if explicit else "assignment", (found.get("before") or "").strip(),
-        own in {"my", "our"}, about=" ".join(named.split()),
+        words, shown, "correction" if explicit else "assignment", before, own in {"my", "our"},
+        about=" ".join(named.split()),
     )  # fmt: skip
 
 

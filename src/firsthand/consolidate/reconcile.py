@@ -36,8 +36,8 @@ PLAIN = frozenset({Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.REASONING})
 _compiled = cache(re.compile)
 _PROTECTS = (
     r"(?i)\b(?:never|must|only|always|don'?t|do not|not|no|remember|forget|because|decid\w+|chose\w*|prefer\w*|"
-    r"name|named|called|address|password|deadline|due|correct\w*|wrong|actually|instead|error|fail\w*|fix\w*|todo|later|"
-    r"promise\w*|rule|nie|immer|muss|nur|jamais|toujours|nunca|siempre)\b|[\d/_`\"=:@#]|[^\x00-\x7f]|(?-i:[a-z][A-Z])"
+    r"name|named|call|called|address|password|deadline|due|correct\w*|wrong|actually|instead|error|fail\w*|fix\w*|todo|later|"
+    r"promise\w*|rule|nie|immer|muss|nur|jamais|toujours|nunca|siempre)\b|[\d/_`\"=:@#]|[^\x00-\x7f]|(?-i:[a-z][A-Z]|\w [A-Z][a-z])"
 )
 
 

@@ -1,0 +1,121 @@
+"""The sweep by rule: what takes the place of what, who may say so, and that it does not matter when it runs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from said import said, spoken
+
+from firsthand.consolidate.keys import facts
+from firsthand.consolidate.ledger import Decision, Ledger, fold, surviving
+from firsthand.consolidate.sweep import by_rule, working_set
+from firsthand.event import Trust
+from firsthand.value import replace
+
+
+def moves(events, ledger=None):
+    """Give rule, words of what left and words of what took its place, of what is decided on events."""
+    told = facts(events)
+    words = {one.pointer: one.text for one in told}
+    return [(one.by, words[one.target], words.get(one.by_fact, "")) for one in by_rule(told, {}, ledger)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "first", "second"),
+    [
+        ("rule:correction", "The staging port is 8080.", "The port of staging is now 8443."),
+        ("rule:correction", "The staging port is 8080.", "Change it to 9000."),
+        ("rule:correction", "The deadline for the report is April 1.", "The deadline has moved to April 5."),
+        ("rule:from-to", "Our database is Postgres.", "We migrated from Postgres to MySQL."),
+        ("rule:from-to", "The retry limit is 3.", "I changed the retry limit from 3 to 5."),
+        ("rule:config", "LOG_LEVEL=debug", "LOG_LEVEL=info"),
+        ("rule:slot", "I need a hotel for 3 nights.", "How about 2 nights?"),
+        ("rule:assignment", "My favourite colour is teal.", "My favourite colour is green."),
+    ],
+)
+def test_a_later_value_takes_the_place(rule, first, second):
+    """Each rule takes the earlier fact out for the later one of its key, and names itself."""
+    assert moves(spoken(first, second)) == [(rule, first, second)]
+
+
+def test_what_is_taken_back_is_tombstoned():
+    """A retraction takes the fact out and puts nothing in."""
+    made = by_rule(facts(spoken("The staging port is 8080.", "Forget about the staging port.")), {})
+    assert [(one.action, one.by, one.by_fact, one.through) for one in made] == [("tombstone", "rule:retraction", "", 2)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("The staging port is 8080.", "The staging port is 8080."),  # the same value
+        ("The staging port is 8080.", "The production port is now 8443."),  # another key
+        ("The staging port is 8080.", "The staging port is now private."),  # a value of another kind
+        ("The staging port is 8080.", "Is the staging port now 8443?"),  # asked
+        ("I need a hotel for 3 nights.", "I also need a hotel for 2 nights."),  # another one
+        ("The retry limit is 4.", "I changed the retry limit from 3 to 5."),  # not from this value
+    ],
+)
+def test_what_no_rule_joins_stands(first, second):
+    """Where the value is the same, the key another, or nothing says that it changes, both facts stand."""
+    assert moves(spoken(first, second)) == []
+
+
+def test_another_session_needs_a_word_of_change():
+    """The same attribute in another session takes the place only with a word of change, or of one's own."""
+    first = said(1, "The staging port is 8080.")
+    assert moves([first, said(2, "The staging port is 8443.", session="two")]) == []
+    assert len(moves([first, said(2, "The staging port is now 8443.", session="two")])) == 1
+    own = [said(1, "My phone number is 555-0100."), said(2, "My phone number is 555-0199.", session="two")]
+    assert len(moves(own)) == 1
+
+
+@pytest.mark.parametrize("trust", [Trust.UNTRUSTED, Trust.AGENT])
+def test_only_what_a_user_said_decides(trust):
+    """What a tool, a page or an agent says takes the place of nothing, and stands in no working set."""
+    events = [said(1, "The port is 80."), said(2, "The port is now 666.", trust=trust), said(3, "Hm.")]
+    assert moves(events) == []
+    assert [one.value for one in working_set(facts(events), Ledger()).values()] == ["number:80"]
+
+
+def test_what_was_undone_is_not_decided_again():
+    """A move that was decided and undone is refused by the next sweep; the other ones are made."""
+    told = facts(spoken("The port is 80.", "The port is now 81.", "The port is now 82."))
+    first, second = (replace(one, position=10 + place) for place, one in enumerate(by_rule(told, {})))
+    ledger = fold([first, second, Decision("u", "supersede", "port", "x", undoes=first.id, position=12)])
+    assert [one.id for one in by_rule(told, {}, ledger)] == [second.id]
+
+
+def test_a_chain_leaves_the_last_value():
+    """Of many corrections the last one stands alone, whichever words they used."""
+    told = facts(spoken("The port is 80.", "The port is now 81.", "Change it to 82.", "We moved from 82 to 83."))
+    ledger = fold([replace(one, position=place) for place, one in enumerate(by_rule(told, {}), 10)])
+    assert [one.value for one in surviving(told, ledger)] == ["number:83"]
+
+
+TEXTS = (
+    "The staging port is 80.", "The staging port is now 81.", "Change it to 82.", "LOG=1", "LOG=2", "Forget the port.",
+    "We moved from 81 to 90.", "My name is Ann.", "My name is now Bea.", "I need a hotel for 3 nights.",
+    "How about 2 nights?", "Forget about the staging port.",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(TEXTS), max_size=14), st.integers(0, 14))
+def test_it_does_not_matter_when_the_sweep_runs(texts, night):
+    """Sweeping once or sweeping on the way gives the same decisions, and no later one takes back an earlier one."""
+    told = facts(spoken(*texts))
+    whole = by_rule(told, {})
+    part = by_rule([one for one in told if one.position <= night], {})
+    assert whole[: len(part)] == part
+    assert len({one.id for one in whole}) == len(whole)
+    assert all(one.through <= len(texts) for one in whole)
+
+
+@given(st.lists(st.sampled_from(TEXTS), max_size=14))
+def test_of_what_is_decided_on_nothing_stands_twice(texts):
+    """Of each decision in force the fact that left does not stand, and the one that it put in stood before the next."""
+    told = facts(spoken(*texts))
+    ledger = fold([replace(one, position=100 + place) for place, one in enumerate(by_rule(told, {}))])
+    names = {(one.key, one.pointer) for one in surviving(told, ledger)}
+    for one in ledger.latest.values():
+        assert (one.key, one.target) not in names

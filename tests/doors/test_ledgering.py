@@ -1,0 +1,84 @@
+"""The commands ledger and digest, as a person types them."""
+
+from __future__ import annotations
+
+import pytest
+
+from firsthand import Memory, ledger_of
+
+
+@pytest.fixture
+def filled(shell):
+    """A shell whose store has an agent that was told a port twice."""
+    with Memory.open(shell.store, embedder="none") as memory:
+        memory.agent("shop").enrol("one")
+        session = memory.session("one")
+        for text in ("The port is 80.", "The port is now 81.", "My name is Ann."):
+            session.user(text)
+    return shell
+
+
+def test_a_ledger_is_swept_shown_undone_and_compared(filled):
+    """Sweep decides, list and show say what, undo takes it back, diff names it, and the digest follows."""
+    swept = filled("ledger", "sweep", "--agent", "shop", "--json")
+    made = swept.json
+    assert (swept.code, made["action"], made["key"], made["by"]) == (0, "supersede", "shop/port", "rule:correction")
+    assert "The port is 80." not in filled("digest", "--agent", "shop").text
+    listed = filled("ledger")
+    assert listed.text.split() == ["5", made["id"][-10:], "supersede", "shop/port", "rule:correction"]
+    shown = filled("ledger", "show", made["id"][-10:])
+    assert [line.partition(" (")[0] for line in shown.text.splitlines()[2:]] == [
+        "about: The port is 80.", "in its place: The port is now 81.",
+    ]  # fmt: skip
+    assert filled("ledger", "undo", made["id"], "--following", "--reason", "two ports").code == 0
+    assert "undone" in filled("ledger").text.splitlines()[0]
+    assert "The port is 80." in filled("digest", "--agent", "shop").text
+    assert filled("ledger", "undo", made["id"]).code == 1  # it is undone already
+    diff = filled("ledger", "diff", "5", "6")
+    assert diff.text.startswith("shop/port: supersede fh:")
+    assert diff.text.rstrip().endswith("-> nothing decided")
+    assert filled("ledger", "diff", "6", "6").code == 1
+
+
+def test_a_person_tombstones_and_restores_a_fact(filled):
+    """A fact is named by the pointer that the digest shows."""
+    line = next(line for line in filled("digest", "--agent", "shop").text.splitlines() if "Ann" in line)
+    address = line.rpartition("(")[2].rstrip(")")
+    assert filled("ledger", "tombstone", address, "--agent", "shop", "--reason", "married").code == 0
+    assert "Ann" not in filled("digest", "--agent", "shop").text
+    assert filled("ledger", "restore", address, "--agent", "shop").code == 0
+    assert "Ann" in filled("digest", "--agent", "shop").text
+    assert "Ann" not in filled("digest", "--agent", "shop", "--as-of", "5").text
+    with Memory.open(filled.store, read_only=True) as memory:
+        assert [(one.action, one.reason) for one in ledger_of(memory).decisions()] == [
+            ("tombstone", "married"),
+            ("restore", ""),
+        ]
+
+
+def test_the_digest_is_written(filled):
+    """Written, it stands in the agent's folder; as of a position it is only shown."""
+    written = filled("digest", "--agent", "shop", "--write")
+    assert (written.code, written.text.strip().endswith("shop/digest.md")) == (0, True)
+    assert filled("digest", "--agent", "shop", "--json").json["facts"] == 3
+    refused = filled("digest", "--agent", "shop", "--write", "--as-of", "1")
+    assert (refused.code, "got both" in refused.error) == (5, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("ledger", "undo"), 5, "takes 1 word behind it; got 0"),
+        (("ledger", "diff", "1"), 5, "takes 2 words behind it; got 1"),
+        (("ledger", "diff", "1", "x"), 5, "takes two positions; got 1 x"),
+        (("ledger", "show", "none"), 1, "expected the id of one decision"),
+        (("ledger", "tombstone", "fh:" + "0" * 26, "--agent", "shop"), 1, "has 0"),
+        (("ledger",), 1, ""),
+        (("digest", "--agent", "nobody"), 1, ""),
+        (("digest", "--agent", "shop", "--lines", "3"), 5, "at least 12 lines"),
+    ],
+)
+def test_what_cannot_be_done_is_said(filled, arguments, code, told):
+    """Each mistake has its exit code and a sentence that says what was expected."""
+    done = filled(*arguments)
+    assert (done.code, told in done.error) == (code, True)
