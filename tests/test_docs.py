@@ -200,6 +200,30 @@ def test_readme_shows_python_and_commands() -> None:
     assert any(line.startswith("firsthand ") for line in command_lines(readme))
 
 
+README_SYSTEMS = {
+    "source-first note made by hand, as in the paper": "source-first (paper's)",
+    "ChromaDB over turns, asked": "ChromaDB over turns",
+    "mem0 (`infer=False`), asked": "mem0 (infer=False)",
+    "Firsthand, the note alone": "Firsthand: note alone",
+    "Firsthand, note and store": "Firsthand: note and store",
+}
+"""Rows of the README, and what `bench/reclaim_bench.py` calls them."""
+
+
+def test_readme_shows_what_the_report_of_memories_has() -> None:
+    """The README's shares of memories that people use are those that the bench wrote into docs/reclaim-figures.md."""
+    figures = text_of(ROOT / "docs" / "reclaim-figures.md")
+    head, *_ = re.findall(r"^\| recovered \(new wrong value\) (.*) \|$", figures, re.MULTILINE)
+    columns = [column.split(";")[0].strip() for column in head.strip("| ").split("|")]
+    wrote = {row[0]: dict(zip(columns, row[1:], strict=True)) for row in tables(ROOT / "docs" / "reclaim-figures.md")}
+    shown = [row for row in tables(ROOT / "README.md") if row[0] in README_SYSTEMS]
+    assert [row[0] for row in shown] == list(README_SYSTEMS)
+    wanted = ("66 messages", "32 items in 300 characters", "32 decoys", "64 sessions")
+    for row in shown:
+        cells = [wrote[README_SYSTEMS[row[0]]][column].split(" (")[0] or "not run" for column in wanted]
+        assert [cell.removesuffix(", and it says so") for cell in row[1:]] == cells, row[0]
+
+
 def glossary() -> list[tuple[str, str]]:
     _, *sections = re.split(r"^## ", text_of(ROOT / "docs" / "glossary.md"), flags=re.MULTILINE)
     return [(head.strip(), body.strip()) for head, _, body in (section.partition("\n") for section in sections)]
