@@ -13,6 +13,7 @@ import probe_bench
 from probe_bench import SILENT, Measured, Said
 from probe_set.case import Case, half_of
 from probe_set.cases import cases
+from probe_set.fresh import fresh
 
 LINES = "7 notebooks at $4, 9 pens at $2"
 SESSION = (
@@ -105,7 +106,7 @@ def test_what_a_probe_raises_names_the_case():
 
 def test_the_held_out_half_is_not_shown(capsys):
     """Failures are listed of the dev half and refused of the rest, whose notes no report prints."""
-    for half in ("held-out", "unseen"):
+    for half in ("held-out", "unseen", "fresh"):
         with pytest.raises(SystemExit) as refused:
             probe_bench.main(["--half", half, "--failures"], judge=oracle)
         assert refused.value.code == 2
@@ -138,22 +139,28 @@ def test_the_tables_count_what_was_said():
     assert told[-1] == "At least 95% right, at most 2% missed: NOT kept."
 
 
-def test_the_report_holds_both_halves_and_the_unseen_and_fails_with_either_half(tmp_path, capsys):
-    """The file has a section for each part; a wrong half fails the run, a wrong kind that nobody tuned on does not."""
+def test_the_report_holds_every_part_and_fails_with_either_half_or_the_fresh_set(tmp_path, capsys):
+    """The file has a section and a column for each part; each fails the run when it is wrong, but for the unseen."""
     path = tmp_path / "PROBE.md"
-    kinds = {each.kind for each in cases()}
+    bound = {each.kind for each in (*cases(), *fresh())}
+    new = {each.id for each in fresh()}
     dev = {each.id for each in half_of(cases(), "dev")}
     assert probe_bench.main(["--write", str(path)], judge=oracle) == 0
     heads = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("## ")]
     assert [head.split(":")[0] for head in heads] == [
-        "## The held-out half", "## The dev half", "## Kinds never tuned on",
+        "## The fresh set", "## The held-out half", "## The dev half", "## Kinds of other subjects",
     ]  # fmt: skip
-    assert capsys.readouterr().out.count("right 1.000") == 3
+    assert capsys.readouterr().out.count("right 1.000") == 4
+    told = path.read_text(encoding="utf-8")
+    assert "| | The fresh set | The held-out half | The dev half | Kinds of other subjects |\n" in told
+    assert f"| notes | {len(fresh())} | 476 | 475 | 144 |\n" in told
 
     def of(wrong) -> probe_bench.Judge:
         return lambda each: Said("correctable") if wrong(each) else oracle(each)
 
-    assert probe_bench.main(["--write", str(path)], judge=of(lambda each: each.kind not in kinds)) == 0
+    assert probe_bench.main(["--write", str(path)], judge=of(lambda each: each.kind not in bound)) == 0
     assert "NOT kept" in path.read_text(encoding="utf-8")
     assert probe_bench.main(["--write", str(path)], judge=of(lambda each: each.id in dev)) == 1
-    assert probe_bench.main(["--write", str(path)], judge=of(lambda each: each.id not in dev)) == 1
+    held = {each.id for each in half_of(cases(), "held-out")}
+    assert probe_bench.main(["--write", str(path)], judge=of(lambda each: each.id in held)) == 1
+    assert probe_bench.main(["--write", str(path)], judge=of(lambda each: each.id in new)) == 1
