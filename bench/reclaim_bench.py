@@ -181,7 +181,7 @@ def readers(part: str, asked: argparse.Namespace, writer: Writer | None) -> tupl
         assert writer is not None
         server = OpenAICompatible(writer.address("reader"), writer.name, timeout_seconds=600)
         return (Asked(Recorded(asked.work / "reader.jsonl", server), writer.name, repeats=True),)
-    return (Recomputing(), AsksFirst()) if part != CHAIN else (Recomputing(),)
+    return Recomputing(), AsksFirst()
 
 
 # who is asked -------------------------------------------------------------------------------------------

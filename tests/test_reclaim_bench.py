@@ -45,7 +45,7 @@ for line in sys.stdin:
         if "die" in held[number]:
             sys.exit(3)
     if asked["do"] == "recall":
-        told = {"text": held[number]}
+        told = {"text": held.get(number, "")}
     print(json.dumps(told), flush=True)
 """
 SAID = [
@@ -98,13 +98,15 @@ def test_session_is_written_once_for_all_readers(toy, tmp_path):
 
 
 def test_chain_writes_into_a_memory_of_its_own(tmp_path):
-    """In a chain two memories of the same session are two, and each is closed."""
+    """In a chain memories of the same session are two, each is closed, and one may be asked before it is written."""
     with toy_process(tmp_path, keeps=False) as process_:
         for _ in range(2):
             memory = peers.Carrying(process_)
             memory.write(SAID, 12)
             memory.close()
-    numbers = [(one["do"], one["memory"]) for one in seen_by(tmp_path)]
+        first = peers.Asked(process_)
+        assert (first.recall("total"), first.write(SAID, 6), first.recall("total")[:6]) == ("", "2 urns", "2 urns")
+    numbers = [(one["do"], one["memory"]) for one in seen_by(tmp_path)][:6]
     assert numbers == [("open", 1), ("write", 1), ("close", 1), ("open", 2), ("write", 2), ("close", 2)]
 
 

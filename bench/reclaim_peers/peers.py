@@ -159,7 +159,8 @@ class Asked(Carrying):
     """A peer's memory that can be asked."""
 
     def recall(self, query: str) -> str:
-        """Ask it."""
+        """Ask it; in the first session of a chain there is nothing in it yet."""
+        self._number = self._process.open() if self._number is None else self._number
         return self._process.ask(do="recall", memory=self._number, query=query)
 
 

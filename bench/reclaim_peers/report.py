@@ -209,6 +209,7 @@ system prompt and tools, which the small model's 8,192 tokens do not hold; and i
 writes by calls of tools, over a talk that it leads itself. Not measured.""",
     """claude-mem 13.25.3: hooks of Claude Code and a worker under Bun, which lets Claude, Gemini or OpenRouter write \
 observations of tool calls; it has no call that takes a session of messages. Not measured.""",
+    """mem0 over 64 sessions: it embeds, indexes and syncs every message for itself, and the time was not there.""",
     """Stores that hold much else: each problem has a store of its own here, for all alike. Retrieval tuned for the \
 question, other chunks, reranking: the peers stand as their defaults are.""",
     """Whether a model would ask its memory at all: the readers by rule do.""",
@@ -297,21 +298,31 @@ def _plain(_name: str, one: Row) -> list[str]:
 
 
 def _chain(_name: str, one: Row) -> list[str]:
-    body = []
-    for row in one["cells"]:
-        labels = row["labels"]
-        planted = "planted" if labels["premise"] else "none (control)"
-        minus = _minus(one, labels["reader"], labels["memory"], hops=labels["hops"]) if labels["premise"] else ""
-        body.append([_label(labels["memory"]), str(labels["hops"]), planted, f"{row['blast']:.2f}",
-                     f"{row['blast_abstained']:.2f}", _recovered(row), _number(row["silent"]), _carried(row),
-                     _asked(row), minus])  # fmt: skip
-    heads = ["memory", "sessions", "error", "sessions answered wrongly", "not answered", "recovered at the end",
-             "new wrong at the end", "carried", "asked", "Firsthand minus it"]  # fmt: skip
     about = (
         "One item more in each session; the first has a wrong subtotal, or, as a control, none. Sessions answered "
-        "wrongly are the mean of a chain, that first one included; asked is the sum over a chain. Reader: "
+        "wrongly are the mean of a chain, that first one included; asked is the sum over a chain."
     )
-    return [f"{about}{_readers(one)[0]}; n = {_ns(one['cells'])} a row.", "", *_table(heads, body), ""]
+    lines = [about, ""]
+    for reader in _readers(one):
+        own = [row for row in one["cells"] if row["labels"]["reader"] == reader]
+        heads = ["memory", "sessions", "error", "sessions answered wrongly", "not answered", "recovered at the end",
+                 "new wrong at the end", "carried", "asked", "Firsthand minus it"]  # fmt: skip
+        lines += [
+            f"Reader: {reader}; n = {_ns(own)} a row.",
+            "",
+            *_table(heads, [_chained(one, row) for row in own]),
+            "",
+        ]
+    return lines
+
+
+def _chained(one: Row, row: Row) -> list[str]:
+    labels = row["labels"]
+    planted = "planted" if labels["premise"] else "none (control)"
+    minus = _minus(one, labels["reader"], labels["memory"], hops=labels["hops"]) if labels["premise"] else ""
+    blast = [f"{row[name]:.2f}" for name in ("blast", "blast_abstained")]
+    came = [*blast, _recovered(row), _number(row["silent"]), _carried(row), _asked(row), minus]
+    return [_label(labels["memory"]), str(labels["hops"]), planted, *came]
 
 
 def _spent(name: str, one: Row) -> list[str]:
@@ -373,7 +384,8 @@ def _cheaper(one: Row) -> list[str]:
         same = {name: held for name, held in labels.items() if name != "memory"}
         for own in (other for other in one["cells"] if other["labels"] == {**same, "memory": OURS}):
             takes, mine = (each["used"] + each["pulled"] for each in (row, own))
-            if takes < mine and row["recovered"] >= own["recovered"]:
+            as_good = row["recovered"] >= own["recovered"] and row["blast"] <= own["blast"]
+            if takes < mine and as_good:
                 where = f" over {same['hops']} sessions" if "hops" in same else ""
                 planted = ", without an error" * (same.get("premise") is False)
                 found.append(
