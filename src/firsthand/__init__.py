@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from firsthand.answer import Answer, Conditions, Hit, Hop, Outcome, Query, Scope
     from firsthand.compact.receipt import Receipt
     from firsthand.compact.stays import Stay
+    from firsthand.consolidate.consolidators import ByModel, Consolidator
     from firsthand.consolidate.digest import Digest
+    from firsthand.consolidate.entries import Entry
+    from firsthand.consolidate.gate import GateReport, GateSettings
     from firsthand.consolidate.keys import Fact
     from firsthand.consolidate.ledger import Decision, Ledger, LedgerChange, ledger_difference
     from firsthand.consolidate.reconcile import AddAll, HotPath, Reconciler, SizeAware
@@ -57,9 +60,11 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.agent import Agent, agent_in, agents
     from firsthand.lifecycle.agent_tools import AgentTools, Told
     from firsthand.lifecycle.closing import CaughtUp, Closed
+    from firsthand.lifecycle.consolidating import Consolidated, consolidate_in, consolidated_view
     from firsthand.lifecycle.correcting import Checked, check_correction
     from firsthand.lifecycle.digesting import DigestWritten, digest_of, write_digest
     from firsthand.lifecycle.doing import Done, run_due
+    from firsthand.lifecycle.entries_log import EntriesLog, entries_of
     from firsthand.lifecycle.episode import Episode
     from firsthand.lifecycle.files import Followed
     from firsthand.lifecycle.hooking import Answered, after_hook, answer_hook
@@ -120,6 +125,7 @@ __all__ = [
     "Below",
     "Brought",
     "Budget",
+    "ByModel",
     "ByteSource",
     "CaughtUp",
     "Change",
@@ -128,6 +134,8 @@ __all__ = [
     "ClaimVerdict",
     "Closed",
     "Conditions",
+    "Consolidated",
+    "Consolidator",
     "Cues",
     "DaemonState",
     "Decision",
@@ -137,6 +145,8 @@ __all__ = [
     "Done",
     "Draft",
     "Embedder",
+    "EntriesLog",
+    "Entry",
     "Episode",
     "Erased",
     "Erasure",
@@ -150,6 +160,8 @@ __all__ = [
     "FirsthandError",
     "Followed",
     "FormatError",
+    "GateReport",
+    "GateSettings",
     "HealthReport",
     "Hit",
     "Hop",
@@ -230,11 +242,14 @@ __all__ = [
     "backups",
     "callable_embedder",
     "check_correction",
+    "consolidate_in",
+    "consolidated_view",
     "determine",
     "difference",
     "digest_of",
     "distill",
     "distill_by_model",
+    "entries_of",
     "examine",
     "facts_of",
     "installed",
@@ -317,10 +332,15 @@ _ROOMS = {
     "anatomy.use": ("Use", "use_of"),
     "compact.receipt": ("Receipt",),
     "compact.stays": ("Stay",),
+    "consolidate.consolidators": ("ByModel", "Consolidator"),
     "consolidate.digest": ("Digest",),
+    "consolidate.entries": ("Entry",),
+    "consolidate.gate": ("GateReport", "GateSettings"),
     "consolidate.keys": ("Fact",),
     "consolidate.ledger": ("Decision", "Ledger", "LedgerChange", "ledger_difference"),
     "consolidate.reconcile": ("AddAll", "HotPath", "Reconciler", "SizeAware"),
+    "lifecycle.consolidating": ("Consolidated", "consolidate_in", "consolidated_view"),
+    "lifecycle.entries_log": ("EntriesLog", "entries_of"),
     "lifecycle.digesting": ("DigestWritten", "digest_of", "write_digest"),
     "lifecycle.ledger_log": ("LedgerLog", "ledger_of"),
     "lifecycle.sweeping": ("Swept", "facts_of", "sweep"),

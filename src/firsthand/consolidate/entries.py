@@ -215,9 +215,14 @@ def with_sources(one: Entry, sources: Iterable[str], episodes: Mapping[str, Epis
     sources = tuple(dict.fromkeys(sources))
     basis = basis_of(sources, episodes)
     trust = max((episodes[name].trust for name in sources if name in episodes), default=Trust.UNTRUSTED)
-    named = repr((one.text, sources, one.scope, one.version, one.parents, one.created_by, basis))
-    identity = derived_id(None, b"entry 1", to_bytes(named))
-    return replace(one, id=identity, sources=sources, basis=basis, trust=trust)
+    made = replace(one, sources=sources, basis=basis, trust=trust)
+    return replace(made, id=identity_of(made))
+
+
+def identity_of(one: Entry) -> str:
+    """Give the id that an entry has by what it says and where it comes from."""
+    named = repr((one.text, one.sources, one.scope, one.version, one.parents, one.created_by, one.basis))
+    return derived_id(None, b"entry 1", to_bytes(named))
 
 
 def basis_of(sources: Iterable[str], episodes: Mapping[str, Episode]) -> str:

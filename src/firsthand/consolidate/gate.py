@@ -8,6 +8,7 @@
     probe           it concludes nothing that stands on nothing
     source replay   asked the questions of its sources, a solver answers from the entry alone as they did
     scope replay    so it does for all episodes of their family that it speaks to, and it leaves other families alone
+    quarantine      it is none that was taken out
     no regression   what was solved before, with or without memory, is still solved
     fixed point     what is no longer shown is still answered by the memory that is left, else it is shown again
 
@@ -189,6 +190,7 @@ class _Tried:
     solver: Solver
     settings: GateSettings
     approved: Collection[str]
+    barred: Collection[str]
     saw: Collection[str]
     own: dict[str, str | None] = field(default_factory=dict)
 
@@ -202,6 +204,7 @@ class _Tried:
 def check(
     proposal: Proposal, view: View, episodes: Sequence[Episode], solver: Solver, *,
     settings: GateSettings | None = None, tasks: Iterable[Task] = (), approved: Collection[str] = (),
+    barred: Collection[str] = (),
 ) -> GateReport:  # fmt: skip
     """Try a proposal, and give the memory that it leads to.
 
@@ -210,6 +213,7 @@ def check(
         episodes: all raw ones so far.
         tasks: what else is held to be solved still, if it is solved now.
         approved: ids of entries that the user let in although they stand on what a tool or the web said.
+        barred: ids and texts of entries that the user took out: they do not come in again by themselves.
 
     Raises:
         InvalidArgument: theta is no share; the lineage of what stands goes round in a circle.
@@ -220,7 +224,7 @@ def check(
     check_lineage([*view.entries, *proposal.written])
     episodes = sorted(episodes, key=lambda one: one.position)
     known = {one.pointer: one for one in episodes}
-    tried = _Tried(known, current(episodes), solver, settings, approved, proposal.saw)
+    tried = _Tried(known, current(episodes), solver, settings, approved, barred, proposal.saw)
     replayed = basis_of(known, known)
     # 1) what stood must still stand
     failed = tuple(one.id for one in view.entries if not _stands(one, tried))
@@ -275,7 +279,10 @@ def _judge(one: Entry, tried: _Tried, view: View, canaries: Sequence[Task]) -> J
     kept = tuple(name for name in one.sources if name in given)
     left_out = tuple(name for name in one.sources if name not in given)
     narrowed = with_sources(one, kept, tried.known) if left_out else one
-    if tried.settings.scope:
+    if tried.barred:
+        is_out = narrowed.id in tried.barred or narrowed.text in tried.barred
+        checks.append(Check("quarantine", not is_out, detail="it was taken out; release it first" if is_out else ""))
+    if tried.settings.scope and checks[-1].passed:
         checks.append(_scope_replay(narrowed, tried))
     if checks[-1].passed:
         checks.append(_no_regression(narrowed, tried, view, canaries))

@@ -12,6 +12,7 @@ from typing import Any
 from firsthand import Kind, __version__
 from firsthand.doors import (
     agent_arguments,
+    consolidating_arguments,
     eval_arguments,
     hook_arguments,
     ledger_arguments,
@@ -71,6 +72,7 @@ def parser() -> argparse.ArgumentParser:
     eval_arguments.add(commands, _command)
     probe_arguments.add(commands, _command)
     ledger_arguments.add(commands, _command)
+    consolidating_arguments.add(commands, _command)
     switching.add(commands, _command)
     return top
 

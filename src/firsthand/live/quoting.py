@@ -4,7 +4,7 @@ Receipts (topic hints), task states, records of prompts (topic labels), answers 
 recall and expand, notes (the situations they were learned in) and episodes repeat words
 of the events they stand for. The invariant: after an erasure no event that Firsthand wrote
 still says what was erased, as far as it names its source; what a model or a user said
-again is theirs and stays. A note or an episode goes with any of its sources, and what rests on it goes too.
+again is theirs and stays. A note, an entry or an episode goes with any of its sources, and what rests on it goes too.
 
 It finds; who erases is the log.
 """
@@ -58,7 +58,7 @@ class _Search:
     def _resting(self, after: int) -> list[str]:
         """Find episodes and notes, in any session, that rest on one of the events, or on such a one, or repeat it."""
         gone = dict(self._erased)
-        for kind in (Kind.EPISODE, Kind.NOTE, Kind.LEDGER):  # each may rest on one before it, on none behind it
+        for kind in (Kind.EPISODE, Kind.NOTE, Kind.ENTRY, Kind.LEDGER):  # each may rest on one before it, on none behind it
             for event in self._readable(None, after, kind) if gone else ():  # it comes after its sources
                 if not event.erased and event.id not in gone and rests_on(self._memory, event, gone):
                     gone[event.id] = event

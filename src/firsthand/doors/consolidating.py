@@ -1,0 +1,119 @@
+"""The commands consolidate and quarantine: rules made of what users said, and taking one out."""
+
+from __future__ import annotations
+
+import argparse
+
+from firsthand import (
+    Consolidated,
+    Entry,
+    GateSettings,
+    InvalidArgument,
+    Memory,
+    Unresolvable,
+    consolidate_in,
+    consolidated_view,
+    entries_of,
+)
+from firsthand.doors.display import count, shown
+from firsthand.doors.exits import DONE, NOTHING_FOUND
+from firsthand.doors.output import Output
+from firsthand.doors.stores import to_read, to_write
+from firsthand.value import asdict
+
+SHORT = 10
+"""Characters of an id that are shown: its end."""
+
+
+def consolidate(chosen: argparse.Namespace, out: Output) -> int:
+    """Show what stands, or propose and keep."""
+    if (chosen.what == "show") != bool(chosen.entry):
+        raise InvalidArgument("firsthand consolidate show takes the id of an entry, and nothing else does")
+    if chosen.as_of is not None and chosen.what != "list":
+        raise InvalidArgument("--as-of goes with firsthand consolidate list; what is proposed is made of what is now")
+    with to_write(chosen, create=False) if chosen.what == "keep" else to_read(chosen) as memory:
+        if chosen.what == "list":
+            return _list(memory, chosen, out)
+        if chosen.what == "show":
+            return _show(memory, entries_of(memory, chosen.agent).find(chosen.entry), out)
+        done = consolidate_in(
+            memory,
+            chosen.agent,
+            settings=GateSettings(theta=chosen.theta),
+            approved=chosen.approve,
+            keep=chosen.what == "keep",
+        )
+    _tell(done, out, kept=chosen.what == "keep")
+    return DONE if done.report.judged or done.quarantined else NOTHING_FOUND
+
+
+def quarantine(chosen: argparse.Namespace, out: Output) -> int:
+    """Take an entry out, or let it in again."""
+    with to_write(chosen, create=False) as memory:
+        log = entries_of(memory, chosen.agent)
+        decide = log.release if chosen.release else log.quarantine
+        made = decide(chosen.entry, reason=chosen.reason)
+    for one in made:
+        if out.as_json:
+            out.json({**asdict(one), "time": str(one.time or "")})
+        else:
+            out.line(f"{one.id}  {one.action}  {one.target}")
+    return DONE if made else NOTHING_FOUND
+
+
+def _list(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
+    view = consolidated_view(memory, chosen.agent, as_of=chosen.as_of)
+    if out.as_json:
+        for one in view.entries:
+            out.json(asdict(one))
+        for case in view.raw:
+            out.json(asdict(case))
+    else:
+        for one in view.entries:
+            out.line(f"{one.id[-SHORT:]}  {shown(one.line)}  ({count(len(one.sources), 'source')})")
+        for case in view.raw:
+            out.line(f"{'':{SHORT}}  {shown(case.line)}  ({case.pointer})")
+        out.remark(f"{count(len(view.entries), 'entry')}, {count(len(view.raw), 'raw statement')} shown, "
+                   f"{len(view.demoted):,} covered")  # fmt: skip
+    return DONE if view.entries or view.raw else NOTHING_FOUND
+
+
+def _show(memory: Memory, one: Entry, out: Output) -> int:
+    words = {name: _words(memory, name) for name in one.sources}
+    if out.as_json:
+        out.json({**asdict(one), "words": words})
+        return DONE
+    out.line(f"{one.id}  version {one.version}  {shown(one.line)}")
+    out.line(f"by {shown(one.created_by)}, about {shown(one.scope) or 'nothing named'}, gate report {one.report[:16]}")
+    for name, said in words.items():
+        out.line(f"{name}  {shown(said)}")
+    return DONE
+
+
+def _tell(done: Consolidated, out: Output, *, kept: bool) -> None:
+    report = done.report
+    if out.as_json:
+        for one in report.judged:
+            out.json({**asdict(one), "reason": one.reason})
+    else:
+        for one in report.judged:
+            last = one.checks[-1]
+            said = ("kept" if kept else "would be kept") if one.accepted else f"refused: {one.reason}"
+            out.line(f"{one.proposed[-SHORT:]}  {shown(one.entry.line)}  {said}")
+            if not one.accepted and last.detail:
+                out.line(f"{'':{SHORT}}  {shown(last.detail)}")
+    for decision in done.quarantined:
+        out.line(f"{decision.id}  {decision.action}  {decision.target}")
+    if report.fault:
+        out.warn(f"firsthand: {shown(report.fault)}")
+    out.remark(
+        f"{count(len(report.judged), 'entry')} proposed, {len(report.accepted)} let in; "
+        f"{report.canaries:,} questions asked again, {report.lost} lost"
+    )
+
+
+def _words(memory: Memory, address: str) -> str:
+    try:
+        return memory.expand(address).decode("utf-8", "replace")
+    except Unresolvable as error:
+        return f"not to be had: {error}"
