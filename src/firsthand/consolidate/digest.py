@@ -166,7 +166,7 @@ def _said(one: Fact) -> str:
 
 def _line(text: str, pointer: str) -> str:
     """Write one entry on one line, with its pointer; what is cut off ends in "..."."""
-    plain = " ".join(shown(text).split())
+    plain = " ".join((text if text.isascii() and text.isprintable() else shown(text)).split())
     if len(plain) > LINE_CHARACTERS_MAX:
         plain = plain[: LINE_CHARACTERS_MAX - 3].rstrip() + "..."
     return f"- {plain} ({pointer})"

@@ -270,7 +270,8 @@ _HELD = (
 _OF = (
     r"\b(?P<own>my|our|the|an?) (?P<what>(?:[\w.'-]+ ){0,4}?(?:deadline|budget|limit|timeout|target|due date|goal|"
     r"salary|rent|price|score|rate|threshold|count|size|duration)) of (?:about |around )?"
-    r"(?P<value>[^\s,;](?:[^,;.]|\.(?=\d)){0,40}?"
+    r"(?P<value>(?:[$\u20ac\u00a3]?\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d)"
+    r"(?:[^,;.]|\.(?=\d)){0,30}?"
     r"(?:, \d{4})?)(?:,? for (?:my|our|the) (?P<more>(?:[\w'-]+ ){0,2}?[\w'-]+))?"
     r"(?=[,;!?]|\.(?!\d)|\Z| (?:but|so|and|to|for|which|with)\b)"
 )
@@ -337,7 +338,7 @@ def _assigned(text: str, spoken: Spoken) -> Iterator[_Said]:
         if words:
             yield _Said(words, "", "retraction", about=gone["what"] or gone["gone"])
         return
-    for pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _IT, _HAS, _HELD, _OF, _COPULA):
+    for pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _IT, _HAS, _HELD, _COPULA, _OF):
         match = _compiled(_GATES[pattern]).search(text) and _compiled(f"(?i){pattern}").search(text)
         if match and not _is_supposed(text, match.start(), match.end()):
             told = _of_match(match.groupdict(), text, pattern, spoken)

@@ -34,11 +34,13 @@ PLAIN = frozenset({Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.REASONING})
 """Kinds that can be of low importance; a turn with any other, a tool's included, is kept."""
 
 _compiled = cache(re.compile)
-_PROTECTS = (
-    r"(?i)\b(?:never|must|only|always|don'?t|do not|not|no|remember|forget|because|decid\w+|chose\w*|prefer\w*|"
-    r"name|named|call|called|address|password|deadline|due|correct\w*|wrong|actually|instead|error|fail\w*|fix\w*|todo|later|"
-    r"promise\w*|rule|nie|immer|muss|nur|jamais|toujours|nunca|siempre)\b|[\d/_`\"=:@#]|[^\x00-\x7f]|(?-i:[a-z][A-Z]|\w [A-Z][a-z])"
+_PROTECTING = frozenset(
+    """never must only always don't dont not no remember forget because name named call called address password deadline
+    due wrong actually instead error todo later rule nie immer muss nur jamais toujours nunca siempre""".split()  # noqa: SIM905 - so many quoted words are harder to read
 )
+_PROTECTING_STEMS = ("decid", "chos", "prefer", "correct", "fail", "fix", "promis")
+_PROTECTING_SIGNS = frozenset('0123456789/_`"=:@#')
+_NAMES = r"[a-z][A-Z]|\w [A-Z][a-z]"
 
 
 class Reconciler(Protocol):
@@ -105,9 +107,20 @@ def is_low(turn: Turn) -> bool:
         content = one.content
         if not isinstance(content, bytes) or len(content) > READ_CHARACTERS_MAX:
             return False  # a stream, an artifact, or a long message
-        if _compiled(_PROTECTS).search(to_text(content)):
+        if _protects(to_text(content)):
             return False
     return True
+
+
+def _protects(text: str) -> bool:
+    """Say whether a text has a value, a name, or a word of rules and reasons; the cheap looks come first."""
+    if not text.isascii() or not _PROTECTING_SIGNS.isdisjoint(text):
+        return True
+    low = text.lower()
+    if low[1:] != text[1:] and _compiled(_NAMES).search(text) is not None:
+        return True
+    words = {one.strip(".,;!?()'") for one in low.split()}
+    return not _PROTECTING.isdisjoint(words) or any(one.startswith(_PROTECTING_STEMS) for one in words)
 
 
 def decide(reconciler: Reconciler, turn: Turn) -> Hot:

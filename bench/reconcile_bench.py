@@ -1,0 +1,390 @@
+"""How fast is reconciliation, and does it decide rightly which fact takes the place of which?
+
+    python bench/reconcile_bench.py                             speed, and generated sessions
+    python bench/reconcile_bench.py --data PATH [--show]        also real ones (nothing of them is kept)
+    python bench/reconcile_bench.py --data PATH --report        write bench/RECONCILE.md
+
+Generated: a user names settings of several things in many sessions, changes some in twelve ways (four of which no rule
+was written for), and between them asks, supposes, quotes and speaks of other things; tools, pages and agents say
+changes too. The gold is computed.
+
+Real: MultiWOZ 2.1, where the belief state of each turn says which slots were overwritten; a decision is right when
+its old value has left the belief state at that turn, wrong when it still holds. The rules for slots were mended on
+these same dialogues. BEAM, where questions name the messages of an old and a new value (to be decided), and of two that
+contradict each other (not to be decided: the user is to be asked). Every decision on BEAM is shown by `--show`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import random
+import statistics
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from firsthand import (
+    AddAll,
+    Draft,
+    Event,
+    Fact,
+    Kind,
+    Memory,
+    Moment,
+    Reconciler,
+    SizeAware,
+    Trust,
+    digest_of,
+    ledger_of,
+    sweep,
+)
+from firsthand.consolidate.digest import digest
+from firsthand.consolidate.keys import facts
+from firsthand.consolidate.ledger import Decision, fold
+from firsthand.consolidate.reconcile import decide
+from firsthand.consolidate.sweep import by_rule
+from firsthand.evals.stats import rate
+
+SEED = 7
+AT = Moment(1_700_000_000_000_000, 0)
+REPORT = Path(__file__).with_name("RECONCILE.md")
+
+
+def said(position: int, text: str, session: str, kind: Kind = Kind.USER_MESSAGE, trust: Trust = Trust.TRUSTED) -> Event:
+    """Make an event as the log gives it."""
+    return Event(position, f"{position:026d}", "default", session, position, 0, 0, kind, "", "user", trust, AT, AT,
+                 "text/plain", {}, b"", text.encode(), None, False, b"", b"")  # fmt: skip
+
+
+@dataclass
+class Tally:
+    """What came of decisions: ``right`` ones, ``wrong`` invalidations, ``other`` that the gold says nothing of."""
+
+    facts: int = 0
+    decided: int = 0
+    right: int = 0
+    wrong: int = 0
+    gold: int = 0
+    found: int = 0
+
+    def row(self, name: str) -> tuple[str, ...]:
+        precision, recall = rate(self.right, max(self.decided, 1)), rate(self.found, max(self.gold, 1))
+        of_facts = rate(self.wrong, max(self.facts, 1))
+        return (
+            name, f"{self.facts:,}", str(self.decided), f"{self.right} ({precision.share:.3f})", str(self.wrong),
+            f"{100 * of_facts.share:.2f} % [{100 * of_facts.low:.2f}, {100 * of_facts.high:.2f}]",
+            f"{self.found} of {self.gold} ({recall.share:.3f})",
+        )  # fmt: skip
+
+
+# generated -------------------------------------------------------------------------------------------------
+
+THINGS = ("staging", "production", "billing", "search", "the mail gateway", "checkout", "the crawler", "reports")
+ATTRIBUTES = {
+    "port": lambda r: str(r.randint(1_024, 65_535)), "timeout": lambda r: f"{r.randint(2, 900)} seconds",
+    "region": lambda r: r.choice(("eu-west-1", "us-east-2", "ap-south-1", "eu-north-1")) + str(r.randint(1, 99)),
+    "owner": lambda r: r.choice(("Ann", "Bea", "Cem", "Dov", "Eva")) + r.choice(("ko", "ri", "lin", "mar")),
+    "deadline": lambda r: f"2026-{r.randint(1, 12):02d}-{r.randint(1, 28):02d}",
+}  # fmt: skip
+SAY = ("The {a} of {t} is {v}.", "{t}'s {a} is {v}.")
+CHANGE = (
+    "The {a} of {t} is now {v}.", "Actually, the {a} of {t} is {v}.", "The {a} of {t} has changed to {v}.",
+    "Please change the {a} of {t} from {o} to {v}.", "Correction: the {a} of {t} should be {v}.",
+    "We moved the {a} of {t} to {v}.", "The {a} of {t} is not {o} but {v}.", "From now on the {a} of {t} is {v}.",
+)  # fmt: skip
+UNSEEN = (
+    "{v} it is for the {a} of {t}.", "Scratch {o}; {t} gets {v}.", "{t} runs with {a} {v} these days.",
+    "You had {o} for {t}, that is outdated, take {v}.",
+)  # fmt: skip
+IDLE = (
+    "Is the {a} of {t} now {v}?", "If the {a} of {t} is now {v}, stop.", 'Ann wrote: "the {a} of {t} is now {v}".',
+    "Maybe the {a} of {t} is {v}.", "> the {a} of {t} is now {v}", "```\nthe {a} of {t} is now {v}\n```",
+    "I wonder whether the {a} of {t} has changed to {v}.", "The {a} of {t}-backup is now {v}.",
+)  # fmt: skip
+
+
+def generated(sessions: int) -> Tally:
+    """Let a user speak of settings, and compare what is decided with what was changed."""
+    r, tally, position = random.Random(SEED), Tally(), 0
+    for number in range(sessions):
+        held: dict[tuple[str, str], tuple[str, int]] = {}
+        events: list[Event] = []
+        gold: set[tuple[int, int]] = set()
+        for _ in range(40):
+            position += 1
+            thing, name = r.choice(THINGS), r.choice(list(ATTRIBUTES))
+            value, before = ATTRIBUTES[name](r), held.get((thing, name))
+            given = {"a": name, "t": thing, "v": value, "o": before[0] if before else "?"}
+            sort = r.random()
+            if before is None and sort < 0.6:
+                events.append(said(position, r.choice(SAY).format(**given), f"s{number}"))
+                held[thing, name] = (value, position)
+            elif before is not None and sort < 0.5 and value != before[0]:
+                words = r.choice(CHANGE) if r.random() < 0.75 else r.choice(UNSEEN)
+                events.append(said(position, words.format(**given), f"s{number}"))
+                gold.add((before[1], position))
+                held[thing, name] = (value, position)
+            elif sort < 0.8:
+                events.append(said(position, r.choice(IDLE).format(**given), f"s{number}"))
+            else:
+                kind, trust = r.choice(((Kind.TOOL_RESULT, Trust.UNTRUSTED), (Kind.AGENT_MESSAGE, Trust.AGENT),
+                                        (Kind.USER_MESSAGE, Trust.UNTRUSTED)))  # fmt: skip
+                events.append(said(position, CHANGE[0].format(**given), f"s{number}", kind, trust))
+        told = facts(events)
+        at = {one.pointer: one.position for one in told}
+        made = by_rule(told, {})
+        moves = {(at[one.target], one.through) for one in made}
+        still = {place for _, place in held.values()}
+        tally.facts += len(told)
+        tally.decided += len(made)
+        tally.right += len(moves & gold)
+        tally.wrong += sum(at[one.target] in still for one in made)
+        tally.gold += len(gold)
+        tally.found += len(moves & gold)
+    return tally
+
+
+# real ------------------------------------------------------------------------------------------------------
+
+NOTHING = {"", "not mentioned", "none", "dontcare", "don't care"}
+SLOTS = {"people": ("people",), "nights": ("stay",), "stars": ("stars",), "day": ("day",), "arrival": ("arriveBy",),
+         "departure": ("leaveAt",), " time": ("time",), "price range": ("pricerange",), "area": ("area",)}  # fmt: skip
+
+
+def _state(metadata: dict) -> dict[tuple[str, str], str]:
+    return {
+        (domain, slot): value.lower()
+        for domain, parts in metadata.items()
+        for part in ("semi", "book")
+        for slot, value in parts.get(part, {}).items()
+        if isinstance(value, str) and value.lower() not in NOTHING
+    }
+
+
+def multiwoz(file: Path, *, show: bool) -> Tally:
+    """Sweep each dialogue, and compare with the belief states."""
+    tally = Tally()
+    with zipfile.ZipFile(file) as packed:
+        dialogues = json.loads(packed.read("val.json"))
+    for name, dialogue in dialogues.items():
+        log = dialogue["log"]
+        states = [{}, *(_state(turn["metadata"]) for turn in log[1::2])]
+        told = facts(said(place + 1, turn["text"], name) for place, turn in enumerate(log[: 2 * len(states) - 2 : 2]))
+        changed = {
+            (place, slot): states[place - 1][slot]
+            for place in range(1, len(states))
+            for slot, value in states[place].items()
+            if slot in states[place - 1] and states[place - 1][slot] != value
+        }
+        made, found = by_rule(told, {}), set()
+        by_key = {(one.key, one.pointer): one for one in told}
+        for one in made:
+            old = by_key[one.key, one.target]
+            slots = [slot for end, names in SLOTS.items() if old.name.endswith(end) for slot in names]
+            met = [at for at in changed if at[0] == one.through and at[1][1] in slots]
+            holds = {value.lstrip("0") for (_, slot), value in states[one.through].items() if slot in slots}
+            found |= set(met)
+            is_wrong = not met and old.shown.lower().lstrip("0") in holds
+            tally.right += not is_wrong
+            tally.wrong += is_wrong
+            if is_wrong and show:
+                print(f"wrong: {name} turn {one.through}, {one.by}, {one.key}: {old.text!r}")
+        tally.facts += len(told)
+        tally.decided += len(made)
+        tally.gold += len(changed)
+        tally.found += len(found)
+    return tally
+
+
+@dataclass
+class Beam:
+    """What came of BEAM: decisions on pairs that are updates, and on pairs that contradict each other."""
+
+    messages: int = 0
+    facts: int = 0
+    decided: int = 0
+    updates: int = 0
+    found: int = 0
+    contradictions: int = 0
+    overridden: int = 0
+
+
+def beam(folders: Sequence[Path], *, show: bool) -> Beam:
+    """Sweep each conversation, and look at the pairs that its questions are about."""
+    tally = Beam()
+    for folder in folders:
+        chat = json.loads((folder / "chat.json").read_text())
+        batches = chat if isinstance(chat, list) else [one for each in chat.values() for one in each]
+        users = sorted(
+            (one["id"], one["content"].partition("->->")[0])
+            for batch in batches for turn in batch.get("turns", []) for one in turn if one["role"] == "user"
+        )  # fmt: skip
+        told = facts(said(number + 1, text, folder.name) for number, text in users)
+        at = {one.pointer: one for one in told}
+        made = by_rule(told, {})
+        pairs = {(at[one.target].position - 1, one.through - 1) for one in made}
+        for one in made if show else ():
+            print(f"{folder.name}: {one.by} {one.key}\n    {at[one.target].text}\n    {at[one.by_fact].text}")
+        asked = json.loads((folder / "probing_questions" / "probing_questions.json").read_text())
+        for question in asked.get("knowledge_update", []):
+            named = question.get("source_chat_ids")
+            if isinstance(named, dict):
+                tally.updates += 1
+                old, new = named.get("original_info") or [], named.get("updated_info") or []
+                tally.found += any(one in old and other in new for one, other in pairs)
+        for question in asked.get("contradiction_resolution", []):
+            named = question.get("source_chat_ids")
+            if isinstance(named, dict):
+                tally.contradictions += 1
+                both = {*(named.get("first_statement") or []), *(named.get("second_statement") or [])}
+                tally.overridden += any({*pair} <= both for pair in pairs)
+        tally.messages += len(users)
+        tally.facts += len(told)
+        tally.decided += len(made)
+    return tally
+
+
+# speed -----------------------------------------------------------------------------------------------------
+
+
+def median_ms(work: Callable[[], object], times: int) -> float:
+    """Give the median of the processor time that something takes."""
+    taken = []
+    for _ in range(times):
+        gc.collect()
+        begun = time.process_time()
+        work()
+        taken.append(time.process_time() - begun)
+    return 1_000 * statistics.median(taken)
+
+
+def hot() -> Iterator[tuple[str, str, str]]:
+    """Time the decision on a turn: a plain one, and one with a call and a long message."""
+
+    def draft(kind: Kind, text: str, call: str = "") -> Draft:
+        return Draft(kind, text.encode(), meta={"call_id": call} if call else {}, trust=Trust.TRUSTED)
+
+    plain = (
+        draft(Kind.USER_MESSAGE, "thanks, that looks quite nice to me"),
+        draft(Kind.AGENT_MESSAGE, "glad to hear it " * 20),
+    )
+    tools = (plain[0], *(draft(kind, "x" * 4_000, f"c{number}") for number in range(10)
+                         for kind in (Kind.TOOL_CALL, Kind.TOOL_RESULT)), plain[1])  # fmt: skip
+    for name, one in (("add-all", AddAll()), ("size-aware, over budget", SizeAware(0, lambda: 1))):
+        for what, turn in (("2 messages", plain), ("2 messages, 10 calls", tools)):
+
+            def work(one: Reconciler = one, turn: Sequence[Draft] = turn) -> None:
+                for _ in range(1_000):
+                    decide(one, turn)
+
+            yield f"hot decision, {name}, {what}", f"{median_ms(work, 9):.1f} us", "50 us"
+
+
+def swept(events: int) -> Iterator[tuple[str, str, str]]:
+    """Time the sweep, the digest and the ledger as of a position, on a store of many events."""
+    r = random.Random(SEED)
+    with tempfile.TemporaryDirectory() as folder, Memory.open(Path(folder) / "store", embedder="none") as memory:
+        memory.agent("bench").enrol("one")
+        batch: list[Draft] = []
+        for number in range(events):
+            given = {"a": r.choice(list(ATTRIBUTES)), "t": f"box{r.randint(1, 3_000)}", "o": "1"}
+            given["v"] = ATTRIBUTES[given["a"]](r)
+            text = (
+                r.choice((*SAY, *CHANGE, *IDLE)).format(**given)
+                if number % 4 == 0
+                else f"line {number} of the work. " * 8
+            )
+            kind = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT)[number % 4]
+            batch.append(Draft(kind, text.encode(), trust=Trust.TRUSTED, time=AT))
+            if len(batch) == 5_000:
+                memory.append(batch, session="one")
+                batch = []
+        memory.append(batch, session="one")
+        begun = time.process_time()
+        done = sweep(memory, "bench")
+        yield (f"sweep of {events:,} events ({done.facts:,} facts, {len(done.decided):,} decisions)",
+               f"{time.process_time() - begun:.1f} s", "60 s")  # fmt: skip
+        head = int(memory.head().partition(":")[0])
+        places = [head * number // 10 for number in range(1, 11)]
+        decisions = len(ledger_of(memory).decisions())
+        taken = [median_ms(lambda at=at: ledger_of(memory).at(at), 3) for at in places]
+        yield f"ledger as of a position, {decisions:,} decisions, slowest of 10", f"{max(taken):.0f} ms", "200 ms"
+        memory.read_once.clear()
+        yield (
+            f"the same, read from the log, {decisions:,} decisions",
+            f"{median_ms(lambda: (memory.read_once.clear(), ledger_of(memory).at(head)), 3):.0f} ms",
+            "200 ms",
+        )
+        yield (f"digest of the store as of now, {done.facts:,} facts read anew",
+               f"{median_ms(lambda: digest_of(memory.agent('bench')), 1):.0f} ms", "none")  # fmt: skip
+
+
+def pure() -> Iterator[tuple[str, str, str]]:
+    """Time the digest of many facts, and the fold of many decisions."""
+    many = [Fact(f"k{n}", "v", f"fh:{n:026d}@0-5", n, f"The port of box{n} is {n}.", "assignment",
+                 importance=n % 100 / 100)
+            for n in range(10_000)]  # fmt: skip
+    yield "digest of 10,000 facts", f"{median_ms(lambda: digest(many), 9):.0f} ms", "100 ms"
+    rows = [Decision(f"{n:026d}", "supersede", f"k{n % 2_000}", f"fh:{n}", f"fh:{n + 1}", through=n, position=n)
+            for n in range(10_000)]  # fmt: skip
+    yield "fold of 10,000 decisions", f"{median_ms(lambda: fold(rows, 5_000), 9):.0f} ms", "200 ms"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, print, and write the report when asked to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="folder of the evaluation data")
+    parser.add_argument("--events", type=int, default=100_000, help="of the store that is swept")
+    parser.add_argument("--show", action="store_true", help="print each wrong decision, and all of BEAM")
+    parser.add_argument("--report", action="store_true", help=f"write {REPORT.name}")
+    chosen = parser.parse_args()
+    quality = [generated(300).row("generated")]
+    text = ""
+    if chosen.data is not None:
+        quality.append(
+            multiwoz(chosen.data / "multiwoz21" / "val.json.zip", show=chosen.show).row("MultiWOZ 2.1, validation")
+        )
+        folders = sorted(one.parent for one in chosen.data.glob("beam-*/*/chat.json"))
+        b = beam(folders, show=chosen.show)
+        text = (
+            f"BEAM: {b.messages:,} user messages of {len(folders)} conversations give {b.facts} facts and {b.decided} "
+            f"decisions. Of {b.updates} updates that its questions ask about {b.found} are decided; of "
+            f"{b.contradictions} contradictions, which are for the user to resolve, {b.overridden} are decided."
+        )
+    speed = [*hot(), *pure(), *swept(chosen.events)]
+    shown = (
+        table(
+            (
+                "",
+                "facts",
+                "decisions",
+                "right (precision)",
+                "wrong invalidations",
+                "of all facts [95 %]",
+                "overwrites found",
+            ),
+            quality,
+        )
+        + f"\n\n{text}\n\n"
+        + table(("what", "ours", "target"), speed)
+    )
+    print(shown)
+    if chosen.report:
+        REPORT.write_text(
+            "# Reconciliation: what is decided, and how fast\n\nMade by `python bench/reconcile_bench.py --data PATH "
+            f"--report`; what is measured, its docstring says. Times are of the processor, on 2 shared cores.\n\n{shown}\n"
+        )
+
+
+if __name__ == "__main__":
+    main()
