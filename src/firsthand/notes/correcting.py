@@ -387,10 +387,6 @@ def _words_of(one: Statement) -> frozenset[str]:
     return one.subject | subject_of(" ".join((*one.path, *(cell.name for cell in one.cells))).replace("_", " "))
 
 
-def _sort_of(one: Value) -> str:
-    return "number" if one.kind == "money" else one.kind
-
-
 def _same(one: str, other: str) -> bool:
     """Say whether two texts give the same value."""
     first, second = _first(one), _first(other)

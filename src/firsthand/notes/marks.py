@@ -86,7 +86,7 @@ _DENIED_BEFORE = (
     r"|used to be)|(?:\u800c)?\u4e0d\u662f)"
     r"(?: at| on| for| the| a| an| by| in)? ?\Z"
 )
-_CHANGED_TO = r"\A\s*(?:->|\u2192|=>|to\b|nach\b|\u6539\u4e3a)\s*"
+_CHANGED_TO = r"\s*(?:->|\u2192|=>)\s*"
 
 
 def denies(text: str) -> bool:
@@ -135,4 +135,4 @@ def denied_before(text: str) -> bool:
 
 def changed_to(text: str) -> bool:
     """Say whether what stands before a text was replaced by what follows: 4 "-> " 6."""
-    return _compiled(r"\A\s*(?:->|\u2192|=>)\s*").match(text[:8]) is not None
+    return _compiled(_CHANGED_TO).match(text[:8]) is not None

@@ -160,6 +160,8 @@ def _asked(session: Session, claim: Claim) -> Asked:
         return replace(made, conclusions=tuple(_conclusions(said, claim, None)))
     answer = None if looked_up and not needs and not _is_asked_for(told, claim) else recompute(told, claim)
     understood = _is_understood(made, answer, looked_up=looked_up)
+    if not understood and not looked_up:
+        made = replace(made, source=source_of(said, claim.what, (), ()))
     concluded = claim.concluded or tuple(_conclusions(said, claim, answer if understood else None))
     return replace(made, answer=answer if understood else None, conclusions=concluded, understood=understood)
 
@@ -174,14 +176,18 @@ def _is_understood(asked: Asked, answer: Value | None, *, looked_up: bool) -> bo
     if not looked_up:
         lines = _lines(said, claim) if claim.how in _SUMS else []
         units = {lexicon.BASE.get(line.unit, (line.unit,))[0] for line in lines if line.unit}
-        return bool(claim.needs) and len(units) < 2
+        there = any(said[place].turn in asked.source.turns for place in claim.needs)
+        return there and len(units) < 2
     places = claim.needs or tuple(
         place for place, one in enumerate(said) if is_said(one) and any(_equal(found, answer) for found in one.values)
     )
     if _is_derived(said, claim.what, places):
         return False
-    if not claim.needs:
-        return answer.kind in {"time", "date", "word"}
+    if answer.kind not in {"time", "date", "word"}:
+        if not claim.needs or any(_is_listed(said, place, answer) for place in claim.needs):
+            return False
+    elif not claim.needs:
+        return True
     return claim.how != "lookup" or not _is_one_of_several(asked, answer)
 
 
@@ -197,6 +203,16 @@ def _is_solved(asked: Asked) -> bool:
     if any(name in one.text for one in beside if one.form != "question" for name in known.puzzle.people):
         return False
     return all(set(names_in(one.text)) <= set(known.puzzle.people) for one in told)
+
+
+def _is_listed(said: Sequence[Statement], place: int, answer: Value) -> bool:
+    """Say whether the part of the sentence before or behind gives another value of the same kind."""
+    one = said[place]
+    return any(
+        other is not one and other.turn == one.turn and other.form == one.form == "clause"
+        and any(found.kind == answer.kind and found.unit == answer.unit for found in other.values)
+        for other in said[max(place - 1, 0) : place + 2]
+    )  # fmt: skip
 
 
 def _is_one_of_several(asked: Asked, answer: Value) -> bool:

@@ -61,6 +61,9 @@ _LOSES = (
     r"|no details|details (?:are )?(?:lost|missing)|(?:basis|source|details?|rest|reason|working"
     r"|line items) (?:was |were |is |are )?(?:not kept|lost|missing|gone|dropped|unknown)"
     r"|(?:has|have|needs?|must) to? ?be (?:looked up|checked|found|asked) again|look(?:ed)? up again|unknown)\b"
+    r"|\b(?:\d+|one|two|three|some|several|most|others?|rest|remainder|figures?|details?|items?|lines?|entry|entries"
+    r"|facts?|numbers?|statements?|clues?|parts?|basis|reasons?|values?)\b[^.\n;:]{0,24}\b(?:missing|omitted|left out"
+    r"|(?:were|was|been) (?:lost|dropped|cut)|not (?:kept|stored|recorded|saved|noted|included|copied|written down))\b"
     r"|\[(?:cut|truncated|clipped|shortened|snipped?)\b|\b(?:note|text|list|memory|entry) (?:was|is|got|ran) too long\b"
     r"|\[ ?(?:\.\.\.|\u2026) ?\]|\u2026|\.\.\.\s*(?:\)|\]|\Z)"
 )
@@ -365,7 +368,9 @@ def admits(text: str) -> bool:
 def _counts_some(low: str, match: re.Match[str]) -> bool:
     """Say whether "2 of 4" counts what was kept, and is not all."""
     kept, whole = (int(one) if one.isdigit() else _WORDS[one] for one in (match[1], match[2]))
-    return kept < whole and _compiled(rf"\b{_TALLIED}\b").search(_around(low, match)) is not None
+    bracketed = low[match.start() - 1 : match.start()] in {"(", "["}
+    last = bracketed and _compiled(r"[)\]][ .;]*(?=\n|\Z)").match(low, match.end()) is not None
+    return kept < whole and (last or _compiled(rf"\b{_TALLIED}\b").search(_around(low, match)) is not None)
 
 
 def _around(low: str, match: re.Match[str]) -> str:

@@ -55,9 +55,13 @@ _PARTS = {
     "sixth": Fraction(1, 6), "eighth": Fraction(1, 8), "tenth": Fraction(1, 10),
     "double": Fraction(2), "twice": Fraction(2), "triple": Fraction(3), "thrice": Fraction(3),
 }  # fmt: skip
-_QUANTITY = rf"(?:\b(?:an?|one|two|three|four|\d+)[ -](?=\w)|\b(?=half|halves|double|twice|triple|thrice|\w+s? of\b))({'|'.join(_PARTS)})s?\b"
+_QUANTITY = (
+    r"(?:\b(?:an?|one|two|three|four|\d+)[ -](?=\w)|\b(?=half|double|twice|triple|thrice|\w+s? of\b))"
+    rf"({'|'.join(_PARTS)})s?\b"
+)
 _RATE = r"an? [^\W\d_]+"
 _SIGNS = frozenset("-\u2212\u2013+")
+_LISTED = r"[,;:]|\s(?:and|or|nor|then|und|oder|et|ou|y|o)\s"
 _COUNTS_A_LIST = r"\s+(?:[^\W\d_]+\s+){0,2}[^\W\d_]+\s*:"
 ASKING = frozenset(
     ("much", "many", "far", "long", "until", "when", "who", "what", "which", "how", "total", "sum", "all", "please",
@@ -76,6 +80,7 @@ class Source:
         told: words that only somebody uses who says something of it, and not who asks.
         values: of the facts and of the agent's answers.
         exact: the exact string that the claim asks for, when an agent's answer is one.
+        turns: those that speak of the claim, by its words.
         is_whole: there were no more facts than are looked for.
     """
 
@@ -84,6 +89,7 @@ class Source:
     told: frozenset[str]
     values: tuple[Value, ...]
     exact: Value | None
+    turns: frozenset[int]
     is_whole: bool = True
 
 
@@ -108,16 +114,19 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
     for place, one in enumerate(said):
         by_turn[one.turn].append(place)
     role = {turn: said[places[0]].role for turn, places in by_turn.items()}
-    turns = _turns(said, by_turn, role, asked) | {said[place].turn for place in needs}
+    spoken = _turns(said, by_turn, role, asked)
+    turns = spoken | {said[place].turn for place in needs}
     left_out = set(gone)
     there = [place for turn in sorted(turns) for place in by_turn[turn] if place not in left_out]
     affirmed = [place for place in there if is_said(said[place]) and said[place].asserts not in _SAYS_AGAIN]
     rejected = tuple(said[place] for place in affirmed if not said[place].polarity and said[place].values)
     known = {place for place in needs if said[place].form not in {"header", "heading"}}
     answers = [said[place] for turn in _answering(role, turns) for place in by_turn[turn]]
+    asking = (said[place] for place in there if said[place].form == "question")
+    about = asked.union(*(one.subject for one in (*answers, *asking))) - ASKING
     worked_out = any(found.kind != "word" for one in answers for found in one.values)
-    chosen = sorted({*_needed(said, affirmed, role, read(what), only_values=worked_out), *known})
-    listings = {at for at in chosen if _lists_only(said[at], [said[other] for other in chosen if other != at])}
+    chosen = sorted({*_needed(said, affirmed, role, read(what), only_values=worked_out, about=about), *known})
+    listings = _listings(said, chosen)
     chosen = [at for at in chosen if at not in listings]
     facts = _without_corrected([part for place in chosen for part in _parts(said[place])])
     questions = (said[place] for place in there if said[place].form == "question" and place not in chosen)
@@ -125,7 +134,13 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
     told = frozenset().union(*(one.subject for one in (*facts, *answers))) - asking
     values = tuple(found for one in (*facts, *answers) for found in one.values)
     return Source(
-        tuple(facts[:FACTS_MAX]), rejected, told, values, _exact(facts, answers), is_whole=len(facts) <= FACTS_MAX
+        tuple(facts[:FACTS_MAX]),
+        rejected,
+        told,
+        values,
+        _exact(facts, answers),
+        frozenset(spoken),
+        is_whole=len(facts) <= FACTS_MAX,
     )
 
 
@@ -150,18 +165,33 @@ def _turns(
     else:
         most = max(weight.values(), default=0)
         chosen = {turn for turn in mine if weight[turn] == most}
-    linked = (
-        asked.union(*(said[at].subject for turn in chosen for at in by_turn[turn] if said[at].form == "question"))
-        - ASKING
-    )
+    facts = {
+        turn: [said[at] for at in by_turn[turn] if said[at].form != "question" and said[at].values] for turn in mine
+    }
+    questions = (said[at].subject for turn in chosen for at in by_turn[turn] if said[at].form == "question")
+    linked = asked.union(*questions) - ASKING
+    if not any(facts[turn] for turn in chosen):
+        answers = [found for turn in _answering(role, chosen) for at in by_turn[turn] for found in said[at].values]
+        kinds = {(found.kind, found.unit) for found in answers}
+        before = {turn for turn in mine if facts[turn] and turn < max(chosen)}
+        of_kind = {
+            turn for turn in before for one in facts[turn] for found in one.values if (found.kind, found.unit) in kinds
+        }
+        chosen |= of_kind or (before if answers else set())
+    chosen |= {turn for turn in mine if any(one.subject & linked for one in facts[turn])}
+    named = frozenset().union(*(_named(one) for turn in chosen if role[turn] not in TOOL_ROLES for one in facts[turn]))
     chosen |= {
-        turn for turn in mine
-        if any(said[at].form != "question" and said[at].values and said[at].subject & linked for at in by_turn[turn])
-    }  # fmt: skip
+        turn for turn in mine if role[turn] not in TOOL_ROLES and any(_named(one) & named for one in facts[turn])
+    }
     for turn in sorted(chosen):
         if role[turn] not in TOOL_ROLES:
             chosen |= set(_behind(role, turn, TOOL_ROLES))
     return chosen
+
+
+def _named(one: Statement) -> frozenset[str]:
+    """Give the words that say what the values of a statement are of."""
+    return one.subject - subject_of(" ".join(found.text for found in one.values))
 
 
 def _is_verbal(said: Sequence[Statement], places: Sequence[int]) -> bool:
@@ -196,11 +226,13 @@ def _needed(
     asked: Sequence[Value],
     *,
     only_values: bool,
+    about: frozenset[str],
 ) -> list[int]:
     """Choose what holds a value or a quantity, and sentences with names; where nothing does, all sentences.
 
     Args:
         asked: values that name what is asked for.
+        about: words of the claim, of the questions and of the answers.
         only_values: what is asked for is worked out of values, so that sentences without are none of it.
     """
     plain = [at for at in places if said[at].form not in {"header", "heading"}]
@@ -225,9 +257,10 @@ def _needed(
     known = Counter(name for at in verbal for name in set(_compiled(_ANY_NAME).findall(said[at].text)))
     named += [at for at in verbal if at not in set(named) and any(
         known[name] > 1 for name in _compiled(_ANY_NAME).findall(said[at].text))]  # fmt: skip
+    named += [at for at in verbal if said[at].subject & about] if named or stated else []
     if stated:
         return sorted({*stated, *quantities, *named})
-    return sorted(named) or [at for at in verbal if len(said[at].subject) > 1]
+    return sorted(set(named)) or [at for at in verbal if len(said[at].subject) > 1]
 
 
 def _parts(one: Statement) -> list[Statement]:
@@ -244,11 +277,14 @@ def _parts(one: Statement) -> list[Statement]:
             for text, (low, high) in zip(texts, parts, strict=True)]  # fmt: skip
 
 
-def _lists_only(one: Statement, others: Sequence[Statement]) -> bool:
-    """Say whether a sentence only says who there is: three names or more, each of which another sentence has."""
-    names = set(_compiled(_ANY_NAME).findall(one.text))
-    there = {name for other in others for name in _compiled(_ANY_NAME).findall(other.text)}
-    return not one.values and len(names) > 2 and names <= there and len(one.subject) <= len(names) + 2
+def _listings(said: Sequence[Statement], places: Sequence[int]) -> set[int]:
+    """Give the places of sentences that only say who there is: three names or more, each of which another one has."""
+    names = {at: set(_compiled(_ANY_NAME).findall(said[at].text)) for at in places if not said[at].values}
+    there = Counter(name for some in names.values() for name in some)
+    return {
+        at for at, some in names.items()
+        if len(some) > 2 and len(said[at].subject) <= len(some) + 2 and all(there[name] > 1 for name in some)
+    }  # fmt: skip
 
 
 def _names(text: str) -> list[str]:
@@ -282,6 +318,8 @@ def _exact(facts: Sequence[Statement], answers: Sequence[Statement]) -> Value | 
     there = [found for one in facts for found in one.values if found.kind == "word"]
     if len(given) != 1 or any(found.kind != "word" for one in answers for found in one.values):
         return None
+    if len(there) > 1 and any(same(found, given[0]) for found in there):
+        return None  # one of several was chosen: why, all that was said decides
     best = max(there, key=lambda found: _likeness(found.text, given[0].text), default=None)
     return best if best is not None and _likeness(best.text, given[0].text) >= ALIKE_MIN else None
 
@@ -355,11 +393,11 @@ def _unheld(facts: Sequence[Statement], said: Sequence[Statement]) -> set[int]:
     """Give the places of facts of which a value is missing: each value in a note counts once."""
     wanted = _distinct([each for place, one in enumerate(facts) for each in _amounts(one, place)])
     there = [each for place, one in enumerate(said) for each in _amounts(one, place)]
-    kinds: dict[str, Counter[str]] = defaultdict(Counter)
-    for each in wanted:
-        kinds[each.found.kind].update(each.words)
-    own = [frozenset(word for word in each.words if kinds[each.found.kind][word] == 1) for each in wanted]
-    owner = {(each.found.kind, word): at for at, each in enumerate(wanted) for word in own[at]}
+    own, said_with = _telling(wanted), _telling(there)
+    owners: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for at, each in enumerate(wanted):
+        for word in own[at]:
+            owners[each.found.kind, word].add(at)
     by_amount: dict[Fraction | str, list[int]] = defaultdict(list)
     for at, each in enumerate(there):
         for key in _keys(each.found):
@@ -371,8 +409,11 @@ def _unheld(facts: Sequence[Statement], said: Sequence[Statement]) -> set[int]:
             if not _equal(each.found, there[other].found):
                 continue
             mine = len(own[at] & there[other].words)
-            owners = {owner.get((each.found.kind, word), at) for word in there[other].words} - {at}
-            theirs = any(not _stands_beside(wanted[one].found, there, other) for one in owners)
+            theirs = any(
+                at not in others and not any(_stands_beside(wanted[one].found, there, other) for one in others)
+                for word in said_with[other]
+                if (others := owners.get((each.found.kind, word)))
+            )
             if mine or not theirs:
                 alike = each.found.kind == there[other].found.kind
                 pairs.append((-mine, not alike, -len(each.words & there[other].words), at, other))
@@ -383,6 +424,15 @@ def _unheld(facts: Sequence[Statement], said: Sequence[Statement]) -> set[int]:
             held.add(at)
             used.add(other)
     return {each.fact for at, each in enumerate(wanted) if at not in held}
+
+
+def _telling(amounts: Sequence[_Amount]) -> list[frozenset[str]]:
+    """Give of each value the words that stand with values of its kind in one place alone."""
+    places = {(each.found.kind, each.fact, word) for each in amounts for word in each.words}
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
+    for kind, _, word in places:
+        kinds[kind][word] += 1
+    return [frozenset(word for word in each.words if kinds[each.found.kind][word] == 1) for each in amounts]
 
 
 def _stands_beside(found: Value, there: Sequence[_Amount], other: int) -> bool:
@@ -445,6 +495,7 @@ def _amounts(one: Statement, place: int) -> list[_Amount]:
     """Give the values of a statement with the words next to each: those of its part of the sentence."""
     cuts = [0, *(match.end() for match in _compiled(_SEPARATOR).finditer(one.text)), len(one.text)]
     result: list[_Amount] = []
+    numbers = subject_of(" ".join(found.text for found in one.values))
     loose = subject_of(" ".join(part for part in _pieces(one, cuts)))
     for found in one.values:
         at = found.start - one.start
@@ -453,7 +504,7 @@ def _amounts(one: Statement, place: int) -> list[_Amount]:
         inside = [cut for cut in cuts if not at < cut < at + len(found.text)]
         low = max((cut for cut in inside if cut <= at), default=0)
         high = min((cut for cut in inside if cut >= at + len(found.text)), default=len(one.text))
-        words = subject_of(one.text[low:high]) - subject_of(found.text)
+        words = subject_of(one.text[low:high]) - numbers
         columns = (cell.name for cell in one.cells if found in cell.values)
         above = subject_of(" ".join((*one.path, *columns)).replace("_", " "))
         result.append(_Amount(found, (words or loose) | above, place))
@@ -491,7 +542,7 @@ def _keys(found: Value) -> list[Fraction | str]:
 def _written(found: Value) -> Fraction:
     """Give the number that a value is written with: 34 of "34 minutes"."""
     match = _compiled(r"-?\d+(?:\.\d+)?").fullmatch(
-        _compiled(r"[^\d.-]").sub("", found.text.replace(",", "")).strip(".-")
+        _compiled(r"[^\d.-]").sub("", found.text.replace(",", "")).rstrip(".-").lstrip(".")
     )
     if match is None or found.kind in {"time", "date"}:
         return found.amount if found.amount is not None else Fraction(0)
@@ -518,7 +569,7 @@ def _equal(one: Value, other: Value) -> bool:
 
 def _is_said(one: Statement, said: Sequence[Statement], puzzle: Puzzle) -> bool:
     """Say whether a sentence without values stands among statements: its names together, its words, as it means it."""
-    if one.values:
+    if _amounts(one, 0):
         return True
     people = set(puzzle.people)
     names = {name for name in _compiled(_ANY_NAME).findall(one.text) if name in people}
@@ -546,8 +597,11 @@ def _says(one: Statement, other: Statement, names: set[str], clue: object, puzzl
     theirs = clue_of(other.text, puzzle)
     if clue is not None and theirs is not None:
         return clue == theirs
-    rest = one.subject - subject_of(" ".join(names))
+    rest = one.subject - subject_of(" ".join(names)) - _PARTS.keys()
     shared = rest & _words(other)
+    each = [subject_of(part) & rest for part in _compiled(_LISTED).split(one.text)]
+    if len(each) > 1 and any(part and not part & shared for part in each) and len(names) < 2:
+        return False  # one of several things is not there
     if len(names) > 1:
         mine_first, other_first = (sorted(names, key=each.find) for each in (one.text, text))
         return mine_first == other_first or not shared

@@ -92,7 +92,7 @@ def distill_by_model(messages: Sequence[Message], budget: int, model: Callable[[
 
 def prompt(messages: Sequence[Message], budget: int) -> str:
     """Write what the model is asked."""
-    session = "\n".join(f"{one['role']}: {one['content']}" for one in messages)
+    session = "\n".join(f"{one.get('role', '')}: {text}" for one in messages if (text := _content(one)))
     return _PROMPT.format(budget=budget, session=session)
 
 
@@ -117,8 +117,9 @@ class _Source:
     """What messages have."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
-        self._text = _plain("\n".join(str(one["content"]) for one in messages))
-        found = [one for message in messages for one in read(str(message["content"]))]
+        said = [_content(message) for message in messages]
+        self._text = _plain("\n".join(said))
+        found = [one for text in said for one in read(text)]
         self._known = {(one.kind, *in_base(one)) for one in found}
         self._money = {(one.amount, one.unit) for one in found if one.kind == "money"}
         self._currencies = {unit for _, unit in self._money}
@@ -144,6 +145,14 @@ class _Source:
             bare = one.amount in self._bare and one.unit not in self._currencies
             return bare or "" in named or (not one.unit and bool(named))
         return False
+
+
+def _content(message: Message) -> str:
+    """Give the text of a message; empty for one that only calls a tool."""
+    content = message.get("content")
+    if content is not None and not isinstance(content, str):
+        raise InvalidArgument(f"the content of a message is text; got {type(content).__name__}: give it part by part")
+    return content or ""
 
 
 def _plain(text: str) -> str:

@@ -117,5 +117,8 @@ def _span(known: Known) -> Value | None:
     length = next(one for one in reversed(values) if one.kind == "duration" and not one.unit)
     if day.amount is None or length.amount is None:
         return None
-    end = date.fromordinal(int(day.amount)) + timedelta(seconds=float(length.amount))
+    try:
+        end = date.fromordinal(int(day.amount)) + timedelta(seconds=float(length.amount))
+    except OverflowError:  # a span that leads beyond the years that dates have: None, there is no such day
+        return None
     return Value("date", Fraction(end.toordinal()), "", end.isoformat(), 0, 0)

@@ -16,6 +16,8 @@ It does not know which statements matter.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
@@ -190,7 +192,7 @@ def _says_no(cell: Named) -> bool:
 # prose ---------------------------------------------------------------------------------------------
 
 _compiled = cache(re.compile)
-_SENTENCE_END = r"[.!?]+[\"')\]\u201d]*(?=\s)|[\u3002\uff01\uff1f\uff1b\u0964\u061f]|;(?=\s)"
+_SENTENCE_END = r"(?<![.!?])[.!?]+[\"')\]\u201d]*(?=\s)|[\u3002\uff01\uff1f\uff1b\u0964\u061f]|;(?=\s)"
 _NO_END = (
     r"(?:\b(?:e\.g|i\.e|etc|approx|no|nr|rs|dr|mr|mrs|ms|st|vs|ca|kr|st\u00fcck|z\.b|\u0448\u0442"
     r"|\u0440\u0443\u0431|ca|incl|excl|a\.m"
@@ -296,8 +298,8 @@ def _clauses(whole: Statement) -> Iterator[Statement]:
     starts, ends = [whole.start, *(end for _, end in cuts)], [*(start for start, _ in cuts), whole.end]
     for start, end in zip(starts, ends, strict=True):
         said = whole.text[start - whole.start : end - whole.start]
-        inside = [one for one in whole.values if start <= one.start < end]
-        denied = tuple(one for one in whole.denied if start <= one.start < end)
+        inside = _within(whole.values, start, end)
+        denied = tuple(_within(whole.denied, start, end))
         carried, polarity = _polarity(said, inside[0].start - start if inside else len(said), carried=carried)
         yield _as_denied(
             replace(
@@ -344,11 +346,17 @@ def _cuts(whole: Statement, values: Sequence[Value]) -> list[tuple[int, int]]:
     starts, ends = [whole.start, *(end for _, end in separators)], [*(start for start, _ in separators), whole.end]
     shapes = [_shape(whole, values, start, end) for start, end in zip(starts, ends, strict=True)]
     full = [shape for shape in shapes if "word" in shape]
-    usual = max(full, key=full.count, default=())
-    if full.count(usual) < 2:
+    usual, times = next(iter(Counter(full).most_common(1)), ((), 0))
+    if times < 2:
         return []
     first = shapes.index(usual)
     return [separator for number, separator in enumerate(separators, 1) if number > first and shapes[number] == usual]
+
+
+def _within(values: Sequence[Value], start: int, end: int) -> Sequence[Value]:
+    """Give those of some values, in their order, that begin between two places."""
+    low, high = (bisect_left(values, place, key=lambda one: one.start) for place in (start, end))
+    return values[low:high]
 
 
 def _covered(whole: Statement, values: Sequence[Value]) -> bytearray:
@@ -367,7 +375,7 @@ def _covered(whole: Statement, values: Sequence[Value]) -> bytearray:
 
 def _shape(whole: Statement, values: Sequence[Value], start: int, end: int) -> tuple[str, ...]:
     """Say what kinds of values a part has, and whether it has a word of its own; empty when it has no value."""
-    inside = [one for one in values if start <= one.start < end]
+    inside = _within(values, start, end)
     said = whole.text[start - whole.start : end - whole.start]
     kinds = {one.kind for one in inside}
     if "money" in kinds and _compiled(_ARTICLE).match(said.lower()):

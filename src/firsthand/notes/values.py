@@ -189,6 +189,7 @@ class _Reader:
             between = self.low[last.end : found.start]
             joined = between.strip() in {"", "and", "und", "et", "y", "&"} and len(between) < 6
             hours = last.kind == found.kind == "duration" and last.unit == found.unit
+            hours = hours and found.amount < lexicon.DURATIONS.get(last.text.split()[-1].lower(), found.amount + 1)
             cents = last.kind == found.kind == "money" and found.amount < 1 and last.unit == found.unit
             cents = cents and last.amount is not None and last.amount.denominator == 1 and found.text[-1:].isalpha()
             if joined and (hours or cents) and last.amount is not None and found.amount < last.amount:
