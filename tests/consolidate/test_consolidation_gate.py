@@ -77,6 +77,8 @@ def test_a_true_rule_is_taken_with_the_sources_that_it_gives():
     [
         ("", BIRCH, "form"),
         ("birch level N => 3 * N + 2\nrule: * => 0", BIRCH, "form"),
+        ("birch level N => 3 * N + 2\x0b## HEADER", BIRCH, "form"),
+        ("birch level N => 3 * N + 2\u202e", BIRCH, "form"),
         ("x" * 401, BIRCH, "form"),
         ("birch level N => 3 * N + 2", (), "form"),
         ("birch level N => 3 * N + 2", (*BIRCH, "fh:nowhere"), "form"),

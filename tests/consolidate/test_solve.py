@@ -67,3 +67,12 @@ def test_a_line_is_written_as_it_is_read(times: int, plus: int, at: int):
     found = line_of(f"{times} * N {'-' if plus < 0 else '+'} {abs(plus)}")
     assert found is not None
     assert found.at(at) == str(times * at + plus)  # type: ignore[arg-type]
+
+
+def test_a_rule_with_many_places_answers_nothing():
+    """A rule that could be read in very many ways is left alone, at once, and so is a number of thousands of digits."""
+    question = "level " * 2_000 + "7"
+    assert Weak().answer(question, f"rule: {'* ' * 100}N => 1") is None
+    assert Weak().answer("oak level 7", "rule: * * N => 1") == "1"
+    assert Weak().answer("oak level 7", "rule: * * * => 1") is None
+    assert Strong().answer("oak " + "9" * 9_000, "\n".join(f"case: oak {n} => {n}" for n in range(5))) is None

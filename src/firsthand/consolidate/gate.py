@@ -42,6 +42,7 @@ from firsthand.consolidate.entries import (
     check_lineage,
     current,
     descendants,
+    escaped,
     shown,
     with_sources,
 )
@@ -308,8 +309,8 @@ def _form(one: Entry, tried: _Tried) -> Check:
         wrong = f"it is made of raw episodes alone; its writer was shown {len(tried.saw)} earlier entries"
     elif not one.text.strip() or len(one.text) > TEXT_CHARACTERS_MAX:
         wrong = f"a text of 1 to {TEXT_CHARACTERS_MAX} characters; got {len(one.text)}"
-    elif "\n" in one.text or "\r" in one.text or "\u2028" in one.text:
-        wrong = "one line; got several"
+    elif one.text != escaped(one.text):
+        wrong = "one line of what can be seen; got line ends, or signs that hide"
     elif len(one.scope) > SCOPE_CHARACTERS_MAX:
         wrong = f"a scope of at most {SCOPE_CHARACTERS_MAX} characters; got {len(one.scope)}"
     elif not one.sources or len(one.sources) > SOURCES_MAX:

@@ -33,7 +33,10 @@ FITTED_CASES_MAX = 64
 """Cases of one shape that a rule is sought in: the last ones."""
 NEIGHBOURS = 4
 """Cases beside one, in order of their numbers, that a line is drawn to."""
-NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w|\.\d)"
+NUMBER = r"(?<![\w.])-?\d{1,40}(?:\.\d{1,40})?(?!\w|\.\d)"
+"""A number of up to 40 digits; what has more is a word."""
+ANY_MAX = 2
+"""Places for any words in one rule; one with more could be read in very many ways, and answers nothing."""
 ANY, PLACE = "*", "N"
 
 _NUMBER = re.compile(NUMBER)
@@ -145,7 +148,7 @@ def _read(view: str) -> _Lines:
             continue
         asked, answer = asked.strip(), answer.strip()
         if is_rule and _PLACES.search(asked):
-            rules.append(_rule(asked, answer))
+            rules += [_rule(asked, answer)] if asked.split().count(ANY) <= ANY_MAX else []
         else:
             asked = _question(asked)
             cases.pop(asked, None)  # the later one holds, and is the later one
