@@ -93,3 +93,9 @@ def test_a_missing_item_gives_another_sum_and_a_missing_clue_none():
 def test_amounts_stay_exact():
     """Thirds of a unit are no floating point numbers."""
     assert solved("the total", "3 pads at $0.10, 3 pens at $0.20") == ("money", str(Fraction(9, 10)))
+
+
+@pytest.mark.parametrize("length", ["99999999999 days", "40 days", "9" * 30 + " hours"])
+def test_a_span_beyond_the_years_that_dates_have_gives_no_day(length):
+    """There is no day to give, and no error."""
+    assert solved("the date on which they leave", f"We arrive on 31.12.9999 and stay {length}.") is None

@@ -212,7 +212,8 @@ def test_forms_mixed_in_any_way_stay_verbatim(lines):
 
 
 @pytest.mark.parametrize(
-    "piece", ["{", '{"a":\n', "a,1\n", "k:\n", "- a: 1\n", "| a ", "(", "1 a and ", ", ", "a  1\n", "x: y. Z\n"]
+    "piece",
+    ["{", '{"a":\n', "a,1\n", "k:\n", "- a: 1\n", "| a ", "(", "1 a and ", ", ", "a  1\n", "x: y. Z\n", ".", "?!"],
 )
 def test_the_time_taken_grows_with_the_length_alone(piece):
     """Four times the text takes about four times the time, for forms that begin and never end."""
@@ -225,6 +226,19 @@ def test_the_time_taken_grows_with_the_length_alone(piece):
 
     seconds(1_000)
     assert seconds(40_000) < 12 * max(seconds(10_000), 0.004)
+
+
+def test_a_long_list_in_one_string_takes_time_by_its_length():
+    """Four times the entries of one string of JSON take about four times the time."""
+
+    def seconds(entries: int) -> float:
+        text = '{"bought": "' + "3 pens at $2, " * entries + '"}'
+        start = time.process_time()
+        assert len(said(text)) == entries
+        return time.process_time() - start
+
+    seconds(100)
+    assert seconds(4_000) < 12 * max(seconds(1_000), 0.004)
 
 
 def test_json_is_tried_a_bounded_number_of_times():
