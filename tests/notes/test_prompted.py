@@ -106,3 +106,13 @@ def test_what_a_model_raises_goes_on():
         distill_by_model(SESSION, 100, lambda _: 5)
     with pytest.raises(InvalidArgument, match="a budget is 0 or more; got -1"):
         distill_by_model(SESSION, -1, str)
+
+
+def test_a_message_that_only_calls_a_tool_says_nothing_and_one_of_parts_is_refused():
+    """What has no content is left out of the prompt and supports nothing; a list of parts is an error, as elsewhere."""
+    called = [{"role": "assistant", "content": None}, {"role": "assistant"}, *SESSION]
+    assert prompt(called, 50) == prompt(SESSION, 50)
+    assert unsupported("None of 7 notebooks", called) == ()
+    assert unsupported('"None"', called[:2]) == ("None",)
+    with pytest.raises(InvalidArgument, match=r"content of a message is text; got list: give it part by part"):
+        prompt([{"role": "user", "content": [{"type": "text"}]}], 50)
