@@ -9,7 +9,7 @@ import pytest
 from firsthand.errors import FormatError, InvalidArgument
 from firsthand.evals.reclaim import ask, corrections, drift, policies, readers, run, seam, tables, tasks
 from firsthand.evals.reclaim import items as kept
-from firsthand.evals.reclaim.readers import Believing, Recomputing
+from firsthand.evals.reclaim.readers import Believing, Guessing, Recomputing
 from firsthand.value import asdict, replace
 
 SUMS = tasks.arithmetic(4, 1)
@@ -261,6 +261,43 @@ def test_a_file_that_is_no_items_is_named(tmp_path):
     file.write_text('{"key": 1}\n')
     with pytest.raises(FormatError, match=r"items.jsonl:1 is no item"):
         kept.load(file)
+    file.write_text("[" * 100_000 + "\n")
+    with pytest.raises(FormatError, match=r"items.jsonl:1 is no item"):
+        kept.load(file)
+
+
+def test_a_line_longer_than_any_item_is_named_and_not_taken_for_the_end(tmp_path, monkeypatch):
+    """A line over the limit is an error with its place; what stands behind it is not dropped without a word."""
+    monkeypatch.setattr(kept, "LINE_BYTES_MAX", 40)
+    file = tmp_path / "items.jsonl"
+    file.write_text(f'{{"key": "{"x" * 100}"}}\n')
+    with pytest.raises(FormatError, match=r"items.jsonl:1 is no item"):
+        kept.load(file)
+
+
+@pytest.mark.parametrize("reader", [Recomputing(), Guessing()])
+def test_what_no_utf8_can_write_is_kept_and_read_back(tmp_path, reader):
+    """A memory that carries and answers half a character breaks no run, with its error or its text, in a chain too."""
+
+    class Half:
+        def write(self, messages, budget):
+            return f"{messages[-1]['content'][:20]} \ud800 one of a, \udfff."[:budget]
+
+        def recall(self, query):
+            return f"\ud800 {query}"
+
+    class Fails(Half):
+        def write(self, messages, budget):
+            raise ValueError("\ud800")
+
+    file = tmp_path / "items.jsonl"
+    cases = [
+        replace(case, hops=hops) for memory in (Half, Fails) for case in run.cases(memory, SUMS[:1]) for hops in (0, 2)
+    ]
+    made = list(kept.keep(run.run(cases, reader), file))
+    assert list(kept.load(file).values()) == made
+    assert "\ud800" in made[0].carried
+    assert "\ud800" in made[2].fault
 
 
 def test_a_costly_run_is_planned_and_capped():

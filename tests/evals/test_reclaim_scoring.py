@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 
 import pytest
@@ -58,6 +59,10 @@ def test_every_way_of_writing_the_truth_is_recovered(reply):
         ("ANSWER: It depends", PUZZLE, Scored(ABSTAINED, "")),
         ("ANSWER: I don't know", PUZZLE, Scored(ABSTAINED, "")),
         ("The total is 46.", SUM, Scored(MALFORMED, "")),
+        ("ANSWER: " + "4" * 5_000, SUM, Scored(MALFORMED, "")),
+        ("ANSWER: " + "4" * 101 + " or 46", SUM, Scored(RECOVERED, "46")),
+        ("ANSWER: one" + " hundred" * 5_000, SUM, Scored(WRONG, "1" + "0" * 2 * 39)),
+        ("ANSWER: " + "so " * 60 + "forty-six", SUM, Scored(RECOVERED, "46")),
         ("ANSWER: a lot", SUM, Scored(MALFORMED, "")),
         ("ANSWER:", SUM, Scored(MALFORMED, "")),
         ("", SUM, Scored(MALFORMED, "")),
@@ -107,3 +112,17 @@ def test_a_number_is_read_as_it_was_written(cents, unit, grouped):
 def test_a_long_reply_is_scored_by_its_end():
     """Of a reply that runs on, the last answer line counts, in little time."""
     assert scoring.score("ANSWER: 55\n" + "so " * 400_000 + "\nANSWER: 46", SUM) == Scored(RECOVERED, "46")
+
+
+@pytest.mark.parametrize("piece", ["()", ", ", "not ", "1. ", "answer ", "\\boxed ", "- "])
+def test_the_time_taken_grows_with_the_length_of_a_line_alone(piece):
+    """Four times the line takes about four times the time, whatever stands in it."""
+
+    def seconds(length: int) -> float:
+        line = f"ANSWER: x{(piece * length)[:length]}"
+        start = time.process_time()
+        scoring.score(line, SUM)
+        return time.process_time() - start
+
+    seconds(1_000)
+    assert seconds(80_000) < 12 * max(seconds(20_000), 0.004)

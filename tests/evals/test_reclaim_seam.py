@@ -154,6 +154,9 @@ def test_whatever_a_memory_raises_is_its_fault_but_a_models_error_goes_on():
             failing()
     with pytest.raises(MemoryFault, match="mine could not be closed"), seam.made(seam.subject(Broken, "mine"), None):
         pass
+    Broken.wrong = SystemExit(3)  # as a command line's main() does: it must not end the run
+    with pytest.raises(MemoryFault, match=r"Broken raised in write\(\): SystemExit: 3"):
+        seam.carry(Broken(), MESSAGES, 10)
     Broken.wrong = ModelUnavailable("busy")
     with pytest.raises(ModelUnavailable, match="busy"):
         seam.carry(Broken(), MESSAGES, 10)

@@ -149,7 +149,9 @@ def key(case: Case, reader: Reader) -> str:
 
 def sha256(thing: Any) -> str:
     """Hash JSON values."""
-    return hashlib.sha256(json.dumps(thing, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps(thing, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    ).hexdigest()
 
 
 def keep(items: Iterable[Item], file: Path) -> Iterator[Item]:
@@ -159,7 +161,7 @@ def keep(items: Iterable[Item], file: Path) -> Iterator[Item]:
     with file.open("a", encoding="utf-8", newline="\n") as opened:
         for item in items:
             if item.key not in held:
-                opened.write(json.dumps(asdict(item), ensure_ascii=False) + "\n")
+                opened.write(json.dumps(asdict(item)) + "\n")  # as ASCII: a memory may write what no UTF-8 can
                 opened.flush()
             yield item
 
@@ -175,11 +177,11 @@ def load(file: Path) -> dict[str, Item]:
     found: dict[str, Item] = {}
     with file.open("rb") as opened:
         for number, line in enumerate(iter(lambda: opened.readline(LINE_BYTES_MAX), b""), 1):
-            if not line.endswith(b"\n"):
+            if not line.endswith(b"\n") and len(line) < LINE_BYTES_MAX:
                 return found  # the run broke off while it was written; that case is asked again
             try:
                 item = _item(json.loads(line))
-            except (ValueError, TypeError) as error:
+            except (ValueError, TypeError, RecursionError) as error:
                 raise FormatError(
                     f"{file}:{number} is no item of this evaluation ({error}); delete the line"
                 ) from error

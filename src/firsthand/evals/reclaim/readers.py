@@ -269,7 +269,7 @@ class Asked:
 
 def _drawn(text: str) -> int:
     """Draw a number by a text: the same for the same text, on every machine."""
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
 
 
 def answered(given: str | None) -> str:

@@ -35,6 +35,8 @@ OUTCOMES = (RECOVERED, ATTRACTOR, WRONG, ABSTAINED, MALFORMED, FAILED)
 EMITTED = (RECOVERED, ATTRACTOR, WRONG)
 REPLY_CHARACTERS_MAX = 100_000
 """Of a reply; what stands before its last so many is not looked at."""
+NUMBER_CHARACTERS_MAX, NUMBER_WORDS_MAX = 100, 40
+"""Of one number: longer digits are none, and further words are not read."""
 DECLINED = "unknown"
 
 _LINE = re.compile(r"\banswer\b[^\w\n:\uff1a=]{0,8}[:\uff1a=][^\S\n]*([^\n]*)(?:\n\s*([^\n]+))?", re.IGNORECASE)
@@ -51,7 +53,7 @@ _HEDGE = re.compile(
 )
 _BRACKETS = re.compile(r"[(\[][^()\[\]]*[)\]]")
 _NOT = re.compile(
-    r",?\s*\b(?:and not|not|instead of|rather than)\b\s+[^\s,;.]*\d[^\s,;]*|,?\s*\b(?:and not|not)\s+[^\W\d]\w*",
+    r"(?:,\s*|\s)?\b(?:(?:and not|not|instead of|rather than)\b\s+[^\s,;.]*\d[^\s,;]*|(?:and not|not)\s+[^\W\d]\w*)",
     re.IGNORECASE,
 )
 _DIGITS = re.compile(
@@ -155,7 +157,8 @@ def _numbers(text: str) -> Iterator[Fraction]:
     seen = False
     for match in _DIGITS.finditer(re.sub(r"[$€£¥₹]|\b(?:USD|EUR|GBP|kr|Rs)\b\.?", " ", bare)):
         seen = True
-        yield amount(match[0])
+        if len(match[0]) <= NUMBER_CHARACTERS_MAX:
+            yield amount(match[0])
     if not seen:
         spelled = _spelled(bare.lower())
         if spelled is not None:
@@ -177,10 +180,11 @@ def amount(digits: str) -> Fraction:
 def _spelled(text: str) -> Fraction | None:
     """Read a number in English words; None when there is none."""
     whole, part, seen = 0, 0, False
-    for word in re.findall(r"[a-z]+", text):
+    words = [word for word in re.findall(r"[a-z]+", text) if word in _SMALL or word in _SCALES]
+    for word in words[:NUMBER_WORDS_MAX]:
         if word in _SMALL:
             part, seen = part + _SMALL[word], True
-        elif word in _SCALES and seen:
+        elif seen:
             part *= _SCALES[word]
             if word != "hundred":
                 whole, part = whole + part, 0

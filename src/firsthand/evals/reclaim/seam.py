@@ -246,7 +246,7 @@ def _blamed(name: str, what: str) -> Iterator[None]:
         yield
     except ModelError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # whatever their code does: it ends no run
         told = f"{type(error).__name__}: {error}{_line(error)}"
         raise MemoryFault(f"{name} {what}: {told}; mend it and run again") from error
 
