@@ -70,6 +70,15 @@ def test_a_memory_of_this_folder_is_asked_and_everything_is_kept(said, tmp_path)
     )
 
 
+def test_nothing_is_imported_from_the_folder_unless_a_memory_of_it_is_named(said, tmp_path):
+    """The folder joins the import path for module:name alone: no other file of it can stand in for a library."""
+    before = list(sys.path)
+    said("--memory", "firsthand_note", *SMALL)
+    assert sys.path == before
+    said("--memory", "toys_of_eval:head", *SMALL)
+    assert sys.path == [str(tmp_path), *before]
+
+
 def test_a_share_that_is_not_reached_fails(said):
     """A memory under the share ends with 1 and says so; one that reaches it with 0."""
     words = ("--memory", "toys_of_eval:head", "--problems", "1", "--experiment", "completeness", "--fail-under")

@@ -48,6 +48,8 @@ from firsthand.value import asdict, value
 
 TABLES_SHOWN_MAX = 2
 """Of a run; with more of them each is told in a line, and the tables are in the report."""
+FAULTS_SHOWN_MAX = 3
+"""Different ones of a memory; all are in the report."""
 _READERS: dict[str, Callable[[], Reader]] = {
     "recomputing": readers.Recomputing, "careless": lambda: readers.Recomputing(heeds_tag=False),
     "cautious": readers.Cautious, "believing": readers.Believing, "yielding": readers.Yielding,
@@ -83,7 +85,8 @@ def reclaim(chosen: argparse.Namespace, out: Output) -> int:
 
 def _asked(chosen: argparse.Namespace, out: Output) -> _Asked:
     """Make the cases, and refuse what cannot be run before anything is asked."""
-    sys.path.insert(0, str(Path.cwd()))  # where a memory of one's own stands
+    if any(":" in one for one in (*(chosen.memory or ()), chosen.recall or "")):
+        sys.path.insert(0, str(Path.cwd()))  # where a memory of one's own stands; nothing else is imported from there
     subjects = own.memories(chosen.memory or ["firsthand"], recall=chosen.recall or "", may_recall=not chosen.no_recall)
     if chosen.badge and len(subjects) > 1:
         raise InvalidArgument(f"a badge is of one memory; got {len(subjects)} of them (--memory)")
@@ -167,7 +170,7 @@ def _show(report: Report, out: Output) -> None:
         broken = sum(not requirement.held for requirement in own)
         out.line(f"{shown(name)}: brought back {figures.figure(cell, 'reclaim')} of n = {cell.n:,} items; new wrong "
                  f"values {cell.silent}; {broken} of {len(own)} requirements not met")  # fmt: skip
-        for fault in list(dict.fromkeys(one.fault for one in report.items if one.fault))[:3]:
+        for fault in list(dict.fromkeys(one.fault for one in report.items if one.fault))[:FAULTS_SHOWN_MAX]:
             out.warn(shown(fault))
         if cell.over:
             out.warn(f"{shown(name)}: {cell.over:,} of {cell.n:,} texts were longer than their budget, and were cut")
