@@ -22,8 +22,9 @@ from firsthand.notes import lexicon
 from firsthand.notes.clues import Clue, Puzzle, answers, clue_of
 from firsthand.notes.determine import AGENT_ROLES, Claim, Known, claim_of, determine, is_said
 from firsthand.notes.facts import Line
+from firsthand.notes.probe_held import bears, missing, says_all, takes_rejected
 from firsthand.notes.probe_reading import Carried, Session
-from firsthand.notes.probe_source import ASKING, Source, bears, missing, names_in, says_all, source_of, takes_rejected
+from firsthand.notes.probe_source import ASKING, Source, names_in, source_of
 from firsthand.notes.solve import recompute
 from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, same
@@ -177,7 +178,7 @@ def _is_understood(asked: Asked, answer: Value | None, *, looked_up: bool) -> bo
         lines = _lines(said, claim) if claim.how in _SUMS else []
         units = {lexicon.BASE.get(line.unit, (line.unit,))[0] for line in lines if line.unit}
         there = any(said[place].turn in asked.source.turns for place in claim.needs)
-        return there and len(units) < 2
+        return there and len(units) < 2 and not (claim.how in _WHOLE_SUMS and _leaves_out(asked, lines))
     places = claim.needs or tuple(
         place for place, one in enumerate(said) if is_said(one) and any(_equal(found, answer) for found in one.values)
     )
@@ -189,6 +190,15 @@ def _is_understood(asked: Asked, answer: Value | None, *, looked_up: bool) -> bo
     elif not claim.needs:
         return True
     return claim.how != "lookup" or not _is_one_of_several(asked, answer)
+
+
+def _leaves_out(asked: Asked, lines: Sequence[Line]) -> bool:
+    """Say whether a statement that a sum needs holds money that is in no line of it."""
+    known = asked.session.known
+    used = {amount for line in lines for amount in (line.count, line.price, line.comes_to)}
+    used |= {fact.amount for fact in known.basket.modifiers}
+    told = [asked.session.statements[place] for place in asked.claim.needs]
+    return any(found.kind == "money" and found.amount not in used for one in told for found in one.values)
 
 
 def _is_solved(asked: Asked) -> bool:

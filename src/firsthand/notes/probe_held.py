@@ -1,0 +1,147 @@
+r"""Says whether a note holds what a claim stands on, though nobody knows how the claim follows.
+
+    source  "Falk finished before Boris."
+    note    "Boris came in after Falk."         holds it
+    note    "Boris finished before Falk."       does not
+
+Each value must stand in the note (`probe_amounts`); where no values are, each sentence, with its
+names, and with each of several things that it lists. Said word for word, it is there whatever it means.
+
+The invariant: what a note concludes, and what an agent says in it, holds nothing.
+
+It does not know what is needed (`probe_source`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+
+from firsthand.notes.clues import Puzzle, clue_of
+from firsthand.notes.determine import AGENT_ROLES
+from firsthand.notes.probe_amounts import PARTS, amounts_of, equal, unheld
+from firsthand.notes.probe_source import ANY_NAME, SAYS_AGAIN, Source, names_in, parts_of
+from firsthand.notes.statements import Statement, subject_of
+from firsthand.notes.values import Value, same
+from firsthand.value import replace
+
+SHARED_MIN = 0.6
+"""Share of a sentence's words that must stand in a note that has it, beside all of its names."""
+COMMON_MAX = 12
+"""Up to here a number stands in any text."""
+_compiled = cache(re.compile)
+_WORD = r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*"
+_NOT = r"\b(?:not|no|never|neither|nor|cannot|without|except|\w+n['\u2019]t)\b"
+_LISTED = r"[,;:]|\s(?:and|or|nor|then|und|oder|et|ou|y|o)\s"
+
+
+def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[Statement]:
+    """Give the statements of a source that some statements do not hold."""
+    said = [one for one in own if _is_evidence(one)]
+    if source.exact is not None:
+        exact = source.exact
+        has = any(same(found, exact) for one in said for found in one.values)
+        return [] if has else [one for one in source.facts if any(same(found, exact) for found in one.values)]
+    verbatim = {_bare(one.text) for one in said}
+    if says_all(source, own):
+        return []
+    names = _known_names([*source.facts, *said], puzzle)
+    puzzle = replace(puzzle, people=tuple(dict.fromkeys((*puzzle.people, *sorted(names)))))
+    gone = unheld(source.facts, said)
+    result = []
+    for place, one in enumerate(source.facts):
+        if _bare(one.text) in verbatim:
+            continue
+        if place in gone or not _is_said(one, said, puzzle):
+            result.append(one)
+    return result
+
+
+def says_all(source: Source, own: Sequence[Statement]) -> bool:
+    """Say whether statements repeat a source word for word."""
+    said = {_bare(part.text) for one in own if _is_evidence(one) for part in (one, *parts_of(one))}
+    return source.is_whole and bool(source.facts) and all(_bare(one.text) in said for one in source.facts)
+
+
+def bears(source: Source, own: Sequence[Statement]) -> bool:
+    """Say whether statements say anything of what a claim stands on, or of what an agent answered."""
+    for one in own:
+        if one.form == "question":
+            continue
+        words = _words(one)
+        if words & source.told:
+            return True
+        for found in (*one.values, *one.denied):
+            if any(equal(found, other) for other in source.values) and _is_rare(found):
+                return True
+    return False
+
+
+def takes_rejected(source: Source, own: Sequence[Statement]) -> bool:
+    """Say whether statements affirm what was not chosen."""
+    said = [one for one in own if _is_evidence(one)]
+    return any(
+        words & one.subject and all(any(equal(found, each) for each in other.values) for found in one.values)
+        for one in source.rejected
+        for other in said
+        if (words := other.subject)
+    )
+
+
+def _is_evidence(one: Statement) -> bool:
+    return one.polarity and one.asserts not in SAYS_AGAIN and one.role not in AGENT_ROLES and one.form != "header"
+
+
+def _is_said(one: Statement, said: Sequence[Statement], puzzle: Puzzle) -> bool:
+    """Say whether a sentence without values stands among statements: its names together, its words, as it means it."""
+    if amounts_of(one, 0):
+        return True
+    people = set(puzzle.people)
+    names = {name for name in _compiled(ANY_NAME).findall(one.text) if name in people}
+    clue = clue_of(one.text, puzzle)
+    return any(_says(one, other, names, clue, puzzle) for other in said)
+
+
+def _known_names(said: Sequence[Statement], puzzle: Puzzle) -> set[str]:
+    """Give the words that are names: written large within a sentence, or at the beginning of several, never small."""
+    first = Counter(name for one in said for name in _compiled(ANY_NAME).findall(one.text)[:1])
+    inner = {name for one in said for name in names_in(one.text)}
+    small = {word for one in said for word in _compiled(r"\b[^\W\d_]+\b").findall(one.text) if word.islower()}
+    found = inner | {name for name, number in first.items() if number > 1} | set(puzzle.people)
+    return {name for name in found if name.lower() not in small and not _compiled(_NOT).search(name.lower())}
+
+
+def _says(one: Statement, other: Statement, names: set[str], clue: object, puzzle: Puzzle) -> bool:
+    """Say whether one statement says what another one does."""
+    text = " ".join((*other.path, other.text))
+    if any(name not in text for name in names):
+        return False
+    low, mine = text.lower(), one.text.lower()
+    if (_compiled(_NOT).search(low) is None) != (_compiled(_NOT).search(mine) is None):
+        return False
+    theirs = clue_of(other.text, puzzle)
+    if clue is not None and theirs is not None:
+        return clue == theirs
+    rest = one.subject - subject_of(" ".join(names)) - PARTS.keys()
+    shared = rest & _words(other)
+    each = [subject_of(part) & rest for part in _compiled(_LISTED).split(one.text)]
+    if len(each) > 1 and any(part and not part & shared for part in each) and len(names) < 2:
+        return False  # one of several things is not there
+    if len(names) > 1:
+        mine_first, other_first = (sorted(names, key=each.find) for each in (one.text, text))
+        return mine_first == other_first or not shared
+    return len(shared) >= SHARED_MIN * len(rest)
+
+
+def _words(one: Statement) -> frozenset[str]:
+    return one.subject | subject_of(" ".join((*one.path, *(cell.name for cell in one.cells))).replace("_", " "))
+
+
+def _is_rare(one: Value) -> bool:
+    return one.amount is None or one.amount > COMMON_MAX or one.amount.denominator > 1 or one.kind in {"time", "date"}
+
+
+def _bare(text: str) -> str:
+    return " ".join(_compiled(rf"{_WORD}|\d+|[^\w\s.,;:!?\"'-]").findall(text.casefold()))
