@@ -114,6 +114,7 @@ def test_the_wall_stands_on_real_dialogue(file):
     [
         ("[1]", "dialogues by name"),
         ("{", "cannot be read"),
+        ("[" * 100_000, "cannot be read"),
         ('{"A": {"turns": []}}', "has no turns"),
         ('{"A": 1}', "has no turns"),
     ],

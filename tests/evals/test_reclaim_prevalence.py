@@ -60,6 +60,33 @@ def test_conversations_are_found_in_the_shapes_of_public_sets(tmp_path):
     assert found == [user, user, ["user", "assistant"], ["assistant", "tool"], user, user, user]
 
 
+def test_lines_of_json_are_read_in_a_zip_too_and_end_where_lines_end(tmp_path):
+    """Each line is a conversation, packed or not; a line separator of Unicode inside a text ends none."""
+    said = [{"role": "user", "content": f"{LONG}\u2028{LONG}"}]
+    lines = "".join(json.dumps(said, ensure_ascii=False) + "\n" for _ in range(2))
+    (tmp_path / "plain.jsonl").write_text(lines, encoding="utf-8")
+    with zipfile.ZipFile(tmp_path / "packed.zip", "w") as packed:
+        packed.writestr("in.jsonl", lines)
+    assert list(prevalence.conversations(tmp_path / "plain.jsonl")) == [tuple(said)] * 2
+    assert list(prevalence.conversations(tmp_path / "packed.zip")) == [tuple(said)] * 2
+
+
+def test_what_is_too_much_is_refused_and_not_left_out(tmp_path, monkeypatch):
+    """Too many files and a file that is too large, packed or not, are named: none is passed over in silence."""
+    for name in ("a.json", "b.json"):
+        (tmp_path / name).write_text(json.dumps(SHAPES[0]))
+    monkeypatch.setattr(prevalence, "FILES_MAX", 1)
+    with pytest.raises(FormatError, match=r"has 2 files; at most 1 are read"):
+        list(prevalence.conversations(tmp_path))
+    monkeypatch.setattr(prevalence, "FILE_BYTES_MAX", 10)
+    with pytest.raises(FormatError, match=r"a\.json is over"):
+        list(prevalence.conversations(tmp_path / "a.json"))
+    with zipfile.ZipFile(tmp_path / "z.zip", "w") as packed:
+        packed.writestr("in.json", json.dumps(SHAPES[0]))
+    with pytest.raises(FormatError, match=r"z\.zip, in\.json is over"):
+        list(prevalence.conversations(tmp_path / "z.zip"))
+
+
 def test_a_label_looks_at_the_beginning_alone(tmp_path):
     """What stands behind the first 1,600 characters, or in instructions of a system, is not labelled."""
     far = [{"role": "user", "content": "x" * 2_000}, *messages(TOTAL)]
@@ -81,6 +108,12 @@ def test_what_cannot_be_labelled_is_refused(tmp_path, monkeypatch):
     empty.write_text("{")
     with pytest.raises(FormatError, match="cannot be read as JSON"):
         prevalence.prevalence({"broken": empty})
+    empty.write_text("[" * 100_000)
+    with pytest.raises(FormatError, match="cannot be read as JSON"):
+        prevalence.prevalence({"deep": empty})
+    empty.write_text("[" * 200 + "]" * 200)
+    with pytest.raises(FormatError, match="nests over 100 levels"):
+        prevalence.prevalence({"nested": empty})
     with pytest.raises(InvalidArgument, match="from 1"):
         prevalence.prevalence({"none": empty}, n=0)
     monkeypatch.setattr(prevalence, "NEEDS_MAX", 0)

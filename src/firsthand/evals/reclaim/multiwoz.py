@@ -139,7 +139,7 @@ def _read(file: Path) -> dict[str, Any]:
         else:
             with file.open("rb") as opened:
                 found = json.loads(opened.read(FILE_BYTES_MAX))
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, RecursionError, zipfile.BadZipFile) as error:
         raise FormatError(f"{file} cannot be read as JSON ({error}); expected MultiWOZ 2.1") from error
     if not isinstance(found, dict):
         raise FormatError(f"{file} is a {type(found).__name__}; expected MultiWOZ 2.1: dialogues by name")

@@ -39,6 +39,8 @@ NEEDS_MAX = 40
 """Statements that a compact source has at most."""
 FILE_BYTES_MAX = 256 << 20
 FILES_MAX = 10_000
+NESTED_MAX = 100
+_SUFFIXES = frozenset({".json", ".jsonl", ".traj", ".zip"})
 GOLD_RIGHT_MIN = 5
 AGENTS = frozenset({"assistant", "agent", "ai", "model"})
 
@@ -125,17 +127,23 @@ def conversations(path: Path) -> Iterator[Conversation]:
     """Yield the conversations of a file or folder, in order of their files.
 
     Raises:
-        FormatError: a file cannot be read as JSON.
+        FormatError: a file cannot be read as JSON or is too large, or there are too many.
     """
     files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-    for file in files[:FILES_MAX]:
-        if file.suffix in {".json", ".jsonl", ".traj", ".zip"}:
-            for thing in _read(file):
-                yield from _talks(thing)
+    read = [one for one in files if one.suffix in _SUFFIXES]
+    if len(read) > FILES_MAX:
+        raise FormatError(f"{path} has {len(read):,} files; at most {FILES_MAX:,} are read: give a part of it")
+    for file in read:
+        for thing in _read(file):
+            yield from _talks(thing)
 
 
-def _talks(thing: Any) -> Iterator[Conversation]:
+def _talks(thing: Any, depth: int = 0) -> Iterator[Conversation]:
     """Find the conversations in a JSON value, whatever stands around them."""
+    if depth > NESTED_MAX:
+        raise FormatError(
+            f"a corpus nests over {NESTED_MAX} levels; expected lists of messages at any but such a depth"
+        )
     if isinstance(thing, list) and thing and all(isinstance(one, dict) for one in thing):
         found = _messages(thing)
         if found is not None:
@@ -144,7 +152,7 @@ def _talks(thing: Any) -> Iterator[Conversation]:
             return
     inner = thing.values() if isinstance(thing, dict) else thing if isinstance(thing, list) else ()
     for one in inner:
-        yield from _talks(one)
+        yield from _talks(one, depth + 1)
 
 
 def _messages(thing: list[dict[str, Any]]) -> Conversation | None:
@@ -176,16 +184,27 @@ def _cut(messages: Conversation) -> Conversation:
 
 def _read(file: Path) -> Iterator[Any]:
     try:
-        if file.stat().st_size > FILE_BYTES_MAX:
-            raise FormatError(f"{file} is over {FILE_BYTES_MAX >> 20} MiB; give a part of it")
         if zipfile.is_zipfile(file):
             with zipfile.ZipFile(file) as packed:
                 for inner in packed.infolist():
-                    if inner.filename.endswith(".json") and inner.file_size <= FILE_BYTES_MAX:
-                        yield json.loads(packed.read(inner))
-        elif file.suffix == ".jsonl":
-            yield [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+                    name = Path(inner.filename)
+                    if name.suffix in _SUFFIXES - {".zip"}:
+                        _bounded(f"{file}, {name}", inner.file_size)
+                        yield _parsed(packed.read(inner), name)
         else:
-            yield json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+            _bounded(str(file), file.stat().st_size)
+            yield _parsed(file.read_bytes(), file)
+    except (OSError, ValueError, RecursionError, zipfile.BadZipFile) as error:
         raise FormatError(f"{file} cannot be read as JSON ({error})") from error
+
+
+def _bounded(name: str, size: int) -> None:
+    if size > FILE_BYTES_MAX:
+        raise FormatError(f"{name} is over {FILE_BYTES_MAX >> 20} MiB; give a part of it")
+
+
+def _parsed(data: bytes, name: Path) -> Any:
+    text = data.decode("utf-8")
+    if name.suffix == ".jsonl":
+        return [json.loads(line) for line in text.split("\n") if line.strip()]  # U+2028 ends none
+    return json.loads(text)
