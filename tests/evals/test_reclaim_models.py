@@ -67,6 +67,7 @@ def test_a_model_is_chosen_by_what_is_typed(typed, found):
         ("", "a model is 'local', URL#NAME"),
         ("gpt-5", "a model is 'local', URL#NAME .* got 'gpt-5'"),
         ("http://localhost:8080/v1", "a model is named URL#NAME"),
+        ("https://me:sesame@host/v1#tiny", r"^a model's URL holds no user and no password; .*FIRSTHAND_MODEL_KEY$"),
         ("scripted:oracle", "a scripted reader is one of recomputing, .* got 'oracle'"),
         ("a/../../b c", "a model is 'local'"),
     ],

@@ -72,6 +72,8 @@ def chosen(
         return Chosen(name, SCRIPTED, name, temperature, tokens_max, bool(tools))
     if model.startswith(("http://", "https://")):
         url, _, name = model.partition("#")
+        if "@" in url:  # the URL goes into logs and error messages
+            raise InvalidArgument("a model's URL holds no user and no password; a key stands in $FIRSTHAND_MODEL_KEY")
         if not name:
             raise InvalidArgument(f"a model is named URL#NAME, such as http://localhost:8080/v1#qwen; got {model!r}")
         url = url.rstrip("/").removesuffix("/chat/completions")

@@ -226,10 +226,7 @@ class Asking:
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / ITEMS
         known = items.load(file)
-        keys = [items.key(case, reader) for case in asked]
-        if len(keys) > running.CASES_MAX or len(set(keys)) < len(keys):
-            raise InvalidArgument(f"a run has at most {running.CASES_MAX:,} cases, all different; got {len(keys):,}, "
-                                  f"{len(set(keys)):,} of them different")  # fmt: skip
+        keys = running.keys_of(asked, reader)
         left = [case for case, name in zip(asked, keys, strict=True) if name not in known]
         work = _Work(reader, _Kept(file), over, probe, progress, len(left))
         log = broke_off = ""

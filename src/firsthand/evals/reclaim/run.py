@@ -103,10 +103,7 @@ def run(
             nothing is asked then.
         ModelError: the reader gave no reply. What was yielded before is whole; run again with it as ``known``.
     """
-    keys = [key(case, reader) for case in asked]
-    if len(keys) > CASES_MAX or len(set(keys)) < len(keys):
-        raise InvalidArgument(f"a run has at most {CASES_MAX:,} cases, all different; got {len(keys):,}, "
-                              f"{len(set(keys)):,} of them different")  # fmt: skip
+    keys = keys_of(asked, reader)
     planned = plan(asked, reader, known)
     if reader.costs and planned.calls > calls_max:
         raise InvalidArgument(
@@ -118,6 +115,19 @@ def run(
         yield kept if kept is not None else one(case, reader, over=over, probe=probe)
         if progress is not None:
             progress(number, len(asked))
+
+
+def keys_of(asked: Sequence[Case], reader: Reader) -> list[str]:
+    """Give the keys of the items of cases.
+
+    Raises:
+        InvalidArgument: there are too many cases, or two are the same.
+    """
+    keys = [key(case, reader) for case in asked]
+    if len(keys) > CASES_MAX or len(set(keys)) < len(keys):
+        raise InvalidArgument(f"a run has at most {CASES_MAX:,} cases, all different; got {len(keys):,}, "
+                              f"{len(set(keys)):,} of them different")  # fmt: skip
+    return keys
 
 
 def one(case: Case, reader: Reader, *, over: str = CUT, probe: Probe | None = None) -> Item:
