@@ -63,6 +63,7 @@ def _reclaim(one: experiments.Experiment) -> Experiment:
 
 
 _TOTAL, _PROBLEM, _RECLAIM, _RECLAIM_ALL = "total-recall", "recall-problem", "reclaim-evaluation", "reclaim"
+_FAULTY = "faulty-memories"
 EXPERIMENTS = (
     *(_in_checkout(*row) for row in (
         ("speed", _TOTAL, "9.1, 10.4", "every figure of the README beside its baseline", DATA, "run"),
@@ -99,6 +100,8 @@ EXPERIMENTS = (
         ("probe", _RECLAIM, "4, 12", "whether the probe names what cannot be corrected", NOTHING, "probe_bench"),
         ("probe-readers", _RECLAIM, "6, 12", "the probe beside a reader, on real notes", DATA, "probe_readers"),
     )),
+    Experiment("stream", _FAULTY, "3, 4", "what consolidation does to a memory, after every update", NOTHING,
+               "firsthand eval stream", ours=True),
 )  # fmt: skip
 
 

@@ -1,0 +1,130 @@
+"""What a memory is worth after one update: what it answers, what it lost, what stands in it word for word.
+
+    seen          current facts that are answered right
+    exceptions    ... those that the rule of their family does not give
+    rule          questions that no episode answers, by the rule
+    p0            ... of these, the ones that are answered without any memory
+    regressed     of what was answered right before and is current still, the share that is answered wrong
+    kept          episodes whose question and answer stand in one line of the memory
+    characters    that a reader is given for one question
+
+The invariant: all are counted by equality with what the world says; no judge is asked. A
+value that a later one took the place of is no regression. It knows no consolidator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from firsthand.consolidate.entries import BETWEEN, CASE, RULE, Episode, View, current
+from firsthand.consolidate.solve import Solver, Strong, Weak, shape_of
+from firsthand.evals.stream.arms import RETRIEVED_LINES, Shows
+from firsthand.evals.stream.world import World
+from firsthand.value import field, value
+
+STRONG, WEAK = "strong", "weak"
+READERS = (STRONG, WEAK)
+"""A reader that makes a rule of three cases by itself, and one that can not."""
+HALVED = 0.5
+Figures = Mapping[str, float]
+
+
+@value(eq=False)
+class Before:
+    """What earlier updates showed.
+
+    Attributes:
+        right: by reader, the answers that were right once, by question.
+        characters: of the memory after the last update; None before the first.
+    """
+
+    right: dict[str, dict[str, str]] = field(default_factory=lambda: {one: {} for one in READERS})
+    characters: list[int] = field(default_factory=list)
+
+
+def readers(world: World) -> dict[str, Solver]:
+    """Give both readers, with what they know by themselves of a world."""
+    return {STRONG: Strong(world.knows()), WEAK: Weak(world.knows())}
+
+
+def measured(
+    world: World, view: View, episodes: Sequence[Episode], shows: Shows, asked: Mapping[str, Solver], before: Before
+) -> Figures:
+    """Measure a memory after an update, and remember what was right.
+
+    Args:
+        episodes: all that happened so far.
+        shows: what of the view a reader is given.
+    """
+    text = "" if shows == "nothing" else view.text
+    given: Callable[[str], str] = _retrieved(view) if shows == "retrieved" else lambda _: text
+    now = current(episodes)
+    figures: dict[str, float] = {}
+    for name, solver in asked.items():
+        right = {
+            question: one.answer for question, one in now.items()
+            if solver.answer(one.case, given(question)) == one.answer
+        }  # fmt: skip
+        off_rule = [question for question, one in now.items() if one.answer != world.by_rule(question)]
+        held = [question for question, answer in before.right[name].items() if now[question].answer == answer]
+        by_rule = [solver.answer(one.question, given(one.question)) == one.answer for one in world.unseen]
+        alone = [solver.answer(one.question, given(one.question)) == one.answer for one in world.solved_alone]
+        figures |= {
+            f"seen {name}": _share(len(right), len(now)),
+            f"exceptions {name}": _share(sum(one in right for one in off_rule), len(off_rule)),
+            f"rule {name}": _share(sum(by_rule), len(by_rule)),
+            f"p0 {name}": _share(sum(alone), len(alone)),
+            f"regressed {name}": _share(sum(one not in right for one in held), len(held), none=0.0),
+        }
+        before.right[name] |= right
+    given_on_average = sum(len(given(one.question)) for one in world.unseen) / len(world.unseen)
+    return {**figures, "characters": given_on_average, **_size(view, text, shows, episodes, before)}
+
+
+def _size(view: View, text: str, shows: Shows, episodes: Sequence[Episode], before: Before) -> Figures:
+    known = {one.pointer: one for one in episodes}
+    entries = () if shows == "nothing" else view.entries
+    families = [{known[name].scope for name in one.sources if name in known} for one in entries]
+    lines = text.split("\n") if text else []
+    characters = len(text)
+    was = before.characters[-1] if before.characters else 0
+    before.characters.append(characters)
+    return {
+        "entries": len(entries),
+        "families covered": len(set().union(*families)) if families else 0,
+        "of several families": sum(len(one) > 1 for one in families),
+        "without sources": sum(not one.sources for one in entries),
+        "said twice": len(lines) - len(set(lines)),
+        "halved": float(characters < HALVED * was),
+        "kept": _share(len(standing(text, episodes)), len(episodes)),
+    }
+
+
+def standing(text: str, episodes: Sequence[Episode]) -> frozenset[str]:
+    """Name the episodes whose question and answer stand in one line of a memory, rule or case."""
+    told = {line.removeprefix(CASE).removeprefix(RULE) for line in text.split("\n")}
+    return frozenset(one.pointer for one in episodes if f"{one.case}{BETWEEN}{one.answer}" in told)
+
+
+def _retrieved(view: View) -> Callable[[str], str]:
+    """Give of the raw episodes those of a question's shape: its own answer, and the newest others."""
+    by_shape: dict[str, list[Episode]] = {}
+    own: dict[str, Episode] = {}
+    for one in view.raw:
+        by_shape.setdefault(shape_of(one.question)[0], []).append(one)
+        own[one.question] = one
+    newest = {shape: found[-RETRIEVED_LINES:] for shape, found in by_shape.items()}
+
+    def given(question: str) -> str:
+        asked = " ".join(question.casefold().split())
+        found = newest.get(shape_of(asked)[0], [])
+        answer = own.get(asked)
+        if answer is not None:
+            found = [*[one for one in found if one.question != asked][-RETRIEVED_LINES + 1 :], answer]
+        return "\n".join(one.line for one in found)
+
+    return given
+
+
+def _share(hits: int, n: int, *, none: float = 1.0) -> float:
+    return hits / n if n else none

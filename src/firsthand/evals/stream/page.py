@@ -1,0 +1,96 @@
+"""Runs as one page of HTML: the curves after every update with their bands, and the tables.
+
+The invariant: the page runs nothing and fetches nothing; no memory and keep all are drawn
+in every picture; a band holds for all updates of its curve at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from firsthand.evals.reclaim import plots
+from firsthand.evals.reclaim.figures import Figure
+from firsthand.evals.reclaim.page_style import SERIES, STYLE
+from firsthand.evals.reclaim.plots import PANEL_WIDTH, Series
+from firsthand.evals.stream import curves
+from firsthand.evals.stream.arms import KEEP_ALL, NO_MEMORY
+from firsthand.evals.stream.checks import Check
+from firsthand.evals.stream.measure import STRONG, WEAK
+from firsthand.evals.stream.report import ABOUT, Run, short
+from firsthand.evals.stream.report import SHARES as COLUMNS
+
+PLACES_MAX = 11
+"""Updates that are marked on a curve."""
+OTHERS_MAX = plots.SERIES_MAX - 2
+DRAWN = (f"seen {STRONG}", f"seen {WEAK}", f"rule {STRONG}", f"rule {WEAK}", f"p0 {WEAK}", f"regressed {WEAK}",
+         "characters")  # fmt: skip
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def page(runs: Sequence[tuple[Run, Sequence[Check]]]) -> str:
+    """Write the page."""
+    parts = ["<h1>Consolidation after every update</h1>", f"<p>{escape(ABOUT)}</p>"]
+    for run, made in runs:
+        parts += [f"<h2>{escape(str(run))}</h2>", *_pictures(run), _table(run), *_checks(made)]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Consolidation after every update</title><style>{STYLE}{SERIES}</style></head><body>\n"
+        + "\n".join(parts)
+        + "\n</body></html>\n"
+    )
+
+
+def marked(updates: int) -> list[int]:
+    """Choose the updates that are marked, from 1: the first, the last, and some between at equal distance."""
+    if updates <= PLACES_MAX:
+        return list(range(1, updates + 1))
+    return sorted({1 + round(at * (updates - 1) / (PLACES_MAX - 1)) for at in range(PLACES_MAX)})
+
+
+def _pictures(run: Run) -> Iterator[str]:
+    base = [name for name in (NO_MEMORY, KEEP_ALL) if name in run.arms]
+    others = [name for name in run.arms if name not in base]
+    groups = [others[at : at + OTHERS_MAX] for at in range(0, len(others), OTHERS_MAX)] or [[]]
+    drawn = {figure: {name: _series(run, name, figure) for name in run.arms} for figure in DRAWN}
+    for group in groups:
+        names = [*base, *group]
+        yield plots.legend(names)
+        panels = "".join(_panel(figure, [drawn[figure][name] for name in names]) for figure in DRAWN)
+        yield f'<div class="panels">{panels}</div>'
+
+
+def _panel(figure: str, series: Sequence[Series]) -> str:
+    most = 1.0 if figure != "characters" else max((it.high or 0.0) for one in series for _, it in one.points) or 1.0
+    drawn = plots.lines(f"{figure} after each update", "update", figure, series, most=most, width=PANEL_WIDTH)
+    return f"<figure>{drawn}<figcaption>{escape(figure)}; 95 % bands, for a whole curve at once</figcaption></figure>"
+
+
+def _series(run: Run, name: str, figure: str) -> Series:
+    band = curves.band(run.streams, name, figure)
+    top = 1.0 if figure != "characters" else float("inf")
+    points = tuple(
+        (str(at), Figure(band[at - 1].mean, max(0.0, band[at - 1].low), min(top, band[at - 1].high), share=top == 1))
+        for at in marked(run.updates)
+    )
+    return Series(name, points)
+
+
+def _table(run: Run) -> str:
+    heads = "".join(f'<th class="number">{escape(it)}</th>' for it in (*COLUMNS, "characters"))
+    rows = "".join(
+        f'<tr><td class="name">{escape(name)}</td>'
+        + "".join(f'<td class="number">{short(curves.end(run.streams, name, it))}</td>' for it in COLUMNS)
+        + f'<td class="number">{curves.end(run.streams, name, "characters").mean:,.0f}</td></tr>'
+        for name in run.arms
+    )
+    head = f"<thead><tr><th>after the last update</th>{heads}</tr></thead>"
+    return f'<div class="wide"><table>{head}<tbody>{rows}</tbody></table></div>'
+
+
+def _checks(made: Sequence[Check]) -> Iterator[str]:
+    if made:
+        rows = "".join(f'<li class="{"good" if one.held else "bad"}">{escape(str(one))}</li>' for one in made)
+        yield f"<h3>Checks</h3><ul>{rows}</ul>"

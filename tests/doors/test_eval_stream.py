@@ -1,0 +1,60 @@
+"""The command ``eval stream``: streams are run, told, kept, and a check that fails is an exit code."""
+
+from __future__ import annotations
+
+import json
+
+from firsthand.evals.stream import checks
+
+
+def test_a_run_is_told_written_and_listed(shell, tmp_path):
+    """A table with the arms and the checks; page and tables as files; the list of experiments has the result."""
+    words = (
+        "eval",
+        "stream",
+        "--streams",
+        "2",
+        "--episodes",
+        "64",
+        "--arm",
+        "merge all",
+        "--out",
+        str(tmp_path / "kept"),
+    )
+    found = shell(*words, "--html", str(tmp_path / "a" / "page.html"), "--markdown", str(tmp_path / "a" / "tables.md"))
+    assert found.code == 0
+    assert found.lines[0] == "schedule stream: 2 streams of 8 updates, 64 episodes each, seeds 0 to 1, 3 arms"
+    assert [line[:9] for line in found.lines[2:5]] == ["no memory", "keep all ", "merge all"]
+    assert [line.split()[:2] for line in found.lines[5:]] == [["C1", "held:"]] * 3 + [["H1", "held:"], ["H2", "held:"]]
+    assert (tmp_path / "a" / "page.html").read_text().startswith("<!doctype html>")
+    assert "| merge all |" in (tmp_path / "a" / "tables.md").read_text()
+    kept = json.loads((tmp_path / "kept" / "results" / "stream" / "summary.json").read_text())
+    assert (kept["headline"], len(kept["streams"])) == ("5 of 5 checks held (2 streams; stream)", 6)
+    assert "5 of 5 checks held" in shell("eval", "list", "--out", str(tmp_path / "kept")).text
+
+
+def test_other_schedules_have_no_checks(shell):
+    """Each schedule is a run of its own, and JSON gives every stream."""
+    words = ("eval", "stream", "--streams", "1", "--episodes", "16", "--arm", "rules only")
+    found = shell(*words, "--schedule", "blocked", "--schedule", "static-all", "--json")
+    assert found.code == 0
+    lines = [json.loads(line) for line in found.lines]
+    assert [(one["stream"]["schedule"], one["stream"]["arm"]) for one in lines] == [
+        (schedule, arm) for schedule in ("blocked", "static-all") for arm in ("no memory", "keep all", "rules only")
+    ]
+
+
+def test_a_check_that_fails_is_an_exit_code(shell, monkeypatch):
+    """A gate that has to let in more than all fails its check, and the command says which and leaves with 1."""
+    monkeypatch.setattr(checks, "ACCEPTED_MIN", 1.1)
+    found = shell("eval", "stream", "--streams", "1", "--episodes", "64", "--arm", "gate + rules plus exceptions")
+    assert found.code == 1
+    assert "H5 FAILED" in found.error
+
+
+def test_an_unknown_name_is_refused(shell):
+    """Arm and schedule are named with those there are."""
+    for option, told in (("--arm", "no arm 'x'"), ("--schedule", "no schedule 'x'")):
+        found = shell("eval", "stream", "--streams", "1", option, "x")
+        assert found.code == 5
+        assert told in found.error
