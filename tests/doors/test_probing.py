@@ -50,6 +50,11 @@ def test_notes_with_their_sessions_are_counted_by_regime(shell, tmp_path):
     assert counts == {
         "n": 3, "correctable": 1, "reachable": 1, "uncorrectable_loud": 0, "uncorrectable_silent": 1,
     }  # fmt: skip
+    rows = tmp_path / "notes.jsonl"
+    rows.write_text("\n".join(map(json.dumps, items)) + "\n\n")
+    assert shell("probe", rows).lines == [line.replace(str(file), str(rows)) for line in said.lines]
+    rows.write_text(f"{json.dumps(items[0])}\n{{ no note }}\n")
+    assert shell("probe", rows).lines == [f"{rows}: correctable: the note has what it takes"]
     single = tmp_path / "one.json"
     single.write_text(json.dumps(items[0]))
     assert shell("probe", single).code == 0
@@ -79,7 +84,7 @@ def test_what_is_no_note_is_told(shell, tmp_path, monkeypatch):
         ('{"note": "x", "messages": {}}', (file,), "messages a list of objects"),
         ('{"note": "x", "expand": {"fh:": 5}}', (file,), "expand is an object"),
         ('{"note": "x", "notes": 5}', (file,), "expected claim, expand, id, messages, note; got notes"),
-        ('{"note": "x", "messages": [{"role": "user", "content": 5}]}', (file,), "its content is text"),
+        ('{"note": "x", "messages": [{"role": "user", "content": 5}]}', (file,), "x.json: message 0: its content is text"),
         ('{"note": "x", "messages": [{"role": "user", "content": "y"}]}', (file, "--session", "s"), "got both"),
         ("x", (file, "--session", "none"), "has nothing that was said"),
     ):

@@ -20,7 +20,10 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         """,
     )  # fmt: skip
     one.add_argument(
-        "file", nargs="+", metavar="FILE", help="a note, or JSON: an object or a list of them; - for standard input"
+        "file",
+        nargs="+",
+        metavar="FILE",
+        help="a note, or JSON: an object, a list of them, or one a line; - for standard input",
     )
     one.add_argument("--session", default="", metavar="NAME", help="what the notes stand on: a session of the store")
     one.add_argument(

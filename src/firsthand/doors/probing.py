@@ -69,7 +69,10 @@ def probe(chosen: argparse.Namespace, out: Output) -> int:
 
 def _judged(item: Item, claim: str | None) -> Verdict:
     expand = None if item.expand is None else item.expand.get
-    return judge(item.note, item.messages, claim=claim or item.claim, expand=expand)
+    try:
+        return judge(item.note, item.messages, claim=claim or item.claim, expand=expand)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"{item.name}: {error}") from error
 
 
 def _stored(memory: Memory, item: Item, chosen: argparse.Namespace) -> Verdict:
@@ -83,7 +86,7 @@ def _stored(memory: Memory, item: Item, chosen: argparse.Namespace) -> Verdict:
 
 
 def _items(file: str) -> Iterator[Item]:
-    """Read the notes of a file: JSON when it is an object or a list of objects with a note, else one note."""
+    """Read the notes of a file: JSON when it is objects with a note, in a list or one a line, else one note."""
     if file == "-":
         data = sys.stdin.buffer.read(BYTES_MAX + 1)
     else:
@@ -92,10 +95,10 @@ def _items(file: str) -> Iterator[Item]:
     if len(data) > BYTES_MAX:
         raise InvalidArgument(f"{file}: a file of at most {BYTES_MAX:,} bytes was expected; split it")
     text = data.decode("utf-8", "replace")
-    try:
-        found = json.loads(text) if text.lstrip()[:1] in {"{", "["} else None
-    except (ValueError, RecursionError):  # a note may begin like JSON: it is judged as the text that it is
-        found = None
+    found = _json(text) if text.lstrip()[:1] in {"{", "["} else None
+    lines = [line for line in text.split("\n") if line.strip()]
+    if found is None and len(lines) > 1 and all(line.lstrip()[:1] == "{" for line in lines):
+        found = [_json(line) for line in lines]
     if isinstance(found, dict) and "note" in found:
         yield _item(file, found)
     elif isinstance(found, list) and found and all(isinstance(one, dict) and "note" in one for one in found):
@@ -104,6 +107,14 @@ def _items(file: str) -> Iterator[Item]:
         yield from (_item(f"{file} {number}", one) for number, one in enumerate(found, 1))
     else:
         yield Item(file, text)
+
+
+def _json(text: str) -> Any:
+    """Read JSON; None for a text that is none: a note may begin like JSON, and is judged as the text that it is."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):  # it is no JSON: that is what None says
+        return None
 
 
 def _item(name: str, found: dict[str, Any]) -> Item:
