@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from firsthand.consolidate.entries import (
@@ -30,6 +30,7 @@ KNOWN = {one.pointer: one for one in EPISODES}
 RULE = Written("birch level N => 3 * N + 2", ("fh:1", "fh:2", "fh:3"), "birch")
 
 
+@example("a => b", "c => d")
 @given(st.text(), st.text())
 def test_a_text_stays_on_its_line(case: str, answer: str):
     """Whatever a case, an answer or an entry says, a view has one line for each, which begins with what it is."""

@@ -102,6 +102,14 @@ def test_an_event_that_is_no_entry_is_not_read(memory, kept, change):
     assert entries_of(memory).known() == (kept,)
 
 
+def test_an_entry_without_a_report_of_the_gate_is_not_read(memory, kept):
+    """What bears its own id, and was let in by no gate, is no entry."""
+    meta = {**memory.event(f"fh:{kept.id}").meta, "report": ""}
+    forged = replace(kept, text="* => 0")
+    memory.append([Draft(Kind.ENTRY, b"* => 0", MEDIA, meta, id=identity_of(forged))], session=SESSION)
+    assert entries_of(memory).known() == (kept,)
+
+
 @pytest.mark.parametrize("identity", ["", "nothing", "01J8ZQ4T9M6V3K2N7P5R8S1WXY"])
 def test_an_unknown_entry_is_named(memory, kept, identity):
     """An id that fits no entry is an error that says where they are listed."""
