@@ -11,7 +11,8 @@ changes too. The gold is computed.
 Real: MultiWOZ 2.1, where the belief state of each turn says which slots were overwritten; a decision is right when
 its old value has left the belief state at that turn, wrong when it still holds. The rules for slots were mended on
 these same dialogues. BEAM, where questions name the messages of an old and a new value (to be decided), and of two that
-contradict each other (not to be decided: the user is to be asked). Every decision on BEAM is shown by `--show`.
+contradict each other (not to be decided: the user is to be asked). Sessions of many customers
+swept as one scope. Every decision on these and on BEAM is shown by `--show`.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from firsthand import (
     SizeAware,
     Trust,
     digest_of,
+    facts_of,
     ledger_of,
     sweep,
 )
@@ -249,6 +251,23 @@ def beam(folders: Sequence[Path], *, show: bool) -> Beam:
     return tally
 
 
+def customers(data: Path, *, show: bool) -> str:
+    """Sweep real sessions of many people as one scope: a decision across sessions is of two people, and wrong."""
+    with tempfile.TemporaryDirectory() as folder, Memory.open(Path(folder) / "store", embedder="none") as memory:
+        memory.import_paths([data / name for name in ("tau-airline", "pi-sessions", "longmemeval")])
+        made = sweep(memory)
+        told = facts_of(memory)
+        sessions = {one.pointer: one.session for one in told}
+        across = sum(sessions[one.target] != sessions[one.by_fact or one.target] for one in made.decided)
+        words = {one.pointer: one.text for one in told}
+        for one in made.decided if show else ():
+            print(f"customers: {one.by} {one.key}\n    {words[one.target]}\n    {words.get(one.by_fact, '')}")
+        return (
+            f"tau-airline, pi-sessions, longmemeval as one scope, each session another person's: {made.facts} facts, "
+            f"{len(made.decided)} decisions, {across} of them across sessions, which is wrong."
+        )
+
+
 # speed -----------------------------------------------------------------------------------------------------
 
 
@@ -359,7 +378,8 @@ def main() -> None:
         text = (
             f"BEAM: {b.messages:,} user messages of {len(folders)} conversations give {b.facts} facts and {b.decided} "
             f"decisions. Of {b.updates} updates that its questions ask about {b.found} are decided; of "
-            f"{b.contradictions} contradictions, which are for the user to resolve, {b.overridden} are decided."
+            f"{b.contradictions} contradictions, which are for the user to resolve, {b.overridden} are decided.\n\n"
+            + customers(chosen.data, show=chosen.show)
         )
     speed = [*hot(), *pure(), *swept(chosen.events)]
     shown = (
@@ -382,7 +402,8 @@ def main() -> None:
     if chosen.report:
         REPORT.write_text(
             "# Reconciliation: what is decided, and how fast\n\nMade by `python bench/reconcile_bench.py --data PATH "
-            f"--report`; what is measured, its docstring says. Times are of the processor, on 2 shared cores.\n\n{shown}\n"
+            f"--report`; what is measured, its docstring says. Times are of the processor, on 2 shared "
+            f"cores.\n\n{shown}\n"
         )
 
 

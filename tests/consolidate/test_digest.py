@@ -50,6 +50,15 @@ def test_what_does_not_fit_is_linked():
     assert made.demoted[0] == Demotion("fh:11@0-5", "digest/facts.md", 0.11)
 
 
+def test_of_equal_importance_the_newest_have_a_line():
+    """Where facts and sessions are equally important, the newest of both keep their lines."""
+    made = digest([fact(number) for number in range(1, 20)], [Summary("a session", "fh:30", 30)], lines_max=LINES_MIN)
+    assert made.text.splitlines() == [
+        "# What stands", "## Facts: 6 of 19", *(f"- fact {number} (fh:{number}@0-5)" for number in range(19, 13, -1)),
+        "- 13 more: digest/facts.md", "## Sessions: 1 of 1", "- a session (fh:30)",
+    ]  # fmt: skip
+
+
 def test_details_fall_into_files():
     """More details than a file may have lines stand in further files, and the link names the first and the last."""
     made = digest([fact(number) for number in range(FILE_LINES_MAX + 100)], lines_max=20)

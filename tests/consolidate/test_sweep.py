@@ -54,6 +54,8 @@ def test_what_is_taken_back_is_tombstoned():
         ("The staging port is 8080.", "Is the staging port now 8443?"),  # asked
         ("I need a hotel for 3 nights.", "I also need a hotel for 2 nights."),  # another one
         ("The retry limit is 4.", "I changed the retry limit from 3 to 5."),  # not from this value
+        ("I need a flight leaving at 9:00.", "For the return take the flight leaving at 16:00."),  # the other way
+        ("I need a train leaving at 9:00.", "Book the one that leaves at 9:15."),  # chosen from what there is
     ],
 )
 def test_what_no_rule_joins_stands(first, second):
@@ -61,13 +63,20 @@ def test_what_no_rule_joins_stands(first, second):
     assert moves(spoken(first, second)) == []
 
 
+def test_of_several_that_may_be_meant_none_is():
+    """A correction in fewer words takes the place of the one fact that it can mean, and of none where there are two."""
+    one, other = "The deadline for the report is April 1.", "The deadline for the talk is April 2."
+    moved = "The deadline has moved to April 5."
+    assert moves(spoken(one, moved)) == [("rule:correction", one, moved)]
+    assert moves(spoken(one, other, moved)) == []
+
+
 def test_another_session_needs_a_word_of_change():
-    """The same attribute in another session takes the place only with a word of change, or of one's own."""
-    first = said(1, "The staging port is 8080.")
-    assert moves([first, said(2, "The staging port is 8443.", session="two")]) == []
-    assert len(moves([first, said(2, "The staging port is now 8443.", session="two")])) == 1
-    own = [said(1, "My phone number is 555-0100."), said(2, "My phone number is 555-0199.", session="two")]
-    assert len(moves(own)) == 1
+    """The same attribute in another session, which may be another person's, needs a word of change."""
+    first = said(1, "My user ID is ann_1.")
+    other = [said(2, "My user ID is bea_2, and I have no time right now.", session="two")]
+    assert moves([first, *other]) == []
+    assert len(moves([first, said(2, "My user ID is now ann_2.", session="two")])) == 1
 
 
 @pytest.mark.parametrize("trust", [Trust.UNTRUSTED, Trust.AGENT])

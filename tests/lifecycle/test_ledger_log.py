@@ -100,6 +100,7 @@ def test_as_of_a_position_is_as_it_was_then(memory, swept):
 def test_what_rests_on_an_erased_event_is_gone(memory, swept):
     """With the event of a fact go the decisions that name it, also from a handle that had read them."""
     told = facts_of(memory)
+    assert len(swept.decisions()) == 2
     memory.erase([told[1].event])
     assert swept.decisions() == ()
     sweep(memory)

@@ -34,6 +34,8 @@ Sort = Literal["assignment", "correction", "config", "slot", "retraction"]
 FACTS_OF_EVENT_MAX = 64
 KEY_WORDS_MAX = 6
 VALUE_CHARACTERS_MAX = 160
+CUE_CHARACTERS = 12
+"""Behind what is said, that may say that it changes: "is 5 now"."""
 LEAD_CHARACTERS = 80
 """Before what is said, that may say that it is supposed."""
 TEXT_CHARACTERS_MAX = 300
@@ -213,8 +215,9 @@ _SUPPOSED = (
     r"check(?:ing)?|verify\w*|wonder\w*|worr\w+|heard|how|why|so that|when|not sure|wenn|falls|si)\b"
 )
 _CUE = (
-    r"(?i)\b(?:now|actually|correction|corrected|instead|no longer|not anymore|any ?more|changed?|chang(?:e|ing)|moved|"
-    r"switch(?:ed)?|updated?|renamed|from now on|scratch that|i meant|i mean|sorry|rather|as of|migrated|rescheduled|"
+    r"(?i)\b(?:(?<!right )now|actually|correction|corrected|instead|no longer|not anymore|any ?more|"
+    r"changed?|chang(?:e|ing)|moved|switch(?:ed)?|updated?|renamed|from now on|scratch that|i meant|i mean|"
+    r"sorry,? (?:it|that|the|make)|as of|migrated|rescheduled|"
     r"postponed|pushed|shifted|extended|raised|lowered|increased|decreased|upgraded|downgraded|replaced|reached|grown|"
     r"ab jetzt|jetzt|stattdessen|doch|desormais|d\u00e9sormais|maintenant|ahora|ya no)\b"
 )
@@ -341,7 +344,7 @@ def _assigned(text: str, spoken: Spoken) -> Iterator[_Said]:
     for pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _IT, _HAS, _HELD, _COPULA, _OF):
         match = _compiled(_GATES[pattern]).search(text) and _compiled(f"(?i){pattern}").search(text)
         if match and not _is_supposed(text, match.start(), match.end()):
-            told = _of_match(match.groupdict(), text, pattern, spoken)
+            told = _of_match(match, pattern, spoken)
             if told is not None:
                 yield told
                 return
@@ -364,8 +367,10 @@ def _is_supposed(text: str, start: int, end: int) -> bool:
     )
 
 
-def _of_match(found: dict[str, str | None], text: str, pattern: str, spoken: Spoken) -> _Said | None:
+def _of_match(match: re.Match[str], pattern: str, spoken: Spoken) -> _Said | None:
     """Make what a pattern found into what is said; None when it is no fact."""
+    found = match.groupdict()
+    near = match.string[max(0, match.start() - LEAD_CHARACTERS) : match.end() + CUE_CHARACTERS]
     own, what, shown = found.get("own") or "", found.get("what") or "", (found.get("value") or "").strip()
     shown, before = (_compiled(r"(?i)\A(?:on|at) ").sub("", one.strip()) for one in (shown, found.get("before") or ""))
     own = own.lower()
@@ -379,7 +384,7 @@ def _of_match(found: dict[str, str | None], text: str, pattern: str, spoken: Spo
         return None
     if not what and pattern is _FROM_TO:
         words = f"instead of {key_of(before)}"  # the value that it names says what is meant
-    explicit = pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _IT) or _compiled(_CUE).search(text) is not None
+    explicit = pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _IT) or _compiled(_CUE).search(near) is not None
     explicit = explicit or (pattern is _OF and _compiled(_FRESH).search(what) is not None)
     if not _is_value(shown, attribute=_compiled(_ATTRIBUTES).search(what.lower()) is not None):
         return None  # "the food is great" says nothing that could be looked up
@@ -416,11 +421,12 @@ def _is_value(shown: str, *, attribute: bool) -> bool:
 _THINGS = (
     r"(?i)\b(?:(?P<hotel>hotel|guest ?house|hostel|room|apartment|lodging|accommodations?|place to stay|"
     r"stay(?:ing)? at)|"
-    r"(?P<restaurant>restaurant|table|place to (?:eat|dine)|places to eat|(?:to|we'll|we will) (?:eat|dine)|food)|"
+    r"(?P<restaurant>restaurant|table|place to (?:eat|dine)|places to eat|(?:to|we'll|we will) (?:eat|dine))|"
     r"(?P<attraction>museum|attraction|college|cinema|theatre|park|gallery|nightclub)|(?P<train>train)|(?P<taxi>taxi|cab)|"
     r"(?P<flight>flight)|(?P<bus>bus|coach))s?\b"
 )
 _RIDES = frozenset({"train", "taxi", "flight", "bus"})
+_OF_RIDES, _OF_PLACES = frozenset({"arrival", "departure"}), frozenset({"time", "area", "stars", "nights"})
 _NUMBER = r"(\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _CLOCK = r"(\d{1,2}[:.]\d\d(?: ?[ap]\.?m)?|\d{1,2} ?[ap]\.?m)\b"
 _SLOTS: tuple[tuple[str, str], ...] = (
@@ -441,8 +447,13 @@ _OTHERWISE = (
     r"settle|"
     r"could you (?:look|check|find)|correction|sorry|i meant|go with|do)\b"
 )
-_ANOTHER = r"(?i)\b(?:also|another|too|as well|both|either|or|any|same)\b"
-_PICKED = r"(?i)\b(?:the|one|that|ones|which) (?:one |train |bus |flight )?(?:that |which )?(?:arriv|leav|depart)\w*"
+_ANOTHER = (
+    r"(?i)\b(?:also|another|too|as well|both|either|or|any|same|outgoing|outbound|return|inbound|way back|second)\b"
+)
+_PICKED = (
+    r"(?i)\b(?:the|one|that|ones|which) (?:one |train |bus |flight )?(?:that |which )?(?:arriv|leav|depart)\w*"
+    r"|\b[a-z]+\d+ (?:arriv|leav|depart)"
+)
 _NOT_SO = r"(?i)(?:\b(?:not|no|nothing|less|too|than|isn't|aren't|don't|never)|n 't|n't)(?: \w+){0,2} \Z"
 
 
@@ -465,7 +476,7 @@ def _slots(text: str, spoken: Spoken) -> Iterator[_Said]:
     changes = not _compiled(_ANOTHER).search(text) and (otherwise or (bool(named) and not asks))
     ride = thing in _RIDES
     for name, pattern in _SLOTS:
-        if (name in {"arrival", "departure"} and not ride) or (name == "time" and ride):
+        if (name in _OF_RIDES and not ride) or (name in _OF_PLACES and ride):
             continue
         matches = list(_compiled(pattern).finditer(text))
         found = {match[1].lower() for match in matches}

@@ -4,7 +4,7 @@
     from to      it names the value that it takes the place of, and one fact alone has it
     config       a line of the same name
     slot         what is arranged of the same thing, in the same session
-    assignment   the same attribute said again: in the same session, or of one's own
+    assignment   the same attribute said again in the same session: another session may be of another person
     retraction   it is taken back
 
 The invariant: only what a user said by trust decides, whatever else says; a fact never
@@ -98,7 +98,7 @@ def _rule(new: Fact, old: Fact) -> str:
     if new.sort == old.sort == "slot":
         return "slot" if new.session == old.session and new.changes else ""
     if new.sort == "assignment" and old.sort in {"assignment", "correction"}:
-        return "assignment" if new.session == old.session or (new.possessive and old.possessive) else ""
+        return "assignment" if new.session == old.session else ""
     return ""
 
 
