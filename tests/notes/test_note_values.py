@@ -266,3 +266,11 @@ def test_only_a_text_is_read():
     """Something that is no text is refused."""
     with pytest.raises(TypeError, match="values are read out of a text"):
         read(4)
+
+
+def test_two_durations_of_one_unit_are_two():
+    """Hours and minutes are one duration; minutes behind minutes are another one."""
+    assert [(one.kind, one.text) for one in read("1 h 52 min and 95 min")] == [
+        ("duration", "1 h 52 min"),
+        ("duration", "95 min"),
+    ]

@@ -176,3 +176,26 @@ def test_what_a_note_quotes_of_the_session_says_nothing_of_the_note():
     )  # fmt: skip
     note = "6 cans of paint at $15. The user found it odd that the manual says “some pages were not kept”."
     assert regime(note, *said, claim="the total") == "uncorrectable_silent"
+
+
+def test_a_word_with_digits_is_needed_though_it_is_no_known_value():
+    """What a tool printed as 500G is an exact string."""
+    session = [
+        {"role": "user", "content": "Please look up the free disk space."},
+        {"role": "tool", "content": "Filesystem size 500G used 432G reserved 25G"},
+        {"role": "assistant", "content": "43G are free."},
+    ]
+    claim = "the free disk space"
+    assert probe("size 500G, used 432G, reserved 25G", session, claim=claim).regime == "correctable"
+    assert probe("size 500G, used 432G", session, claim=claim).regime == "uncorrectable_silent"
+
+
+def test_a_slip_about_what_a_tool_said_is_silent():
+    """A note that says what the agent read wrongly concludes something, in the agent's words."""
+    result = "tests/test_io.py::test_read PASSED\ntests/test_io.py::test_write FAILED"
+    session = [
+        {"role": "user", "content": "Please look up the test that failed."},
+        {"role": "tool", "content": result},
+        {"role": "assistant", "content": "test_open failed."},
+    ]
+    assert probe("test_open failed", session, claim="the test that failed").regime == "uncorrectable_silent"

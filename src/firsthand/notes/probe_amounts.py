@@ -20,7 +20,7 @@ from itertools import pairwise
 from firsthand.notes import lexicon
 from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, same
-from firsthand.value import value
+from firsthand.value import replace, value
 
 OCCURRENCES_MAX = 32
 """Places of one value in a note that are tried for it."""
@@ -35,6 +35,7 @@ QUANTITY = (
     r"(?:\b(?:an?|one|two|three|four|\d+)[ -](?=\w)|\b(?=half|double|twice|triple|thrice|\w+s? of\b))"
     rf"({'|'.join(PARTS)})s?\b"
 )
+_MARKED = r"(?<!\w)[^\W\d_]*\d+[^\W\d_]\w*|(?<!\w)[^\W\d_]+\d\w*"
 _RATE = r"an? [^\W\d_]+"
 _SIGNS = frozenset("-\u2212\u2013+")
 _COUNTS_A_LIST = r"\s+(?:[^\W\d_]+\s+){0,2}[^\W\d_]+\s*:"
@@ -47,6 +48,19 @@ class Amount:
     found: Value
     words: frozenset[str]
     fact: int
+
+
+def with_tokens(one: Statement) -> Statement:
+    """Take each word with a digit that is no value for an exact string: 500G."""
+    if not any(sign.isdigit() for sign in one.text):
+        return one
+    spans = [(found.start - one.start, found.end - one.start) for found in one.values + one.denied]
+    tokens = [
+        Value("word", None, "", match.group(), one.start + match.start(), one.start + match.end())
+        for match in _compiled(_MARKED).finditer(one.text)
+        if not any(low < match.end() and match.start() < high for low, high in spans)
+    ]
+    return replace(one, values=tuple(sorted((*one.values, *tokens), key=lambda found: found.start))) if tokens else one
 
 
 def amounts_of(one: Statement, place: int) -> list[Amount]:

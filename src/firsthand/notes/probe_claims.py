@@ -22,7 +22,7 @@ from firsthand.notes import lexicon
 from firsthand.notes.clues import Clue, Puzzle, answers, clue_of
 from firsthand.notes.determine import AGENT_ROLES, Claim, Known, claim_of, determine, is_said
 from firsthand.notes.facts import Line
-from firsthand.notes.probe_held import bears, missing, says_all, takes_rejected
+from firsthand.notes.probe_held import answers_it, bears, missing, says_all, takes_rejected
 from firsthand.notes.probe_reading import Carried, Session
 from firsthand.notes.probe_source import ASKING, Source, names_in, source_of
 from firsthand.notes.solve import recompute
@@ -102,7 +102,8 @@ class Asked:
                 return worked_out
             if self.claim.how == "constraints" or _WHY.search(self.what.lower()):
                 return replace(worked_out, bears=worked_out.bears or bears(self.source, own))
-            return worked_out
+            told = self.claim.how == "lookup" and answers_it(self.source, own)
+            return replace(worked_out, bears=worked_out.bears or told)
         general = bears(self.source, own)
         gone = missing(self.source, own, self.session.known.puzzle)
         enough = bool(self.source.facts) and not gone and not takes_rejected(self.source, own)

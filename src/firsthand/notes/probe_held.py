@@ -21,7 +21,7 @@ from functools import cache
 
 from firsthand.notes.clues import Puzzle, clue_of
 from firsthand.notes.determine import AGENT_ROLES
-from firsthand.notes.probe_amounts import PARTS, amounts_of, equal, unheld
+from firsthand.notes.probe_amounts import PARTS, amounts_of, equal, unheld, with_tokens
 from firsthand.notes.probe_source import ANY_NAME, SAYS_AGAIN, Source, names_in, parts_of
 from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, same
@@ -39,7 +39,7 @@ _LISTED = r"[,;:]|\s(?:and|or|nor|then|und|oder|et|ou|y|o)\s"
 
 def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[Statement]:
     """Give the statements of a source that some statements do not hold."""
-    said = [one for one in own if _is_evidence(one)]
+    said = [with_tokens(one) for one in own if _is_evidence(one, source)]
     if source.exact is not None:
         exact = source.exact
         has = any(same(found, exact) for one in said for found in one.values)
@@ -61,7 +61,7 @@ def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[St
 
 def says_all(source: Source, own: Sequence[Statement]) -> bool:
     """Say whether statements repeat a source word for word."""
-    said = {_bare(part.text) for one in own if _is_evidence(one) for part in (one, *parts_of(one))}
+    said = {_bare(part.text) for one in own if _is_evidence(one, source) for part in (one, *parts_of(one))}
     return source.is_whole and bool(source.facts) and all(_bare(one.text) in said for one in source.facts)
 
 
@@ -79,9 +79,14 @@ def bears(source: Source, own: Sequence[Statement]) -> bool:
     return False
 
 
+def answers_it(source: Source, own: Sequence[Statement]) -> bool:
+    """Say whether statements have words of an agent's answer that nobody asked with."""
+    return any(_words(one) & source.answered for one in own if one.form != "question")
+
+
 def takes_rejected(source: Source, own: Sequence[Statement]) -> bool:
     """Say whether statements affirm what was not chosen."""
-    said = [one for one in own if _is_evidence(one)]
+    said = [with_tokens(one) for one in own if _is_evidence(one, source)]
     return any(
         words & one.subject and all(any(equal(found, each) for each in other.values) for found in one.values)
         for one in source.rejected
@@ -90,7 +95,13 @@ def takes_rejected(source: Source, own: Sequence[Statement]) -> bool:
     )
 
 
-def _is_evidence(one: Statement) -> bool:
+def _is_evidence(one: Statement, source: Source) -> bool:
+    """Say whether a statement is no conclusion; what looks like one and gives no value of an answer is none."""
+    if one.asserts in SAYS_AGAIN - {"claim"} and one.values and one.polarity and one.role not in AGENT_ROLES:
+        kinds = {found.kind for found in source.answers}
+        return one.asserts == "confirmation" and not any(
+            found.kind in kinds and any(equal(found, other) for other in source.answers) for found in one.values
+        )
     return one.polarity and one.asserts not in SAYS_AGAIN and one.role not in AGENT_ROLES and one.form != "header"
 
 

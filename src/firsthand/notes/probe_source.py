@@ -23,7 +23,7 @@ from itertools import pairwise
 
 from firsthand.notes.claim import TOOL_ROLES
 from firsthand.notes.determine import AGENT_ROLES, is_said
-from firsthand.notes.probe_amounts import QUANTITY
+from firsthand.notes.probe_amounts import QUANTITY, with_tokens
 from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, read, same
 from firsthand.value import replace, value
@@ -55,7 +55,9 @@ class Source:
         facts: statements that are needed.
         rejected: what was considered and not chosen.
         told: words that only somebody uses who says something of it, and not who asks.
+        answered: those of them that an agent's answers have.
         values: of the facts and of the agent's answers.
+        answers: those of the agent's answers alone.
         exact: the exact string that the claim asks for, when an agent's answer is one.
         turns: those that speak of the claim, by its words.
         is_whole: there were no more facts than are looked for.
@@ -64,7 +66,9 @@ class Source:
     facts: tuple[Statement, ...]
     rejected: tuple[Statement, ...]
     told: frozenset[str]
+    answered: frozenset[str]
     values: tuple[Value, ...]
+    answers: tuple[Value, ...]
     exact: Value | None
     turns: frozenset[int]
     is_whole: bool = True
@@ -77,6 +81,7 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
         needs: places that are known to matter.
         gone: places of what no longer holds.
     """
+    said = [with_tokens(one) for one in said]
     asked = subject_of(what) - ASKING
     by_turn: dict[int, list[int]] = defaultdict(list)
     for place, one in enumerate(said):
@@ -86,7 +91,7 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
     turns = spoken | {said[place].turn for place in needs}
     left_out = set(gone)
     there = [place for turn in sorted(turns) for place in by_turn[turn] if place not in left_out]
-    affirmed = [place for place in there if is_said(said[place]) and said[place].asserts not in SAYS_AGAIN]
+    affirmed = [place for place in there if is_said(said[place]) and said[place].asserts != "claim"]
     rejected = tuple(said[place] for place in affirmed if not said[place].polarity and said[place].values)
     known = {place for place in needs if said[place].form not in {"header", "heading"}}
     answers = [said[place] for turn in _answering(role, turns) for place in by_turn[turn]]
@@ -105,7 +110,9 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
         tuple(facts[:FACTS_MAX]),
         rejected,
         told,
+        told & frozenset().union(*(one.subject for one in answers)),
         values,
+        tuple(found for one in answers for found in one.values),
         _exact(facts, answers),
         frozenset(spoken),
         is_whole=len(facts) <= FACTS_MAX,
@@ -203,7 +210,7 @@ def _needed(
         about: words of the claim, of the questions and of the answers.
         only_values: what is asked for is worked out of values, so that sentences without are none of it.
     """
-    plain = [at for at in places if said[at].form not in {"header", "heading"}]
+    plain = [at for at in places if said[at].form not in {"header", "heading"} or said[at].values]
     stated = [
         at for at in plain
         if said[at].polarity and any(
