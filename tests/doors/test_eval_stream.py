@@ -27,7 +27,10 @@ def test_a_run_is_told_written_and_listed(shell, tmp_path):
     assert [line[:9] for line in found.lines[2:5]] == ["no memory", "keep all ", "merge all"]
     assert [line.split()[:2] for line in found.lines[5:]] == [["C1", "held:"]] * 3 + [["H1", "held:"], ["H2", "held:"]]
     assert (tmp_path / "a" / "page.html").read_text().startswith("<!doctype html>")
-    assert "| merge all |" in (tmp_path / "a" / "tables.md").read_text()
+    tables = (tmp_path / "a" / "tables.md").read_text()
+    assert tables.startswith("# What consolidation does to a memory\n")
+    assert "\n## Schedule stream: 2 streams" in tables
+    assert "| merge all |" in tables
     kept = json.loads((tmp_path / "kept" / "results" / "stream" / "summary.json").read_text())
     assert (kept["headline"], len(kept["streams"])) == ("5 of 5 checks held (2 streams; stream)", 6)
     assert "5 of 5 checks held" in shell("eval", "list", "--out", str(tmp_path / "kept")).text

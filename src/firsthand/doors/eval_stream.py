@@ -40,7 +40,7 @@ def stream_(chosen: argparse.Namespace, out: Output) -> int:
         one = Run(name, chosen.episodes, tuple(streams))
         ran.append((one, checks(one.streams, one.episodes) if name == "stream" else ()))
         _show(*ran[-1], out)
-    _write(chosen.markdown, "\n".join(report.markdown(*one) for one in ran), out)
+    _write(chosen.markdown, "\n".join([report.HEAD, *(report.markdown(*one) for one in ran)]), out)
     _write(chosen.html, page.page(ran) if chosen.html else "", out)
     _keep(chosen, out, ran)
     broken = [str(one) for _, made in ran for one in made if not one.held]

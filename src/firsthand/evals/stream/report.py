@@ -22,6 +22,12 @@ SHARES = (
     f"regressed {WEAK}", "kept",
 )  # fmt: skip
 SIZES = ("characters", "entries", "families covered", "of several families", "without sources", "said twice")
+HEAD = """\
+# What consolidation does to a memory
+
+Written by `firsthand eval stream --markdown FILE`; each schedule is a section. No model and no network: readers and
+writers are rules, so nothing here is a measure of a model. How it is made, and what it does not say: docs/stream.md.
+"""
 ABOUT = """\
 seen: current facts answered right; exceptions: those of them that are off their family's rule; rule: questions that \
 no episode answers; p0: of these, the ones that the reader answers without any memory (1 - p0 is the paper's failure \
