@@ -334,6 +334,13 @@ def test_a_text_from_memory_forges_no_line(memory):
     assert all(line.startswith("| ") for line in forged)
 
 
+def test_control_characters_of_the_message_are_written_out(store):
+    """What the message names reaches the model as signs that can be seen, and as text that UTF-8 can write."""
+    found = check_correction(store, "The pens\x1b[31m\ud800 subtotal is wrong.", deadline_ms=10_000)
+    assert "worked out of the sources: The pens\\x1b[31m\\ud800 subtotal = " in found.text
+    found.text.encode()
+
+
 def test_a_tool_answers_the_same_way(store):
     """Recall as a tool puts the source behind its hits when the question corrects something."""
     tools = AgentTools(store.agent("shop"))

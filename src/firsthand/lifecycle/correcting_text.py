@@ -89,7 +89,7 @@ def _compared(correction: Correction, held: Held, by: str) -> Iterator[str]:
     for claim, gives in ((judged.part, judged.part_gives), (judged.whole, judged.whole_gives)):
         if claim is not None and gives is not None:
             what = correction.about if claim is judged.part else correction.asks or claim.what
-            yield f"worked out of the sources: {_short(what)} = {_value(gives)}"
+            yield f"worked out of the sources: {shown(_short(what))} = {_value(gives)}"
     wider = held.wider.whole_gives if held.wider is not None else None
     if wider is not None:
         yield (
@@ -102,7 +102,8 @@ def _compared(correction: Correction, held: Held, by: str) -> Iterator[str]:
         checked = judged.part_gives is not None or judged.whole_gives is not None
         yield f"concluded was {shown(one.text)}: {agrees if checked else 'it was not worked out again'}"
     if judged.sort == "sound part":
-        yield f"what the message names, {_short(correction.about)}, goes with its sources; look at the others too"
+        named = shown(_short(correction.about))
+        yield f"what the message names, {named}, goes with its sources; look at the others too"
     yield from _given(correction, held, by)
 
 
@@ -118,7 +119,7 @@ def _given(correction: Correction, held: Held, by: str) -> Iterator[str]:
             False: "the sources give another value: this message and they contradict each other",
             None: "no stored source gives it, or another one",
         }[agrees]
-        yield f"the message gives {_short(correction.gives[0])} (by {shown(by)}, now{times}): {verdict}"
+        yield f"the message gives {shown(_short(correction.gives[0]))} (by {shown(by)}, now{times}): {verdict}"
     for said, place in judged.against:
         one = held.stored[place]
         yield (
