@@ -84,7 +84,7 @@ def test_what_is_no_note_is_told(shell, tmp_path, monkeypatch):
         ('{"note": "x", "messages": {}}', (file,), "messages a list of objects"),
         ('{"note": "x", "expand": {"fh:": 5}}', (file,), "expand is an object"),
         ('{"note": "x", "notes": 5}', (file,), "expected claim, expand, id, messages, note; got notes"),
-        ('{"note": "x", "messages": [{"role": "user", "content": 5}]}', (file,), "x.json: message 0: its content is text"),
+        ('{"note": "x", "messages": [{"role": "user", "content": 5}]}', (file,), "x.json: message 0: its content"),
         ('{"note": "x", "messages": [{"role": "user", "content": "y"}]}', (file, "--session", "s"), "got both"),
         ("x", (file, "--session", "none"), "has nothing that was said"),
     ):
