@@ -69,8 +69,9 @@ class Run:
 
     def __str__(self) -> str:
         seeds = sorted({one.seed for one in self.streams})
+        updates = "1 update" if self.updates == 1 else f"{self.updates} updates"
         return (
-            f"schedule {self.schedule}: {self.number} streams of {self.updates} updates, {self.episodes} episodes "
+            f"schedule {self.schedule}: {self.number} streams of {updates}, {self.episodes} episodes "
             f"each, seeds {seeds[0]} to {seeds[-1]}, {len(self.arms)} arms"
         )
 
