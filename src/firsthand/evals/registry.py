@@ -73,6 +73,7 @@ EXPERIMENTS = (
         ("ladder", _TOTAL, "4.2, 11, Proposition 1", "what asking again in other words finds", DATA, "ladder_bench"),
         ("ablation", _TOTAL, "4, 9", "what each part of a score is worth", DATA, "ablation"),
         ("quality", _TOTAL, "9", "recall beside baselines and peers", DATA, "quality_bench"),
+        ("reconcile", _TOTAL, "8", "which fact takes the place of which, and how fast", NOTHING, "reconcile_bench"),
         ("tool-calls", _TOTAL, "7", "whether a small model calls recall at all", MODEL, "tool_calls"),
         ("topic-changes", _TOTAL, "9", "whether a change of topic is seen", DATA, "topic_changes"),
         ("health", _PROBLEM, "8.1 to 8.5", "PC, SRR, ATR of twelve agents beside the paper's tables",
