@@ -58,7 +58,7 @@ class _Search:
     def _resting(self, after: int) -> list[str]:
         """Find episodes and notes, in any session, that rest on one of the events, or on such a one, or repeat it."""
         gone = dict(self._erased)
-        for kind in (Kind.EPISODE, Kind.NOTE, Kind.ENTRY, Kind.LEDGER):  # each may rest on one before it, on none behind it
+        for kind in (Kind.EPISODE, Kind.NOTE, Kind.ENTRY, Kind.LEDGER):  # each may rest on one before it
             for event in self._readable(None, after, kind) if gone else ():  # it comes after its sources
                 if not event.erased and event.id not in gone and rests_on(self._memory, event, gone):
                     gone[event.id] = event
