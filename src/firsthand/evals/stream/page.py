@@ -30,7 +30,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 def page(runs: Sequence[tuple[Run, Sequence[Check]]]) -> str:
     """Write the page."""
-    parts = ["<h1>Consolidation after every update</h1>", f"<p>{escape(ABOUT)}</p>"]
+    parts = ["<h1>Consolidation after every update</h1>", f"<p>{escape(ABOUT.replace('*', ''))}</p>"]
     for run, made in runs:
         parts += [f"<h2>{escape(str(run))}</h2>", *_pictures(run), _table(run), *_checks(made)]
     return (
@@ -63,17 +63,18 @@ def _pictures(run: Run) -> Iterator[str]:
 
 
 def _panel(figure: str, series: Sequence[Series]) -> str:
+    side = figure if figure != "characters" else "thousand characters"
     most = 1.0 if figure != "characters" else max((it.high or 0.0) for one in series for _, it in one.points) or 1.0
-    drawn = plots.lines(f"{figure} after each update", "update", figure, series, most=most, width=PANEL_WIDTH)
+    drawn = plots.lines(f"{figure} after each update", "update", side, series, most=most, width=PANEL_WIDTH)
     return f"<figure>{drawn}<figcaption>{escape(figure)}; 95 % bands, for a whole curve at once</figcaption></figure>"
 
 
 def _series(run: Run, name: str, figure: str) -> Series:
     band = curves.band(run.streams, name, figure)
-    top = 1.0 if figure != "characters" else float("inf")
+    top, unit = (1.0, 1) if figure != "characters" else (float("inf"), 1_000)
     points = tuple(
-        (str(at), Figure(band[at - 1].mean, max(0.0, band[at - 1].low), min(top, band[at - 1].high), share=top == 1))
-        for at in marked(run.updates)
+        (str(at), Figure(one.mean / unit, max(0.0, one.low / unit), min(top, one.high / unit), share=top == 1))
+        for at, one in ((at, band[at - 1]) for at in marked(run.updates))
     )
     return Series(name, points)
 
