@@ -56,9 +56,9 @@ def test_notes_with_their_sessions_are_counted_by_regime(shell, tmp_path):
     rows.write_text(f"{json.dumps(items[0])}\n{{ no note }}\n")
     assert shell("probe", rows).lines == [f"{rows}: correctable: the note has what it takes"]
     single = tmp_path / "one.json"
-    single.write_text(json.dumps(items[0]))
-    assert shell("probe", single).code == 0
-    assert shell("probe", single, "--claim", "the price of a boat").code == 1
+    single.write_text(json.dumps(items[1]))
+    assert shell("probe", single).code == 1
+    assert shell("probe", single, "--claim", "the price of a pen").code == 0
 
 
 def test_a_note_is_judged_by_the_store(shell, tmp_path):
