@@ -48,7 +48,8 @@ META_NAMES = ("name", "subject", "title", "file", "filename", "path")
 """Of `META_INDEXED`, what an event or its document is called."""
 
 _RUN = r"[^\W_]"  # a letter or a digit; the underscore is a joint
-_CHUNK = re.compile(rf"(?<!{_RUN}){_RUN}++(?:(?:[-./\\_~+%:@#]{{1,3}}+|,(?=\d)){_RUN}++)++")
+# No possessive group: before 3.11.5 Python keeps what a look-ahead in it refused, here the comma.
+_CHUNK = re.compile(rf"(?<!{_RUN}){_RUN}++(?:(?:[-./\\_~+%:@#]{{1,3}}+|,(?=\d)){_RUN}++)+")
 _OUTER = re.compile(r"[:@#]+[/\\.]*")  # a whole that holds one of these also counts by its pieces
 _HUMP = re.compile(r"[A-Z](?<=[a-z][A-Z])")
 _HUMPED_WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]*[a-z][A-Z][A-Za-z]*(?![A-Za-z0-9])")
