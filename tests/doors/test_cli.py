@@ -242,7 +242,8 @@ def test_every_error_has_an_exit_code():
         "StoreFull": 4, "StoreFailed": 4, "StoreDamaged": 3, "StoreClosed": 4, "AppendError": 5, "InvalidDraft": 5,
         "IdConflict": 5, "StaleExpectation": 5, "PointerError": 5, "MalformedPointer": 5, "Unresolvable": 1,
         "Erased": 1, "QueryError": 5, "InvalidArgument": 5, "SourceRejected": 5, "FormatError": 5,
-        "ModelError": 5, "ModelUnavailable": 5, "ModelRefused": 5, "PromptTooLong": 5, "ReplyUnknown": 5, "CapReached": 5, "MemoryFault": 5,
+        "ModelError": 5, "ModelUnavailable": 5, "ModelRefused": 5, "PromptTooLong": 5, "ReplyUnknown": 5,
+        "CapReached": 5, "MemoryFault": 5,
     }  # fmt: skip
 
 
