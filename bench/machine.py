@@ -25,7 +25,15 @@ def describe(work: Path) -> str:
 def versions() -> dict[str, str]:
     """Give the versions that were measured."""
     found = {"Python": platform.python_version(), "SQLite": apsw.sqlite_lib_version()}
-    return found | {package: metadata.version(package) for package in PACKAGES}
+    return found | {package: _version(package) for package in PACKAGES}
+
+
+def _version(package: str) -> str:
+    """Give the version of a package; a figure that does not need it is measured without."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def file_system(path: Path) -> str:
