@@ -68,6 +68,7 @@ def _listen(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((mcp_http.HOST, port))
+        listening.listen()  # before the address is told: who connects at once waits, and is not refused
     except OSError as error:
         listening.close()
         raise InvalidArgument(f"port {port} of {mcp_http.HOST} cannot be listened at: {error.strerror}") from error
