@@ -346,7 +346,6 @@ def test_a_memory_that_fails_costs_its_own_item_alone(tmp_path, server):
 
 
 RUNS = """
-import signal
 import sys
 from pathlib import Path
 from firsthand.evals.reclaim import run, tasks
@@ -354,7 +353,6 @@ from firsthand.evals.reclaim.chosen import chosen
 from firsthand.evals.reclaim.models import Asking
 from firsthand.evals.reclaim.policies import SOURCE_FIRST, policy
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts behind itself has it ignored
 asking = Asking(Path(sys.argv[1]), connections=2)
 cases = run.cases(policy(SOURCE_FIRST), (*tasks.arithmetic(6), *tasks.logic(6)))
 found = asking.run(cases, asking.reader(chosen(sys.argv[2] + "#tiny")))
@@ -376,6 +374,7 @@ def test_a_run_goes_on_after_a_kill(tmp_path, ended):
     process = subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", textwrap.dedent(RUNS), str(tmp_path / "out"), slow.url],
         env=os.environ, stdout=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - ignored behind a shell
     )  # fmt: skip
     try:
         until = time.monotonic() + 60
