@@ -225,7 +225,8 @@ def test_the_time_taken_grows_with_the_length_alone(piece):
         return time.process_time() - start
 
     seconds(1_000)
-    assert seconds(40_000) < 12 * max(seconds(10_000), 0.004)
+    best = min(seconds(40_000) for _ in range(3))  # of several: another test's garbage may be collected in one
+    assert best < 12 * max(min(seconds(10_000) for _ in range(3)), 0.004)
 
 
 def test_a_long_list_in_one_string_takes_time_by_its_length():
@@ -238,7 +239,8 @@ def test_a_long_list_in_one_string_takes_time_by_its_length():
         return time.process_time() - start
 
     seconds(100)
-    assert seconds(4_000) < 12 * max(seconds(1_000), 0.004)
+    best = min(seconds(4_000) for _ in range(3))  # of several: another test's garbage may be collected in one
+    assert best < 12 * max(min(seconds(1_000) for _ in range(3)), 0.004)
 
 
 def test_json_is_tried_a_bounded_number_of_times():

@@ -253,7 +253,8 @@ def test_the_time_taken_grows_with_the_length_alone(text):
         return time.process_time() - start
 
     seconds(1_000)
-    assert seconds(40_000) < 12 * max(seconds(10_000), 0.004)
+    best = min(seconds(40_000) for _ in range(3))  # of several: another test's garbage may be collected in one
+    assert best < 12 * max(min(seconds(10_000) for _ in range(3)), 0.004)
 
 
 def test_no_more_is_read_than_the_limit():
