@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from said import said, spoken
 
 from firsthand.consolidate.keys import facts
-from firsthand.consolidate.ledger import Decision, Ledger, fold, surviving
-from firsthand.consolidate.sweep import by_rule, working_set
+from firsthand.consolidate.ledger import Decision, fold, surviving
+from firsthand.consolidate.sweep import by_rule, counts
 from firsthand.event import Trust
 from firsthand.value import replace
 
@@ -81,10 +81,10 @@ def test_another_session_needs_a_word_of_change():
 
 @pytest.mark.parametrize("trust", [Trust.UNTRUSTED, Trust.AGENT])
 def test_only_what_a_user_said_decides(trust):
-    """What a tool, a page or an agent says takes the place of nothing, and stands in no working set."""
+    """What a tool, a page or an agent says takes the place of nothing, and counts for no digest."""
     events = [said(1, "The port is 80."), said(2, "The port is now 666.", trust=trust), said(3, "Hm.")]
     assert moves(events) == []
-    assert [one.value for one in working_set(facts(events), Ledger()).values()] == ["number:80"]
+    assert [one.value for one in facts(events) if counts(one)] == ["number:80"]
 
 
 def test_what_was_undone_is_not_decided_again():

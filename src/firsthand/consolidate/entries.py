@@ -30,7 +30,6 @@ TEXT_CHARACTERS_MAX = 400
 """Of an entry."""
 SCOPE_CHARACTERS_MAX = 200
 SOURCES_MAX = 2_000
-PARENTS_MAX = 64
 BETWEEN = " => "
 CASE, RULE = "case: ", "rule: "
 Action = Literal["retain", "delete", "add", "merge", "split"]

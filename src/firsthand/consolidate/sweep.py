@@ -53,11 +53,6 @@ def by_rule(window: Sequence[Fact], working: Mapping[str, Fact], ledger: Ledger 
     return tuple(decided)
 
 
-def working_set(facts: Sequence[Fact], ledger: Ledger) -> dict[str, Fact]:
-    """Give the newest fact that stands of each key, of those that a user said."""
-    return {one.key: one for one in facts if one.sort != "retraction" and counts(one) and ledger.standing(one)}
-
-
 def counts(fact: Fact) -> bool:
     """Say whether a fact may stand in a digest: a user said it, by trust."""
     return fact.trust is Trust.TRUSTED

@@ -11,7 +11,7 @@ It decides nothing: what is decided comes from the sweep, or from a person.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, get_args
 
 from firsthand import moment
@@ -158,8 +158,3 @@ def from_event(event: Event) -> Decision | None:
         ))  # fmt: skip
     except (ValueError, KeyError, TypeError, RecursionError, InvalidArgument):
         return None  # `firsthand append --kind ledger` takes any text
-
-
-def standing_decisions(decisions: Sequence[Decision], ledger: Ledger) -> tuple[Decision, ...]:
-    """Give the decisions in force that are no undoings, in order."""
-    return tuple(one for one in decisions if not one.undoes and one.id not in ledger.undone)
