@@ -61,3 +61,12 @@ def test_an_unknown_name_is_refused(shell):
         found = shell("eval", "stream", "--streams", "1", option, "x")
         assert found.code == 5
         assert told in found.error
+
+
+def test_a_pack_refuses_what_it_does_not_take(shell, tmp_path):
+    """The ledger asks no model, and says what it takes; a pack that is none is refused by its name."""
+    for words in (["--model", "local"], ["--replay"], ["--price", "1,2"], ["--temperature", "0.5"]):
+        found = shell("eval", "stream", "--pack", "ledger", *words, "--out", str(tmp_path))
+        assert found.code == 5
+        assert f"the pack ledger takes no {words[0]}" in found.error
+    assert shell("eval", "stream", "--pack", "x").code == 2

@@ -65,3 +65,12 @@ def time(text: str) -> Moment:
             f"expected a time such as 2026-01-31, 2026-01-31T12:00:00+01:00 or seconds since 1970; got {text!r}"
         )
     return read
+
+
+def prices(text: str) -> tuple[float, float]:
+    """Take two prices, such as ``0.15,0.6``."""
+    read = decimal(0, 1_000_000)
+    prompt, comma, reply = text.partition(",")
+    if not comma:
+        raise argparse.ArgumentTypeError(f"expected PROMPT,REPLY such as 0.15,0.6; got {text!r}")
+    return read(prompt), read(reply)

@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from firsthand.doors.argument_values import decimal, number, pair
+from firsthand.doors import eval_stream_arguments
+from firsthand.doors.argument_values import decimal, number, pair, prices
 
 READERS = ("recomputing", "careless", "cautious", "believing", "yielding", "guessing")
 """Deterministic readers of the reclaim evaluation, by the name that is typed."""
@@ -35,7 +36,7 @@ def add(commands: Any, command: Command) -> None:
     _recall_ab(whats, command)
     _reclaim(whats, command)
     _prevalence(whats, command)
-    _stream(whats, command)
+    eval_stream_arguments.add(whats, command)
 
 
 def _list(whats: Any, command: Command) -> None:
@@ -145,7 +146,7 @@ def _answers(one: argparse.ArgumentParser) -> None:
     _calls_max(answers)
     answers.add_argument("--tokens-max", type=number(1), metavar="N", help="stop before a run takes more tokens")
     answers.add_argument(
-        "--price", type=_price, metavar="PROMPT,REPLY", help="of a million tokens each, for the estimate and the cap"
+        "--price", type=prices, metavar="PROMPT,REPLY", help="of a million tokens each, for the estimate and the cap"
     )
     answers.add_argument("--cost-max", type=decimal(0, 1_000_000), metavar="X", help="stop before it costs more")
     answers.add_argument("--replay", action="store_true", help="ask no model: answer from what was recorded")
@@ -164,15 +165,6 @@ def _kept(one: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def _price(text: str) -> tuple[float, float]:
-    """Take two prices, such as ``0.15,0.6``."""
-    read = decimal(0, 1_000_000)
-    prompt, comma, reply = text.partition(",")
-    if not comma:
-        raise argparse.ArgumentTypeError(f"expected PROMPT,REPLY such as 0.15,0.6; got {text!r}")
-    return read(prompt), read(reply)
-
-
 def _prevalence(whats: Any, command: Command) -> None:
     one = command(
         whats, "prevalence", "eval_prevalence:prevalence_",
@@ -188,33 +180,6 @@ def _prevalence(whats: Any, command: Command) -> None:
     one.add_argument("--conversations", type=number(1), default=100, metavar="N", help="drawn of each, default 100")
     one.add_argument("--seed", type=number(0), default=0, metavar="N", help="of the draw, default 0")
     _out(one, "keep the result here; else in the store's folder, if any")
-
-
-def _stream(whats: Any, command: Command) -> None:
-    one = command(
-        whats, "stream", "eval_stream:stream_",
-        "Measure after every update what consolidation does to a memory, on made streams: no model, no network.",
-        """
-        firsthand eval stream                                      every memory, 20 streams: about five minutes
-        firsthand eval stream --streams 4 --arm "merge all"        one memory beside none and beside all that happened
-        firsthand eval stream --schedule blocked --schedule static-all --html curves.html
-        """,
-    )  # fmt: skip
-    one.add_argument(
-        "--schedule", action="append", default=[], metavar="NAME",
-        help="stream, batch-1, shuffled, blocked, interleaved, every-8, static-all, static-group or rounds-3; "
-        "may be repeated; default stream, which alone has checks",
-    )  # fmt: skip
-    one.add_argument(
-        "--arm", action="append", default=[], metavar="NAME",
-        help="only this memory, beside 'no memory' and 'keep all'; may be repeated; default all",
-    )  # fmt: skip
-    one.add_argument("--streams", type=number(1, 1000), default=20, metavar="N", help="made worlds, default 20")
-    one.add_argument("--episodes", type=number(8, 2000), default=320, metavar="N", help="of each, default 320")
-    one.add_argument("--seed", type=number(0), default=0, metavar="N", help="of the first world, default 0")
-    one.add_argument("--html", metavar="FILE", help="the curves, as a page")
-    one.add_argument("--markdown", metavar="FILE", help="the tables")
-    _out(one, "keep all figures here; else in the store's folder, if any")
 
 
 def _calls_max(one: Any) -> None:
