@@ -60,6 +60,7 @@ class Kind(IntEnum):
     ANATOMY = 19  # what one prompt was made of, recorded before it was sent
     INJECTION = 20  # which events were put before an agent unasked, and why; pointers, not their words
     ENTRY = 21  # one line of derived memory that the gate of consolidation let in
+    TUNING = 22  # one decision on a value that recall uses: before, after, and what was measured
 
     @property
     def word(self) -> str:
@@ -67,7 +68,7 @@ class Kind(IntEnum):
         return self.name.lower()
 
 
-UNSEARCHABLE = frozenset({Kind.RECEIPT, Kind.ANATOMY, Kind.INJECTION, Kind.LEDGER, Kind.ENTRY})
+UNSEARCHABLE = frozenset({Kind.RECEIPT, Kind.ANATOMY, Kind.INJECTION, Kind.LEDGER, Kind.ENTRY, Kind.TUNING})
 """Kinds that repeat what other events say: recall would find the copy instead of the source."""
 INJECTED = "injected"
 """The fact in an event's meta which says that Firsthand itself put its words there (DESIGN 2.9)."""

@@ -30,10 +30,10 @@ def put(log: Log, *texts: str, session: str = "s", agent: str = "") -> list[int]
     return [one.position for one in log.append(drafts, namespace="default", session=session)]
 
 
-def attempt(log: Log, text: str, *, scope: Scope | None = None, without=frozenset(), neighbours=True) -> Attempt:
+def attempt(log: Log, text: str, *, scope: Scope | None = None, without=frozenset(), around=1.0) -> Attempt:
     reader = log.reader
     search = Search(
-        reader, "default", reader.namespace_key("default"), reader.head()[0], Query(text), neighbours=neighbours
+        reader, "default", reader.namespace_key("default"), reader.head()[0], Query(text), around=around
     )
     return search.attempt(text, scope or Scope(), "as asked", without=without)
 
@@ -122,7 +122,7 @@ def test_what_is_taken_as_not_there_is_neither_hit_nor_neighbour(log):
 def test_the_switch_leaves_neighbours_out(log):
     """With neighbours off a base is of the row alone."""
     put(log, "heron one", "heron two")
-    assert ["neighbours" in one.found_by for one in attempt(log, "heron", neighbours=False).ranked] == [False, False]
+    assert ["neighbours" in one.found_by for one in attempt(log, "heron", around=0.0).ranked] == [False, False]
 
 
 def test_what_waits_to_be_indexed_counts_like_what_is(tmp_path, monkeypatch):

@@ -212,8 +212,8 @@ def _recall(commands: Any) -> None:
         help="a false memory costs as much as X second looks, default 3: found is from X / (1 + X) confidence on",
     )  # fmt: skip
     one.add_argument(
-        "--lambda", dest="mmr_lambda", type=decimal(0.5, 1), default=0.8, metavar="X",
-        help="1 ranks by score alone, less puts repetitions further down; default 0.8",
+        "--lambda", dest="mmr_lambda", type=decimal(0.5, 1), metavar="X",
+        help="1 ranks by score alone, less puts repetitions further down; default 0.8, or what is tuned here",
     )  # fmt: skip
     one.add_argument(
         "--corrects", action="store_true", help="the query says that something is wrong: show the source behind that"

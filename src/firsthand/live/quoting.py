@@ -11,6 +11,7 @@ It finds; who erases is the log.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,14 @@ from firsthand.anatomy.record import from_event
 from firsthand.answer import Query
 from firsthand.compact.receipt import from_json
 from firsthand.errors import FormatError
-from firsthand.event import INJECTED, Event, Kind
+from firsthand.event import INJECTED, Event, Kind, texts
 from firsthand.noting import rests_on
 
 if TYPE_CHECKING:
     from firsthand.memory import Memory
 
+PARENTS = "parents"
+"""The fact in an entry's meta that names the entries whose place it takes."""
 HITS_MAX = 20  # among which another event with the same term is looked for
 
 
@@ -57,12 +60,8 @@ class _Search:
 
     def _resting(self, after: int) -> list[str]:
         """Find episodes and notes, in any session, that rest on one of the events, or on such a one, or repeat it."""
-        gone = dict(self._erased)
-        for kind in (Kind.EPISODE, Kind.NOTE, Kind.ENTRY, Kind.LEDGER):  # each may rest on one before it
-            for event in self._readable(None, after, kind) if gone else ():  # it comes after its sources
-                if not event.erased and event.id not in gone and rests_on(self._memory, event, gone):
-                    gone[event.id] = event
-        return [name for name in gone if name not in self._erased]
+        kinds = (Kind.EPISODE, Kind.NOTE, Kind.ENTRY, Kind.LEDGER, Kind.TUNING)
+        return [one.id for one in resting_on(self._memory, self._erased.values(), kinds)]
 
     def _answers(self, after: int, shown: Collection[str]) -> Iterator[str]:
         """Find answers of recall and expand, in any session, that show one of the events or notes that go."""
@@ -73,10 +72,7 @@ class _Search:
                     yield event.id
 
     def _readable(self, session: str | None, after: int, kind: Kind) -> Iterator[Event]:
-        """Yield events; what is damaged says nothing that could be read, and stops no erasure."""
-        memory = self._memory
-        reader = memory._log.reader  # noqa: SLF001 - one room
-        return reader.events(memory.namespace, session=session, after=after, kind=kind, damaged=lambda *_: None)
+        return _readable(self._memory, session, after, kind)
 
     def _quotes(self, event: Event) -> bool:
         """Say whether a receipt, task state or anatomy repeats words of one of the events, which nobody else says."""
@@ -109,3 +105,24 @@ class _Search:
             folded = term.casefold()
             self._elsewhere[term] = any(folded in self._memory.event(one).text.casefold() for one in others)
         return self._elsewhere[term]
+
+
+def resting_on(memory: Memory, events: Iterable[Event], kinds: Collection[Kind]) -> list[Event]:
+    """Give the events of some kinds that rest on some others, or on such a one, or came of it, in order."""
+    gone = {one.id: one for one in events}
+    found: list[Event] = []
+    after = min((one.position for one in gone.values()), default=0)  # what rests on something comes after it
+    of_each = (_readable(memory, None, after, kind) for kind in kinds) if gone else ()
+    for event in heapq.merge(*of_each, key=lambda one: one.position):
+        if event.erased or event.id in gone:
+            continue
+        if not gone.keys().isdisjoint(texts(event.meta.get(PARENTS))) or rests_on(memory, event, gone):
+            gone[event.id] = event
+            found.append(event)
+    return found
+
+
+def _readable(memory: Memory, session: str | None, after: int, kind: Kind) -> Iterator[Event]:
+    """Yield events; what is damaged says nothing that could be read, and stops no erasure."""
+    reader = memory._log.reader  # noqa: SLF001 - one room
+    return reader.events(memory.namespace, session=session, after=after, kind=kind, damaged=lambda *_: None)

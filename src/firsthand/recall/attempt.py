@@ -114,17 +114,18 @@ class Search:
         head: nothing behind this position is looked at.
         near: finds rows by meaning; None for words alone.
         strengths: how far each factor may lower a score.
-        neighbours: False leaves out what stands around a row.
+        around: what stands around a row counts so many times as much as usual; 0 leaves it out.
+        without: positions that are taken as not there by every attempt.
     """
 
     def __init__(
         self, reader: Reader, namespace: str, key: int, head: int, query: Query, *,
         postings_max: int = POSTINGS_INTERACTIVE, accelerator: Ranker | None = None, near: Near | None = None,
-        strengths: Strengths = STRENGTHS, neighbours: bool = True,
+        strengths: Strengths = STRENGTHS, around: float = 1.0, without: Collection[int] = (),
     ) -> None:  # fmt: skip
         self.reader, self.namespace, self.key, self.head, self.query = reader, namespace, key, head, query
         self.postings_max, self.accelerator, self.near = postings_max, accelerator, near
-        self.strengths, self.neighbours = strengths, neighbours
+        self.strengths, self.around, self.without = strengths, around, frozenset(without)
         self.db = reader.db
         self.deadline = Deadline(query.deadline_ms)
         self.tokenize: Tokenize = tokenizer(self.db)
@@ -138,7 +139,7 @@ class Search:
         Args:
             without: positions that are taken as not there.
         """
-        return _Attempting(self, text, scope, how, frozenset(without)).run()
+        return _Attempting(self, text, scope, how, self.without.union(without)).run()
 
     def notes(self, through: int) -> Triggers:
         """Give the notes that have situations, looked for once.
@@ -232,7 +233,7 @@ class _Attempting:
         self._weight = whole(self._matcher.leading, frequencies)
         self._neighbours = Neighbours(
             search.db, index, search.evidence, self._matcher, frequencies, planned.ranked if planned else (),
-            through=reached.through, head=search.head, without=self._without,
+            through=reached.through, head=search.head, without=self._without, times=search.around,
         )  # fmt: skip
         # 2) read and ranked in blocks, each event once
         candidates = None
@@ -397,7 +398,7 @@ class _Attempting:
         lengths: dict[int, int] = {}
         for row in rows:
             own = neighbours.own(row)
-            raised = self._search.neighbours and (own.score > 0.0 or self._is_near(row))
+            raised = self._search.around > 0.0 and (own.score > 0.0 or self._is_near(row))
             support = neighbours.support(row, own.tokens) if raised else NO_SUPPORT
             speaker = 1 + SPEAKER_SHARE if names(agents.get(position_of(row), "")) else 1.0
             scores[row], replies[row] = (own.score + support.total) * speaker, support.reply * speaker
@@ -436,7 +437,7 @@ class _Attempting:
     def _scored(self, matched: Sequence[tuple[int, Match]], seen: set[int]) -> list[Scored]:
         """Score the rows of a block, the best passage of each event."""
         supports = dict.fromkeys((row for row, _ in matched), NO_SUPPORT)
-        if self._search.neighbours:
+        if self._search.around > 0.0:
             supports = {row: self._neighbours.support(row, found.tokens) for row, found in matched}
             self._neighbours.ask(row for row, support in supports.items() if support.reply)
         said = {row: self._found_by(row, found, supports[row]) for row, found in matched}

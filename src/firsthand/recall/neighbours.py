@@ -86,16 +86,18 @@ class Neighbours:
         through: what lies behind this position is read from the log.
         head: nothing behind it is looked at.
         without: positions that are taken as not there.
+        times: what neighbours add counts so many times as much as usual.
     """
 
     def __init__(
         self, db: apsw.Connection, index: Lexical | None, evidence: Evidence, matcher: Matcher,
         frequencies: Frequencies, terms: Sequence[Term], *, through: int, head: int, without: Collection[int],
+        times: float = 1.0,
     ) -> None:  # fmt: skip
         self._db, self._index, self._evidence, self._matcher = db, index, evidence, matcher
         self._frequencies, self._terms = frequencies, terms
         self._keys = frozenset(term.key for term in terms) if index is not None else matcher.leading
-        self._through, self._head, self._without = through, head, without
+        self._through, self._head, self._without, self._times = through, head, without, times
         self._around: dict[int, dict[int, int]] = {}  # by position: the positions around it by step
         self._own: dict[int, Own] = {}  # by row
 
@@ -150,7 +152,7 @@ class Neighbours:
                 total += SHARES[step] * part
                 if step == -1 and own.tokens <= QUESTION_TOKENS_MAX:
                     reply = REPLY_SHARE * part
-        return Support(total, reply)
+        return Support(self._times * total, self._times * reply)
 
     def ask(self, rows: Iterable[int]) -> None:
         """Read the messages before some rows, all at once, to see whether they ask."""

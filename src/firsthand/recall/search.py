@@ -12,7 +12,7 @@ accelerator, its absence or its lag never change it. Pages of one query join to 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from firsthand.answer import Answer, Hit, Outcome, Query, Scope
 from firsthand.event import Event
@@ -29,11 +29,13 @@ from .complement import PARTNERS_MAX, Place
 from .evidence import Row
 from .factors import NEUTRAL, STRENGTHS, Strengths
 from .gate import DEFAULT, Gate
+from .kept_tuning import tuned_of
 from .ladder import Climbed
 from .near import Near
 from .plan import POSTINGS_INTERACTIVE
 from .reformulate import AS_ASKED
 from .triggers import reserve
+from .tuning import Tuned
 
 Rewrite = Callable[[str], Sequence[str]]
 """Gives a question in other words."""
@@ -60,6 +62,8 @@ def search(
     strengths: Strengths = STRENGTHS,
     partners_max: int = PARTNERS_MAX,
     neighbours: bool = True,
+    tuned: Tuned | None = None,
+    without: Collection[int] = (),
 ) -> Answer:
     """Answer a query from one namespace.
 
@@ -68,22 +72,29 @@ def search(
         gate: learned on this store; None for the one that comes with the package.
         rewrite: gives the question in other words when the attempts so far do not pass the gate.
         strengths, partners_max, neighbours: switch parts off, to measure what they are worth.
+        tuned: values to answer with; None takes those that are in force on the store.
+        without: positions that are taken as not there, to measure what is said without them.
 
     Raises:
         StoreError: the log itself cannot be read.
     """
     head, _ = reader.head()
     key = reader.namespace_key(namespace)
-    gate = gate or DEFAULT
+    tuned = tuned_of(reader, namespace) if tuned is None else tuned
+    gate = tuned.gate(gate or DEFAULT)
+    if query.mmr_lambda is None:
+        query = replace(query, mmr_lambda=tuned.mmr_lambda)
     if key == 0:
         return _nothing(query, gate, head, f"nothing was ever written to namespace {namespace!r}")
     if not query.text.strip():
         return _nothing(query, gate, head, "the query is empty")
     one = Search(
         reader, namespace, key, head, query, postings_max=postings_max, accelerator=accelerator, near=near,
-        strengths=strengths, neighbours=neighbours,
+        strengths=tuned.strengths(strengths), around=tuned.neighbours if neighbours else 0.0, without=without,
     )  # fmt: skip
-    return _Answering(one, gate, rewrite, partners_max).answer()
+    answer = _Answering(one, gate, rewrite, partners_max).answer()
+    notes = (*answer.notes, tuned.note) if tuned.note else answer.notes
+    return replace(answer, tuned=tuned.changed, notes=notes) if tuned.changed or tuned.note else answer
 
 
 def _nothing(query: Query, gate: Gate, head: int, note: str) -> Answer:
@@ -146,6 +157,7 @@ class _Answering:
         terms = [self._terms(one) for one in ranked[: mmr.POOL_MAX]]
         terms += [()] * (len(ranked) - len(terms))
         totals = [one.total for one in ranked]
+        assert self._query.mmr_lambda is not None, "it was taken from what is in force"
         order = [ranked[at] for at in mmr.order(totals, terms, self._query.mmr_lambda, mmr.POOL_MAX)]
         # A rule is said in other words than a case of it: a place is kept for what its situations tell.
         kept = reserve([one.position for one in order], [each.position for each in first.triggers])
