@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import apsw
 
-from firsthand import environment, event, fence, moment, pointer
-from firsthand.answer import Answer, Query, Scope
-from firsthand.errors import QueryError, StoreBusy
+from firsthand import environment, event, fence, pointer
+from firsthand.answer import Answer, Query, Scope, When, moment_of
+from firsthand.errors import StoreBusy
 from firsthand.event import Draft, Event, Kind
+from firsthand.index.facts import Facts
 from firsthand.index.learned import Learned
 from firsthand.index.text import TextIndex
 from firsthand.index.vectors import Vectors
@@ -24,7 +25,6 @@ from firsthand.log.append import Appended
 from firsthand.log.log import TIMEOUT_MS, Log
 from firsthand.log.prepare import check_name
 from firsthand.log.read import SessionInfo
-from firsthand.moment import Moment
 from firsthand.pointer import Pointer
 from firsthand.session import Session
 
@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 FOLLOW_EVENTS = 5_000
 NOTES_SESSION = "notes"
 ACCELERATE_EVENTS_MIN = 50_000
-
-When = Moment | str | float | None
 
 
 class Memory:
@@ -93,8 +91,7 @@ class Memory:
                 ``none``. Nothing is downloaded; what is not installed is said by `recall`.
 
         Raises:
-            InvalidArgument: ``read_only`` or ``create`` is not True or False, the timeout no time, or the
-                embedder none.
+            InvalidArgument: a flag is not True or False, the timeout no time, or the embedder none.
             NotAStore: the folder holds something else, or nothing and ``create`` is false.
             StoreNewer: a newer version wrote the store, and this one cannot read it.
             StoreReadOnly: it cannot be written here, and ``read_only`` is false.
@@ -111,7 +108,7 @@ class Memory:
             create=create,
             timeout_ms=timeout_ms,
             indexes=(index,),
-            followers=(Vectors(), Learned()),
+            followers=(Vectors(), Learned(), Facts()),
         )
         return cls(log, index, named, meaning)
 
@@ -235,7 +232,7 @@ class Memory:
         if not isinstance(query, Query):
             # The scope makes tuples of what it is given, and members of words, or says what it cannot use.
             given: list[Any] = [sessions, agents, kinds]
-            scope = Scope(given[0], given[1], given[2], _when(since), _when(until))
+            scope = Scope(given[0], given[1], given[2], moment_of(since), moment_of(until))
             query = Query(query, scope, hits_max=hits_max, budget_tokens_max=budget_tokens_max, skip=skip)
         return search(
             self._log.reader, self.namespace, query,
@@ -470,8 +467,11 @@ class Memory:
 
         Vectors are thrown away too, and made anew in the background, or by `follow`.
         """
+        from firsthand.lifecycle.ledger_log import LedgerLog
+
         rebuilt = self._log.rebuild(progress)
         self._follow_words()
+        LedgerLog(self).followed()
         self._learn()
         return rebuilt
 
@@ -589,12 +589,3 @@ def _pointer(address: str | Pointer | Appended) -> Pointer:
     if isinstance(address, Appended):
         return Pointer(address.id)
     return address if isinstance(address, Pointer) else pointer.parse(address)
-
-
-def _when(value: When) -> Moment | None:
-    if value is None or isinstance(value, Moment):
-        return value
-    parsed = moment.parse(value)
-    if parsed is None:
-        raise QueryError(f"expected a time such as 2026-01-31T12:00:00Z or an epoch number; got {value!r}")
-    return parsed

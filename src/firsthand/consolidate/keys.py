@@ -31,6 +31,8 @@ from firsthand.task.sentences import Sentence, said
 from firsthand.value import field, value
 
 Sort = Literal["assignment", "correction", "config", "slot", "retraction"]
+READING = 1
+"""Of these rules, and of what they use of other rooms: another number makes what older ones read be read again."""
 FACTS_OF_EVENT_MAX = 64
 KEY_WORDS_MAX = 6
 VALUE_CHARACTERS_MAX = 160

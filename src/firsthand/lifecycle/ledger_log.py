@@ -11,13 +11,15 @@ It decides nothing: what is decided comes from the sweep, or from a person.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from firsthand import moment
 from firsthand.consolidate.ledger import Action, Decision, Ledger, checked, fold, followers
 from firsthand.errors import InvalidArgument, Unresolvable
 from firsthand.event import Draft, Event, IdMaker, Kind, Trust, texts
+from firsthand.index.facts import LEDGER_SESSION as SESSION
+from firsthand.lifecycle import facts_kept
 from firsthand.log.prepare import BATCH_EVENTS_MAX
 from firsthand.noting import SOURCES
 from firsthand.value import replace
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
     from firsthand.consolidate.keys import Fact
     from firsthand.memory import Memory
 
-SESSION = "ledger"
 MEDIA = "application/vnd.firsthand.decision+json"
+LINEAGE = "rule:lineage"
+"""Who decides when what an entry was made after is undone."""
+_UNDONE = "a decision that it was made after is undone"
 DECISIONS_MAX = BATCH_EVENTS_MAX
 """Of one keeping: they come into the log all or none."""
 
@@ -68,8 +72,16 @@ class LedgerLog:
             )
         if not new:
             return ()
+        before = self.at()  # first this, then whether recall has it: what comes in between is then in the difference
+        was_followed = facts_kept.is_followed(self.memory)
         appended = self.memory.append([_draft(one) for one in new], session=SESSION)
+        facts_kept.follow_ledger(self.memory, before if was_followed else None, self.at)
         return tuple(replace(one, position=at.position) for one, at in zip(new, appended, strict=True))
+
+    def followed(self) -> None:
+        """Have recall tell of what is in force now, unless it does already; nothing where nothing may be written."""
+        if not self.memory.read_only and not facts_kept.is_followed(self.memory):
+            facts_kept.follow_ledger(self.memory, None, self.at)
 
     def find(self, identity: str) -> Decision:
         """Give the decision of an id, or of the only id that begins or ends so.
@@ -91,10 +103,11 @@ class LedgerLog:
         """Make a decision as if it had never been; undoing the undoing makes it stand again.
 
         Args:
-            following: with all that followed from it: the decisions about the fact that it put in.
+            following: with all that followed from it: the decisions about the fact that it put in, and the entries
+                that were made since of what is decided on. An entry that the gate lets in again comes back.
 
         Returns:
-            The undoings, in order of what they undo; none for what is undone already.
+            The undoings, in order of what they undo, and then the entries taken out; none for what is undone already.
         """
         target = self.find(identity)
         every = followers(self.decisions(), target.id) if following else (target,)
@@ -105,7 +118,27 @@ class LedgerLog:
             for one in every
             if one.id not in ledger.undone
         ]
+        if following and made:
+            out = [one for one in self._made_since(every) if f"fh:{one.id}" not in ledger.held]
+            made += [
+                Decision(
+                    ids(), "quarantine", f"entry:{one.id}", f"fh:{one.id}", reason=_UNDONE,
+                    sources=(f"fh:{one.id}",), by=LINEAGE,
+                )
+                for one in out
+            ]  # fmt: skip
         return self.keep(made)
+
+    def _made_since(self, undone: Sequence[Decision]) -> list[Event]:
+        """Give the entries that were made after decisions, of what these put in or took out, and what came of them."""
+        about = {name for one in undone for name in (one.by_fact, one.target) if name}
+        after = min(one.position for one in undone)
+        made: dict[str, Event] = {}
+        for event in self.memory.events(kind=Kind.ENTRY, after=after):
+            stands_on = about & {*texts(event.meta.get(SOURCES))}
+            if not event.erased and (stands_on or made.keys() & {*texts(event.meta.get("parents"))}):
+                made[event.id] = event
+        return [*made.values()]
 
     def decide(self, action: Action, fact: Fact, *, reason: str = "", by: str = "user") -> Decision:
         """Decide on one fact: that it stands and no other one of its key, or that it does not.
@@ -144,7 +177,7 @@ def _draft(one: Decision) -> Draft:
 
 def from_event(event: Event) -> Decision | None:
     """Read a decision; None for what was erased, or is another program's."""
-    if event.erased or event.media != MEDIA:
+    if event.erased or event.media != MEDIA or event.trust is not Trust.TRUSTED:  # an import decides nothing
         return None
     try:
         told = json.loads(event.text)

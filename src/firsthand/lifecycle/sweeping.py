@@ -1,28 +1,27 @@
 """The sweep: reads what users said, and decides which fact takes the place of which (total-recall 8.3, A.3).
 
-The invariant: the facts of a scope are read anew from the log each time, so that two
-sweeps make the decisions of one, whenever each of them ran; all decisions of a sweep
-come into the log at once or not at all; the log's other events are not touched.
+The invariant: a sweep decides on all facts of a scope, so that two sweeps make the
+decisions of one, whenever each of them ran; what is read from the log is what came since
+the last one (`facts_kept`), so that a night costs what the day brought. All decisions of a
+sweep come into the log at once or not at all; the log's other events are not touched.
 
 It decides nothing itself: that is the reconciler, by default by rule and without a model.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from firsthand.consolidate.keys import TELLING, Fact, Reading
+from firsthand.consolidate.keys import Fact
 from firsthand.consolidate.ledger import Decision
 from firsthand.consolidate.reconcile import AddAll, Reconciler
 from firsthand.consolidate.sweep import counts
+from firsthand.lifecycle import facts_kept
 from firsthand.lifecycle.ledger_log import DECISIONS_MAX, LedgerLog
 from firsthand.noting import NOTES
-from firsthand.value import value
+from firsthand.value import replace, value
 
 if TYPE_CHECKING:
-    from firsthand.event import Event
     from firsthand.memory import Memory
 
 
@@ -61,20 +60,15 @@ def sweep(memory: Memory, agent: str = "", *, reconciler: Reconciler | None = No
     if len(new) > DECISIONS_MAX:
         left_out = (f"{len(new) - DECISIONS_MAX:,} more decisions are due; sweep again",)
     kept = log.keep(new[:DECISIONS_MAX])
+    log.followed()
     return Swept(len(told), kept, told[-1].position if told else 0, left_out)
 
 
 def facts_of(memory: Memory, agent: str = "", *, as_of: int | None = None) -> tuple[Fact, ...]:
     """Give the facts of an agent's sessions, or of all of the namespace, in order of position."""
-    one = memory.agent(agent) if agent else None
-    sessions = frozenset((*one.sessions(), one.session, NOTES)) if one is not None else None
-    wanted = (event for event in _telling(memory, as_of) if sessions is None or event.session in sessions)
-    return tuple(Reading(agent).read(wanted))
-
-
-def _telling(memory: Memory, as_of: int | None) -> Iterator[Event]:
-    """Yield the events that facts are taken from, in order of position."""
-    before = None if as_of is None else as_of + 1
-    return heapq.merge(
-        *(memory.events(kind=one, before=before) for one in sorted(TELLING)), key=lambda one: one.position
-    )
+    told = facts_kept.facts(memory, as_of)
+    if not agent:
+        return tuple(told)
+    one = memory.agent(agent)
+    sessions = frozenset((*one.sessions(), one.session, NOTES))
+    return tuple(replace(fact, key=f"{agent}/{fact.key}") for fact in told if fact.session in sessions)

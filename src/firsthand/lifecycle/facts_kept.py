@@ -1,0 +1,198 @@
+"""The facts of a namespace, read from the log once and kept beside it (`index.facts`).
+
+The invariant: what is given is what reading the whole log would give, message by
+message. Where nothing may be written, what was not kept yet is read and forgotten again;
+where somebody else read on at the same time, what they kept counts.
+
+It decides nothing: which fact takes the place of which is the sweep's, which one
+stands the ledger's.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from firsthand.consolidate.keys import READING, TELLING, Fact, Reading, Spoken
+from firsthand.consolidate.ledger import Ledger, ledger_difference
+from firsthand.errors import StoreDamaged
+from firsthand.event import Trust
+from firsthand.index import facts as kept
+from firsthand.index.facts import Out, Reach, Row
+from firsthand.value import replace
+
+if TYPE_CHECKING:
+    import apsw
+
+    from firsthand.event import Event
+    from firsthand.memory import Memory
+
+VERSION = str(READING)
+EVENTS_OF_A_STEP = 2_000
+"""Messages that are read between two writes: others write in between, and a stopped sweep loses no more than these."""
+
+
+def facts(memory: Memory, as_of: int | None = None) -> Iterator[Fact]:
+    """Yield the facts of a namespace in order of position, their keys without a scope.
+
+    Args:
+        as_of: none of events behind this position; None takes all.
+
+    Raises:
+        StoreDamaged: what was kept is not what was written.
+    """
+    reader = memory._log.reader  # noqa: SLF001 - Memory and lifecycle are one room
+    head, namespace = reader.head()[0], reader.namespace_key(memory.namespace)
+    if not memory.read_only and namespace:
+        _read_on(memory, namespace, head)
+    through = head if as_of is None else min(as_of, head)
+    found = kept.reach(reader.db, namespace)
+    known = found.facts if found.version == VERSION else 0
+    if known:
+        for row in kept.rows(reader.db, namespace, min(known, through)):
+            yield _fact(row)
+    if known < through:  # where nothing may be written, or somebody erased something a moment ago
+        reading = Reading("", _spoken(reader.db, namespace) if known else {})
+        yield from reading.read(_telling(memory, known, through))
+
+
+def is_followed(memory: Memory) -> bool:
+    """Say whether recall tells of every decision that there is."""
+    reader = memory._log.reader  # noqa: SLF001 - one room
+    namespace = reader.namespace_key(memory.namespace)
+    return kept.reach(reader.db, namespace).ledger >= kept.decided(reader.db, namespace)
+
+
+def follow_ledger(memory: Memory, before: Ledger | None, at: Callable[[], Ledger]) -> None:
+    """Keep which facts are out by the ledger, for recall to tell of.
+
+    Args:
+        before: the ledger that recall tells of already; None keeps all anew.
+        at: gives the ledger as it is.
+    """
+    reader = memory._log.reader  # noqa: SLF001 - one room
+    namespace = memory._log.namespace_key(memory.namespace)  # noqa: SLF001 - one room
+    through = kept.decided(reader.db, namespace)  # read before the ledger is: that knows at least as much
+    after = at()
+    _read_on(memory, namespace, reader.head()[0])
+    changed = {one.key for one in ledger_difference(before, after)} if before is not None else set()
+    quarantined = any(key.startswith("fh:") for key in changed)  # of any key
+    names = None if before is None or quarantined else frozenset(map(_name, changed))
+    if names is None:
+        rows = kept.rows(reader.db, namespace, reader.head()[0])
+    else:
+        rows = kept.named(reader.db, namespace, sorted(names))
+    out = [*_out(map(_fact, rows), after)]
+
+    def keep(db: apsw.Connection) -> None:
+        with db:
+            kept.keep_out(db, namespace, through, out, names)
+
+    memory._log.exclusively(keep)  # noqa: SLF001 - one room
+
+
+def _out(told: Iterable[Fact], ledger: Ledger) -> Iterator[Out]:
+    """Yield the facts that a ledger takes out, of whichever scope its decision is."""
+    by_name: dict[str, list[str]] = {}
+    for key in ledger.latest:
+        by_name.setdefault(_name(key), []).append(key)
+    for one in told:
+        held = one.pointer in ledger.held or one.event in ledger.held
+        for key in by_name.get(one.key, [one.key] if held else []):
+            decision = ledger.taken_out_by(replace(one, key=key))
+            if decision is not None:
+                by_fact = decision.by_fact if decision.action != "restore" else decision.target
+                yield Out(one.position, one.pointer, one.key, by_fact, decision.id)
+
+
+def _name(key: str) -> str:
+    return key.rpartition("/")[2]
+
+
+# reading on ------------------------------------------------------------------------------------------------
+
+
+def _read_on(memory: Memory, namespace: int, head: int) -> None:
+    """Read what came since it was read last, in steps; each is kept whole or not at all."""
+    reader = memory._log.reader  # noqa: SLF001 - one room
+    while True:
+        before = kept.reach(reader.db, namespace)
+        through = before.facts if before.version == VERSION else 0
+        if through >= head and before.version == VERSION:
+            return
+        reading = Reading("", _spoken(reader.db, namespace) if through else {})
+        events = [*islice(_telling(memory, through, head), EVENTS_OF_A_STEP)]
+        after = Reach(VERSION, events[-1].position if len(events) == EVENTS_OF_A_STEP else head, before.ledger)
+        new = [*_rows(reading.read(events))]
+        sessions = {event.session for event in events} & reading.spoken.keys()
+        said = {
+            one: [reading.spoken[one].key, reading.spoken[one].about, reading.spoken[one].thing] for one in sessions
+        }
+
+        def keep(
+            db: apsw.Connection, before: Reach = before, after: Reach = after,
+            new: list[Row] = new, said: dict[str, list[str]] = said,
+        ) -> None:  # fmt: skip
+            with db:
+                kept.write(db, namespace, before, after, new, said)
+
+        memory._log.exclusively(keep)  # noqa: SLF001 - one room
+
+
+def _telling(memory: Memory, after: int, through: int) -> Iterator[Event]:
+    """Yield the events that facts are taken from, in order of position."""
+    return heapq.merge(
+        *(memory.events(kind=one, after=after, before=through + 1) for one in sorted(TELLING)),
+        key=lambda one: one.position,
+    )
+
+
+def _rows(told: Iterable[Fact]) -> Iterator[Row]:
+    position, number = 0, 0
+    for one in told:
+        number = number + 1 if one.position == position else 0
+        position = one.position
+        yield Row(position, number, one.key, [
+            one.value, one.pointer, one.text, one.sort, one.shown, one.before, one.importance, one.origin,
+            int(one.trust), one.session, one.possessive, one.changes, one.about,
+        ])  # fmt: skip
+
+
+def _fact(row: Row) -> Fact:
+    try:
+        value, pointer, text, sort, shown, before, importance, origin, trust, *rest = row.body
+        return Fact(
+            row.name, value, pointer, row.position, text, sort, shown, before, importance, origin, Trust(trust), *rest
+        )
+    except (ValueError, TypeError) as error:
+        raise StoreDamaged(
+            f"a fact at position {row.position:,} is not what was written ({error}); {kept.REPAIR}"
+        ) from error
+
+
+def _spoken(db: Any, namespace: int) -> dict[str, Spoken]:
+    return {session: Spoken(*body) for session, body in kept.spoken(db, namespace).items()}
+
+
+# proof -----------------------------------------------------------------------------------------------------
+
+
+def check(db: apsw.Connection, namespace: int, events: Iterable[Event] | None = None) -> list[str]:
+    """Compare what is kept with its checksums, and with what reading the log gives now; empty when all is well.
+
+    Args:
+        events: of the namespace, in order of position, up to what is kept at the least; None looks at checksums alone.
+    """
+    try:
+        found = kept.reach(db, namespace)
+        there = [_fact(row) for row in kept.rows(db, namespace, found.facts)]
+    except StoreDamaged as error:
+        return [str(error)]
+    if events is None or found.version != VERSION:  # what another version read, or an erasure left, is read anew
+        return []
+    telling = (one for one in events if one.kind in TELLING and one.position <= found.facts)
+    if [*Reading("").read(telling)] != there:
+        return [f"the facts that are kept are not those of the log; {kept.REPAIR}"]
+    return []
