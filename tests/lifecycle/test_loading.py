@@ -56,7 +56,9 @@ def test_rules_come_from_notes_and_from_the_user(agent):
     old = agent.memory.note("retry 3 times", sort="rule")
     agent.memory.note("retry 5 times", sort="rule", meta={"supersedes": [old.pointer]})
     agent.memory.note("a mere note")
-    assert titles(agent.preamble(), "procedural") == ["retry 5 times", "the user: Never push to main."]
+    assert titles(agent.preamble(), "procedural") == ["the agent: retry 5 times", "the user: Never push to main."]
+    agent.memory.note("ask before a deploy", sort="rule", trust=Trust.TRUSTED)
+    assert titles(agent.preamble(), "procedural")[0] == "ask before a deploy"
 
 
 def test_knowledge_entities_and_messages_are_told(agent, memory):

@@ -21,7 +21,7 @@ from firsthand.errors import InvalidArgument, Unresolvable
 from firsthand.moment import Moment
 from firsthand.value import field, value
 
-Action = Literal["supersede", "tombstone", "restore", "quarantine", "release"]
+Action = Literal["supersede", "tombstone", "restore", "quarantine", "release", "approve"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
 TAIL_MAX = 256
 """Decisions that a ledger keeps beside the latest one of each key, the newest ones."""
@@ -52,7 +52,7 @@ class Decision:
         id: 26 characters; of a decision by rule made of what it decides, so that a second sweep makes the same one.
         action: ``supersede``: of the key stands ``by_fact``, and nothing else up to ``through``; ``tombstone``: nothing
             does; ``restore``: ``target`` does, and nothing else. ``quarantine`` takes ``target`` out whatever its
-            key says, ``release`` lets it in again.
+            key says, ``release`` lets it in again; ``approve`` lets in what stands on untrusted text: a note, an entry.
         key: the logical key of the fact.
         target: pointer of the fact that it is about: of the bytes that say it, or of an entry.
         by_fact: pointer of what takes its place; empty for none.
@@ -90,6 +90,7 @@ class Ledger:
         through: the position of the last decision that it knows.
         latest: the decision in force, by key.
         held: the quarantine in force, by pointer.
+        approved: what the user let in although it stands on untrusted text, by pointer.
         undone: by id of a decision that is not in force, the id of the one that undid it.
         refused: what was decided once and undone; the sweep does not decide it again.
         tail: the newest decisions, in order.
@@ -103,6 +104,7 @@ class Ledger:
     refused: frozenset[Move] = frozenset()
     tail: tuple[Decision, ...] = ()
     decisions: int = 0
+    approved: Mapping[str, Decision] = field(default_factory=dict)
 
     def standing(self, fact: Known) -> bool:
         """Say whether a fact stands: no decision takes it out."""
@@ -110,7 +112,7 @@ class Ledger:
 
     def taken_out_by(self, fact: Known) -> Decision | None:
         """Give the decision that takes a fact out; None when it stands."""
-        held = self.held.get(fact.pointer)
+        held = self.held.get(fact.pointer) or self.held.get(fact.pointer.partition("@")[0])
         if held is not None:
             return held
         latest = self.latest.get(fact.key)
@@ -122,7 +124,7 @@ class Ledger:
 
 @value
 class LedgerChange:
-    """What is different of one key, or one quarantined pointer, between two positions: the decisions in force."""
+    """What is different of one key, or of one pointer that was quarantined or approved, between two positions."""
 
     key: str
     before: Decision | None
@@ -140,6 +142,7 @@ def fold(decisions: Iterable[Decision], as_of: int | None = None) -> Ledger:
     undone = _undone(known)
     latest: dict[str, Decision] = {}
     held: dict[str, Decision] = {}
+    approved: dict[str, Decision] = {}
     for one in known:
         if one.undoes or one.id in undone:
             continue
@@ -147,11 +150,13 @@ def fold(decisions: Iterable[Decision], as_of: int | None = None) -> Ledger:
             held[one.target] = one
         elif one.action == "release":
             held.pop(one.target, None)
+        elif one.action == "approve":
+            approved[one.target] = one
         else:
             latest[one.key] = one
     refused = frozenset((one.key, one.target, one.by_fact) for one in known if one.id in undone and not one.undoes)
     last = known[-1].position if known else 0
-    return Ledger(last, latest, held, undone, refused, tuple(known[-TAIL_MAX:]), len(known))
+    return Ledger(last, latest, held, undone, refused, tuple(known[-TAIL_MAX:]), len(known), approved)
 
 
 def _undone(known: Sequence[Decision]) -> dict[str, str]:
@@ -185,7 +190,7 @@ def followers(decisions: Sequence[Decision], identity: str) -> tuple[Decision, .
 def ledger_difference(one: Ledger, other: Ledger) -> tuple[LedgerChange, ...]:
     """Give what is decided otherwise in another ledger, in order of keys."""
     found = []
-    for before, after in ((one.latest, other.latest), (one.held, other.held)):
+    for before, after in ((one.latest, other.latest), (one.held, other.held), (one.approved, other.approved)):
         for key in sorted({*before, *after}):
             was, now = before.get(key), after.get(key)
             if (was and was.id) != (now and now.id):

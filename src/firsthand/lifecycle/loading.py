@@ -41,6 +41,7 @@ from firsthand.pack.preamble import (
 from firsthand.value import value
 
 if TYPE_CHECKING:
+    from firsthand.consolidate.ledger import Ledger
     from firsthand.lifecycle.agent import Agent
     from firsthand.lifecycle.files import Version
     from firsthand.log.read import SessionInfo
@@ -209,7 +210,8 @@ def _same(one: frozenset[str], other: frozenset[str]) -> bool:
 
 def _episodic(agent: Agent) -> Iterator[Part]:
     """Give the episodes, the newest first, and of the newest ones what they say was decided and is pending."""
-    told = (one for one in names.names(agent) if one.group == names.EPISODES)
+    held = _ledger(agent).held
+    told = (one for one in names.names(agent) if one.group == names.EPISODES and one.pointer not in held)
     for number, one in enumerate(told):
         text = "\n".join(_lines(agent.memory.event(one.pointer).text)) if number < EPISODES_TOLD else ""
         yield Part(EPISODIC, one.name, text, one.pointer)
@@ -227,27 +229,48 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _procedural(agent: Agent, told: list[_Task]) -> Iterator[Part]:
-    """Give rules and lessons that were noted, the newest first, then the user's rules in the newest sessions."""
+    """Give rules and lessons that were noted, the newest first, then the user's rules in the newest sessions.
+
+    One that stands on what a tool or the web said waits for the user's word, and is counted; one of an agent's says so.
+    """
     noted = [one for session in (agent.session, NOTES) for one in _rules(agent, session)]
-    gone = {p for one in noted for p in texts(one.meta.get(files.SUPERSEDES))}
+    ledger = _ledger(agent)
+    waits = [one for one in noted if one.trust is Trust.UNTRUSTED and f"fh:{one.id}" not in ledger.approved]
+    stands = [one for one in noted if one not in waits and f"fh:{one.id}" not in ledger.held]
+    gone = {p for one in stands for p in texts(one.meta.get(files.SUPERSEDES))}
     shown: set[str] = set()
-    for one in sorted(noted, key=lambda one: -one.position):
+    for one in sorted(stands, key=lambda one: -one.position):
         if f"fh:{one.id}" not in gone and one.text not in shown:
             shown.add(one.text)
             title, _, rest = one.text.strip().partition("\n")
-            yield Part(PROCEDURAL, title, rest.strip(), f"fh:{one.id}")
+            by_agent = one.trust is not Trust.TRUSTED and f"fh:{one.id}" not in ledger.approved
+            yield Part(PROCEDURAL, f"the agent: {title}" if by_agent else title, rest.strip(), f"fh:{one.id}")
     for task in told:
         for entry in reversed(task.state.constraints):
             if entry.text not in shown:
                 shown.add(entry.text)
                 yield Part(PROCEDURAL, f"the user: {entry.text}", pointer=entry.pointer)
+    if waiting := sum(f"fh:{one.id}" not in ledger.held for one in waits):
+        yield Part(PROCEDURAL, f"{waiting} noted from what tools said wait for the user: firsthand ledger waiting")
+
+
+def _ledger(agent: Agent) -> Ledger:
+    """Read what is quarantined and approved; a store without decisions pays nothing for it."""
+    from firsthand.consolidate.ledger import Ledger
+    from firsthand.index.facts import LEDGER_SESSION
+
+    if not any(agent.memory.events(LEDGER_SESSION, kind=Kind.LEDGER, limit=1)):
+        return Ledger()
+    from firsthand.lifecycle.ledger_log import LedgerLog
+
+    return LedgerLog(agent.memory).at()
 
 
 def _rules(agent: Agent, session: str) -> Iterator[Event]:
     notes = agent.memory.events(session, kind=Kind.NOTE, newest_first=True)
     number = 0
     for one in notes:
-        if one.meta.get("sort") in {"rule", "lesson"} and not one.erased and one.trust is not Trust.UNTRUSTED:
+        if one.meta.get("sort") in {"rule", "lesson"} and not one.erased:
             number += 1
             yield one
         if number >= RULES_MAX:

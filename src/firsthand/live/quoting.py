@@ -54,11 +54,11 @@ class _Search:
                     if not event.erased and event.id not in self._erased and self._quotes(event):
                         yield event.id
         after = min(self._positions, default=0)
-        notes = self._resting(after)
+        notes = self._resting()
         yield from notes
         yield from self._answers(after, {*self._erased, *notes})
 
-    def _resting(self, after: int) -> list[str]:
+    def _resting(self) -> list[str]:
         """Find episodes and notes, in any session, that rest on one of the events, or on such a one, or repeat it."""
         kinds = (Kind.EPISODE, Kind.NOTE, Kind.ENTRY, Kind.LEDGER, Kind.TUNING)
         return [one.id for one in resting_on(self._memory, self._erased.values(), kinds)]
