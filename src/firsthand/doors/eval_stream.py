@@ -19,6 +19,7 @@ from firsthand.doors.display import shown, table
 from firsthand.doors.eval_results import folder_kept, progress
 from firsthand.doors.exits import DONE, NOTHING_FOUND
 from firsthand.doors.output import Output
+from firsthand.doors.stores import to_read
 from firsthand.evals import registry
 from firsthand.evals.stream import packs
 from firsthand.evals.stream.packs import ALWAYS, Options, Pack, Report
@@ -33,7 +34,7 @@ def stream_(chosen: argparse.Namespace, out: Output) -> int:
         pack,
         Options(
             **{name: it for name, it in typed.items() if it not in (None, [], False)}, folder=kept,
-            key=environment.model_key(), progress=partial(progress, out),
+            key=environment.model_key(), store=partial(to_read, chosen), progress=partial(progress, out),
         ),
     )  # fmt: skip
     _show(found, out)

@@ -8,7 +8,7 @@ from typing import Any
 
 from firsthand.doors.argument_values import decimal, number, prices
 
-PACKS = ("ledger",)
+PACKS = ("ledger", "own-sessions")
 """Names of `firsthand.evals.stream.packs`, which is not imported for every command."""
 
 
@@ -21,6 +21,7 @@ def add(whats: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         firsthand eval stream                                      every memory, 20 streams: about five minutes
         firsthand eval stream --streams 4 --arm "merge all"        one memory beside none and beside all that happened
         firsthand eval stream --schedule blocked --schedule static-all --html curves.html
+        firsthand eval stream --pack own-sessions                  what becomes of exact strings of your own sessions
         """,
     )  # fmt: skip
     one.add_argument(
@@ -38,7 +39,10 @@ def add(whats: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     one.add_argument("--streams", type=number(1, 1000), metavar="N", help="made worlds; ledger: default 20")
     one.add_argument("--episodes", type=number(8, 2000), metavar="N", help="of each; ledger: default 320")
-    one.add_argument("--seed", type=number(0), metavar="N", help="of the first world, default 0")
+    one.add_argument("--seed", type=number(0), metavar="N", help="of the first world, or of the choice, default 0")
+    one.add_argument("--updates", type=number(1, 200), metavar="N", help="own-sessions: parts of the past, default 10")
+    one.add_argument("--questions", type=number(1, 100), metavar="N", help="own-sessions: of each, default 12")
+    one.add_argument("--budget", type=number(1), metavar="N", help="own-sessions: characters a memory, default 4,000")
     _model(one)
     _kept(one)
 

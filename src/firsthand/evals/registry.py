@@ -103,6 +103,8 @@ EXPERIMENTS = (
     )),
     Experiment("stream", _FAULTY, "3, 4", "what consolidation does to a memory, after every update", NOTHING,
                "firsthand eval stream", ours=True),
+    Experiment("stream-own-sessions", _FAULTY, "3, 5", "what becomes of exact strings of the store's own sessions", NOTHING,
+               "firsthand eval stream --pack own-sessions", ours=True),
 )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """The packs of the stream evaluation: what can be run under one command, by its name.
 
-    ledger       made facts with rules and exceptions; readers and writers by rule
+    ledger         made facts with rules and exceptions; readers and writers by rule
+    own-sessions   lines of a store's own sessions with a gap
 
 A pack is a module with ``run(options) -> Report``; it is imported when it is run. The
 invariant: an option that a pack does not take is refused, so that nothing typed is
@@ -15,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
+from firsthand import Memory
 from firsthand.errors import InvalidArgument
 from firsthand.value import fields, value
 
@@ -32,9 +34,11 @@ class Options:
 
     Attributes:
         schedule, arm: names; streams, episodes, seed: numbers, see the pack.
+        updates, questions, budget: numbers of own sessions; the budget is in characters.
         model: ``local``, ``local:FILE.gguf`` or ``URL#NAME``; the next six are of a run with one.
         folder: where results are kept, and the replies of a model; None keeps nothing.
         key: of a model's server.
+        store: opens the store that was named, to read; None when none was.
         progress: gives, for what is done and its noun, what is told how far it is.
     """
 
@@ -43,6 +47,9 @@ class Options:
     streams: int | None = None
     episodes: int | None = None
     seed: int | None = None
+    updates: int | None = None
+    questions: int | None = None
+    budget: int | None = None
     model: str | None = None
     temperature: float | None = None
     calls_max: int | None = None
@@ -52,10 +59,11 @@ class Options:
     replay: bool = False
     folder: Path | None = None
     key: str | None = None
+    store: Callable[[], Memory] | None = None
     progress: Callable[[str, str], Progress] = _silent
 
 
-ALWAYS = frozenset({"folder", "key", "progress"})
+ALWAYS = frozenset({"folder", "key", "store", "progress"})
 """Options that every pack is given, whether or not it needs them."""
 
 
@@ -120,7 +128,10 @@ class Runs(Protocol):
 
 LEDGER = "ledger"
 MODEL = frozenset({"model", "temperature", "calls_max", "tokens_max", "price", "cost_max", "replay"})
-PACKS = (Pack(LEDGER, "ledger_pack", frozenset({"schedule", "arm", "streams", "episodes", "seed"})),)
+PACKS = (
+    Pack(LEDGER, "ledger_pack", frozenset({"schedule", "arm", "streams", "episodes", "seed"})),
+    Pack("own-sessions", "own_pack", frozenset({"arm", "seed", "updates", "questions", "budget"})),
+)
 
 
 def named(name: str) -> Pack:
