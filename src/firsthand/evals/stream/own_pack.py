@@ -165,7 +165,8 @@ def _panels(made: OwnRun) -> Iterator[str]:
     for drawn in _DRAWN:
         series = [Series(one.arm, tuple(_points(made, one.arm, drawn))) for one in made.streams]
         picture = plots.lines(f"{drawn} after each update", "update", drawn, series, width=PANEL_WIDTH)
-        yield f"<figure>{picture}<figcaption>{drawn}; 95 % intervals, each for itself</figcaption></figure>"
+        about = drawn if drawn == "regressed" else f"{drawn}; 95 % intervals, each for itself"
+        yield f"<figure>{picture}<figcaption>{about}</figcaption></figure>"
 
 
 def _points(made: OwnRun, arm: str, drawn: str) -> Iterator[tuple[str, Figure]]:
