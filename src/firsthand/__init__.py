@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from firsthand.answer import Answer, Conditions, Hit, Hop, Outcome, Query, Scope
     from firsthand.compact.receipt import Receipt
     from firsthand.compact.stays import Stay
-    from firsthand.consolidate.consolidators import ByModel, Consolidator
+    from firsthand.consolidate.by_model import ByModel, ModelSolver
+    from firsthand.consolidate.consolidators import Consolidator
     from firsthand.consolidate.digest import Digest
     from firsthand.consolidate.entries import Entry
     from firsthand.consolidate.gate import GateReport, GateSettings
@@ -73,9 +74,14 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.installing import Change, Plan, backups, plan_install, plan_uninstall
     from firsthand.lifecycle.jobs import next_due_ms, pending
     from firsthand.lifecycle.ledger_log import LedgerLog, ledger_of
+    from firsthand.lifecycle.lineage import Lineage, Waiting, lineage_of
     from firsthand.lifecycle.refining import Refiner
     from firsthand.lifecycle.rubric import Rubric
     from firsthand.lifecycle.settings import project_file, session_file, switch, user_file
+    from firsthand.lifecycle.sleeping import Slept, last_page, sleep
+    from firsthand.lifecycle.sleeping_jobs import begin_sleep, next_at, sleeps_waiting
+    from firsthand.lifecycle.sleeping_log import SleepRecord, sleeps
+    from firsthand.lifecycle.sleeping_steps import Step
     from firsthand.lifecycle.sweeping import Swept, facts_of, sweep
     from firsthand.live.replay import difference
     from firsthand.live.request import Request
@@ -177,11 +183,13 @@ __all__ = [
     "Ledger",
     "LedgerChange",
     "LedgerLog",
+    "Lineage",
     "Look",
     "MalformedPointer",
     "Marker",
     "Memory",
     "ModelNote",
+    "ModelSolver",
     "Moment",
     "NotAStore",
     "Note",
@@ -209,12 +217,15 @@ __all__ = [
     "SessionWindow",
     "Share",
     "SizeAware",
+    "SleepRecord",
+    "Slept",
     "SourceRejected",
     "SourceReport",
     "StaleExpectation",
     "Statement",
     "Stats",
     "Stay",
+    "Step",
     "StoreBusy",
     "StoreClosed",
     "StoreDamaged",
@@ -233,6 +244,7 @@ __all__ = [
     "VectorSpace",
     "Verdict",
     "Verification",
+    "Waiting",
     "Window",
     "__version__",
     "after_hook",
@@ -240,6 +252,7 @@ __all__ = [
     "agents",
     "answer_hook",
     "backups",
+    "begin_sleep",
     "callable_embedder",
     "check_correction",
     "consolidate_in",
@@ -253,10 +266,13 @@ __all__ = [
     "examine",
     "facts_of",
     "installed",
+    "last_page",
     "ledger_difference",
     "ledger_of",
+    "lineage_of",
     "looks",
     "name_failure",
+    "next_at",
     "next_due_ms",
     "pending",
     "plan_install",
@@ -268,6 +284,9 @@ __all__ = [
     "recompute",
     "run_due",
     "session_file",
+    "sleep",
+    "sleeps",
+    "sleeps_waiting",
     "statements",
     "sweep",
     "switch",
@@ -332,7 +351,8 @@ _ROOMS = {
     "anatomy.use": ("Use", "use_of"),
     "compact.receipt": ("Receipt",),
     "compact.stays": ("Stay",),
-    "consolidate.consolidators": ("ByModel", "Consolidator"),
+    "consolidate.by_model": ("ByModel", "ModelSolver"),
+    "consolidate.consolidators": ("Consolidator",),
     "consolidate.digest": ("Digest",),
     "consolidate.entries": ("Entry",),
     "consolidate.gate": ("GateReport", "GateSettings"),
@@ -343,6 +363,11 @@ _ROOMS = {
     "lifecycle.entries_log": ("EntriesLog", "entries_of"),
     "lifecycle.digesting": ("DigestWritten", "digest_of", "write_digest"),
     "lifecycle.ledger_log": ("LedgerLog", "ledger_of"),
+    "lifecycle.lineage": ("Lineage", "Waiting", "lineage_of"),
+    "lifecycle.sleeping": ("Slept", "last_page", "sleep"),
+    "lifecycle.sleeping_jobs": ("begin_sleep", "next_at", "sleeps_waiting"),
+    "lifecycle.sleeping_log": ("SleepRecord", "sleeps"),
+    "lifecycle.sleeping_steps": ("Step",),
     "lifecycle.sweeping": ("Swept", "facts_of", "sweep"),
     "lifecycle.installed": ("Installed", "installed"),
     "lifecycle.installing": ("Change", "Plan", "backups", "plan_install", "plan_uninstall"),

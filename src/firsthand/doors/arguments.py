@@ -18,6 +18,7 @@ from firsthand.doors import (
     ledger_arguments,
     probe_arguments,
     remembering_arguments,
+    sleeping_arguments,
     switching,
 )
 from firsthand.doors.argument_values import decimal, kind, number, pair, time
@@ -73,6 +74,7 @@ def parser() -> argparse.ArgumentParser:
     probe_arguments.add(commands, _command)
     ledger_arguments.add(commands, _command)
     consolidating_arguments.add(commands, _command)
+    sleeping_arguments.add(commands, _command)
     switching.add(commands, _command)
     return top
 

@@ -16,6 +16,7 @@ from firsthand import FirsthandError
 from firsthand.doors.daemon_stores import Key, Stores
 from firsthand.doors.hook_answering import waits, work
 from firsthand.doors.hook_asking import Call
+from firsthand.doors.sleeping_process import Sleeper
 
 WORK_S = 60.0  # of one turn at one store
 AGAIN_S = 30.0  # after a fault, or when another process is at a store's jobs
@@ -34,6 +35,7 @@ class Jobs:
         self._seen: set[Key] = set()
         self._changed = threading.Condition()
         self._ends = False
+        self._sleeper, self._asked = Sleeper(log), time.monotonic()
         self.busy = False
         self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
         self._thread.start()
@@ -47,6 +49,7 @@ class Jobs:
         """Look at a call's store when something was left there, and once when it is first met."""
         key = (call.store, call.namespace, call.embedder)
         with self._changed:
+            self._asked = time.monotonic()
             if not left and key in self._seen:
                 return
             if len(self._seen) >= STORES_MAX:
@@ -98,10 +101,10 @@ class Jobs:
         store, namespace, embedder = key
         if not Path(store).is_dir():
             return None
-        first = waits(store, namespace)
+        first, slept = waits(store, namespace), self._sleeper.look(store, namespace, time.monotonic() - self._asked)
         if first is None or first > 0:
-            return first
+            return min((one for one in (first, slept) if one is not None), default=None)
         with self._stores.of(Call(store=store, namespace=namespace, embedder=embedder)) as memory:
             work(memory, store, self._log, seconds=WORK_S)
-        again = waits(store, namespace)
+        again = min((one for one in (waits(store, namespace), slept) if one is not None), default=None)
         return None if again is None else max(again, TURN_S)

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from firsthand import environment, pending, project_file, run_due, session_file, switch, user_file
+from firsthand import (
+    Memory,
+    environment,
+    pending,
+    project_file,
+    run_due,
+    session_file,
+    sleep,
+    sleeps_waiting,
+    switch,
+    user_file,
+)
 from firsthand.doors.display import count, shown
 from firsthand.doors.exits import DONE, STORE_FAILED
 from firsthand.doors.output import Output
@@ -69,14 +82,26 @@ def list_jobs(chosen: argparse.Namespace, out: Output) -> int:
                 said = {**_facts(one.job), "fault": one.why, "dropped": one.dropped}
                 words = f"{one.job.kind}  {shown(one.job.session or one.job.agent)}  {shown(one.why) or 'done'}"
                 out.json(said) if out.as_json else out.line(words)
-            out.remark(f"{count(len(done), 'job')} done or tried")
-            return STORE_FAILED if any(one.why for one in done) else DONE
+            slept = [*_sleep(memory, out)]
+            out.remark(f"{count(len(done) + len(slept), 'job')} done or tried")
+            return STORE_FAILED if any(one.why for one in done) or not all(slept) else DONE
         waiting = pending(memory.path)
     for job in waiting:
         words = f"{job.kind}  {shown(job.session or job.agent)}  tried {count(job.tries, 'time')}  {shown(job.why)}"
         out.json(_facts(job)) if out.as_json else out.line(words.rstrip())
     out.remark(f"{count(len(waiting), 'job')} to do")
     return DONE
+
+
+def _sleep(memory: Memory, out: Output) -> Iterator[bool]:
+    """Do the sleeps that are due, and yield of each whether it was finished."""
+    for job in sleeps_waiting(memory.path, memory.namespace):
+        if job.after_ms <= time.time() * 1000:
+            slept = sleep(memory, job.agent, cwd=job.cwd)
+            said = {**_facts(job), "finished": slept.finished, "pointer": slept.pointer}
+            words = f"{job.kind}  {shown(job.agent)}  {'done' if slept.finished else 'not finished'}"
+            out.json(said) if out.as_json else out.line(words)
+            yield slept.finished
 
 
 def _facts(job: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING
 
-from firsthand.health import rows
+from firsthand.health import rows, status
 from firsthand.health.finding import Finding, Severity, Stage
 from firsthand.hosts.hook import HookEvent
 from firsthand.lifecycle import faults, jobs, settings
@@ -33,6 +33,8 @@ SILENT_S = 86_400
 WRITTEN_WITHIN_S = 900
 """So long after a prompt something of its session stands in the log."""
 OVERDUE_S = 3_600
+SLEEP_OVERDUE_S = 86_400
+"""A machine that is off at night sleeps at the next pause of the day."""
 FAULTS_RECENT_S = 86_400
 SPOOL_OLD_S = 3_600
 _MICROSECONDS = 1_000_000
@@ -177,7 +179,9 @@ def of_jobs(store: Path, now: Moment) -> list[Finding]:
     found: list[Finding] = []
     waiting = jobs.pending(store)
     failing = [one for one in waiting if one.tries and one.why]
-    overdue = [one for one in waiting if now.milliseconds - _due_ms(store, one) > OVERDUE_S * 1000]
+    others = [one for one in waiting if one.kind != jobs.SLEEP]
+    overdue = [one for one in others if now.milliseconds - _due_ms(store, one) > OVERDUE_S * 1000]
+    found += _of_sleeps(waiting, now)
     if failing:
         what = f"{len(failing):,} of {len(waiting):,} jobs fail, such as {failing[0].kind}: {failing[0].why}"
         found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand jobs --run"))
@@ -197,6 +201,20 @@ def of_jobs(store: Path, now: Moment) -> list[Finding]:
         what = f"{len(recent):,} faults of hooks within a day, the last: {recent[-1].where}: {recent[-1].text}"
         found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand jobs"))
     return found + [one for name, mend in _WAITING.items() for one in _of_waiting(store / "hooks" / name, mend, now)]
+
+
+def _of_sleeps(waiting: Sequence[jobs.Job], now: Moment) -> list[Finding]:
+    """Look for agents whose sleep is switched on and did not happen for a day."""
+    found = []
+    for one in waiting:
+        late_s = (now.milliseconds - one.after_ms) / 1000
+        if one.kind != jobs.SLEEP or late_s < SLEEP_OVERDUE_S:
+            continue
+        tried = f"; it was begun {one.tries} times and not finished" if one.tries else "; nothing was idle enough"
+        what = f"a sleep was due {status.age(late_s)} ago and is not done{tried}"
+        mend = f"firsthand sleep --agent {shlex.quote(one.agent)}"
+        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, mend, one.agent))
+    return found
 
 
 def _due_ms(store: Path, job: jobs.Job) -> int:

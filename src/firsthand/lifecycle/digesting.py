@@ -67,13 +67,16 @@ def facts_standing(agent: Agent, *, as_of: int | None = None) -> tuple[Fact, ...
     return surviving(last.values(), LedgerLog(agent.memory).at(as_of))
 
 
-def write_digest(agent: Agent, *, lines_max: int = LINES_MAX) -> DigestWritten:
+def write_digest(agent: Agent, *, as_of: int | None = None, lines_max: int = LINES_MAX) -> DigestWritten:
     """Write the digest and the files that it links into the agent's folder.
+
+    Args:
+        as_of: a position, for a digest that can be named and made again; None is now.
 
     Raises:
         StoreError: the folder cannot be written.
     """
-    made = digest_of(agent, lines_max=lines_max)
+    made = digest_of(agent, as_of=as_of, lines_max=lines_max)
     written: list[str] = []
     left_out: list[str] = []
     for file, text in (*made.details.items(), (files.DIGEST_FILE, made.text)):  # what it links stands before it does
@@ -98,10 +101,11 @@ def _difference(agent: Agent, text: str) -> str:
 
 def _summaries(agent: Agent, as_of: int | None) -> Iterator[Summary]:
     """Yield the agent's sessions by the episode that was the newest at a position."""
+    held = LedgerLog(agent.memory).at(as_of).held
     newest = {}
     for event in agent.own(Kind.EPISODE):
         if as_of is None or event.position <= as_of:
             one = episodes.from_event(agent, event)
-            if one is not None:
+            if one is not None and one.pointer not in held:
                 newest[one.session] = Summary(one.name, one.pointer, event.position)
     yield from newest.values()

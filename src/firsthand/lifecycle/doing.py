@@ -64,7 +64,9 @@ def run_due(memory: Memory, *, deadline_s: float = DEADLINE_S, now_ms: int | Non
                 break
             job = jobs.read(folder / name)
             due = time.time_ns() // 1_000_000 if now_ms is None else now_ms
-            if job is not None and job.namespace == memory.namespace and job.after_ms <= due:
+            if job is None or job.kind == jobs.SLEEP:  # a sleep takes minutes, and a process of its own
+                continue
+            if job.namespace == memory.namespace and job.after_ms <= due:
                 done.append(_run(memory, folder, job, due))
     return tuple(done)
 

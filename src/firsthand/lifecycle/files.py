@@ -1,7 +1,7 @@
 """The files of an agent that people read and edit: followed into the log, and written anew from it.
 
     knowledge/*.md   entities/*.md   rubric.md      a person's (or `learn`'s); every edit becomes an event
-    preamble.md   digest.md   episodes/*.md   digest/*.md
+    preamble.md   digest.md   sleep.md   episodes/*.md   digest/*.md
                                                     written by us; what a person made of one is kept and left alone
 
 Each version is a note in the agent's own session with the exact bytes; its meta names
@@ -44,7 +44,8 @@ KNOWLEDGE, ENTITIES, EPISODES, RUBRIC_FILE, PREAMBLE_FILE = (
     "rubric.md",
     "preamble.md",
 )
-DIGEST_FOLDER, DIGEST_FILE = "digest", "digest.md"
+DIGEST_FOLDER, DIGEST_FILE, SLEEP_FILE = "digest", "digest.md", "sleep.md"
+_FILES = (RUBRIC_FILE, PREAMBLE_FILE, DIGEST_FILE, SLEEP_FILE)
 FOLDERS = (KNOWLEDGE, ENTITIES)
 """Those whose every file is followed."""
 SUFFIX = ".md"
@@ -327,7 +328,7 @@ def unfollowed(agent: Agent) -> Unfollowed:
 
 def standing(agent: Agent) -> Iterator[Path]:
     """Yield the plain Markdown files of an agent's folder, followed ones and ours, as far as they can be read whole."""
-    for name in (*FOLDERS, EPISODES, DIGEST_FOLDER, RUBRIC_FILE, PREAMBLE_FILE, DIGEST_FILE):
+    for name in (*FOLDERS, EPISODES, DIGEST_FOLDER, *_FILES):
         for path, status in _walk(agent.folder / name, 0, []):
             fits = stat.S_ISREG(status.st_mode) and status.st_size <= small_files.BYTES_MAX
             if fits and path.suffix == SUFFIX:
@@ -493,7 +494,7 @@ def _walk(path: Path, depth: int, left_out: list[str]) -> Iterator[tuple[Path, o
     except FileNotFoundError:  # not made yet, or gone since its folder was read
         return
     if not stat.S_ISDIR(status.st_mode):
-        if depth or path.name in (RUBRIC_FILE, PREAMBLE_FILE, DIGEST_FILE) or stat.S_ISLNK(status.st_mode):
+        if depth or path.name in _FILES or stat.S_ISLNK(status.st_mode):
             yield path, status
         return
     if depth > DEPTH_MAX:

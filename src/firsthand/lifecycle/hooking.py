@@ -166,10 +166,19 @@ class _Hook:
             if self._settings.episodes:
                 self._leave(replace(job, kind=jobs.CATCH_UP))
             self._leave(Job(jobs.HEALTH, memory.namespace))
-        elif call.event is HookEvent.SESSION_END and self._settings.episodes:
+        if self._settings.sleep and call.event in (HookEvent.SESSION_START, HookEvent.SESSION_END):
+            self._try("sleep", self._leave_sleep)
+        if call.event is HookEvent.SESSION_END and self._settings.episodes:
             after = self._now.milliseconds + capture.END_WAIT_MS
             named = replace(job, kind=jobs.CLOSE, session=self._session, host=call.host, path=call.transcript)
             self._leave(replace(named, after_ms=after))
+
+    def _leave_sleep(self) -> None:
+        from firsthand.lifecycle import sleeping_jobs
+
+        memory, at = self._memory, self._settings.sleep_at
+        whose = memory.namespace, self._agent.name, self._call.cwd
+        self.left |= sleeping_jobs.leave_sleep(memory.path, *whose, at, self._now)
 
     def _session_start(self) -> None:
         from firsthand.health import status

@@ -17,9 +17,11 @@ from firsthand.lifecycle import small_files
 from firsthand.value import asdict, fields, value
 
 FOLLOW, SPOOL, PROJECT, FILES = "follow", "spool", "project", "files"
-CLOSE, CATCH_UP, HEALTH = "close", "catch_up", "health"
-KINDS = (FOLLOW, SPOOL, PROJECT, FILES, CLOSE, CATCH_UP, HEALTH)
-"""In the order in which they are run: an episode is written from a transcript that was read to its end."""
+CLOSE, CATCH_UP, HEALTH, SLEEP = "close", "catch_up", "health", "sleep"
+KINDS = (FOLLOW, SPOOL, PROJECT, FILES, CLOSE, CATCH_UP, HEALTH, SLEEP)
+"""In the order in which they are run: an episode is written from a transcript that was read to its end.
+
+A sleep is none of them that are run in turn: whoever is idle begins it (`sleeping_jobs`)."""
 JOBS_MAX = 10_000
 WAITS, RUNS = ".json", ".running"
 """How the file of a job ends that waits, and of one that was begun."""
@@ -79,9 +81,9 @@ def pending(store: Path) -> tuple[Job, ...]:
 
 
 def next_due_ms(store: Path, namespace: str | None = None) -> int | None:
-    """Say when the next job (of a namespace) is due, in milliseconds since 1970; None when there is none."""
-    found = (job.after_ms for job in pending(store) if namespace is None or job.namespace == namespace)
-    return min(found, default=None)
+    """Say when the next job (of a namespace) is due, in milliseconds since 1970; None when there is none but sleeps."""
+    waiting = (job for job in pending(store) if job.kind != SLEEP)
+    return min((job.after_ms for job in waiting if namespace in (None, job.namespace)), default=None)
 
 
 def folder(store: Path) -> Path:

@@ -106,12 +106,17 @@ class Refiner:
         self._keep(Spend(spent.day, spent.calls + 1, spent.tokens + cost + estimate(reply)))
         return checked(reply, events)
 
+    @property
+    def cap(self) -> str:
+        """What a day may cost, in words."""
+        return f"at most {self._calls_max:,} calls and {self._tokens_max:,} tokens a day"
+
     def spent(self) -> Spend:
         """Read what was spent today.
 
         Raises:
             InvalidArgument: the file that says so is none; nothing is spent until it is removed.
-        StoreError: it cannot be read.
+            StoreError: it cannot be read.
         """
         today = str(Moment(self._now().microseconds))[:10]
         kept = small_files.read(self._file)

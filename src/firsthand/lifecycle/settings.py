@@ -39,6 +39,8 @@ class Settings:
         tool_output: put a preview with a pointer in the place of a large tool result (Claude Code).
         across: recall from the sessions of other agents in the namespace too.
         inbox: take messages of other agents in the namespace.
+        sleep: the memory sleeps once a day, when the daemon is idle, not before ``sleep_at`` (local time).
+        consolidate: a sleep also keeps rules that pass the gate.
         hits_max: of implicit recall.
         cost: of a wrong reminder, beside a missed one; the threshold is cost / (1 + cost).
         preamble_tokens_max, cues_tokens_max: sizes.
@@ -55,6 +57,9 @@ class Settings:
     tool_output: bool = False
     across: bool = False
     inbox: bool = False
+    sleep: bool = False
+    sleep_at: str = "03:30"
+    consolidate: bool = False
     hits_max: int = 3
     cost: float = 3.0
     preamble_tokens_max: int = 1_500
