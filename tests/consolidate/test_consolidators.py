@@ -1,21 +1,16 @@
-"""Consolidators: what they write, what they may see, and what a model's reply must be."""
+"""Consolidators: what they write, and what they may see."""
 
 from __future__ import annotations
 
-import json
-
-import pytest
 from consolidate_worlds import ODD, episodes
 
 from firsthand.consolidate.baselines import FullRewrite
 from firsthand.consolidate.consolidators import (
     ENTRIES_MAX,
     EPISODES_OF_ORIGIN_MAX,
-    ByModel,
     Writing,
     none,
     propose,
-    reply_of,
     rules_plus_exceptions,
     within_quota,
 )
@@ -76,47 +71,6 @@ def test_no_origin_wins_by_number():
     assert kept == [*EPISODES, *told[-EPISODES_OF_ORIGIN_MAX:]]
 
 
-def test_a_model_writes_what_it_is_asked_for():
-    """A JSON list with texts and numbers of cases becomes entries of those cases, fenced as code or not."""
-    told = [{"text": "birch level N => 3 * N + 2", "sources": [1, 4, 7], "scope": "birch"}]
-    asked = []
-
-    def complete(text: str) -> str:
-        asked.append(text)
-        return f"```json\n{json.dumps(told)}\n```"
-
-    proposal = propose(ByModel(complete, "tiny"), VIEW, EPISODES)
-    assert [(one.text, one.sources, one.created_by) for one in proposal.written] == [
-        ("birch level N => 3 * N + 2", ("fh:1", "fh:4", "fh:7"), "model:tiny")
-    ]
-    assert asked[0].splitlines()[-1] == f"36. [double] {EPISODES[-1].line}"
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "Sure! Here is the rule: birch level N => 3 * N + 2",
-        "",
-        "{}",
-        '["birch level N => 3 * N + 2"]',
-        '[{"text": "x", "sources": []}]',
-        '[{"text": "x", "sources": [0]}]',
-        '[{"text": "x", "sources": [37]}]',
-        '[{"text": "x", "sources": [true]}]',
-        '[{"text": "x", "sources": ["fh:1"]}]',
-        '[{"text": 5, "sources": [1]}]',
-        '[{"text": "x", "sources": [1], "scope": 7}]',
-        "[" * 50_000,
-    ],
-)
-def test_a_reply_that_is_not_as_asked_writes_nothing(reply: str):
-    """Prose, another form, and numbers of no case are a fault that says what was expected; nothing is guessed."""
-    writing = reply_of(reply, EPISODES)
-    assert (writing.entries, writing.demoted) == ((), ())
-    assert writing.fault.startswith("expected ")
-    assert propose(ByModel(lambda _: reply, "tiny"), VIEW, EPISODES).fault == writing.fault
-
-
 def test_a_flood_of_entries_is_a_fault():
     """More entries than one proposal may bring are refused as a whole."""
 
@@ -128,4 +82,6 @@ def test_a_flood_of_entries_is_a_fault():
 
     proposal = propose(Floods(), VIEW, EPISODES)
     assert proposal.operations == ()
-    assert proposal.fault == "a proposal brings at most 200 entries; floods wrote 201"
+    assert [str(one) for one in proposal.faults] == [
+        "too many: a proposal brings at most 200 entries; floods wrote 201"
+    ]

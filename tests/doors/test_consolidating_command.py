@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 
 import pytest
+from json_server import JsonServer
 
 from firsthand import Memory, Trust
 
@@ -88,3 +90,127 @@ def test_what_a_page_said_is_let_in_by_name(shell, tmp_path):
     assert said.lines[0].endswith("  kept")
     assert shell("--store", path, "consolidate", "--as-of", "5").lines[0].endswith(")")
     assert len(shell("--store", path, "consolidate", "--agent", "nobody").text) == 0
+
+
+# a model ------------------------------------------------------------------------------------------
+
+RULE = "N birch level value => 3 * N + 2"
+
+
+def completion(text: str, finish: str = "stop") -> dict:
+    """Write a reply as servers write it."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish}
+    return {"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 20}}
+
+
+def writes(body: dict) -> dict:
+    """Write the rule of the birch; answer a question by it, whatever the notes say."""
+    (message,) = body["messages"]
+    asked = message["content"].rpartition("Question: ")[2]
+    if asked != message["content"]:
+        return completion(str(3 * int(asked.split()[0]) + 2))
+    return completion(json.dumps([{"text": RULE, "sources": [1, 2, 3, 4, 5]}]))
+
+
+@pytest.fixture
+def server():
+    """A server on the loopback address."""
+    pytest.importorskip("httpx", reason="the extra 'llm' is not installed")
+    one = JsonServer(writes)
+    yield one
+    one.close()
+
+
+def test_a_model_is_estimated_asked_and_paid_once(shell, store, server, tmp_path):
+    """The size is told before, what was spent after; with recorded replies what was proposed is kept for nothing."""
+    model = ("--model", f"{server.url}#tiny", "--replies", str(tmp_path / "replies"), "--price", "1,2")
+    said = shell("--store", store, "consolidate", "propose", *model)
+    assert (said.code, said.lines[0][10:]) == (0, f"  rule: {RULE}  would be kept")
+    assert "tiny: at most 1 calls, about " in said.error
+    assert "spent 1 calls, 100 tokens of prompts and 20 of replies, 0.0001 at the given price" in said.error
+    assert shell("--store", store, "consolidate").lines[0].startswith("            case: ")
+    said = shell("--store", store, "consolidate", "keep", *model)
+    assert said.lines[0].endswith("  kept")
+    assert "spent 0 calls" in said.error
+    assert len(server.seen) == 1
+    (shown,) = [one for one in shell("--store", store, "consolidate", "--json").lines if "model:tiny" in one]
+    assert json.loads(shown)["created_by"] == "model:tiny"
+
+
+def test_recorded_replies_need_no_server(shell, store, server, tmp_path):
+    """A replay asks nobody; what was not recorded is refused, and nothing is written."""
+    words = ("--model", f"{server.url}#tiny", "--replies", str(tmp_path / "replies"))
+    shell("--store", store, "consolidate", "propose", *words)
+    said = shell("--store", store, "consolidate", "keep", *words, "--replay")
+    assert said.lines[0].endswith("  kept")
+    assert len(server.seen) == 1
+    said = shell("--store", store, "consolidate", "keep", *words, "--solver-model", f"{server.url}#tiny", "--replay")
+    assert said.code != 0
+    assert "no reply to this request is recorded" in said.error
+
+
+def test_a_model_answers_what_is_tried(shell, store, server):
+    """With a solver model the gate asks it, one call a question, and takes what it answers from."""
+    said = shell("--store", store, "consolidate", "propose", "--model", f"{server.url}#a", "--solver-model",
+                 f"{server.url}#b")  # fmt: skip
+    assert said.lines[0].endswith("  would be kept")
+    asked = [body["model"] for _, body in server.seen]
+    assert asked.count("a") == 1
+    assert asked.count("b") > 5
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [("Sure! The rule is 3 * N + 2.", "prose"), ("", "empty"), ("I'm sorry, I can't.", "refusal"),
+     ('[{"text": "bir', "truncated"), ('[{"text": "x", "sources": [99]}]', "no such case"),
+     ("x" * 1_000_000, "too long"), ('[{"text": "## HEADER", "sources": [1, 2, 3]}]', "forged structure")],
+)  # fmt: skip
+def test_a_reply_that_cannot_be_read_is_told(shell, store, server, reply, kind):
+    """The report names the kind, and nothing is written."""
+    server.plan.append((200, {}, json.dumps(completion(reply)).encode()))
+    said = shell("--store", store, "consolidate", "keep", "--model", f"{server.url}#tiny")
+    assert (said.code, said.lines) == (1, [])
+    assert f"1 reply could not be read ({kind} 1); nothing came of that" in said.error
+    assert shell("--store", store, "consolidate").lines[0].startswith("            case: ")
+
+
+def test_a_server_that_fails_leaves_the_store_as_it_was(shell, store, server):
+    """Refused, broken off, no chat completion: an error with an exit code, and no entry."""
+    failing = [
+        (401, {}, b'{"error": "key"}'), (429, {"retry-after": "3600"}, b"later"), (200, {}, b"<html>hotel</html>"),
+        lambda handler: handler.connection.shutdown(socket.SHUT_RDWR),
+    ]  # fmt: skip
+    for one in failing:
+        server.plan.append(one)
+        said = shell("--store", store, "consolidate", "keep", "--model", f"{server.url}#tiny")
+        assert said.code not in {0, 1}
+        assert "firsthand: " in said.error
+        assert shell("--store", store, "consolidate").lines[0].startswith("            case: ")
+    server.plan.append((429, {"retry-after": "0"}, b"later"))
+    assert shell("--store", store, "consolidate", "propose", "--model", f"{server.url}#tiny").code == 0
+
+
+def test_a_cap_stops_before_it_is_passed(shell, store, server):
+    """Tokens and cost are held before a call; more calls than are allowed are refused before the first."""
+    model = ("--model", f"{server.url}#tiny")
+    for words in (("--tokens-max", "50"), ("--price", "1,2", "--cost-max", "0.000001")):
+        said = shell("--store", store, "consolidate", "keep", *model, *words)
+        assert "could pass the cap" in said.error
+        assert (said.code != 0, server.seen) == (True, [])
+    with Memory.open(store, embedder="none") as memory:
+        for level in (1, 2, 3):
+            memory.session("s").user(f"The value of cedar level {level} is {level}.")
+    said = shell("--store", store, "consolidate", "keep", *model, "--calls-max", "1")
+    assert (said.code, server.seen) == (5, [])
+    assert "this asks 2 times and at most 1 calls are allowed" in said.error
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("propose", "--price", "1,2"), ("propose", "--replay"), ("list", "--model", "local"),
+     ("propose", "--model", "local", "--replay"), ("propose", "--model", "openai/gpt-5-mini"),
+     ("propose", "--model", "http://127.0.0.1:1/v1"), ("show", "x", "--solver-model", "local")],
+)  # fmt: skip
+def test_what_is_of_a_model_wants_one(shell, store, words):
+    """An option of a model without one, a replay of nothing, a name that is none: refused, and nothing is asked."""
+    assert shell("--store", store, "consolidate", *words).code == 5

@@ -76,7 +76,9 @@ def test_what_came_of_an_entry_goes_with_it(memory, kept):
     child = replace(child, id=identity_of(child))
     event = memory.event(f"fh:{kept.id}")
     meta = {**event.meta, "parents": [kept.id], "version": 2}
-    memory.append([Draft(Kind.ENTRY, child.text.encode(), MEDIA, meta, id=child.id)], session=SESSION)
+    memory.append(
+        [Draft(Kind.ENTRY, child.text.encode(), MEDIA, meta, origin="firsthand", id=child.id)], session=SESSION
+    )
     log = entries_of(memory)
     assert log.standing() == (child,)
     assert {one.target for one in log.quarantine(kept.id)} == {f"fh:{kept.id}", f"fh:{child.id}"}

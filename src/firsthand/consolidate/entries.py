@@ -66,6 +66,11 @@ class Episode:
         return " ".join(self.case.casefold().split())
 
     @property
+    def counts(self) -> bool:
+        """Say whether it is evidence by itself: a user said it by trust, and Firsthand did not."""
+        return not self.ours and self.trust is not Trust.UNTRUSTED
+
+    @property
     def digest(self) -> str:
         """Hash of what it says."""
         return sha256(b"\0".join(map(to_bytes, (self.scope, self.case, self.answer)))).hex()
@@ -91,6 +96,7 @@ class Entry:
         basis: hash over its sources and what they said when it was made.
         trust: that of its least trusted source.
         report: hash of the gate's report that let it in; empty before.
+        solver: who answered from it when it was tried; another one may read nothing in it.
     """
 
     id: str
@@ -103,6 +109,7 @@ class Entry:
     basis: str = ""
     trust: Trust = Trust.TRUSTED
     report: str = ""
+    solver: str = ""
 
     @property
     def line(self) -> str:
@@ -117,6 +124,17 @@ class Written:
     text: str
     sources: tuple[str, ...]
     scope: str = ""
+
+
+@value
+class Fault:
+    """A reply that brought nothing: ``kind`` in a word or two, and what was expected and came, as a sentence."""
+
+    kind: str
+    says: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.says}"
 
 
 @value
@@ -141,19 +159,19 @@ class Proposal:
     Attributes:
         by: its name.
         saw: ids of the earlier entries that it was shown; the gate takes nothing from one that saw any.
-        fault: why it could not be read, as a sentence; then there are no operations.
+        faults: what could not be read of it; there are no operations of that.
     """
 
     operations: tuple[Operation, ...] = ()
     by: str = ""
     saw: tuple[str, ...] = ()
-    fault: str = ""
+    faults: tuple[Fault, ...] = ()
 
     @property
     def hash(self) -> str:
         """Hash of what is proposed and by whom."""
         told = [(one.action, one.entry.id if one.entry else "", one.targets) for one in self.operations]
-        return sha256(to_bytes(repr((self.by, self.saw, self.fault, told)))).hex()
+        return sha256(to_bytes(repr((self.by, self.saw, self.faults, told)))).hex()
 
     @property
     def written(self) -> tuple[Entry, ...]:
@@ -167,7 +185,7 @@ class View:
 
     Attributes:
         entries: those that stand, in the order they came.
-        raw: in order of position.
+        raw: in order of position; what is no evidence stands here and not in the text.
         demoted: what is not shown: by pointer of the raw episode, the id of the entry that covers it (empty for none).
     """
 
@@ -177,8 +195,8 @@ class View:
 
     @property
     def text(self) -> str:
-        """Give it as a reader reads it, a line for each."""
-        return "\n".join([*(one.line for one in self.entries), *(one.line for one in self.raw)])
+        """Give it as a reader reads it, a line for each; nothing that a tool or the web said, nor our own output."""
+        return "\n".join([*(one.line for one in self.entries), *(one.line for one in self.raw if one.counts)])
 
     def with_raw(self, new: Iterable[Episode]) -> View:
         """Add episodes that have happened since."""
@@ -231,8 +249,8 @@ def basis_of(sources: Iterable[str], episodes: Mapping[str, Episode]) -> str:
 
 
 def current(episodes: Iterable[Episode]) -> dict[str, Episode]:
-    """Give of each question the episode that holds: the latest, by question."""
-    return {one.question: one for one in sorted(episodes, key=lambda one: one.position)}
+    """Give of each question the episode that holds: the latest that is evidence, else the latest, by question."""
+    return {one.question: one for one in sorted(episodes, key=lambda one: (one.counts, one.position))}
 
 
 # lineage -----------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from functools import lru_cache
 from itertools import islice, zip_longest
 from typing import TypeVar
 
+from firsthand.consolidate.alike import folded
 from firsthand.consolidate.entries import (
     BETWEEN,
     SCOPE_CHARACTERS_MAX,
@@ -35,6 +36,7 @@ from firsthand.consolidate.entries import (
     TEXT_CHARACTERS_MAX,
     Entry,
     Episode,
+    Fault,
     Proposal,
     View,
     applied,
@@ -136,7 +138,7 @@ class GateReport:
         rounds: replays of the final memory.
         canaries: questions that were solved before, and were asked again.
         lost: of these, how many are solved no more; with a solver that answers the same each time, none.
-        fault: why the proposal brought nothing.
+        faults: what of the proposal could not be read.
         hash: over proposal, episodes, solver, settings and all checks; each entry that was let in carries it.
     """
 
@@ -151,7 +153,7 @@ class GateReport:
     rounds: int = 0
     canaries: int = 0
     lost: int = 0
-    fault: str = ""
+    faults: tuple[Fault, ...] = ()
     hash: str = ""
 
     @property
@@ -250,7 +252,7 @@ def check(
     restored = tuple(sorted(_hidden(view, proposal) - set(after.demoted)))
     report = GateReport(
         proposal.hash, replayed, solver.name, settings, after, tuple(judged), tuple(sorted(fallen)), restored, rounds,
-        len(canaries), len(lost), proposal.fault,
+        len(canaries), len(lost), proposal.faults,
     )  # fmt: skip
     return _signed(report)
 
@@ -296,9 +298,21 @@ def _stands(one: Entry, tried: _Tried) -> bool:
     gone = any(name not in tried.known for name in one.sources)
     if gone or one.basis != basis_of(one.sources, tried.known):
         return False
+    if one.solver not in {"", tried.solver.name}:
+        return _holds(one, tried)
     if not _source_replay(one, _given(one, tried), tried).passed:
         return False
     return not tried.settings.scope or _scope_replay(one, tried).passed
+
+
+def _holds(one: Entry, tried: _Tried) -> bool:
+    """Say whether the ground of an entry holds which this solver cannot be asked about: its sources, as they were.
+
+    An entry in words that a model answered from says nothing to a solver that is none. It is not refuted by that.
+    """
+    asked = [tried.known[name] for name in one.sources]
+    holding = sum(tried.now[source.question].answer == source.answer for source in asked)
+    return holding >= max(CASES_MIN, tried.settings.theta * len(asked))
 
 
 def _form(one: Entry, tried: _Tried) -> Check:
@@ -341,7 +355,7 @@ def distinct(episodes: Iterable[Episode]) -> list[Episode]:
     """Give cases without those that say another one again: the same numbers and nearly the same words."""
     found: dict[tuple[str, ...], list[tuple[frozenset[str], Episode]]] = {}
     for one in episodes:
-        said = f"{one.case} {one.answer}".casefold()
+        said = folded(f"{one.case} {one.answer}")
         numbers = tuple(sorted(re.findall(NUMBER, said)))
         words = frozenset(re.findall(r"[^\W\d_]+", said))
         others = found.setdefault(numbers, [])
@@ -412,8 +426,10 @@ def _scope_replay(one: Entry, tried: _Tried) -> Check:
     on its exceptions alone.
     """
     families = {tried.known[name].scope for name in one.sources}
-    own = [other for other in tried.now.values() if other.scope in families][-SCOPE_MAX:]
-    others = [other for other in tried.now.values() if other.scope not in families]
+    # What a tool or the web said takes no rule out that users' statements give, however often it is said.
+    asked = [other for other in tried.now.values() if other.counts or one.trust is Trust.UNTRUSTED]
+    own = [other for other in asked if other.scope in families][-SCOPE_MAX:]
+    others = [other for other in asked if other.scope not in families]
     right = spoken = 0
     for other in own:
         answer = tried.solver.answer(other.case, one.line)
@@ -438,7 +454,7 @@ def _no_regression(one: Entry, tried: _Tried, view: View, canaries: Sequence[Tas
 def _canaries(tried: _Tried, view: View, tasks: Iterable[Task]) -> list[Task]:
     """Choose what is solved now, with the memory there is or without any, and must stay so."""
     text = view.text
-    asked = [Task(one.case, one.answer, one.scope) for one in tried.now.values()]
+    asked = [Task(one.case, one.answer, one.scope) for one in tried.now.values() if one.counts]
     chosen = [*_strata(asked, CANARIES_MAX), *list(tasks)[:CANARIES_MAX]]
     return [
         one for one in chosen
@@ -499,10 +515,11 @@ def _signed(report: GateReport) -> GateReport:
     named = json.dumps([report.proposal, report.replayed, report.solver, asdict(report.settings), told], sort_keys=True)
     name = sha256(to_bytes(named)).hex()
     judged = tuple(
-        replace(one, entry=replace(one.entry, report=name)) if one.accepted else one for one in report.judged
+        replace(one, entry=replace(one.entry, report=name, solver=report.solver)) if one.accepted else one
+        for one in report.judged
     )
-    new = {one.entry.id for one in judged if one.accepted}
-    entries = tuple(replace(one, report=name) if one.id in new else one for one in report.view.entries)
+    new = {one.entry.id: one.entry for one in judged if one.accepted}
+    entries = tuple(new.get(one.id, one) for one in report.view.entries)
     return replace(report, judged=judged, view=replace(report.view, entries=entries), hash=name)
 
 

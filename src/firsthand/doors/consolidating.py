@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 
 from firsthand import (
+    ByModel,
     Consolidated,
+    Consolidator,
     Entry,
     GateSettings,
     InvalidArgument,
     Memory,
+    ModelSolver,
     Unresolvable,
     consolidate_in,
     consolidated_view,
     entries_of,
+    lineage_of,
 )
+from firsthand.consolidate.by_model import SOLVER_TOKENS_MAX, WRITER_TOKENS_MAX
+from firsthand.consolidate.consolidators import rules_plus_exceptions
+from firsthand.consolidate.solve import Solver
+from firsthand.doors.asking import Models, models
 from firsthand.doors.display import count, shown
 from firsthand.doors.exits import DONE, NOTHING_FOUND
 from firsthand.doors.output import Output
@@ -31,28 +40,51 @@ def consolidate(chosen: argparse.Namespace, out: Output) -> int:
         raise InvalidArgument("firsthand consolidate show takes the id of an entry, and nothing else does")
     if chosen.as_of is not None and chosen.what != "list":
         raise InvalidArgument("--as-of goes with firsthand consolidate list; what is proposed is made of what is now")
+    if chosen.what in {"list", "show"} and (chosen.model or chosen.solver_model):
+        raise InvalidArgument("a model writes, or answers what is tried: it goes with firsthand consolidate propose")
     with to_write(chosen, create=False) if chosen.what == "keep" else to_read(chosen) as memory:
         if chosen.what == "list":
             return _list(memory, chosen, out)
         if chosen.what == "show":
             return _show(memory, entries_of(memory, chosen.agent).find(chosen.entry), out)
-        done = consolidate_in(
-            memory,
-            chosen.agent,
-            settings=GateSettings(theta=chosen.theta),
-            approved=chosen.approve,
-            keep=chosen.what == "keep",
-        )
+        with models(chosen, out, chosen.model, chosen.solver_model) as asked:
+            done = consolidate_in(
+                memory,
+                chosen.agent,
+                consolidator=_writer(chosen, asked),
+                solver=_solver(chosen, asked),
+                settings=GateSettings(theta=chosen.theta),
+                approved=chosen.approve,
+                keep=chosen.what == "keep",
+            )
     _tell(done, out, kept=chosen.what == "keep")
     return DONE if done.report.judged or done.quarantined else NOTHING_FOUND
 
 
+def _writer(chosen: argparse.Namespace, asked: Models | None) -> Consolidator:
+    if asked is None or not chosen.model:
+        return rules_plus_exceptions
+    one = asked.named(chosen.model)
+    return ByModel(
+        lambda prompt: str(one.complete(prompt, tokens_max=WRITER_TOKENS_MAX)), one.name,
+        before=lambda prompts: asked.tell(one, prompts, WRITER_TOKENS_MAX),
+    )  # fmt: skip
+
+
+def _solver(chosen: argparse.Namespace, asked: Models | None) -> Solver | None:
+    if asked is None or not chosen.solver_model:
+        return None
+    one = asked.named(chosen.solver_model)
+    return ModelSolver(lambda prompt: str(one.complete(prompt, tokens_max=SOLVER_TOKENS_MAX)), one.name)
+
+
 def quarantine(chosen: argparse.Namespace, out: Output) -> int:
-    """Take an entry out, or let it in again."""
+    """Take an entry out, or any event with what was made of it, or let it in again."""
     with to_write(chosen, create=False) as memory:
-        log = entries_of(memory, chosen.agent)
-        decide = log.release if chosen.release else log.quarantine
-        made = decide(chosen.entry, reason=chosen.reason)
+        log = lineage_of(memory)
+        name = chosen.entry
+        address = name if name.startswith("fh:") else f"fh:{entries_of(memory, chosen.agent).find(name).id}"
+        made = (log.release if chosen.release else log.quarantine)(address, reason=chosen.reason)
     for one in made:
         if out.as_json:
             out.json({**asdict(one), "time": str(one.time or "")})
@@ -104,8 +136,11 @@ def _tell(done: Consolidated, out: Output, *, kept: bool) -> None:
                 out.line(f"{'':{SHORT}}  {shown(last.detail)}")
     for decision in done.quarantined:
         out.line(f"{decision.id}  {decision.action}  {decision.target}")
-    if report.fault:
-        out.warn(f"firsthand: {shown(report.fault)}")
+    for fault in report.faults:
+        out.warn(f"firsthand: {shown(str(fault))}")
+    if report.faults:
+        kinds = ", ".join(f"{kind} {number}" for kind, number in Counter(it.kind for it in report.faults).items())
+        out.warn(f"firsthand: {count(len(report.faults), 'reply')} could not be read ({kinds}); nothing came of that")
     out.remark(
         f"{count(len(report.judged), 'entry')} proposed, {len(report.accepted)} let in; "
         f"{report.canaries:,} questions asked again, {report.lost} lost"

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from firsthand.doors import asking_arguments
 from firsthand.doors.argument_values import decimal, number
 
 
@@ -21,6 +22,7 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         firsthand consolidate keep --approve 5GZ8K2N7     let one in that stands on what a tool or the web said
         firsthand consolidate show 5GZ8K2N7          one rule, with the words that it stands on
         firsthand consolidate --as-of 1200
+        firsthand consolidate propose --model http://localhost:8080/v1#qwen --replies DIR
         """,
     )  # fmt: skip
     one.add_argument(
@@ -33,15 +35,22 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         "--theta", type=decimal(0, 1), default=0.6, metavar="SHARE", help="of its cases a rule must give, default 0.6"
     )
     one.add_argument("--approve", action="append", default=[], metavar="ENTRY", help="id of a proposed entry")
+    one.add_argument("--model", metavar="MODEL", help="who writes: local, local:FILE.gguf, or URL#NAME; default rules")
+    one.add_argument(
+        "--solver-model", metavar="MODEL",
+        help="who answers what is tried, one call a case: entries in words need one; default a reader by rule",
+    )  # fmt: skip
+    asking_arguments.add(one)
     one = command(
         commands, "quarantine", "consolidating:quarantine",
-        "Take an entry out, with all that came of it; its sources are shown again. It can be undone.",
+        "Take an entry or a source out, with all that came of it; nothing leaves the log, and it can be undone.",
         """
         firsthand quarantine 5GZ8K2N7 --reason "the tariff changed"
         firsthand quarantine 5GZ8K2N7 --release
+        firsthand quarantine fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY    what a poisoned event led to: facts, notes, entries
         """,
     )  # fmt: skip
-    one.add_argument("entry", metavar="ENTRY", help="an id or its end; `firsthand consolidate` lists them")
+    one.add_argument("entry", metavar="ENTRY", help="an entry's id or its end, or the pointer of any event")
     one.add_argument("--agent", default="", metavar="NAME", help="whose sessions; default: all of the namespace")
     one.add_argument("--reason", default="", metavar="TEXT", help="why; it is kept")
     one.add_argument("--release", action="store_true", help="let it in again")

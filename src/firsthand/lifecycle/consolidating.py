@@ -98,14 +98,18 @@ def consolidated_view(memory: Memory, agent: str = "", *, as_of: int | None = No
 def episodes_of(memory: Memory, agent: str = "", *, as_of: int | None = None) -> tuple[Episode, ...]:
     """Give what users said and what stands of it, as cases with answers, in order of position."""
     facts = surviving(facts_of(memory, agent, as_of=as_of), LedgerLog(memory).at(as_of))
-    return tuple(_episode(one) for one in facts if one.value)
+    return tuple(_episode(one) for one in facts if one.value and not _is_own(one))
+
+
+def _is_own(one: Fact) -> bool:
+    """Say whether a fact is our own output or an agent's: it is no case, and takes the place of none."""
+    return one.origin == OURS or one.trust is Trust.AGENT
 
 
 def _episode(one: Fact) -> Episode:
     answer = one.value.removeprefix(_PLAIN) if one.value.startswith(_PLAIN) else one.shown or one.value
-    derived = one.origin == OURS or one.trust is Trust.AGENT
     scope = shape_of(one.name)[0]
-    return Episode(one.pointer, scope, one.name, answer, one.position, one.origin, one.trust, derived)
+    return Episode(one.pointer, scope, one.name, answer, one.position, one.origin, one.trust)
 
 
 def _view(entries: Sequence[Entry], episodes: Sequence[Episode]) -> View:
@@ -116,7 +120,7 @@ def _view(entries: Sequence[Entry], episodes: Sequence[Episode]) -> View:
     for one in entries:
         sources = set(one.sources)
         for case in now.values():
-            is_its = case.pointer in sources or (case.scope == one.scope and not case.ours)
+            is_its = case.pointer in sources or (case.scope == one.scope and case.counts)
             if is_its and reader.answer(case.case, one.line) == case.answer:
                 demoted[case.pointer] = one.id
     return shown(entries, episodes, demoted)

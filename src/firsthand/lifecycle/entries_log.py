@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from firsthand.consolidate.entries import Entry, check_lineage, descendants, identity_of
-from firsthand.consolidate.ledger import Decision
+from firsthand.consolidate.ledger import Decision, Ledger
 from firsthand.errors import Unresolvable
 from firsthand.event import Draft, Event, IdMaker, Kind, Trust, texts, to_bytes
-from firsthand.lifecycle.ledger_log import LedgerLog
+from firsthand.lifecycle.ledger_log import LINEAGE, LedgerLog
 from firsthand.noting import OURS, SOURCES
 
 if TYPE_CHECKING:
@@ -48,33 +48,42 @@ class EntriesLog:
         return tuple(filter(None, (from_event(one, self.agent) for one in events)))
 
     def standing(self, as_of: int | None = None) -> tuple[Entry, ...]:
-        """Give the entries that stand: not replaced by a newer one, not quarantined.
+        """Give the entries that stand: not replaced by a newer one, not quarantined, and approved where they need it.
 
         Raises:
             InvalidArgument: the lineage goes round in a circle.
         """
         known = self.known(as_of)
         check_lineage(known)
-        replaced = {name for one in known for name in one.parents}
-        held = LedgerLog(self.memory).at(as_of).held
-        return tuple(one for one in known if one.id not in replaced and f"fh:{one.id}" not in held)
+        ledger = LedgerLog(self.memory).at(as_of)
+        there = [one for one in known if not _waits(one, ledger)]  # what waits takes the place of nothing
+        replaced = {name for one in there for name in one.parents}
+        return tuple(one for one in there if one.id not in replaced and f"fh:{one.id}" not in ledger.held)
+
+    def waiting(self) -> tuple[Entry, ...]:
+        """Give the entries on untrusted text whose approval was undone: they wait for the user's act."""
+        ledger = LedgerLog(self.memory).at()
+        return tuple(one for one in self.known() if _waits(one, ledger))
 
     def barred(self) -> frozenset[str]:
         """Give what does not come in again by itself: ids that do not stand, and the texts that the user took out.
 
         What the gate took out itself may come in again when it passes.
         """
-        known = self.known()
-        held = LedgerLog(self.memory).at().held
+        ledger = LedgerLog(self.memory).at()
+        known = [one for one in self.known() if not _waits(one, ledger)]  # the gate asks for the approval itself
+        held = ledger.held
         standing = {one.id for one in self.standing()}
-        by_gate = {one.id for one in known if f"fh:{one.id}" in held and held[f"fh:{one.id}"].by == GATE}
+        by_rule = {GATE, LINEAGE}
+        by_gate = {one.id for one in known if f"fh:{one.id}" in held and held[f"fh:{one.id}"].by in by_rule}
         out = [one for one in known if one.id not in standing and one.id not in by_gate]
         return frozenset({one.id for one in out} | {one.text for one in out if f"fh:{one.id}" in held})
 
     def keep(self, report: GateReport) -> tuple[Entry, ...]:
         """Append the entries that the gate let in, all or none; give those that were not there before.
 
-        One that the gate had taken out, and lets in again, is released.
+        One that the gate had taken out, and lets in again, is released. That the user approved of one on untrusted text
+        is a decision of the ledger, kept behind the entry: without it, or when it is undone, the entry does not stand.
         """
         there = {one.id for one in self.known()}
         checks = {one.entry.id: one.checks for one in report.judged if one.accepted}
@@ -86,6 +95,9 @@ class EntriesLog:
         self._decide("release", again, "it passes its replay again", GATE)
         if new:
             self.memory.append([self._draft(one, told[one.id], report) for one in new], session=SESSION)
+        approved = LedgerLog(self.memory).at().approved
+        let_in = [one for one in (*new, *again) if one.trust is Trust.UNTRUSTED and f"fh:{one.id}" not in approved]
+        self._decide("approve", let_in, "the user lets it in although it stands on untrusted text", "user")
         return tuple(new)
 
     def find(self, identity: str) -> Entry:
@@ -145,14 +157,19 @@ class EntriesLog:
         return Draft(Kind.ENTRY, to_bytes(one.text), MEDIA, meta, origin=OURS, trust=trust, id=one.id)
 
 
+def _waits(one: Entry, ledger: Ledger) -> bool:
+    """Say whether an entry stands on untrusted text, and the user's word for it is not there, or was undone."""
+    return one.trust is Trust.UNTRUSTED and f"fh:{one.id}" not in ledger.approved
+
+
 def entries_of(memory: Memory, agent: str = "") -> EntriesLog:
     """Give the entries that consolidation made of an agent's facts; an empty name means the whole namespace."""
     return EntriesLog(memory, agent)
 
 
 def from_event(event: Event, agent: str) -> Entry | None:
-    """Read an entry of an agent; None for what was erased, is of another one, or has not the id of what it says."""
-    if event.erased or event.media != MEDIA:
+    """Read an entry of an agent; None for what was erased, is another's, or has not the id of what it says."""
+    if event.erased or event.media != MEDIA or event.origin != OURS:
         return None
     meta = event.meta
     version, trust = meta.get("version"), TRUSTS.get(str(meta.get("trust")))
@@ -161,5 +178,7 @@ def from_event(event: Event, agent: str) -> Entry | None:
         return None
     scope, by, basis, report, of = map(str, names)
     sources, parents = (tuple(texts(meta.get(name))) for name in (SOURCES, "parents"))
-    one = Entry(event.id, event.text, sources, scope, version, parents, by, basis, trust, report)
+    gate = meta.get("gate")
+    solver = str(gate.get("solver", "")) if isinstance(gate, dict) else ""
+    one = Entry(event.id, event.text, sources, scope, version, parents, by, basis, trust, report, solver)
     return one if of == agent and report and identity_of(one) == event.id else None

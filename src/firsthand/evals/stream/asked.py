@@ -73,7 +73,7 @@ class Asked:
         calls = CALLS_MAX if options.calls_max is None else options.calls_max
         meter = Meter(Cap(calls, options.tokens_max, options.cost_max), price)
         one = chosen(options.model, temperature=options.temperature or 0.0, tools=False)
-        model = None if options.replay else _model(one, options.key)
+        model = None if options.replay else opened(one, options.key)
         return cls(one, options.folder, meter, price, model)
 
     @property
@@ -99,7 +99,13 @@ class Asked:
         return Planned(calls, prompt_tokens, reply_tokens, cost)
 
 
-def _model(one: Chosen, key: str | None) -> Model:
+def opened(one: Chosen, key: str | None) -> Model:
+    """Open a model that is asked without Inspect.
+
+    Raises:
+        InvalidArgument: it is of a provider that only Inspect knows.
+        ModelUnavailable: it cannot be loaded.
+    """
     from firsthand.llm import LocalModel, OpenAICompatible  # noqa: PLC0415 - an extra is imported when it is used
 
     if one.served == LOCAL:

@@ -7,6 +7,7 @@ one answers the other one does too.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from firsthand.consolidate import gate
@@ -19,7 +20,7 @@ from firsthand.evals.stream.arms import Arm
 from firsthand.evals.stream.measure import WEAK, Before, Figures
 from firsthand.evals.stream.schedules import schedule
 from firsthand.evals.stream.world import World, world
-from firsthand.value import field, value
+from firsthand.value import field, replace, value
 
 SURVIVAL = (1, 5, 10, 20)
 """Updates after which it is asked what of a memory still stands there."""
@@ -102,7 +103,7 @@ def stream(arm: Arm, made: World, name: str) -> Stream:
         view = view.with_raw(update.new)
         if update.consolidates:
             proposal = _proposed(arm, consolidator, view, happened)
-            _add(actions, {"asked": 1, "unreadable": bool(proposal.fault)})
+            _add(actions, {"asked": 1, **Counter(f"unread: {one.kind}" for one in proposal.faults)})
             _count(actions, proposal)
             view, report = _taken(arm, proposal, view, happened, asked[WEAK])
             if report is not None:
@@ -126,7 +127,8 @@ def _proposed(arm: Arm, consolidator: Consolidator, view: View, happened: Sequen
         return propose(consolidator, view, happened)
     shows = consolidator.reads_derived
     writing = consolidator.write(happened, view if shows else View((), view.raw))
-    return settled(writing.entries, writing.demoted, view, happened, by=consolidator.name, writes=consolidator.writes)
+    made = settled(writing.entries, writing.demoted, view, happened, by=consolidator.name, writes=consolidator.writes)
+    return replace(made, faults=writing.faults)
 
 
 def _taken(
