@@ -10,6 +10,7 @@ It decides what is kept of a situation; it does not know how notes are indexed o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,13 @@ SOURCES, REPEATS, SORT, PROBE = "sources", "situations_of", "sort", "probe"
 the probe says of it, when it concludes something that stands on nothing."""
 READ_EVENTS_MAX, READ_CHARACTERS_MAX = 2_000, 200_000
 """Events behind a note's sources that the probe reads, and characters of them in all: the first ones."""
+_BROUGHT = (Kind.TOOL_RESULT, Kind.DOCUMENT, Kind.ATTACHMENT, Kind.USER_MESSAGE, Kind.NOTE, Kind.OTHER)
+_RUN, _SHARE = 4, 0.5
+"""Words in a row that are compared; of a rule's, those that stand in one event from which it was taken."""
+_ECHO_HITS, _ECHO_CHARACTERS, _ECHO_MS = 5, 2_000, 500
+_WAITS = (
+    "it stands on what a tool or the web said, so it is no rule until the user lets it in: firsthand ledger approve"
+)
 
 
 @value
@@ -106,6 +114,10 @@ def note(
     if len(pointers) > SOURCES_MAX:
         raise InvalidArgument(f"a note has at most {SOURCES_MAX} sources; got {len(pointers):,}. Name spans instead.")
     events = [_whole(memory, one) for one in pointers]
+    said = to_text(content := to_bytes(text) if isinstance(text, str) else text)
+    echoed = () if sort == SORTS[0] else _echoed(memory, said, pointers)
+    pointers += [Pointer(one.id) for one in echoed][: SOURCES_MAX - len(pointers)]
+    events += [(one,) for one in echoed]
     told = _from_turns(memory, pointers, events) if situations is None else _given(situations)
     meta: dict[str, Any] = {**more, SORT: sort}
     meta |= {SOURCES: [str(one) for one in pointers]} if pointers else {}
@@ -113,16 +125,41 @@ def note(
     if "id" not in fields:
         fields.setdefault("time", moment.now())
     given: dict[str, Any] = {"origin": "agent", "trust": Trust.AGENT} | fields
-    content = to_bytes(text) if isinstance(text, str) else text
+    left_out = told.left_out
+    if given["trust"] == Trust.AGENT and any(one.trust is Trust.UNTRUSTED for found in events for one in found):
+        given["trust"] = Trust.UNTRUSTED  # taint follows derivation
+        left_out += (_WAITS,) if sort != SORTS[0] else ()
     told_by_source = given["trust"] == Trust.TRUSTED or sort != SORTS[0]
     verdict = None if told_by_source else _probed(memory, content, events, derived=given["origin"])
-    left_out = told.left_out
     if verdict is not None and verdict.regime == SILENT:
         meta[PROBE] = verdict.regime
         left_out = (*left_out, f"{_unfounded(verdict)}. It is kept, and marked as {SILENT}.")
     draft = Draft(Kind.NOTE, content, meta=meta, **given)
     appended = memory.append([draft], session=session)[0]
     return Noted(appended, tuple(map(str, pointers)), told.texts, left_out, verdict)
+
+
+def _echoed(memory: Memory, text: str, sources: Sequence[Pointer]) -> tuple[Event, ...]:
+    """Find what a tool or the web said, in these very words: a rule of its words is its rule, whoever notes it."""
+    from firsthand.answer import Query, Scope  # noqa: PLC0415 - a session's end needs a name of this module alone
+    from firsthand.consolidate.alike import folded  # noqa: PLC0415 - the same
+
+    def runs(said: str) -> set[tuple[str, ...]]:
+        words = re.findall(r"\w+", folded(said))
+        return {tuple(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1))} if words else set()
+
+    wanted = runs(text)
+    if not wanted:
+        return ()
+    scope = Scope(kinds=_BROUGHT)
+    query = Query(text[:_ECHO_CHARACTERS], scope, hits_max=_ECHO_HITS, attempts_max=1, deadline_ms=_ECHO_MS)
+    known = {one.first for one in sources}
+    found = (memory.event(hit.pointer) for hit in memory.recall(query).hits)
+    return tuple(
+        one for one in found
+        if one.trust is Trust.UNTRUSTED and one.id not in known
+        and len(wanted & runs(to_text(memory.expand(f"fh:{one.id}"))[:READ_CHARACTERS_MAX])) >= _SHARE * len(wanted)
+    )  # fmt: skip
 
 
 def _probed(memory: Memory, content: bytes, sources: Sequence[tuple[Event, ...]], *, derived: str) -> Verdict:

@@ -152,14 +152,15 @@ def test_text_that_json_cannot_carry_is_replaced_and_still_fenced(memory, tools)
 
 
 def test_remember_keeps_once_as_an_agents_word(memory, tools):
-    """A rule is kept with origin, trust and agent of an agent; the same again adds nothing and says so."""
+    """A rule is kept with origin and agent, believed no further than its source; the same again adds nothing."""
     source = tools.call("recall", {"query": "E4711"}).facts["hits"][0]["pointer"]
     arguments = {"text": "raise max_locks before a deploy", "sort": "rule", "sources": [source]}
     first, again = tools.call("remember", arguments), tools.call("remember", arguments)
     assert (first.facts["new"], again.facts["new"]) == (True, False)
     assert first.facts["pointers"] == again.facts["pointers"]
     event = memory.event(first.facts["pointers"][0])
-    assert (event.kind, event.trust, event.origin, event.agent) == (Kind.NOTE, Trust.AGENT, "agent", "coder")
+    assert (event.kind, event.trust, event.origin, event.agent) == (Kind.NOTE, Trust.UNTRUSTED, "agent", "coder")
+    assert "it is no rule until the user lets it in" in first.text
     assert (event.session, event.meta["sources"]) == ("agent:coder", [source])
     assert event.time is not None
     assert tools.call("recall", {"query": "max_locks"}).facts["hits"][0]["pointer"] == f"fh:{event.id}"

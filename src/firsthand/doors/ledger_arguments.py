@@ -21,13 +21,15 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         firsthand ledger undo 5GZ8K2N7 --following          as if it had never been, and all that followed from it
         firsthand ledger restore fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY@0-25      this fact stands, and no other of its key
         firsthand ledger tombstone fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY@0-25    this fact stands no longer
+        firsthand ledger waiting                            rules that stand on what a tool or the web said
+        firsthand ledger approve fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY           let one of these in; undo takes it back
         firsthand ledger diff 1200 1950                     what is decided otherwise at the second position
         firsthand ledger --as-of 1200
         """,
     )  # fmt: skip
     one.add_argument(
-        "what", nargs="?", choices=("list", "show", "sweep", "undo", "restore", "tombstone", "diff"), default="list",
-        help="default: list",
+        "what", nargs="?", default="list", help="default: list",
+        choices=("list", "show", "sweep", "undo", "restore", "tombstone", "waiting", "approve", "diff"),
     )  # fmt: skip
     one.add_argument(
         "at", nargs="*", metavar="WHAT", help="an id or its end; a pointer of a fact; with diff: two positions"
@@ -35,7 +37,7 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     one.add_argument("--agent", default="", metavar="NAME", help="whose facts; default: the agent of this folder")
     one.add_argument("--as-of", type=number(0), metavar="POSITION", help="as it was then")
     one.add_argument("--following", action="store_true", help="with undo: also what followed from it")
-    one.add_argument("--reason", default="", metavar="TEXT", help="with undo, restore, tombstone: why")
+    one.add_argument("--reason", default="", metavar="TEXT", help="with undo, restore, tombstone, approve: why")
     one = command(
         commands, "digest", "ledgering:digest",
         "Show what stands of what the user said, a line a fact, or write it into the agent's folder.",

@@ -19,6 +19,7 @@ from firsthand import (
     facts_of,
     ledger_difference,
     ledger_of,
+    lineage_of,
     sweep,
     write_digest,
 )
@@ -29,13 +30,15 @@ from firsthand.doors.stores import to_read, to_write
 from firsthand.value import asdict
 
 LISTED_MAX = 1_000
-_READS = {"list", "show", "diff"}
-_GIVEN = {"list": 0, "show": 1, "sweep": 0, "undo": 1, "restore": 1, "tombstone": 1, "diff": 2}
+WAITING_CHARACTERS = 160
+_READS = {"list", "show", "diff", "waiting"}
+_GIVEN = {"list": 0, "show": 1, "sweep": 0, "undo": 1, "restore": 1, "tombstone": 1, "waiting": 0, "approve": 1,
+          "diff": 2}  # fmt: skip
 """How many words each needs behind it."""
 
 
 def ledger(chosen: argparse.Namespace, out: Output) -> int:
-    """Show, sweep, undo or decide."""
+    """Show, sweep, undo, decide or approve."""
     if len(chosen.at) != _GIVEN[chosen.what]:
         raise InvalidArgument(
             f"firsthand ledger {chosen.what} takes {count(_GIVEN[chosen.what], 'word')} behind it; got "
@@ -51,8 +54,12 @@ def ledger(chosen: argparse.Namespace, out: Output) -> int:
             return _diff(log, chosen, out)
         if chosen.what == "sweep":
             return _sweep(memory, chosen, out)
+        if chosen.what == "waiting":
+            return _waiting(memory, out)
         if chosen.what == "undo":
             made = log.undo(chosen.at[0], following=chosen.following, reason=chosen.reason)
+        elif chosen.what == "approve":
+            made = lineage_of(memory).approve(chosen.at[0], reason=chosen.reason)
         else:
             fact = _fact(memory, chosen)
             made = (log.decide(chosen.what, fact, reason=chosen.reason),)
@@ -150,6 +157,17 @@ def _sweep(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
         out.warn(f"firsthand: {shown(sentence)}")
     out.remark(f"{count(swept.facts, 'fact')}, {count(len(swept.decided), 'new decision')}")
     return DONE
+
+
+def _waiting(memory: Memory, out: Output) -> int:
+    waiting = lineage_of(memory).waiting()
+    for one in waiting:
+        if out.as_json:
+            out.json(asdict(one))
+        else:
+            out.line(f"{one.pointer}  {one.sort}  {shown(one.text)[:WAITING_CHARACTERS]}")
+    out.remark(f"{count(len(waiting), 'rule')} of what a tool or the web said; approve lets one in")
+    return DONE if waiting else NOTHING_FOUND
 
 
 def _tell(made: tuple[Decision, ...], out: Output) -> None:
