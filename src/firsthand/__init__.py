@@ -75,7 +75,6 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.jobs import next_due_ms, pending
     from firsthand.lifecycle.ledger_log import LedgerLog, ledger_of
     from firsthand.lifecycle.lineage import Lineage, Waiting, lineage_of
-    from firsthand.lifecycle.lineage import Lineage, Waiting, lineage_of
     from firsthand.lifecycle.refining import Refiner
     from firsthand.lifecycle.rubric import Rubric
     from firsthand.lifecycle.settings import project_file, session_file, switch, user_file
@@ -185,7 +184,6 @@ __all__ = [
     "LedgerChange",
     "LedgerLog",
     "Lineage",
-    "Lineage",
     "Look",
     "MalformedPointer",
     "Marker",
@@ -247,7 +245,6 @@ __all__ = [
     "Verdict",
     "Verification",
     "Waiting",
-    "Waiting",
     "Window",
     "__version__",
     "after_hook",
@@ -272,7 +269,6 @@ __all__ = [
     "last_page",
     "ledger_difference",
     "ledger_of",
-    "lineage_of",
     "lineage_of",
     "looks",
     "name_failure",
@@ -367,7 +363,6 @@ _ROOMS = {
     "lifecycle.entries_log": ("EntriesLog", "entries_of"),
     "lifecycle.digesting": ("DigestWritten", "digest_of", "write_digest"),
     "lifecycle.ledger_log": ("LedgerLog", "ledger_of"),
-    "lifecycle.lineage": ("Lineage", "Waiting", "lineage_of"),
     "lifecycle.lineage": ("Lineage", "Waiting", "lineage_of"),
     "lifecycle.sleeping": ("Slept", "last_page", "sleep"),
     "lifecycle.sleeping_jobs": ("begin_sleep", "next_at", "sleeps_waiting"),
