@@ -32,6 +32,8 @@ _BULLET = (
     r"(?:\[[ xX]\][ \t]+)?"
 )
 _KEY = r"[ \t]*(?:export[ \t]+)?[\"'`]?([^\W\d][^:=\n\"'`|]{0,48}?)[\"'`]?[ \t]*(?:=(?!=)|:(?=[ \t]|$))[ \t]*"
+_SECTION = r"\[([\w.:/ -]{1,48})\]"
+_PAIR = r"(?:(?<=[\s,;])|\A)([^\W\d][\w.-]{0,40})=(\"[^\"\n]{0,200}\"|[^\s,;=]{1,200})"
 _RULE = r"[\s|:+=-]*-[\s|:+=-]*"
 _FENCE = r"[ \t]*(?:```|~~~)"
 
@@ -151,11 +153,16 @@ class _Cutter:
             else:
                 yield Piece("item", line.start + bullet.end(), end, (*self.heading, *mark))
             return
+        section = _compiled(_SECTION).fullmatch(bare)
+        if section is not None and _compiled(_KEY).match(self.text, line.end + 1):
+            self.heading = (section[1],)
+            yield Piece("heading", start, end)
+            return
         if bare[-1] in ":\uff1a" and len(bare) <= 120:
             self._enter(len(line.text) - len(line.text.lstrip()), bare.rstrip(":\uff1a").strip("\"'*_ "))
             yield Piece("heading", start, end, self.heading[:-1])
             return
-        found = self._field(line, start, end)
+        found = self._pairs(line, start, end) or self._field(line, start, end)
         yield found if found is not None else Piece("sentence", start, end, self.heading)
 
     def _record(self, at: int) -> Piece | None:
@@ -193,6 +200,14 @@ class _Cutter:
         self._leave(indent)
         self.above = [*self.above[-NESTED_MAX:], (indent, key)]
         self.heading = tuple(key for _, key in self.above)
+
+    def _pairs(self, line: _Line, start: int, end: int) -> Piece | None:
+        """Read a line that is nothing but "name=value" several times; None for any other."""
+        matches = list(_compiled(_PAIR).finditer(line.text))
+        if len(matches) < 2 or _compiled(_PAIR).sub("", line.text).strip(" ,;\t"):
+            return None
+        cells = tuple(Cell(one[1], line.start + one.start(2), line.start + one.end(2)) for one in matches)
+        return Piece("row", start, end, self.heading, cells)
 
     def _field(self, line: _Line, start: int, end: int) -> Piece | None:
         """Read "name: value" or "name = value", when its name is short and its value no sentence; else None."""
@@ -311,7 +326,7 @@ def _rows(text: str, rows: Sequence[list[Cell]], path: tuple[str, ...]) -> Itera
     """Give the rows of a table with the names of their columns."""
     told = [[text[cell.start : cell.end] for cell in row] for row in rows]
     ruled = len(rows) > 1 and all(_compiled(_RULE).fullmatch(cell) for cell in told[1] if cell) and any(told[1])
-    lettered = not any(sign.isdigit() for sign in "".join(told[0]))
+    lettered = not any(sign.isdigit() for sign in "".join(told[0][1:] if len(told[0]) > 2 else told[0]))
     others = any(sign.isdigit() for row in told[1:] for sign in "".join(row))
     headed = len(rows) > 1 and (ruled or (lettered and others))
     names = told[0] if headed else [""] * len(rows[0])

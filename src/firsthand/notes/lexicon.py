@@ -122,7 +122,13 @@ UNITS = {  # as written: the unit's one spelling
     "l": "l", "litre": "l", "litres": "l", "liter": "l", "liters": "l", "ml": "ml", "cl": "cl",
     "b": "B", "kb": "KB", "mb": "MB", "gb": "GB", "tb": "TB", "kib": "KiB", "mib": "MiB", "gib": "GiB", "bytes": "B",
     "px": "px", "rpm": "rpm", "kw": "kW", "kwh": "kWh", "mah": "mAh", "v": "V", "w": "W",
-    "\u516c\u65a4": "kg",
+    "\u516c\u65a4": "kg", "centimetre": "cm", "centimetres": "cm", "centimeter": "cm", "centimeters": "cm",
+    "millimetre": "mm", "millimetres": "mm", "millimeter": "mm", "millimeters": "mm", "stone": "st",
+    "millilitre": "ml", "millilitres": "ml", "milliliter": "ml", "milliliters": "ml", "dl": "dl", "deciliter": "dl",
+    "hectare": "ha", "hectares": "ha", "ha": "ha", "kcal": "kcal", "kj": "kJ", "mw": "MW", "gw": "GW", "mwh": "MWh",
+    "wh": "Wh", "watts": "W", "watt": "W", "kilowatts": "kW", "hz": "Hz", "khz": "kHz", "mhz": "MHz", "ghz": "GHz",
+    "yd": "yd", "yard": "yd", "yards": "yd", "gallon": "gal", "gallons": "gal", "pint": "pt", "pints": "pt",
+    "megabytes": "MB", "gigabytes": "GB", "kilobytes": "KB", "terabytes": "TB", "megabyte": "MB", "gigabyte": "GB",
 }  # fmt: skip
 ATTACHED_ONLY = frozenset({"b", "v", "w"})  # units of one sign are words when they stand apart
 BASE: dict[str, tuple[str, Fraction]] = {  # a unit in terms of the unit of its family
@@ -133,7 +139,13 @@ BASE: dict[str, tuple[str, Fraction]] = {  # a unit in terms of the unit of its 
     "ml": ("l", Fraction(1, 1000)), "cl": ("l", Fraction(1, 100)),
     "KB": ("B", Fraction(10**3)), "MB": ("B", Fraction(10**6)), "GB": ("B", Fraction(10**9)),
     "TB": ("B", Fraction(10**12)), "KiB": ("B", Fraction(2**10)), "MiB": ("B", Fraction(2**20)),
-    "GiB": ("B", Fraction(2**30)),
+    "GiB": ("B", Fraction(2**30)), "dl": ("l", Fraction(1, 10)), "yd": ("m", Fraction("0.9144")),
+    "cm2": ("m2", Fraction(1, 10**4)), "mm2": ("m2", Fraction(1, 10**6)), "km2": ("m2", Fraction(10**6)),
+    "ha": ("m2", Fraction(10**4)), "ft2": ("m2", Fraction("0.09290304")), "cm3": ("l", Fraction(1, 1000)),
+    "m3": ("l", Fraction(1000)), "mm3": ("l", Fraction(1, 10**6)),
+    "kW": ("W", Fraction(1000)), "MW": ("W", Fraction(10**6)), "GW": ("W", Fraction(10**9)),
+    "kWh": ("Wh", Fraction(1000)), "MWh": ("Wh", Fraction(10**6)),
+    "kHz": ("Hz", Fraction(1000)), "MHz": ("Hz", Fraction(10**6)), "GHz": ("Hz", Fraction(10**9)),
 }  # fmt: skip
 _MINUTE, _HOUR, _DAY = Fraction(60), Fraction(3600), Fraction(86400)
 DURATIONS: dict[str, Fraction] = {  # in seconds

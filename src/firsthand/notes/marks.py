@@ -49,7 +49,7 @@ _TOTALS = (
     r"|\u0627\u0644\u0625\u062c\u0645\u0627\u0644\u064a|\u0915\u0941\u0932"
 )
 _CONCLUDES = (
-    r"\b(?:therefore|thus|hence|so (?:the|we|you|it|that|i|he|she)\b|then (?:the|it|you|\w+ (?:is|sits|must))|conclu\w+"
+    r"\b(?:therefore|thus|hence|so (?:the|we|you|it|that|i|he|she)\b|then (?:\w+ must|(?:the|it) (?:total|answer|result|sum|must|comes)|\w+ sits)|conclu\w+"
     r"|it follows|that means|which means|must be|the (?:right |correct )?(?:answer|result|solution) is|answer\s*:"
     r"|in short|to sum up|as (?:i|we) said|i put (?:it|the|that|down)|deduce\w*)\b|=>|\u21d2|\u56e0\u6b64|\u6240\u4ee5"
 )

@@ -1,17 +1,17 @@
-r"""Looks for values in a note, each with the words that it stands with.
+r"""Reads the values of a statement with the words that each stands with, and says which are equal.
 
-    "Sol costs 9 euros, Luna 15"   9 stands with Sol, 15 with Luna: "Sol: 15, Luna: 9" has neither
+    "Sol costs 9 euros, Luna 15"   9 stands with Sol, 15 with Luna
+    1 kg and 1000 g, 65 % and 0.65, 1:02.4 and 62.4 are equal; -4 and 4 are not
 
-The invariant: a value of a note counts once; it does not count for a value of which it says
-that it is another one's, by a word that stands with that alone.
+The invariant: two values are equal only when one number says both, in units that one of them may leave out.
 
-It does not know which values are needed.
+It does not know which values are needed, nor how they are paired.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
@@ -19,11 +19,9 @@ from itertools import pairwise
 
 from firsthand.notes import lexicon
 from firsthand.notes.statements import Statement, subject_of
-from firsthand.notes.values import Value, same
+from firsthand.notes.values import Value, read, same
 from firsthand.value import replace, value
 
-OCCURRENCES_MAX = 32
-"""Places of one value in a note that are tried for it."""
 _compiled = cache(re.compile)
 _SEPARATOR = r"[,;\n()|]+|[.!?](?=\s|\Z)|\s(?:and|und|et|y|then|but)\s"
 PARTS = {
@@ -37,17 +35,26 @@ QUANTITY = (
 )
 _MARKED = r"(?<!\w)[^\W\d_]*\d+[^\W\d_]\w*|(?<!\w)[^\W\d_]+\d\w*"
 _RATE = r"an? [^\W\d_]+"
+_DURATION_UNITS = (Fraction(1), Fraction(60), Fraction(3600), Fraction(86400), Fraction(1, 1000))
+_TAKES = r"(?:\A\W*|\b(?:in|for|within|takes?|took|of|lasts?|lasted|about|only|just|is|was|were|another|after|before|by|than|needs?|every|half)\s+)\Z"
 _SIGNS = frozenset("-\u2212\u2013+")
+_LISTED_BEHIND = r"\s+(?:[^\W\d_]+\s+){0,3}[^\W\d_]+\s*[(:]\s*([^()\n.:;]{3,200})"
+_LIST_SIGN = r"\s*(?:,\s*(?:and\s+|or\s+)?|/|\band\b|\bor\b)\s*"
 _COUNTS_A_LIST = r"\s+(?:[^\W\d_]+\s+){0,2}[^\W\d_]+\s*:"
 
 
 @value
 class Amount:
-    """A value with the words that it stands with."""
+    """A value with the words that it stands with.
+
+    Attributes:
+        around: all words of its statement and of what stands above that.
+    """
 
     found: Value
     words: frozenset[str]
     fact: int
+    around: frozenset[str] = frozenset()
 
 
 def with_tokens(one: Statement) -> Statement:
@@ -77,10 +84,20 @@ def amounts_of(one: Statement, place: int) -> list[Amount]:
         low = max((cut for cut in inside if cut <= at), default=0)
         high = min((cut for cut in inside if cut >= at + len(found.text)), default=len(one.text))
         words = subject_of(one.text[low:high]) - numbers
-        columns = (cell.name for cell in one.cells if found in cell.values)
-        above = subject_of(" ".join((*one.path, *columns)).replace("_", " "))
-        result.append(Amount(found, (words or loose) | above, place))
+        columns = subject_of(" ".join(cell.name for cell in one.cells if found in cell.values).replace("_", " "))
+        above = subject_of(" ".join(one.path).replace("_", " "))
+        result.append(Amount(found, (words or loose) | columns, place, one.subject | columns | above))
     return result
+
+
+def named_amounts(one: Statement, place: int) -> list[Amount]:
+    """Give the values that stand in the names above a statement or of its cells: {"run 4": 37.9}, {"Tue 3": "music"}."""
+    names = " ".join(dict.fromkeys((*one.path, *(cell.name for cell in one.cells)))).replace("_", " ")
+    if not any(sign.isdigit() for sign in names) and not any(found.kind == "date" for found in read(names)):
+        return []
+    held = with_tokens(Statement(names, one.turn, 0, len(names), values=read(names)))
+    words = one.subject | subject_of(names)
+    return [Amount(replace(found, start=one.start, end=one.start), words, place, words) for found in held.values]
 
 
 def _pieces(one: Statement, cuts: Sequence[int]) -> Iterator[str]:
@@ -92,86 +109,25 @@ def _pieces(one: Statement, cuts: Sequence[int]) -> Iterator[str]:
 
 def _is_no_amount(one: Statement, found: Value, before: Sequence[Amount]) -> bool:
     """Say whether a value only counts a list that follows, or is the one of a rate: "23 euros an hour", "one litre"."""
-    if any(sign.isdigit() for sign in found.text) or found.amount is None:
+    if found.amount is None:
         return False
     at = found.start - one.start
+    listed = _compiled(_LISTED_BEHIND).match(one.text[at + len(found.text) :]) if found.kind == "number" else None
+    if listed is not None and found.amount > 1 and len(_compiled(_LIST_SIGN).split(listed[1])) == found.amount:
+        return True
+    if any(sign.isdigit() for sign in found.text):
+        return False
     rate = _compiled(_RATE).fullmatch(found.text.lower()) is not None
     if rate and any(each.found.end + 1 == found.start for each in before):
+        return True
+    if rate and found.kind == "duration" and not _compiled(_TAKES).search(one.text[:at].lower()):
         return True
     if found.amount == 1 and len(one.values) > 1 and found.kind in {"number", "money"}:
         return True
     return found.kind == "number" and _compiled(_COUNTS_A_LIST).match(one.text[at + len(found.text) :]) is not None
 
 
-def unheld(facts: Sequence[Statement], said: Sequence[Statement]) -> set[int]:
-    """Give the places of facts of which a value is missing: each value in a note counts once."""
-    wanted = _distinct([each for place, one in enumerate(facts) for each in amounts_of(one, place)])
-    there = [each for place, one in enumerate(said) for each in amounts_of(one, place)]
-    own, said_with = _telling(wanted), _telling(there)
-    owners: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for at, each in enumerate(wanted):
-        for word in own[at]:
-            owners[each.found.kind, word].add(at)
-    by_amount: dict[Fraction | str, list[int]] = defaultdict(list)
-    for at, each in enumerate(there):
-        for key in _keys(each.found):
-            by_amount[key].append(at)
-    pairs = []
-    for at, each in enumerate(wanted):
-        tried = dict.fromkeys(other for key in _keys(each.found) for other in by_amount[key])
-        for other in list(tried)[:OCCURRENCES_MAX]:
-            if not equal(each.found, there[other].found):
-                continue
-            mine = len(own[at] & there[other].words)
-            theirs = any(
-                at not in others and not any(_stands_beside(wanted[one].found, there, other) for one in others)
-                for word in said_with[other]
-                if (others := owners.get((each.found.kind, word)))
-            )
-            if mine or not theirs:
-                alike = each.found.kind == there[other].found.kind
-                pairs.append((-mine, not alike, -len(each.words & there[other].words), at, other))
-    held: set[int] = set()
-    used: set[int] = set()
-    for *_, at, other in sorted(pairs):
-        if at not in held and other not in used:
-            held.add(at)
-            used.add(other)
-    return {each.fact for at, each in enumerate(wanted) if at not in held} | _unsaid_quantities(facts, said)
-
-
-def _telling(amounts: Sequence[Amount]) -> list[frozenset[str]]:
-    """Give of each value the words that stand with values of its kind in one place alone."""
-    places = {(each.found.kind, each.fact, word) for each in amounts for word in each.words}
-    kinds: dict[str, Counter[str]] = defaultdict(Counter)
-    for kind, _, word in places:
-        kinds[kind][word] += 1
-    return [frozenset(word for word in each.words if kinds[each.found.kind][word] == 1) for each in amounts]
-
-
-def _stands_beside(found: Value, there: Sequence[Amount], other: int) -> bool:
-    """Say whether a value stands in the same part of a note as another one."""
-    low, high = max(other - 3, 0), other + 4
-    return any(
-        at != other and each.fact == there[other].fact and each.words == there[other].words and equal(found, each.found)
-        for at, each in enumerate(there[low:high], low)
-    )
-
-
-def _distinct(amounts: list[Amount]) -> list[Amount]:
-    """Take a value that is said again of the same thing once."""
-    kept: dict[tuple[str, Fraction | None, str], list[Amount]] = defaultdict(list)
-    result = []
-    for each in amounts:
-        before = kept[each.found.kind, each.found.amount, "" if each.found.amount is not None else each.found.text]
-        if any(one.fact != each.fact and one.words & each.words for one in before):
-            continue
-        before.append(each)
-        result.append(each)
-    return result
-
-
-def _unsaid_quantities(facts: Sequence[Statement], said: Sequence[Statement]) -> set[int]:
+def unsaid_quantities(facts: Sequence[Statement], said: Sequence[Statement]) -> set[int]:
     """Give the places of facts with a word for a quantity of which there are fewer among statements."""
     words = [_quantity_words(one) for one in facts]
     if not any(words):
@@ -209,7 +165,7 @@ def equal(one: Value, other: Value) -> bool:
     if one.amount is None or other.amount is None or {one.kind, other.kind} & {"time", "date", "word"}:
         return False
     plain = [each for each in (one, other) if each.kind == "number" and not each.unit]
-    if plain and _written(one) == _written(other):
+    if plain and (_written(one) == _written(other) or _in_some_unit(one, other) or _in_some_unit(other, one)):
         return True
     signed = [each.text[:1] in _SIGNS for each in (one, other)]
     return (
@@ -220,12 +176,28 @@ def equal(one: Value, other: Value) -> bool:
     )
 
 
-def _keys(found: Value) -> list[Fraction | str]:
+def _in_some_unit(plain: Value, other: Value) -> bool:
+    """Say whether a number without a unit may be another value's in a unit of its family: 62.4 for 1:02.4, .65 for 65 %."""
+    if plain.kind != "number" or plain.unit or plain.amount is None or other.amount is None:
+        return False
+    if other.kind == "duration":
+        return not other.unit and any(plain.amount * unit == other.amount for unit in _DURATION_UNITS)
+    if other.kind == "percent":
+        return plain.amount * 100 == other.amount and 0 < plain.amount < 1
+    return other.kind == "money" and plain.amount in {other.amount, other.amount * 100}
+
+
+def keys_of(found: Value) -> list[Fraction | str]:
     """Give what a value may be found by: what it comes to, and its number as written."""
     if found.amount is None:
         return [found.text.casefold()]
     amount = found.amount * lexicon.BASE[found.unit][1] if found.unit in lexicon.BASE else found.amount
-    return list(dict.fromkeys((amount, found.amount, _written(found), abs(found.amount))))
+    others: tuple[Fraction, ...] = ()
+    if found.kind == "duration" and not found.unit:
+        others = tuple(found.amount / unit for unit in _DURATION_UNITS)
+    elif found.kind in {"percent", "money"}:
+        others = (found.amount / 100, found.amount * 100)
+    return list(dict.fromkeys((amount, found.amount, _written(found), abs(found.amount), *others)))
 
 
 def _written(found: Value) -> Fraction:

@@ -52,6 +52,7 @@ _SEVERAL = re.compile(
     r"\b(?:which|what) (?:[a-z]+ )?[a-z]{2,}[^s\W]s\b|\b(?:names?|list) of\b|\ball (?:the )?[a-z]+s\b"
 )
 _WHY = re.compile(r"\b(?:why|cause|reason|how come|explanation)\b")
+_WHO = re.compile(r"\b(?:who|whose|whom|which (?:person|team|player|guest|man|woman|child))\b")
 _ASKS = re.compile(r"\b(?:how|what|which|who|whose|when|where)\b")
 _SUMS = {"sum of products", "average", "subtotal"}
 _WHOLE_SUMS = _SUMS - {"subtotal"}
@@ -98,17 +99,20 @@ class Asked:
             if worked_out.enough and self.claim.how in _WHOLE_SUMS:
                 gone = missing(self.beside, own, self.session.known.puzzle) if self.beside.facts else []
                 return Given(not gone, tuple(one.text for one in gone), worked_out.bears or bool(gone))
-            if worked_out.enough:
-                return worked_out
-            if self.claim.how == "constraints" or _WHY.search(self.what.lower()):
+            if worked_out.enough or self.claim.how == "constraints" or _WHY.search(self.what.lower()):
                 return replace(worked_out, bears=worked_out.bears or bears(self.source, own))
-            told = self.claim.how == "lookup" and answers_it(self.source, own)
-            return replace(worked_out, bears=worked_out.bears or told)
-        general = bears(self.source, own)
         gone = missing(self.source, own, self.session.known.puzzle)
         enough = bool(self.source.facts) and not gone and not takes_rejected(self.source, own)
         named = tuple(dict.fromkeys(one.text for one in gone))
-        return Given(enough, () if enough else named, general)
+        if self.understood and not enough:
+            named = tuple(dict.fromkeys((*worked_out.missing, *named)))
+        return Given(enough, () if enough else named, self._bears(own, worked_out))
+
+    def _bears(self, own: Sequence[Statement], worked_out: Given) -> bool:
+        if not self.understood:
+            return bears(self.source, own)
+        told = self.claim.how == "lookup" and answers_it(self.source, own)
+        return worked_out.bears or told or (self.claim.how in _SUMS and bears(self.source, own))
 
     @property
     def beside(self) -> Source:
@@ -174,6 +178,11 @@ def _is_understood(asked: Asked, answer: Value | None, *, looked_up: bool) -> bo
     if claim.how == "constraints":
         return _is_solved(asked)
     if answer is None:
+        return False
+    given = list(_conclusions(said, claim, None))
+    if given and not any(_alike(found, answer) and _measures_alike(found, answer) for found in given):
+        return False  # what an agent gave for it is of another kind than what was found
+    if not given and _WHO.search(claim.what.lower()) and answer.kind != "word":
         return False
     if not looked_up:
         lines = _lines(said, claim) if claim.how in _SUMS else []
@@ -256,6 +265,12 @@ def _conclusions(said: Sequence[Statement], claim: Claim, answer: Value | None) 
     for one in said:
         if one.role in AGENT_ROLES and (one.asserts or one.turn == first):
             yield from (found for found in one.values if answer is None or _alike(found, answer))
+
+
+def _measures_alike(one: Value, other: Value) -> bool:
+    """Say whether neither of two values is money and the other one a length or a weight."""
+    return not ({one.kind, other.kind} == {"money", "number"} and any(
+        each.kind == "number" and each.unit in {*lexicon.BASE, "m", "g", "l", "m2"} for each in (one, other)))  # fmt: skip
 
 
 def _alike(one: Value, other: Value) -> bool:

@@ -21,14 +21,20 @@ from functools import cache
 
 from firsthand.notes.clues import Puzzle, clue_of
 from firsthand.notes.determine import AGENT_ROLES
-from firsthand.notes.probe_amounts import PARTS, amounts_of, equal, unheld, with_tokens
+from firsthand.notes.direction import goes_the_same_way
+from firsthand.notes.probe_amounts import PARTS, amounts_of, equal, named_amounts, with_tokens
+from firsthand.notes.probe_match import unheld
 from firsthand.notes.probe_source import ANY_NAME, SAYS_AGAIN, Source, names_in, parts_of
 from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, same
 from firsthand.value import replace
 
+PAIR, LISTED_MIN = 2, 3
+"""Names of a relation; names from which on a sentence only lists who there is."""
 SHARED_MIN = 0.6
 """Share of a sentence's words that must stand in a note that has it, beside all of its names."""
+BEARING_WORDS_MIN = 2
+"""Words of facts that hold values from which on a sentence without any may be taken for a part of them."""
 COMMON_MAX = 12
 """Up to here a number stands in any text."""
 _compiled = cache(re.compile)
@@ -54,7 +60,7 @@ def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[St
     for place, one in enumerate(source.facts):
         if _bare(one.text) in verbatim:
             continue
-        if place in gone or not _is_said(one, said, puzzle):
+        if place in gone or not _is_said(one, said, puzzle, source):
             result.append(one)
     return result
 
@@ -67,11 +73,12 @@ def says_all(source: Source, own: Sequence[Statement]) -> bool:
 
 def bears(source: Source, own: Sequence[Statement]) -> bool:
     """Say whether statements say anything of what a claim stands on, or of what an agent answered."""
+    enough = BEARING_WORDS_MIN if any(one.values for one in source.facts) else 1
     for one in own:
         if one.form == "question":
             continue
-        words = _words(one)
-        if words & source.told:
+        words = _words(one) & source.told
+        if len(words) >= enough or words & source.answered or (words and (one.values or one.denied)):
             return True
         for found in (*one.values, *one.denied):
             if any(equal(found, other) for other in source.values) and _is_rare(found):
@@ -97,22 +104,22 @@ def takes_rejected(source: Source, own: Sequence[Statement]) -> bool:
 
 def _is_evidence(one: Statement, source: Source) -> bool:
     """Say whether a statement is no conclusion; what looks like one and gives no value of an answer is none."""
-    if one.asserts in SAYS_AGAIN - {"claim"} and one.values and one.polarity and one.role not in AGENT_ROLES:
-        kinds = {found.kind for found in source.answers}
-        return one.asserts == "confirmation" and not any(
-            found.kind in kinds and any(equal(found, other) for other in source.answers) for found in one.values
-        )
+    if one.asserts in {"conclusion", "confirmation"} and one.polarity and one.role not in AGENT_ROLES:
+        given = any(equal(found, other) for found in one.values for other in source.answers)
+        return bool(one.values) and not given and not _words(one) & source.answered
     return one.polarity and one.asserts not in SAYS_AGAIN and one.role not in AGENT_ROLES and one.form != "header"
 
 
-def _is_said(one: Statement, said: Sequence[Statement], puzzle: Puzzle) -> bool:
-    """Say whether a sentence without values stands among statements: its names together, its words, as it means it."""
-    if amounts_of(one, 0):
-        return True
+def _is_said(one: Statement, said: Sequence[Statement], puzzle: Puzzle, source: Source) -> bool:
+    """Say whether what a sentence says in words stands among statements: names together, words, as it means them."""
     people = set(puzzle.people)
     names = {name for name in _compiled(ANY_NAME).findall(one.text) if name in people}
+    amounts = [each.found for each in amounts_of(one, 0)]
+    own = [found for found in amounts if not any(equal(found, each) for each in source.asked_values)]
+    if own and not (source.is_verbal and names):
+        return True
     clue = clue_of(one.text, puzzle)
-    return any(_says(one, other, names, clue, puzzle) for other in said)
+    return any(_says(one, other, names, clue, puzzle, source) for other in said)
 
 
 def _known_names(said: Sequence[Statement], puzzle: Puzzle) -> set[str]:
@@ -124,26 +131,38 @@ def _known_names(said: Sequence[Statement], puzzle: Puzzle) -> set[str]:
     return {name for name in found if name.lower() not in small and not _compiled(_NOT).search(name.lower())}
 
 
-def _says(one: Statement, other: Statement, names: set[str], clue: object, puzzle: Puzzle) -> bool:
+def _says(
+    one: Statement, other: Statement, names: set[str], clue: object, puzzle: Puzzle, source: Source
+) -> bool:
     """Say whether one statement says what another one does."""
-    text = " ".join((*other.path, other.text))
+    text = " ".join((*other.path, *(cell.name for cell in other.cells), other.text))
     if any(name not in text for name in names):
         return False
-    low, mine = text.lower(), one.text.lower()
-    if (_compiled(_NOT).search(low) is None) != (_compiled(_NOT).search(mine) is None):
+    values = [found for found in (*one.values, *one.denied) if len(names) < PAIR]
+    there = (*other.values, *other.denied, *(each.found for each in named_amounts(other, 0)))
+    if any(not any(equal(found, each) for each in there) for found in values):
+        return False
+    if _negated(other.text) != _negated(one.text):
         return False
     theirs = clue_of(other.text, puzzle)
     if clue is not None and theirs is not None:
         return clue == theirs
-    rest = one.subject - subject_of(" ".join(names)) - PARTS.keys()
+    rest = one.subject - subject_of(" ".join((*names, *(found.text for found in values)))) - PARTS.keys()
     shared = rest & _words(other)
+    if len(names) >= PAIR:
+        listed = sum(name in text for name in puzzle.people) > len(names) and len(names) < LISTED_MIN
+        return not listed and goes_the_same_way(one.text, text, names, known=bool(shared))
     each = [subject_of(part) & rest for part in _compiled(_LISTED).split(one.text)]
-    if len(each) > 1 and any(part and not part & shared for part in each) and len(names) < 2:
+    own = rest - source.asked
+    if len(each) > 1 and any(part & own and not part & shared for part in each):
         return False  # one of several things is not there
-    if len(names) > 1:
-        mine_first, other_first = (sorted(names, key=each.find) for each in (one.text, text))
-        return mine_first == other_first or not shared
+    if names or values:
+        return len(shared & own) >= SHARED_MIN * len(own) or bool(shared & source.asked)
     return len(shared) >= SHARED_MIN * len(rest)
+
+
+def _negated(text: str) -> bool:
+    return _compiled(_NOT).search(text.lower()) is not None
 
 
 def _words(one: Statement) -> frozenset[str]:

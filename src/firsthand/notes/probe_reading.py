@@ -19,7 +19,8 @@ from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 
 from firsthand.notes import marks
-from firsthand.notes.determine import Known
+from firsthand.notes.admission import COUNTED, TALLIED, admits, around
+from firsthand.notes.determine import AGENT_ROLES, Known
 from firsthand.notes.statements import Message, Statement, statements
 from firsthand.pointer import find
 from firsthand.value import replace, value
@@ -31,47 +32,6 @@ SESSION_CHARACTERS_MAX = 400_000
 """Characters of a session that are read: numbers take most time, up to 30 us a character."""
 
 _compiled = cache(re.compile)
-_NUMBER = r"(\d{1,9}|no|none|zero|one|two|three|four|five|six|seven|eight|nine|ten)"
-_COUNTED = rf"\b{_NUMBER}\s?(?:/|of|out of)\s?(?:the |all |its )?{_NUMBER}\b"
-_TALLIED = (
-    r"(?:kept|items?|lines?|facts?|statements?|entries|rows?|shown|here|included|listed|fit|fits|messages|parts|clues"
-    r"|others|rest|see|remain\w*|things|products|articles|purchases|rules|records?|stored|saved)"
-)
-_WORDS = {
-    word: number
-    for number, word in enumerate(
-        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-    )
-}
-_WORDS |= {"no": 0, "none": 0}
-_LOSES = (
-    r"\b(?:not|never|n't|no longer|cannot be|could not be) (?:all |fully |wholly |been |be |all been |completely )?"
-    r"(?:kept|recorded|stored|saved|retained|preserved|noted|complete|included here|carried(?: over)?"
-    r"|written down|available"
-    r"|known(?: any ?more)?|in (?:this|the) note|part of this note|here)\b"
-    r"|\b(?:did(?: not|n't)|do(?:es)?(?: not|n't)|would not|could not|no room) (?:all )?(?:fit|for)\b"
-    r"|\b(?:was|were|is|are|been|got|have been|has been|had to be) (?:dropped|lost|omitted|cut(?: off"
-    r"| short)?|truncated|missing"
-    r"|gone|discarded for (?:lack of )?(?:space|room)|left out for (?:lack of )?(?:space|room)|forgotten"
-    r"|removed for (?:space|room))\b"
-    r"|\b(?:incomplete|truncated|excerpt|among others|and (?:some |several |\d+ )?(?:more"
-    r"|others)\b(?! than)|not exhaustive|partial (?:list|note|copy)|in part only"
-    r"|(?:only|just) (?:one|two|three|some|part|a part|an excerpt|\d+)\b[^.\n]{0,24}(?:kept|here|shown|fit"
-    r"|fits|survived|left)"
-    r"|no details|details (?:are )?(?:lost|missing)|(?:basis|source|details?|rest|reason|working"
-    r"|line items) (?:was |were |is |are )?(?:not kept|lost|missing|gone|dropped|unknown)"
-    r"|(?:has|have|needs?|must) to? ?be (?:looked up|checked|found|asked) again|look(?:ed)? up again|unknown)\b"
-    r"|\b(?:\d+|one|two|three|some|several|most|others?|rest|remainder|figures?|details?|items?|lines?|entry|entries"
-    r"|facts?|numbers?|statements?|clues?|parts?|basis|reasons?|values?)\b[^.\n;:]{0,24}\b(?:missing|omitted|left out"
-    r"|(?:were|was|been) (?:lost|dropped|cut)|not (?:kept|stored|recorded|saved|noted|included|copied|written down))\b"
-    r"|\[(?:cut|truncated|clipped|shortened|snipped?)\b|\b(?:note|text|list|memory|entry) (?:was|is|got|ran) too long\b"
-    r"|\[ ?(?:\.\.\.|\u2026) ?\]|\u2026|\.\.\.\s*(?:\)|\]|\Z)"
-)
-_REST = (
-    r"\b(?:the )?(?:rest|remainder|remaining|others?|other (?:one|two|three|four|five|six|\d+)"
-    r"|missing (?:ones?|lines?|items?|part)"
-    r"|earlier messages|full list|whole list|complete list|list in full|more)\b[^.\n]{0,48}?fh:"
-)
 _STRUCK = r"~~[^~\n]{1,400}~~"
 _FRAME = (
     r"\b(?:[iI]t was said|[tT]he facts (?:were|are)|[iI]n (?:the )?(?:user|customer)['\u2019]s (?:own )?words"
@@ -122,6 +82,12 @@ class Session:
         self.is_whole = len(self.messages) == len(messages)
         known = {str(one["pointer"]): str(one.get("content") or "") for one in self.messages if one.get("pointer")}
         self.expand = expand if expand is not None else known.get
+
+    @cached_property
+    def said(self) -> str:
+        """What others than the agent said."""
+        told = (one for one in self.messages if str(one.get("role")) not in AGENT_ROLES)
+        return "\n".join(str(one.get("content") or "") for one in told)
 
     @cached_property
     def known(self) -> Known:
@@ -183,7 +149,7 @@ def read(text: str, session: Session) -> Carried:
     behind = statements(found)
     last = said[-1].turn + 1 if said else 0
     joined = (*said, *(replace(one, turn=one.turn + last) for one in behind))
-    return Carried(text, said, behind, joined, admits(_without_repeats(text, session)), tuple(found))
+    return Carried(text, said, behind, joined, admits(_without_repeats(text, session), session.said), tuple(found))
 
 
 def _without_repeats(text: str, session: Session) -> str:
@@ -192,7 +158,10 @@ def _without_repeats(text: str, session: Session) -> str:
     def kept(match: re.Match[str]) -> str:
         return " " if any(match[1] in str(one.get("content") or "") for one in session.messages) else match[0]
 
-    return _compiled(_INNER_QUOTE).sub(kept, text)
+    lines = (line for line in _compiled(_INNER_QUOTE).sub(kept, text).split("\n"))
+    said = " ".join(str(one.get("content") or "") for one in session.messages)
+    return "\n".join(line for line in lines if _compiled(_ROLES).match(line.lower()) is None
+                     or line.partition(":")[2].strip() not in said)  # fmt: skip
 
 
 def _bare(text: str) -> str:
@@ -203,8 +172,8 @@ def _bare(text: str) -> str:
     if len(low) != len(text):  # a letter whose small form is longer: places would not fit
         return text
     at, parts = 0, []
-    for match in _compiled(_COUNTED).finditer(low):
-        if match.start() >= at and _compiled(rf"\b{_TALLIED}\b").search(_around(low, match)) is not None:
+    for match in _compiled(COUNTED).finditer(low):
+        if match.start() >= at and _compiled(rf"\b{TALLIED}\b").search(around(low, match)) is not None:
             start = max(low.rfind(sign, at, match.start()) for sign in ("\n", "[", "(", ". ", "; ")) + 1
             end = min((place for sign in "\n])" if (place := low.find(sign, match.end())) >= 0), default=len(low))
             stop = _compiled(r"[.;:](?=\s|\Z)").search(low, match.end(), end)
@@ -352,28 +321,3 @@ def _of_session(content: str, session: Session) -> list[tuple[int, int, Message]
         if said in content:
             found.append((place, 0, {"role": str(message.get("role", "")), "content": said}))
     return found
-
-
-# what a note says of its own completeness ------------------------------------------------------------
-
-
-def admits(text: str) -> bool:
-    """Say whether a note says that something it stands on is not in it."""
-    low = text.lower()
-    if _compiled(_REST).search(low) or _compiled(_LOSES).search(low):
-        return True
-    return any(_counts_some(low, match) for match in _compiled(_COUNTED).finditer(low))
-
-
-def _counts_some(low: str, match: re.Match[str]) -> bool:
-    """Say whether "2 of 4" counts what was kept, and is not all."""
-    kept, whole = (int(one) if one.isdigit() else _WORDS[one] for one in (match[1], match[2]))
-    bracketed = low[match.start() - 1 : match.start()] in {"(", "["}
-    last = bracketed and _compiled(r"[)\]][ .;]*(?=\n|\Z)").match(low, match.end()) is not None
-    return kept < whole and (last or _compiled(rf"\b{_TALLIED}\b").search(_around(low, match)) is not None)
-
-
-def _around(low: str, match: re.Match[str]) -> str:
-    """Give the words next to a match, on its line."""
-    line = low.rfind("\n", 0, match.start()) + 1
-    return low[max(line, match.start() - 16) : match.end() + 24].split("\n", maxsplit=1)[0]

@@ -24,6 +24,7 @@ from itertools import pairwise
 from firsthand.notes.claim import TOOL_ROLES
 from firsthand.notes.determine import AGENT_ROLES, is_said
 from firsthand.notes.probe_amounts import QUANTITY, with_tokens
+from firsthand.notes.relevance import relevant, wanted_of
 from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, read, same
 from firsthand.value import replace, value
@@ -37,7 +38,7 @@ ALIKE_MIN, ALIKE_CHARACTERS_MAX = 0.5, 200
 QUESTION_WORDS_MIN = 6
 """Words of a question from which on it holds facts, too, when nothing else does."""
 _compiled = cache(re.compile)
-_PART = r"[,;:]\s+(?:and\s+|but\s+)?"
+_PART = r"[,;:]\s+(?:and\s+|but\s+)?(?!\S+ (?:being|having|who|which|whose)\b)"
 _NAME = r"(?<![.!?]\s)(?<!\A)(?<!\n)\b[A-Z\u00c0-\u00de][^\W\d_]+"
 ANY_NAME = r"\b[A-Z\u00c0-\u00de][^\W\d_]+"
 ASKING = frozenset(
@@ -60,6 +61,8 @@ class Source:
         answers: those of the agent's answers alone.
         exact: the exact string that the claim asks for, when an agent's answer is one.
         turns: those that speak of the claim, by its words.
+        asked, asked_values: the claim's words and values.
+        is_verbal: an agent answered with words, and with no value that was not asked with.
         is_whole: there were no more facts than are looked for.
     """
 
@@ -71,6 +74,9 @@ class Source:
     answers: tuple[Value, ...]
     exact: Value | None
     turns: frozenset[int]
+    asked: frozenset[str] = frozenset()
+    asked_values: tuple[Value, ...] = ()
+    is_verbal: bool = False
     is_whole: bool = True
 
 
@@ -97,15 +103,18 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
     answers = [said[place] for turn in _answering(role, turns) for place in by_turn[turn]]
     asked_in = (said[place] for place in there if said[place].form == "question")
     about = asked.union(*(one.subject for one in (*answers, *asked_in))) - ASKING
-    worked_out = any(found.kind != "word" for one in answers for found in one.values)
+    worked_out = any(found.kind not in {"word", "date"} for one in answers for found in one.values)
     chosen = sorted({*_needed(said, affirmed, role, read(what), only_values=worked_out, about=about), *known})
     listings = _listings(said, chosen)
     chosen = [at for at in chosen if at not in listings]
     facts = _without_corrected([part for place in chosen for part in parts_of(said[place])])
+    facts = relevant(facts, wanted_of(what, ASKING, answers))
     questions = (said[place] for place in there if said[place].form == "question" and place not in chosen)
     asking = asked.union(ASKING, *(one.subject for one in questions))
     told = frozenset().union(*(one.subject for one in (*facts, *answers))) - asking
     values = tuple(found for one in (*facts, *answers) for found in one.values)
+    given = [found for one in answers for found in one.values]
+    told_by = [one for one in answers if one.subject & (told | asked)]
     return Source(
         tuple(facts[:FACTS_MAX]),
         rejected,
@@ -115,6 +124,9 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
         tuple(found for one in answers for found in one.values),
         _exact(facts, answers),
         frozenset(spoken),
+        asked,
+        read(what),
+        bool(told_by) and all(any(same(found, each) for each in read(what)) for found in given),
         is_whole=len(facts) <= FACTS_MAX,
     )
 

@@ -196,7 +196,7 @@ _SENTENCE_END = r"(?<![.!?])[.!?]+[\"')\]\u201d]*(?=\s)|[\u3002\uff01\uff1f\uff1
 _NO_END = (
     r"(?:\b(?:e\.g|i\.e|etc|approx|no|nr|rs|dr|mr|mrs|ms|st|vs|ca|kr|st\u00fcck|z\.b|\u0448\u0442"
     r"|\u0440\u0443\u0431|ca|incl|excl|a\.m"
-    r"|p\.m|jan|feb|aug|sept?|oct|nov|dec)|(?<!\d)(?<!\d )\b[a-z])\.\Z"
+    r"|p\.m|jan|feb|aug|sept?|oct|nov|dec)|(?<!\d)(?<!\d )(?<!['\u2019])\b[a-z])\.\Z"
 )
 _ARTICLE = r"\W*(?:and |und |et |y )?(?:an?|one|eine?n?|une?|una) "
 _SEPARATOR = (

@@ -28,6 +28,7 @@ _SLASHED = r"(\d\d?)/(\d\d?)/(\d{4}|\d\d)(?![\d/]\d)"
 _FAR_DATE = r"(?:(\d{4})\s?[\u5e74\ub144]\s?)?(\d\d?)\s?[\u6708\uc6d4]\s?(\d\d?)\s?[\u65e5\u53f7\u865f\uc77c]"
 _HALF = r"(?:\s?([ap])(?:\.\s?m\.|m\b))"
 _CLOCK = rf"(\d\d?):(\d\d)(?::(\d\d)(?:\.\d+)?)?(?![\d:]){_HALF}?"
+_STOPPED = r"(?:(\d\d?):)?(\d\d?):(\d\d\.\d{1,6})(?![\d:])"
 _HOUR = rf"(\d\d?)(?:\.(\d\d))?(?:{_HALF}|\s?uhr\b(?:\s(\d\d)\b)?)"
 _AFTER_HOUR = "[\u70b9\u9ede\u65f6\u6642\uc2dc]"
 _FAR_CLOCK = (
@@ -106,6 +107,10 @@ def _date(years: int, month: int, day: int, end: int) -> Told | None:
 def time_at(low: str, start: int) -> Told | None:
     """Read the time of day, or the 1h30, that begins at a digit; None when none does."""
     before = low[start - 1 : start]
+    match = _compiled(_STOPPED).match(low, start) if before not in {":", "."} else None
+    if match is not None:
+        hours = int(match[1] or 0) * 3600
+        return Told("duration", hours + int(match[2]) * 60 + Fraction(match[3]), "", match.end())
     match = _compiled(_CLOCK).match(low, start) if before != ":" else None
     if match is not None and match[4] is None and _compiled(r"\s?(?:h|hrs?|hours?|std)\b").match(low, match.end()):
         return Told("duration", Fraction(int(match[1]) * 3600 + int(match[2]) * 60), "", match.end())

@@ -121,10 +121,18 @@ _EXACT = (
     r"|(?<![\w.,-])(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,64}(?!\w)"
     r"|(?<![\w.,/])v?(?!\d{1,2}\.\d{1,2}\.(?:\d{4}|\d\d)(?!\d))(?!\d{1,3}(?:\.\d{3})+(?!\d))\d+\.\d+\.\d+(?:[.-]\w+)*"
     r"|(?<![\w.,])v\d+(?:\.\d+)+(?!\w)"
-    rf"|(?<![\w-])(?!(?:{_LIKE_MONEY})\d)[a-z_][^\W\d]*(?:-[^\W\d]+)*-?\d\w*(?:[-.]\w+)*"
+    rf"|(?<![\w-])(?!(?:{_LIKE_MONEY})\d+(?:[.,]\d+)*(?!\w))(?!(?:[cmk]?m|ft)[23]\b)[a-z_][^\W\d]*(?:-[^\W\d]+)*-?\d\w*(?:[-.]\w+)*"
     r"|(?<![\w.,-])\d+[a-z_]{2,}\d\w*(?:-\w+)*"
     r"|\+\d{1,3}(?:[ /-]?\(?\d{2,}\)?){2,6}(?!\w)"
 )
+_DEGREES = r"\s?(?:\u00b0\s?[CF]?|[Dd]egrees?(?: [Cc]elsius| [Ff]ahrenheit| [CF]\b| centigrade)?|C(?!\w))(?!\w)"
+_SQUARED = (
+    r"\s?(?:(?P<short>km|cm|mm|m|ft|in|mi)(?P<power>\u00b2|\u00b3|\^?[23])(?![\w])"
+    r"|(?:sq(?:uare)?\.?|(?P<cube>cubic))[ -]?(?P<word>m|metres?|meters?|cm|centimet(?:re|er)s?|km|kilomet(?:re|er)s?"
+    r"|f(?:ee|oo)?t|miles?|inch(?:es)?)\b)"
+)
+_SIDES = r"\s?(?:x|\u00d7|by)\s?\d+(?:[.,]\d+)?(?:\s?(?:x|\u00d7|by)\s?\d+(?:[.,]\d+)?)?\s?(?P<unit>[a-z]+)\b"
+_LENGTHS = frozenset({"m", "cm", "mm", "km", "in", "ft", "px"})
 _AN_HOUR = r"(half|quarter of)? ?an? (hour|minute|dozen|kilo|litre|liter)\b( and a half\b)?"
 _NOT_ONE_AFTER = frozenset(
     ["of", "day", "could", "that", "who", "is", "or", "another", "thing", "by", "can", "has", "was", "at"]
@@ -217,6 +225,8 @@ class _Reader:
             return self._after_sign(start, start + 1, lexicon.CURRENCY_SIGNS[first])
         if first in {"-", "+"}:
             return self._signed(start, negative=first == "-")
+        if first == ".":
+            return self._of_point(start)
         if first in lexicon.CHINESE_DIGITS or first in lexicon.CHINESE_SCALES:
             return self._far(start, word)
         if first in lexicon.FRACTIONS:
@@ -242,6 +252,8 @@ class _Reader:
             return self._made("date", lexicon.DAYS_FROM_NOW[token], "relative", start, end)
         if token in lexicon.TIMES_NAMED:
             return self._made("time", lexicon.TIMES_NAMED[token], "", start, end)
+        if token == "minus":
+            return self._below_zero(start, token)
         if token in {"half", "quarter", "an", "a", "halb", "viertel", "kurz"} or is_number_word(token):
             past = times.past_at(self.low, start)
             return self._told(start, past) or self._an_hour(start) or self._spelled(start, token)
@@ -263,6 +275,25 @@ class _Reader:
         return _compiled(rf".*(?:\b(?:{_LIKE_MONEY})|\dt|[{_FAR}]|[{_MARKS}])\Z").match(before) is not None
 
     # numbers ----------------------------------------------------------------------------------------
+
+    def _of_point(self, start: int) -> Value | None:
+        """Read a number that begins with its decimal point: ".8 kg"."""
+        before = self.low[start - 1 : start] if start else ""
+        match = _compiled(r"\.\d{1,9}(?![\d.])").match(self.low, start)
+        if match is None or before.isalnum() or before in {")", "]", ".", "/", "_"}:
+            return None
+        return self._measured(Amount(Fraction(f"0{match.group()}"), start, match.end()))
+
+    def _below_zero(self, start: int, word: str) -> Value | None:
+        """Read a number whose sign is a word: "minus ten"; behind another number it is an operation."""
+        at = start + len(word) + 1
+        if self.low[at - 1 : at] != " " or _compiled(r"\d[^\W\d_%]{0,3} \Z").search(self.low[max(0, start - 8) : start]):
+            return None
+        following = _compiled(r"\d+|[^\W\d_]+").match(self.low, at)
+        found = self._at(at, following.group()) if following is not None else None
+        if found is None or found.amount is None or found.kind not in {"number", "money", "percent"}:
+            return None
+        return replace(found, amount=-found.amount, start=start, text=self.text[start : found.end])
 
     def _an_hour(self, start: int) -> Value | None:
         match = _compiled(_AN_HOUR).match(self.low, start)
@@ -367,7 +398,8 @@ class _Reader:
     def _measured(self, number: Amount) -> Value:
         """Read what a number measures by what stands behind it."""
         start, end, amount = number.start, number.end, number.amount
-        if not number.spelled and end - start > 1 and self._is_code(number):
+        minutes = _compiled(r"\s?(?:min|m|sec|s)").match(self.low, end) if end - start == 2 else None
+        if not number.spelled and end - start > 1 and minutes is None and self._is_code(number):
             return Value("word", None, "", self.text[start:end], start, end)
         sign = _compiled(rf"\s?([{_SIGNS}\u00a2%])(?![\s]?\d)|\s?([{_SIGNS}])(\d\d)(?!\d)").match(self.low, end)
         if sign is not None:
@@ -378,10 +410,31 @@ class _Reader:
                 return self._made("money", amount / 100, "USD", start, sign.end())
             amount += Fraction(int(sign[3] or 0), 100)
             return self._made("money", amount, lexicon.CURRENCY_SIGNS[mark], start, sign.end())
+        special = self._of_degrees_or_area(number)
+        if special is not None:
+            return special
         word = _compiled(rf"([\s-]?)([{_FAR}]|(?:[^\W\d_{_FAR}]|[{_MARKS}])+)(?![\d])\.?").match(self.low, end)
         if word is None:
             return self._made("number", amount, "", start, end)
         return self._worded(number, word[2], word.end(2), attached=not word[1])
+
+    def _of_degrees_or_area(self, number: Amount) -> Value | None:
+        """Read a number of degrees, of an area or a volume, and the first side of "300 x 240 cm"."""
+        start, end, amount = number.start, number.end, number.amount
+        degrees = _compiled(_DEGREES).match(self.text, end)
+        if degrees is not None:
+            unit = "deg F" if "F" in degrees.group() or "fahrenheit" in degrees.group().lower() else "deg"
+            return self._made("number", amount, unit, start, degrees.end())
+        squared = _compiled(_SQUARED).match(self.low, end)
+        if squared is not None:
+            length = lexicon.UNITS.get(squared["word"] or squared["short"], "")
+            power = "3" if squared["cube"] or squared["power"] in {"\u00b3", "3", "^3"} else "2"
+            if f"{length}{power}" in lexicon.BASE or f"{length}{power}" in {"m2", "m3"}:
+                return self._made("number", amount, f"{length}{power}", start, squared.end())
+        sides = _compiled(_SIDES).match(self.low, end)
+        if sides is not None and lexicon.UNITS.get(sides["unit"]) in _LENGTHS:
+            return self._made("number", amount, lexicon.UNITS[sides["unit"]], start, end)
+        return None
 
     def _worded(self, number: Amount, word: str, stop: int, *, attached: bool) -> Value:
         """Read what a number measures when a word stands behind it."""

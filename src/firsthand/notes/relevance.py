@@ -1,0 +1,335 @@
+r"""Chooses, of what was said where a claim was asked, what the claim can depend on.
+
+    "the timeout in section cache"   [db] timeout = 61, [cache] timeout = 20: the second alone
+    "the hours that Wen works"       rows of Wen and of Noor: those of Wen
+    "what Dilan pays of the rent"    everybody's room: a share is worked out of all
+
+Things of one list are told apart by the words and values that the claim has in common with some of
+them and not with all; a claim that compares or shares out is about all of them. What shares no word with
+the claim, nor with anything that does, is about something else.
+
+The invariant: of a list in which nothing answers to the claim's words, nothing is left out.
+
+It does not know how the claim follows from what is left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from firsthand.notes.claim import TOOL_ROLES
+from firsthand.notes.probe_amounts import equal
+from firsthand.notes.statements import Named, Statement, subject_of
+from firsthand.notes.values import Value, read
+from firsthand.value import replace, value
+
+PREFIX_MIN, SHORT_MIN = 5, 3
+"""Letters at their beginning by which two words are of one family; letters from which on one may be short for the other."""
+LISTED_MIN = 2
+"""Things from which on they are a list."""
+ALIKE_MIN = 0.5
+"""Share of their other words that two sentences of one list have in common."""
+TITLE_WORDS_MAX = 4
+_compiled = cache(re.compile)
+_OF_ALL = (
+    r"\b(?:shares?|parts?|portions?|percent\w*|per cent|proportions?|fractions?|ratios?|compar\w+|than|relative|rank\w*|place"
+    r"|between|differences?|differ|more|fewer|less|each|everyone|everybody|all|both|most|least|best|worst|first|last|next"
+    r"|average|mean|median|order|split|divided?|left|remaining|whole|total|versus|vs|longest|other|others|together"
+    r"|[a-z]{2,}(?<!inter)(?<!for)est)\b"
+)
+_GENERIC = frozenset(
+    subject_of("section key field value entry row setting number column line option parameter name level page chapter")
+)
+_TEMPORAL = (
+    r"\b(?:when|days?|dates?|weeks?|months?|years?|how long|time|hours?|until|since|before|after|deadline|due|period"
+    r"|nights?|weekdays?|morning|evening|today|tomorrow|duration|length|old|age|birthday|anniversary|born)\b"
+)
+_NAME = r"\b[A-Z\u00c0-\u00de][^\W\d_]+"
+_PAIR = r"(?:(?<=\s)|\A)[A-Z][\w/]*\s+(?=\S*\d)"
+
+
+@value
+class Wanted:
+    """What a claim asks for: its words, its values, and what was answered."""
+
+    what: str
+    words: frozenset[str]
+    values: tuple[Value, ...]
+    answers: tuple[Statement, ...]
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether all things of a list matter: it compares, shares out, or takes them together."""
+        return _compiled(_OF_ALL).search(self.what.lower()) is not None
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of value that were given for it."""
+        return frozenset(found.kind for one in self.answers for found in one.values)
+
+
+def wanted_of(what: str, asking: frozenset[str], answers: Sequence[Statement]) -> Wanted:
+    """Read a claim.
+
+    Args:
+        asking: words that only ask.
+    """
+    plain = _compiled(r"\([^()]*\)").sub(" ", what)
+    return Wanted(what, subject_of(plain) - asking, read(plain), tuple(answers))
+
+
+def relevant(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
+    """Leave out of facts what the claim cannot depend on."""
+    parts = [part for one in facts for part in _pairs(one)]
+    parts = _without_titles(parts, wanted)
+    for chosen in (_of_sections, _of_lists):
+        parts = chosen(parts, wanted)
+    parts = [_columns(one, wanted, parts) for one in parts]
+    parts = _without_strangers([_without_dates(one, parts, wanted) for one in parts], wanted)
+    return _linked(parts, wanted)
+
+
+# what a claim has in common with a thing --------------------------------------------------------------
+
+
+def _words(one: Statement) -> frozenset[str]:
+    return one.subject | subject_of(" ".join(cell.name for cell in one.cells).replace("_", " "))
+
+
+def _above(one: Statement) -> frozenset[str]:
+    return subject_of(" ".join(one.path).replace("_", " "))
+
+
+def kin(word: str, other: str) -> bool:
+    """Say whether two words are of one family, or one is short for the other: object, objection; Lis, Lisbon."""
+    short, long = sorted((word, other), key=len)
+    if word == other or (len(short) >= PREFIX_MIN and long.startswith(short[:PREFIX_MIN])):
+        return True
+    return len(short) >= SHORT_MIN and long.startswith(short) and len(long) - len(short) <= len(short) + SHORT_MIN
+
+
+def _matched(one: Statement, wanted: Wanted, *, above: bool = True) -> frozenset[str]:
+    """Give the words and values of a claim that a thing has."""
+    words = _words(one) | (_above(one) if above else frozenset())
+    found = {word for word in wanted.words if any(kin(word, other) for other in words)}
+    return frozenset(found)
+
+
+def _valued(one: Statement, wanted: Wanted) -> frozenset[str]:
+    """Give the values of a claim that a thing has, or its names."""
+    values = (*one.values, *read(" ".join((*one.path, *(cell.name for cell in one.cells)))))
+    return frozenset(each.text.lower() for each in wanted.values if any(equal(each, other) for other in values))
+
+
+# titles, sections, lists ----------------------------------------------------------------------------------
+
+
+def _without_titles(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
+    """Leave out the first line of a message that stands above others and is of another make than all of them."""
+    by_turn: dict[int, list[Statement]] = defaultdict(list)
+    for one in facts:
+        by_turn[one.turn].append(one)
+    gone = {id(some[0]) for some in by_turn.values() if len(some) > LISTED_MIN and _is_title(some, wanted)}
+    gone |= {id(one) for one in facts if one.form == "heading" and len(facts) > 1}
+    return [one for one in facts if id(one) not in gone]
+
+
+def _is_title(some: Sequence[Statement], wanted: Wanted) -> bool:
+    first, rest = some[0], some[1:]
+    if len(first.text.split()) > TITLE_WORDS_MAX or first.form in {"row", "field", "clause"} or first.cells:
+        return False
+    kinds = {found.kind for found in first.values}
+    if any({found.kind for found in one.values} == kinds for one in rest) or kinds & wanted.kinds - {"word"}:
+        return False
+    return kinds <= {"word", "date"} or (first.role in TOOL_ROLES and kinds <= {"word", "date", "number"} and not any(
+        "number" in {found.kind for found in one.values} for one in rest))  # fmt: skip
+
+
+def _of_sections(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
+    """Keep of fields below several headings those below the one that the claim names."""
+    result = list(facts)
+    for turn in {one.turn for one in facts if one.path}:
+        there = [one for one in facts if one.turn == turn and one.path]
+        sections = {one.path for one in there}
+        if len(sections) < LISTED_MIN or wanted.is_of_all:
+            continue
+        names = {path: {word for word in wanted.words for other in subject_of(" ".join(path).replace("_", " "))
+                        if kin(word, other)} for path in sections}  # fmt: skip
+        common = frozenset.intersection(*map(frozenset, names.values()))
+        named = {path for path, words in names.items() if words - common}
+        if named and len(named) < len(sections):
+            gone = {id(one) for one in there if one.path not in named}
+            result = [one for one in result if id(one) not in gone]
+    return result
+
+
+def _of_lists(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
+    """Keep of each list the things that have most of what the claim has in common with some of them only."""
+    gone: set[int] = set()
+    for some in _lists(facts):
+        matched = {id(one): _matched(one, wanted) for one in some}
+        if wanted.is_of_all and not _is_looked_up(some, matched, wanted):
+            continue
+        left = _best(some, matched)
+        left = _best(left, {id(one): _valued(one, wanted) for one in left})
+        gone |= {id(one) for one in some} - {id(one) for one in left}
+    return [one for one in facts if id(one) not in gone]
+
+
+def _best(some: Sequence[Statement], matched: dict[int, frozenset[str]]) -> list[Statement]:
+    """Keep of some things those with most of what is not common to all of them; all where none has any."""
+    common = frozenset.intersection(*matched.values())
+    scores = {place: len(words - common) for place, words in matched.items()}
+    best = max(scores.values())
+    return [one for one in some if not best or scores[id(one)] == best]
+
+
+def _is_looked_up(some: Sequence[Statement], matched: dict[int, frozenset[str]], wanted: Wanted) -> bool:
+    """Say whether one thing of a list has all that the claim is about."""
+    telling = wanted.words - _GENERIC - subject_of("total whole last first next left place order")
+    return bool(telling) and sum(telling <= matched[id(one)] for one in some) == 1
+
+
+def _lists(facts: Sequence[Statement]) -> list[list[Statement]]:
+    """Group facts into lists: lines of a tool's result, rows of a table, fields of one name, sentences of one make."""
+    groups: list[list[Statement]] = []
+    for one in facts:
+        for group in groups:
+            if _is_alike(group[0], one):
+                group.append(one)
+                break
+        else:
+            groups.append([one])
+    return [group for group in groups if len(group) >= LISTED_MIN]
+
+
+def _is_alike(one: Statement, other: Statement) -> bool:
+    """Say whether two facts are of one list."""
+    if one.form == "question" or other.form == "question":
+        return False
+    first, second = [cell.name for cell in one.cells], [cell.name for cell in other.cells]
+    if any(first) or any(second):
+        return one.turn == other.turn and first == second and (len(first) > 1 or one.form == "row" or
+                                                               one.path != other.path)  # fmt: skip
+    kinds, others = ([found.kind for found in each.values] for each in (one, other))
+    if one.role in TOOL_ROLES and one.turn == other.turn:
+        return kinds[:1] == others[:1]
+    if kinds != others or one.role in TOOL_ROLES or other.role in TOOL_ROLES:
+        return False
+    mine, theirs = _plain(one), _plain(other)
+    union = mine | theirs
+    return one.turn == other.turn and (len(mine & theirs) >= ALIKE_MIN * len(union) if union else True)
+
+
+def _plain(one: Statement) -> frozenset[str]:
+    """Give the words of a sentence that are no names, however common: they make its form."""
+    bare = _compiled(_NAME).sub(" ", one.text[:1].lower() + one.text[1:])
+    return frozenset(_compiled(r"[^\W\d_]+").findall(bare.lower()))
+
+
+# parts of a thing ----------------------------------------------------------------------------------------
+
+
+def _pairs(one: Statement) -> list[Statement]:
+    """Cut a line of a tool in which each value has a name of its own before it: "FRA 10:00 LIS 13:10"."""
+    if one.role not in TOOL_ROLES or one.cells or len(one.values) < LISTED_MIN:
+        return [one]
+    starts = [match.start() for match in _compiled(_PAIR).finditer(one.text)]
+    kinds = Counter(found.kind for found in one.values)
+    if len(starts) < LISTED_MIN or max(kinds.values()) < LISTED_MIN:
+        return [one]
+    places = list(zip(starts, [*starts[1:], len(one.text)], strict=True))
+    return [
+        replace(
+            one, text=one.text[low:high].rstrip(), start=one.start + low, end=one.start + high,
+            values=tuple(found for found in one.values if one.start + low <= found.start < one.start + high),
+        )
+        for low, high in places
+    ]  # fmt: skip
+
+
+def _columns(one: Statement, wanted: Wanted, facts: Sequence[Statement]) -> Statement:
+    """Keep of a row its first cell and the one of the column that the claim names."""
+    named = [cell for cell in one.cells if cell.name]
+    if one.form != "row" or len(named) < LISTED_MIN or len(one.cells) < LISTED_MIN + 1 or wanted.is_of_all:
+        return one
+    first = one.cells[0]
+    hits = [cell for cell in one.cells[1:] if _names(cell, wanted)]
+    if len(hits) != 1 or not (_matched(_of_cells(one, (first,)), wanted, above=False) or len(facts) == 1):
+        return one
+    return _of_cells(one, (first, hits[0]))
+
+
+def _names(cell: Named, wanted: Wanted) -> bool:
+    """Say whether a claim has the name of a column."""
+    words = subject_of(cell.name.replace("_", " "))
+    if any(kin(word, other) for word in wanted.words for other in words):
+        return True
+    return any(equal(each, other) for each in wanted.values for other in read(cell.name))
+
+
+def _of_cells(one: Statement, cells: tuple[Named, ...]) -> Statement:
+    values = tuple(found for cell in cells for found in cell.values)
+    text = " ".join(cell.text for cell in cells)
+    return replace(one, text=text, cells=cells, values=values)
+
+
+def _without_dates(one: Statement, facts: Sequence[Statement], wanted: Wanted) -> Statement:
+    """Leave out the weekday beside a date, and a date that only says when, where nothing asks for that."""
+    dates = [found for found in one.values if found.kind == "date"]
+    whole = any(found.unit in {"", "MM-DD"} for found in dates)
+    gone = [found for found in dates if whole and found.unit == "weekday"]
+    others = [found for found in one.values if found.kind in {"number", "money", "percent", "duration"}]
+    asks = "date" in wanted.kinds or any(found.kind == "date" for found in wanted.values)
+    asks = asks or _compiled(_TEMPORAL).search(wanted.what.lower()) is not None
+    dated = sum(any(found.kind == "date" for found in each.values) for each in facts)
+    if dates and others and not asks and dated * 2 < len(facts) + 1 and wanted.kinds:
+        gone = dates
+    return replace(one, values=tuple(found for found in one.values if found not in gone)) if gone else one
+
+
+def _without_strangers(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
+    """Leave out of what tools gave the values whose kind the others of their list have not, and bare identifiers."""
+    result = {id(one): one for one in facts}
+    for some in _lists(facts):
+        kinds = [frozenset(found.kind for found in one.values) for one in some]
+        common = frozenset.intersection(*kinds)
+        if some[0].role in TOOL_ROLES and common:
+            for one in some:
+                kept = tuple(found for found in one.values if found.kind in common or found.kind in wanted.kinds)
+                result[id(one)] = replace(one, values=kept)
+    listed = {id(one) for some in _lists(facts) for one in some}
+    if wanted.kinds and "word" not in wanted.kinds:
+        for one in facts:
+            kept = tuple(found for found in one.values if found.kind != "word")
+            if id(one) not in listed and kept and len(kept) < len(one.values):
+                result[id(one)] = replace(one, values=kept)
+    return list(result.values())
+
+
+def _linked(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
+    """Leave out sentences without values that share no word with the claim nor with anything that does."""
+    words = {id(one): _words(one) | _above(one) for one in facts}
+    reached = set(wanted.words).union(*(words[id(one)] for one in facts if one.values))
+    left = [one for one in facts if not one.values]
+    if not wanted.words or not any(_shares(words[id(one)], reached) for one in left):
+        return list(facts)
+    linked: set[int] = set()
+    more = True
+    while more:
+        more = False
+        for one in left:
+            if id(one) not in linked and _shares(words[id(one)], reached):
+                linked.add(id(one))
+                reached |= words[id(one)]
+                more = True
+    return [one for one in facts if one.values or id(one) in linked]
+
+
+def _shares(words: Iterable[str], reached: set[str]) -> bool:
+    return any(word in reached or any(kin(word, other) for other in reached) for word in words)
+
+
