@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from firsthand.answer import Query, Scope
 from firsthand.consolidate import trials
 from firsthand.consolidate.recalls import (
+    SHARED_MIN,
     Counts,
     Judged,
     Pattern,
@@ -33,6 +34,7 @@ from firsthand.consolidate.recalls import (
     strings_of,
 )
 from firsthand.consolidate.trials import HELD_OUT, TUNING, Change, Interval, Pair, Question, Trial
+from firsthand.errors import PointerError
 from firsthand.event import IdMaker
 from firsthand.lifecycle.recall_bench import Bench, mined_of, questions_of
 from firsthand.lifecycle.recalls_log import Followed, recalls_of
@@ -187,7 +189,20 @@ class _Review:
                 sign = f"asked again as {again.recalled.asked!r:.60}, it was found"
                 yield missed(judged, again.right, again.strings, sign)
             else:
-                yield self._came_up(one) or judged
+                yield self._opened(one) or self._came_up(one) or judged
+
+    def _opened(self, one: Followed) -> Judged | None:
+        """See whether the agent opened or cited something about the same that was not shown; None if not."""
+        told = one.judged.recalled
+        found = []
+        for address in sorted(one.work.named - set(told.shown)):
+            try:
+                event = self._memory.event(address)
+            except PointerError:  # a pointer that nothing answers to proves nothing
+                continue
+            if event.position < told.position and event.is_searchable and is_about(told.asked, event.text, 1):
+                found.append(address)
+        return missed(one.judged, found, (), f"the agent opened or cited {found[0]} afterwards") if found else None
 
     def _came_up(self, one: Followed) -> Judged | None:
         """See whether an exact string that came up afterwards stood in an earlier event about the same; None if not."""
