@@ -7,7 +7,6 @@ import shlex
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from firsthand import (
     Agent,
@@ -24,17 +23,18 @@ from firsthand import (
     sleep,
     sleeps,
 )
+from firsthand.doors.asking import Models, models
 from firsthand.doors.display import clock, shown
 from firsthand.doors.exits import DONE, NOTHING_FOUND, STORE_FAILED
 from firsthand.doors.output import Output
 from firsthand.doors.sleeping_process import NICE, command
 from firsthand.doors.stores import to_read, to_write
-from firsthand.llm import LocalModel, Model, OpenAICompatible
 from firsthand.value import asdict
 
 REPLY_TOKENS_MAX = 1_000
 """Of what a model adds to one summary."""
-_LOCAL = "local"
+QUIET_SECONDS = 900.0
+SECONDS_MIN = 0.001
 
 
 def sleep_(chosen: argparse.Namespace, out: Output) -> int:
@@ -45,8 +45,8 @@ def sleep_(chosen: argparse.Namespace, out: Output) -> int:
         return _show(chosen, out)
     by = time.monotonic() + chosen.seconds
     done: list[Slept] = []
-    with to_write(chosen, create=False) as memory:
-        refine = _refiner(chosen, memory)
+    with to_write(chosen, create=False) as memory, models(chosen, out, chosen.model) as asked:
+        refine = _refiner(chosen, memory, asked)
         for one in _agents(memory, chosen):
             out.progress(partial(shown, f"{one.name} sleeps"))
             left = by - time.monotonic()
@@ -55,10 +55,10 @@ def sleep_(chosen: argparse.Namespace, out: Output) -> int:
                     f"firsthand: the time was up; {shown(one.name)} and those behind it are left for the next time"
                 )
                 break
-            more: dict[str, Any] = {"quiet_seconds": 0.0} if chosen.ended else {}
             done.append(sleep(
-                memory, one, seconds_max=max(left, 0.001), refine=refine, cwd=_project(chosen),
-                consolidate=True if chosen.consolidate else None, **more,
+                memory, one, seconds_max=max(left, SECONDS_MIN), refine=refine, cwd=_project(chosen),
+                quiet_seconds=0.0 if chosen.ended else QUIET_SECONDS,
+                consolidate=True if chosen.consolidate else None,
             ))  # fmt: skip
             _say(done[-1], out)
     if not done:
@@ -133,24 +133,9 @@ def _project(chosen: argparse.Namespace) -> str:
     return str(Path(chosen.project).absolute() if chosen.project else Path.cwd())
 
 
-def _refiner(chosen: argparse.Namespace, memory: Memory) -> Refiner | None:
-    """Give who asks the model that was named, within what a day may cost; None when none was."""
-    if not chosen.model:
+def _refiner(chosen: argparse.Namespace, memory: Memory, asked: Models | None) -> Refiner | None:
+    """Give who asks the model that was named, within the caps of the command and of a day; None when none was."""
+    if asked is None:
         return None
-    model = _model(chosen.model)
-
-    def ask(prompt: str) -> str:
-        return model.complete([{"role": "user", "content": prompt}], max_tokens=REPLY_TOKENS_MAX).text
-
-    return Refiner(ask, memory.path, calls_max=chosen.calls, tokens_max=chosen.tokens)
-
-
-def _model(name: str) -> Model:
-    if name == _LOCAL or name.startswith(f"{_LOCAL}:"):
-        return LocalModel(name.removeprefix(_LOCAL).removeprefix(":") or None)
-    url, _, named = name.partition("#")
-    if not named or not url.startswith(("http://", "https://")):
-        raise InvalidArgument(
-            f"a model is local, local:FILE, or URL#NAME such as http://localhost:8080/v1#qwen; got {name!r:.120}"
-        )
-    return OpenAICompatible(url, named, environment.model_key())
+    one = asked.named(chosen.model)
+    return Refiner(lambda prompt: str(one.complete(prompt, tokens_max=REPLY_TOKENS_MAX)), memory.path)

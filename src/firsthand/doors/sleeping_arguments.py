@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from firsthand.doors.argument_values import decimal, number
+from firsthand.doors import asking_arguments
+from firsthand.doors.argument_values import decimal
 
 
 def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
@@ -20,7 +21,7 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         firsthand sleep --show                     the page of the last sleep
         firsthand switch sleep on                  every day, when the daemon is idle; "sleep_at" says from when on
         firsthand sleep --timer 03:30              a line for a crontab, where there is no daemon
-        firsthand sleep --model http://localhost:8080/v1#qwen --calls 5 --tokens 20000
+        firsthand sleep --model http://localhost:8080/v1#qwen --calls-max 5 --tokens-max 20000
         """,
     )  # fmt: skip
     whose = one.add_mutually_exclusive_group()
@@ -39,10 +40,7 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         "--model", default="", metavar="MODEL",
         help="add a model's lines to summaries, checked on the log: URL#NAME or local; default: no model is asked",
     )  # fmt: skip
-    one.add_argument("--calls", type=number(1), default=20, metavar="N", help="of a model in a day, default 20")
-    one.add_argument(
-        "--tokens", type=number(1), default=100_000, metavar="N", help="of a model in a day, default 100000"
-    )
+    asking_arguments.add(one)
     what = one.add_mutually_exclusive_group()
     what.add_argument("--show", action="store_true", help="only show the page of the last sleep")
     what.add_argument(

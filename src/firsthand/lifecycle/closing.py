@@ -25,7 +25,7 @@ from firsthand.errors import FirsthandError, InvalidArgument, StoreError
 from firsthand.event import INJECTED, Draft, Event, Kind, Trust
 from firsthand.lifecycle import files
 from firsthand.lifecycle.episode import Episode, Line, Section, Written, written
-from firsthand.lifecycle.episodes import CHECK, episodes, file_of, from_event, remove_ours
+from firsthand.lifecycle.episodes import CHECK, NOT_CHECKED, episodes, file_of, from_event, remove_ours
 from firsthand.lifecycle.extract import TELLING, Extract, extract
 from firsthand.lifecycle.naming import Word, distinctive, slug_of, topic_of
 from firsthand.moment import Moment
@@ -152,7 +152,8 @@ def due(agent: Agent, *, quiet_seconds: float = QUIET_SECONDS, now: Moment | Non
     A session below another one of the agent's, such as a subagent's, is told with that one.
     """
     at = now or moment.now()
-    through = {one.session: one.through for one in episodes(agent)}
+    # An episode that was not looked for is one whose closing was cut short: closing again writes what is missing.
+    through = {one.session: one.through for one in episodes(agent) if one.stage != NOT_CHECKED}
     own = set(agent.sessions())
     found: list[tuple[int, str]] = []
     for info in agent.memory.sessions():

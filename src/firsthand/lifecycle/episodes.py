@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 CHECK = "episode check"
 """The fact ``type`` in the meta of an event that says whether an episode was found after it was written."""
 
+NOT_CHECKED = "not checked"
+"""The stage of an episode that nobody has looked for yet: its closing was cut short."""
+
 
 def episodes(agent: Agent) -> tuple[Episode, ...]:
     """Give the episodes of an agent, the newest version of each session's, oldest first."""
@@ -43,7 +46,7 @@ def from_event(agent: Agent, event: Event, checks: Mapping[str, str] | None = No
     if not isinstance(name, str) or not isinstance(session, str) or not isinstance(through, int):
         return None
     pointer = f"fh:{event.id}"
-    stage = (checks or {}).get(pointer, "not checked")
+    stage = (checks or {}).get(pointer, NOT_CHECKED)
     return Episode(
         name=name, session=session, agent=agent.name, moment=event.time or event.ingested, pointer=pointer,
         path=str(agent.folder / file_of(name)), topic=topic_of(name),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.closing import Closed, Refine
     from firsthand.lifecycle.consolidating import Consolidated
     from firsthand.lifecycle.digesting import DigestWritten
+    from firsthand.lifecycle.reviewing import Reviewed
     from firsthand.lifecycle.sleeping_log import SleepRecord
     from firsthand.lifecycle.sweeping import Swept
 
@@ -96,6 +97,7 @@ class Night:
     digest: int = 0
     gained: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    reviewed: Reviewed | None = None
     consolidated: Consolidated | None = None
 
     @property
@@ -205,6 +207,19 @@ def _changes(difference: str) -> Iterator[str]:
     return (one for one in difference.splitlines()[2:] if one.startswith(("+", "-")))
 
 
+def _review(night: Night, name: str) -> Step:
+    """See what became of the recalls since the last sleep, and tune what the store's own questions bear out."""
+    from firsthand.lifecycle.reviewing import review
+
+    memory, since = night.agent.memory, None if night.before is None else night.before.time
+    done = night.reviewed = review(
+        memory, night.agent.name, since=since, until=night.now, deadline=night.until, keep=True
+    )
+    undo = (f"firsthand tuning undo {one.id[-ID_SHOWN:]}" for one in done.decisions)
+    why = "the time was up before it had looked at all" if night.is_over else ""
+    return _step(name, CUT if why else DONE, map(_sentence, done.sentences), why=why, undo=undo)
+
+
 def _consolidation(night: Night, name: str) -> Step:
     """Keep the rules that the gate lets in."""
     if not night.consolidate:
@@ -226,6 +241,7 @@ STEPS: dict[str, Callable[[Night, str], Step]] = {
     "summaries": _summaries,
     "sweep": _sweep,
     "digest": _digest,
+    "review": _review,
     "consolidation": _consolidation,
 }
 """In the order in which they are done: each reads what the ones before it wrote."""

@@ -1,0 +1,126 @@
+"""Sleep, sweep and consolidation are killed before each of their calls that change a file: the old state or the new."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from killed_while import AGENT, NOW
+
+from firsthand import (
+    Kind,
+    Memory,
+    Moment,
+    consolidate_in,
+    digest_of,
+    entries_of,
+    last_page,
+    ledger_of,
+    sleep,
+    sleeps,
+    sweep,
+)
+from stores import SOAK
+
+POINTS = {"sleep": 24, "sweep": 8, "consolidate": 8} if not SOAK else {"sleep": 400, "sweep": 60, "consolidate": 80}
+PROCESS = Path(__file__).with_name("killed_while.py")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory) -> Path:
+    """A store that has slept once, and in which more was said since."""
+    path = tmp_path_factory.mktemp("slept") / "store"
+    with Memory.open(path, embedder="none") as memory:
+        agent = memory.agent(AGENT)
+        for number in range(2):
+            agent.enrol(f"s{number}")
+            say(memory, f"s{number}", 8000 + number)
+        sleep(memory, AGENT, now=Moment(NOW.microseconds - 86_400_000_000), quiet_seconds=0, consolidate=True)
+        for number in range(1, 4):
+            agent.enrol(f"s{number}")
+            say(memory, f"s{number}", 9000 + number)
+    return path
+
+
+def say(memory: Memory, name: str, port: int) -> None:
+    """Say and change facts; the values of levels follow a rule that consolidation finds."""
+    session = memory.session(name)
+    at = [Moment(NOW.microseconds - 90_000_000_000 + port * 1_000_000 + second) for second in range(9)]
+    session.user(f"The staging port is {port}.", time=at[0])
+    session.agent(f"We decided to keep port {port} in deploy{port}.toml.", time=at[1])
+    session.user(f"The staging port is now {port + 100}.", time=at[2])
+    for level in range(4):  # what is said on the second day follows other rules, so that entries fall and others come
+        for place, family in enumerate(("birch",) if port < 9000 else ("birch", "cedar")):
+            value = (3 if port < 9000 else 4) * level + 2 + place
+            session.user(f"The value of {family} level {level} is now {value}.", time=at[3 + level])
+
+
+def state(memory: Memory) -> dict[str, object]:
+    """Give what deferred work leaves: ids of what it appended, and the files that are ours."""
+    agent = memory.agent(AGENT)
+    return {
+        "new": {
+            "episode": frozenset(one.id for one in memory.events(kind=Kind.EPISODE)),
+            # An entry names the one it takes the place of, unless a kill came when only that one had gone.
+            "entry": frozenset((one.text, one.sources) for one in entries_of(memory, AGENT).known()),
+            "ledger": frozenset((one.action, one.target, one.by_fact) for one in ledger_of(memory).decisions()),
+        },
+        "digest": digest_of(agent).text,
+        "file": (agent.folder / "digest.md").read_text(),
+        "entries": [one.text for one in entries_of(memory, AGENT).standing()],
+        "decisions": [one.id for one in ledger_of(memory).decisions() if one.by != "rule:gate"],
+        "episodes": [(one.session, one.name, one.stage) for one in sorted(agent.episodes(), key=lambda e: e.session)],
+    }
+
+
+def again(memory: Memory, name: str) -> None:
+    """Do the work that was interrupted."""
+    if name == "sleep":
+        assert sleep(memory, AGENT, now=NOW, quiet_seconds=0, consolidate=True).finished
+    elif name == "sweep":
+        sweep(memory, AGENT)
+    else:
+        consolidate_in(memory, AGENT, keep=True)
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_a_kill_leaves_the_old_state_or_the_new_one(store, tmp_path, name):
+    """After kill -9 the log is untouched, each step whole or not there, and doing it again gives what one run gives."""
+    with Memory.open(store, embedder="none") as memory:
+        head, before = memory.head(), state(memory)
+        page = last_page(memory.agent(AGENT))
+    tmp_path.mkdir(exist_ok=True)
+    words = [sys.executable, str(PROCESS), str(store), str(tmp_path), name, str(POINTS[name])]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=1_200, check=True)
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert told[0]["calls"] > POINTS[name]
+    assert len(told) == POINTS[name] + 1
+    with Memory.open(tmp_path / "whole", embedder="none") as memory:
+        assert memory.verify(heads=[head]).ok
+        after, new_page = state(memory), last_page(memory.agent(AGENT))
+        assert after["new"] != before["new"]
+    killed = [one for one in told[1:] if not one["calls"]]
+    assert len(killed) >= len(told) - 2  # the last point may lie behind what this run needed
+    for one in killed:
+        with Memory.open(tmp_path / one["copy"], embedder="none") as memory:
+            assert memory.verify(heads=[head]).ok, one
+            left = state(memory)
+            for kind, those in left["new"].items():
+                assert before["new"][kind] <= those <= after["new"][kind], (one, kind)
+            for each in ("decisions", "file"):
+                assert left[each] in (before[each], after[each]), (one, each)
+            if name == "sleep":
+                found = last_page(memory.agent(AGENT))
+                assert _plain(found) in (_plain(page), _plain(new_page)), one
+                assert len([*sleeps(memory.agent(AGENT))]) in (1, 2)
+            again(memory, name)
+            assert state(memory) == after, one
+            assert memory.verify(heads=[head]).ok, one
+
+
+def _plain(page: str) -> str:
+    """Give a page without what another run says otherwise: seconds."""
+    return "\n".join(line.partition(" (")[0] for line in page.splitlines() if "seconds" not in line)
