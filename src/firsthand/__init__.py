@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.ledger_log import LedgerLog, ledger_of
     from firsthand.lifecycle.lineage import Lineage, Waiting, lineage_of
     from firsthand.lifecycle.refining import Refiner
+    from firsthand.lifecycle.reviewing import Reviewed, review
     from firsthand.lifecycle.rubric import Rubric
     from firsthand.lifecycle.settings import project_file, session_file, switch, user_file
     from firsthand.lifecycle.sleeping import Slept, last_page, sleep
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.sleeping_log import SleepRecord, sleeps
     from firsthand.lifecycle.sleeping_steps import Step
     from firsthand.lifecycle.sweeping import Swept, facts_of, sweep
+    from firsthand.lifecycle.tuning_log import TuningLog, tuning_of
     from firsthand.live.replay import difference
     from firsthand.live.request import Request
     from firsthand.live.window import SessionWindow
@@ -108,6 +110,7 @@ if TYPE_CHECKING:
     from firsthand.places import UsualPlace, usual_places
     from firsthand.pointer import Pointer
     from firsthand.pull import PullLimits
+    from firsthand.recall.tuning import Tuned, TuningDecision
     from firsthand.scopes import Below, Executor
     from firsthand.session import Session
     from firsthand.stats import Stats
@@ -210,6 +213,7 @@ __all__ = [
     "Refiner",
     "Replay",
     "Request",
+    "Reviewed",
     "Rubric",
     "Scope",
     "Session",
@@ -238,6 +242,9 @@ __all__ = [
     "TaskState",
     "Told",
     "Trust",
+    "Tuned",
+    "TuningDecision",
+    "TuningLog",
     "Unresolvable",
     "Use",
     "UsualPlace",
@@ -282,6 +289,7 @@ __all__ = [
     "probe_report",
     "project_file",
     "recompute",
+    "review",
     "run_due",
     "session_file",
     "sleep",
@@ -290,6 +298,7 @@ __all__ = [
     "statements",
     "sweep",
     "switch",
+    "tuning_of",
     "unsupported",
     "use_of",
     "user_file",
@@ -363,6 +372,9 @@ _ROOMS = {
     "lifecycle.entries_log": ("EntriesLog", "entries_of"),
     "lifecycle.digesting": ("DigestWritten", "digest_of", "write_digest"),
     "lifecycle.ledger_log": ("LedgerLog", "ledger_of"),
+    "lifecycle.reviewing": ("Reviewed", "review"),
+    "lifecycle.tuning_log": ("TuningLog", "tuning_of"),
+    "recall.tuning": ("Tuned", "TuningDecision"),
     "lifecycle.lineage": ("Lineage", "Waiting", "lineage_of"),
     "lifecycle.sleeping": ("Slept", "last_page", "sleep"),
     "lifecycle.sleeping_jobs": ("begin_sleep", "next_at", "sleeps_waiting"),

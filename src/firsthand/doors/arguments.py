@@ -20,6 +20,7 @@ from firsthand.doors import (
     remembering_arguments,
     sleeping_arguments,
     switching,
+    tuning_arguments,
 )
 from firsthand.doors.argument_values import decimal, kind, number, pair, time
 
@@ -74,6 +75,7 @@ def parser() -> argparse.ArgumentParser:
     probe_arguments.add(commands, _command)
     ledger_arguments.add(commands, _command)
     consolidating_arguments.add(commands, _command)
+    tuning_arguments.add(commands, _command)
     sleeping_arguments.add(commands, _command)
     switching.add(commands, _command)
     return top
