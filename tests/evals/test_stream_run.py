@@ -11,7 +11,18 @@ from firsthand.consolidate.entries import Episode, View, Written, entry
 from firsthand.consolidate.gate import GateSettings
 from firsthand.errors import InvalidArgument
 from firsthand.evals.stream import arms, checks, curves, measure
-from firsthand.evals.stream.arms import ARMS, GATED, KEEP_ALL, MERGE_ALL, NO_MEMORY, RULES, TELEPHONE, Arm, chosen
+from firsthand.evals.stream.arms import (
+    ARMS,
+    EQUALLY_LONG,
+    GATED,
+    KEEP_ALL,
+    MERGE_ALL,
+    NO_MEMORY,
+    RULES,
+    TELEPHONE,
+    Arm,
+    chosen,
+)
 from firsthand.evals.stream.measure import Before, measured, readers, standing
 from firsthand.evals.stream.run import Stream, broken, run, stream
 from firsthand.evals.stream.world import world
@@ -76,6 +87,57 @@ def test_retrieved_lines_are_of_the_questions_shape():
     whole = stream(NAMED[KEEP_ALL], made, "static-all")
     assert found.end("seen weak") == 1
     assert 0 < found.end("characters") < whole.end("characters") / 10
+
+
+def test_what_is_retrieved_is_as_long_as_the_memory_beside_it():
+    """After no update is more retrieved than the memory beside it has, nor much less where there is more."""
+    for seed in (1, 2):
+        whole, beside, found = (
+            one for one in run(chosen([EQUALLY_LONG]), [seed], episodes=160) if one.arm != NO_MEMORY
+        )
+        assert (beside.arm, found.arm) == (GATED, EQUALLY_LONG)
+        for given, most, there in zip(found.points, beside.points, whole.points, strict=True):
+            assert given["characters"] <= most["characters"]
+            assert given["characters"] >= min(most["characters"], there["characters"]) - 30
+        assert found.end("seen weak") == 1
+
+
+def test_a_retrieved_line_that_does_not_fit_is_left_out():
+    """The own answer comes first, then the newest; what does not fit within the length is no part of it."""
+    made = world(2, 40)
+    first, second, third = made.episodes[:3]
+    view, asked = View((), (first, second, third)), readers(made)
+    line = len(first.line)
+    for length, seen in ((0, 0), (line - 1, None), (200, 1.0)):
+        found = measured(made, view, [first, second, third], "retrieved", asked, Before(), length)
+        assert seen is None or found["seen weak"] >= seen
+        assert found["characters"] <= length
+    assert measured(made, view, [first], "retrieved", asked, Before(), line)["seen weak"] == 1
+
+
+def test_entries_and_raw_episodes_are_read_alone():
+    """A reader that is shown entries alone, or raw episodes alone, answers from these, and the size is theirs."""
+    made = world(2, 40)
+    known = {one.pointer: one for one in made.episodes}
+    unknown = next(one for one in made.families if not one.known)
+    rule = entry(
+        Written(unknown.rule, [one.pointer for one in made.episodes if one.scope == unknown.name]), known, by="x"
+    )
+    case = next(one for one in made.episodes if one.scope != unknown.name)
+    view, asked = View((rule,), (case,)), readers(made)
+    entries, raw, both = (measured(made, view, [case], shows, asked, Before()) for shows in ("entries", "raw", "view"))
+    assert [one["entries"] for one in (entries, raw, both)] == [1, 0, 1]
+    assert both["characters"] == entries["characters"] + raw["characters"] + 1
+    assert (raw["seen weak"], both["seen weak"], raw["rule weak"]) == (1.0, 1.0, 1 / 3)
+    assert entries["rule weak"] == both["rule weak"] == pytest.approx(1 / 2)
+
+
+def test_what_is_asked_in_other_words_is_a_figure_of_its_own():
+    """All that happened answers any wording; one line for every word answers the known families alone, wrongly."""
+    made = world(2, 80)
+    whole, merged = (stream(NAMED[name], made, "stream") for name in (KEEP_ALL, MERGE_ALL))
+    assert {one["variant weak"] for one in whole.points} == {1.0}
+    assert merged.end("variant weak") < 0.5
 
 
 def test_the_gate_keeps_its_promise_and_a_broken_one_is_seen():

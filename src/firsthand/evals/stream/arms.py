@@ -19,9 +19,10 @@ from firsthand.value import value
 RETRIEVED_LINES = 16
 LOSS = 0.02
 """Of an answer at one telling of the telephone."""
-Shows = Literal["view", "nothing", "retrieved"]
+Shows = Literal["view", "nothing", "retrieved", "raw", "entries"]
 NO_MEMORY, KEEP_ALL, RULES, GATED = "no memory", "keep all", "rules plus exceptions", "gate + rules plus exceptions"
 MERGE_ALL, TELEPHONE, OVER_SCOPED = "merge all", f"telephone ({LOSS:g})", "over-scoped rules"
+EQUALLY_LONG = f"raw retrieved (as long as {GATED})"
 GATED_MERGE, GATED_OVER = "gate + merge all", "gate + over-scoped rules"
 UNSCOPED = "gate without scope replay + over-scoped rules"
 
@@ -33,7 +34,8 @@ class Arm:
     Attributes:
         make: gives the consolidator of a stream, by its seed.
         gate: its settings; None takes whatever is proposed.
-        shows: the whole view, nothing, or for each question the raw lines nearest to it.
+        shows: the whole view, nothing, for each question the raw lines nearest to it, raw episodes or entries alone.
+        beside: the arm whose length what is retrieved has, after each update; it runs before this one.
         loses: whether something of what happened is not there any more, and no gate looks after it.
     """
 
@@ -42,6 +44,7 @@ class Arm:
     gate: GateSettings | None = None
     shows: Shows = "view"
     loses: bool = False
+    beside: str = ""
 
 
 def _always(one: Consolidator) -> Callable[[int], Consolidator]:
@@ -63,6 +66,7 @@ ARMS = (
     Arm(OVER_SCOPED, _always(baselines.OverScoped()), loses=True),
     Arm(MERGE_ALL, _always(baselines.MergeAll()), loses=True),
     Arm(GATED, _always(rules_plus_exceptions), GateSettings()),
+    Arm(EQUALLY_LONG, _always(none), shows="retrieved", beside=GATED),
     Arm("gate (theta .8) + rules plus exceptions", _always(rules_plus_exceptions), GateSettings(theta=0.8)),
     Arm("gate (theta .9) + rules plus exceptions", _always(rules_plus_exceptions), GateSettings(theta=0.9)),
     Arm("gate + misgrouped (0.2)", lambda seed: baselines.Misgrouped(0.2, seed), GateSettings()),
@@ -73,7 +77,7 @@ ARMS = (
 
 
 def chosen(names: Sequence[str]) -> tuple[Arm, ...]:
-    """Give arms by name, with no memory and keep all before them; all without names.
+    """Give arms by name, with no memory and keep all before them, and what one is set beside; all without names.
 
     Raises:
         InvalidArgument: one is not there.
@@ -81,4 +85,5 @@ def chosen(names: Sequence[str]) -> tuple[Arm, ...]:
     unknown = [name for name in names if name not in {one.name for one in ARMS}]
     if unknown:
         raise InvalidArgument(f"there is no arm {unknown[0]!r}; these are: {', '.join(one.name for one in ARMS)}")
-    return tuple(one for one in ARMS if not names or one.name in {NO_MEMORY, KEEP_ALL, *names})
+    wanted = {NO_MEMORY, KEEP_ALL, *names, *(one.beside for one in ARMS if one.name in names)}
+    return tuple(one for one in ARMS if not names or one.name in wanted)

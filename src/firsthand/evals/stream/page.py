@@ -23,8 +23,8 @@ from firsthand.evals.stream.report import SHARES as COLUMNS
 PLACES_MAX = 11
 """Updates that are marked on a curve."""
 OTHERS_MAX = plots.SERIES_MAX - 2
-DRAWN = (f"seen {STRONG}", f"seen {WEAK}", f"rule {STRONG}", f"rule {WEAK}", f"p0 {WEAK}", f"regressed {WEAK}",
-         "characters")  # fmt: skip
+DRAWN = (f"seen {STRONG}", f"seen {WEAK}", f"rule {STRONG}", f"rule {WEAK}", f"p0 {WEAK}", f"variant {WEAK}",
+         f"regressed {WEAK}", "characters")  # fmt: skip
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 

@@ -19,7 +19,7 @@ from firsthand.value import value
 
 SHARES = (
     f"seen {STRONG}", f"seen {WEAK}", f"exceptions {WEAK}", f"rule {STRONG}", f"rule {WEAK}", f"p0 {WEAK}",
-    f"regressed {WEAK}", "kept",
+    f"variant {WEAK}", f"regressed {WEAK}", "kept",
 )  # fmt: skip
 SIZES = ("characters", "entries", "families covered", "of several families", "without sources", "said twice")
 HEAD = """\
@@ -31,10 +31,11 @@ writers are rules, so nothing here is a measure of a model. How it is made, and 
 ABOUT = """\
 seen: current facts answered right; exceptions: those of them that are off their family's rule; rule: questions that \
 no episode answers; p0: of these, the ones that the reader answers without any memory (1 - p0 is the paper's failure \
-rate); regressed: of what was answered right once and is current still, the share that is answered wrong; kept: \
-episodes that stand in the memory word for word. A strong reader makes a rule of three cases by itself, a weak one \
-cannot. Means over streams with 95 % intervals of resampled streams. Under a gate *seen* is 1 by construction, since \
-it shows again what is not answered: the evidence there is rule, p0, characters and what it accepts."""
+rate); variant: current facts asked for in other words; regressed: of what was answered right once and is current \
+still, the share that is answered wrong; kept: episodes that stand in the memory word for word. A strong reader makes \
+a rule of three cases by itself, a weak one cannot. Means over streams with 95 % intervals of resampled streams. Under \
+a gate *seen* is 1 by construction, since it shows again what is not answered: the evidence there is rule, p0, \
+characters and what it accepts."""
 
 
 @value

@@ -80,14 +80,21 @@ def run(
     done = 0
     for seed in seeds:
         made = world(seed, episodes)
+        lengths: dict[str, list[int]] = {}
         for arm in arms:
-            yield stream(arm, made, name)
+            one = stream(arm, made, name, lengths.get(arm.beside))
+            lengths[arm.name] = [round(point["characters"]) for point in one.points]
+            yield one
             done += 1
             progress(done, len(arms) * len(seeds))
 
 
-def stream(arm: Arm, made: World, name: str) -> Stream:
-    """Run one arm on one world."""
+def stream(arm: Arm, made: World, name: str, lengths: Sequence[int] | None = None) -> Stream:
+    """Run one arm on one world.
+
+    Args:
+        lengths: of what is retrieved after each update, in characters.
+    """
     consolidator = arm.make(made.seed)
     asked = measure.readers(made)
     before, view = Before(), View()
@@ -98,7 +105,7 @@ def stream(arm: Arm, made: World, name: str) -> Stream:
     judged: list[gate.Judged] = []
     violations = 0
     updates = schedule(name, made)
-    for update in updates:
+    for at, update in enumerate(updates):
         happened += update.new
         view = view.with_raw(update.new)
         if update.consolidates:
@@ -111,7 +118,9 @@ def stream(arm: Arm, made: World, name: str) -> Stream:
                 _add(actions, {**report.counts(), "shown again": len(report.restored)})
                 _add(actions, {"quarantined": len(report.quarantined)})
                 violations += broken(view, happened, asked[WEAK], report.settings.theta)
-        points.append(measure.measured(made, view, happened, arm.shows, asked, before))
+        points.append(measure.measured(
+            made, view, happened, arm.shows, asked, before, lengths[at] if lengths else None
+        ))  # fmt: skip
         stood.append(measure.standing("" if arm.shows == "nothing" else view.text, happened))
     first = frozenset(one.pointer for one in updates[0].new)
     rates = gate.rates(judged, lambda one: made.is_true(one.text))

@@ -40,6 +40,10 @@ class Family:
 
     def question(self, level: int) -> str:
         """Ask for a level."""
+        return self.question_of(str(level))
+
+    def question_of(self, level: str) -> str:
+        """Ask for a level that is written as it is."""
         return f"{self.name} level {level}"
 
     def answer(self, level: int) -> str:
@@ -49,7 +53,7 @@ class Family:
     @property
     def rule(self) -> str:
         """Give the rule as an entry says it."""
-        return f"{self.name} level N => {self.times} * N + {self.plus}"
+        return f"{self.question_of('N')} => {self.times} * N + {self.plus}"
 
 
 @value
@@ -86,6 +90,16 @@ class World:
             return known[name].answer(int(level)) if between and name in known and level.isdigit() else None
 
         return answer
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Give the questions that are known without memory, with N for their level."""
+        return tuple(one.question_of("N") for one in self.families if one.known)
+
+    @property
+    def known_rules(self) -> str:
+        """Give what is known without memory as lines, for a reader that has to be told."""
+        return "\n".join(one.rule for one in self.families if one.known)
 
     def is_true(self, text: str) -> bool:
         """Say whether an entry's text is the rule of a family."""
