@@ -14,6 +14,7 @@ from probe_bench import SILENT, Measured, Said
 from probe_set.case import Case, half_of
 from probe_set.cases import cases
 from probe_set.fresh import fresh
+from probe_set.second import second
 
 LINES = "7 notebooks at $4, 9 pens at $2"
 SESSION = (
@@ -106,7 +107,7 @@ def test_what_a_probe_raises_names_the_case():
 
 def test_the_held_out_half_is_not_shown(capsys):
     """Failures are listed of the dev half and refused of the rest, whose notes no report prints."""
-    for half in ("held-out", "unseen", "fresh"):
+    for half in ("held-out", "unseen", "fresh", "second"):
         with pytest.raises(SystemExit) as refused:
             probe_bench.main(["--half", half, "--failures"], judge=oracle)
         assert refused.value.code == 2
@@ -139,21 +140,22 @@ def test_the_tables_count_what_was_said():
     assert told[-1] == "At least 95% right, at most 2% missed: NOT kept."
 
 
-def test_the_report_holds_every_part_and_fails_with_either_half_or_the_fresh_set(tmp_path, capsys):
+def test_the_report_holds_every_part_and_fails_with_either_half_or_a_later_set(tmp_path, capsys):
     """The file has a section and a column for each part; each fails the run when it is wrong, but for the unseen."""
     path = tmp_path / "PROBE.md"
-    bound = {each.kind for each in (*cases(), *fresh())}
-    new = {each.id for each in fresh()}
+    bound = {each.kind for each in (*cases(), *fresh(), *second())}
+    new, latest = {each.id for each in fresh()}, {each.id for each in second()}
     dev = {each.id for each in half_of(cases(), "dev")}
     assert probe_bench.main(["--write", str(path)], judge=oracle) == 0
     heads = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("## ")]
     assert [head.split(":")[0] for head in heads] == [
-        "## The fresh set", "## The held-out half", "## The dev half", "## Kinds of other subjects",
+        "## The second set", "## The fresh set", "## The held-out half", "## The dev half",
+        "## Kinds of other subjects",
     ]  # fmt: skip
-    assert capsys.readouterr().out.count("right 1.000") == 4
+    assert capsys.readouterr().out.count("right 1.000") == 5
     told = path.read_text(encoding="utf-8")
-    assert "| | The fresh set | The held-out half | The dev half | Kinds of other subjects |\n" in told
-    assert f"| notes | {len(fresh())} | 476 | 475 | 144 |\n" in told
+    assert "| | The second set | The fresh set | The held-out half | The dev half | Kinds of other subjects |\n" in told
+    assert f"| notes | {len(second())} | {len(fresh())} | 476 | 475 | 144 |\n" in told
 
     def of(wrong) -> probe_bench.Judge:
         return lambda each: Said("correctable") if wrong(each) else oracle(each)
@@ -164,3 +166,4 @@ def test_the_report_holds_every_part_and_fails_with_either_half_or_the_fresh_set
     held = {each.id for each in half_of(cases(), "held-out")}
     assert probe_bench.main(["--write", str(path)], judge=of(lambda each: each.id in held)) == 1
     assert probe_bench.main(["--write", str(path)], judge=of(lambda each: each.id in new)) == 1
+    assert probe_bench.main(["--write", str(path)], judge=of(lambda each: each.id in latest)) == 1
