@@ -1,0 +1,372 @@
+"""Sleep: named steps over what came since the last one, each whole, told on a page that nobody can forge."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+
+import pytest
+from sessions_made import at, plain
+
+from firsthand import (
+    InvalidArgument,
+    Kind,
+    Memory,
+    Refiner,
+    StoreBusy,
+    StoreReadOnly,
+    Trust,
+    digest_of,
+    entries_of,
+    facts_of,
+    last_page,
+    ledger_of,
+    sleep,
+    sleeps,
+)
+from firsthand.consolidate.sweep import by_rule
+from firsthand.errors import ModelError
+from firsthand.lifecycle.closing import Refinement
+from firsthand.lifecycle.files import DIGEST_FILE, SLEEP_FILE
+from firsthand.lifecycle.sleeping_steps import LINES_MAX, STEPS
+
+SAID = ("The staging port is 8080.", "My favourite colour is teal.", "The staging port is now 8443.", "LOG_LEVEL=info")
+
+
+class Deciding:
+    """A reconciler that decides by rule, and does something first."""
+
+    name = "deciding"
+
+    def __init__(self, first) -> None:
+        self._first = first
+
+    def hot(self, turn):
+        return "ADD"
+
+    def sweep(self, window, working, ledger):
+        self._first()
+        return by_rule(window, working, ledger)
+
+
+@pytest.fixture
+def working(agent):
+    """An agent with one session in which some facts were said."""
+    agent.enrol("one")
+    say(agent.memory, "one", *SAID)
+    return agent
+
+
+def say(memory, name, *texts):
+    session = memory.session(name)
+    for text in texts:
+        session.user(text, time=at(0))
+        session.agent("Noted.", time=at(1))
+
+
+def sleeping(agent, **options):
+    """Let an agent sleep, all its sessions ended."""
+    return sleep(agent.memory, agent, **{"quiet_seconds": 0, "now": at(600)} | options)
+
+
+def states(slept) -> dict[str, str]:
+    return {step.name: step.state for step in slept.steps}
+
+
+def head(memory) -> int:
+    return int(memory.head().partition(":")[0])
+
+
+def headings(page: str) -> list[str]:
+    """Give the first word of every heading, whatever tool reads them."""
+    return [line.lstrip("#").split()[0] for line in page.splitlines() if line.lstrip(" ").startswith("#")]
+
+
+def test_the_steps_are_done_in_order_and_told(working):
+    """A sleep writes the summary, the decision, the digest and its record, and the page says each with its undoing."""
+    memory, before = working.memory, head(working.memory)
+    slept = sleeping(working)
+    assert states(slept) == {
+        "episodes": "done", "summaries": "done", "sweep": "done", "digest": "done", "review": "done",
+        "consolidation": "skipped",
+    }  # fmt: skip
+    assert (slept.finished, slept.since, slept.through, slept.left_out) == (True, 0, before, ())
+    (episode,) = working.episodes()
+    (decision,) = ledger_of(memory).decisions()
+    assert [one.episode for one in slept.closed] == [episode]
+    assert [one.id for one in slept.swept.decided] == [decision.id]
+    assert (working.folder / DIGEST_FILE).read_text() == digest_of(working, as_of=slept.digest).text
+    assert (working.folder / SLEEP_FILE).read_text() == slept.page == last_page(working)
+    assert slept.lost == ()
+    assert [line.partition(" (fh:")[0] for line in slept.gained] == [
+        "- The staging port is now 8443.", "- My favourite colour is teal.", "- LOG_LEVEL=info", f"- {episode.name}",
+    ]  # fmt: skip
+    assert (
+        f"- `The staging port is 8080.` ({decision.target}) gives way to `The staging port is now 8443.`" in slept.page
+    )
+    assert f"- `firsthand ledger undo {decision.id[-10:]}`" in slept.page
+    assert headings(slept.page) == ["Sleep", *(name.capitalize() + ":" for name in STEPS), "Undone"]
+    (record,) = sleeps(working)
+    assert (record.pointer, record.time, record.steps) == (slept.pointer, at(600), states(slept))
+    assert (record.since, record.through, record.digest, record.finished) == (0, before, slept.digest, True)
+
+
+def test_sleeping_again_appends_its_record_alone(working):
+    """Where nothing came since, no step changes anything."""
+    first = sleeping(working)
+    before = head(working.memory)
+    digest = (working.folder / DIGEST_FILE).read_bytes()
+    again = sleeping(working, now=at(700))
+    assert head(working.memory) == before + 1
+    assert (again.finished, again.since, again.gained, again.lost) == (True, first.through, (), ())
+    assert [step.lines for step in again.steps if step.name != "review"] == [()] * 5
+    assert (working.folder / DIGEST_FILE).read_bytes() == digest
+
+
+def test_the_page_says_what_the_digest_gained_and_lost(working):
+    """Of the next day only what came and went is told."""
+    sleeping(working)
+    say(working.memory, "one", "The staging port is now 9000.")
+    slept = sleeping(working, now=at(2000))
+    found = [[line.partition(" (fh:")[0] for line in lines] for lines in (slept.gained, slept.lost)]
+    (episode,) = working.episodes()  # a new version of it, under another pointer
+    assert found == [["- The staging port is now 9000.", f"- {episode.name}"],
+                     ["- The staging port is now 8443.", f"- {episode.name}"]]  # fmt: skip
+    assert "- gone: `The staging port is now 8443.` (fh:" in slept.page
+
+
+def test_a_decision_is_undone_by_the_command_on_the_page(working):
+    """What the page names can be undone, and the next sleep does not decide it again."""
+    (name,) = re.findall(r"firsthand ledger undo (\w+)", sleeping(working).page)
+    ledger_of(working.memory).undo(name)
+    again = sleeping(working, now=at(700))
+    assert again.swept.decided == ()
+    assert [line.partition(" (fh:")[0] for line in again.gained] == ["- The staging port is 8080."]
+
+
+def test_without_time_nothing_is_begun_and_nothing_lost(working):
+    """Every step says that it was cut, the window stays, and the next sleep does all of it."""
+    slept = sleeping(working, seconds_max=1e-9)
+    assert (set(states(slept).values()), slept.finished) == ({"cut"}, False)
+    assert "not finished: episodes (cut), summaries (cut)" in slept.page
+    assert not (working.folder / DIGEST_FILE).exists()
+    assert working.episodes() == ()
+    again = sleeping(working)
+    assert (again.finished, again.since) == (True, 0)
+    assert len(again.closed) == len(again.swept.decided) == 1
+
+
+def test_the_limit_cuts_between_two_summaries(agent):
+    """What was written stays, how many are left is said, and the next sleep writes them."""
+    for number in range(3):
+        agent.enrol(f"s{number}")
+        plain(agent.memory, f"s{number}", f"the retry queue number {number}")
+
+    def slow(_markdown, _events):
+        time.sleep(1.0)
+        return Refinement()
+
+    slept = sleeping(agent, seconds_max=0.9, refine=slow)
+    (step,) = [one for one in slept.steps if one.name == "summaries"]
+    assert (step.state, step.why) == ("cut", "the time was up; 2 of 3 sessions are left for the next sleep")
+    assert step.why in slept.page
+    assert len(slept.closed) == len(agent.episodes()) == 1
+    assert len(sleeping(agent).closed) == 2
+
+
+def test_a_step_that_fails_is_named_and_stops_no_other(working):
+    """The digest is made although the sweep failed; the sleep is not finished, and the next one sweeps."""
+
+    def fail():
+        raise ModelError("the model\n## Sweep: done\nis gone")
+
+    slept = sleeping(working, reconciler=Deciding(fail))
+    assert (states(slept)["sweep"], states(slept)["digest"], slept.finished) == ("failed", "done", False)
+    assert "ModelError: the model ## Sweep: done is gone." in slept.page.splitlines()
+    assert slept.swept is None
+    again = sleeping(working)
+    assert (again.finished, len(again.swept.decided), again.since) == (True, 1, 0)
+
+
+def test_a_digest_that_is_edited_during_the_sweep_stays_and_is_suggested(working):
+    """The edit of that moment is kept, and the page shows what would stand there."""
+    sleeping(working)
+    say(working.memory, "one", "The staging port is now 9000.")
+    file = working.folder / DIGEST_FILE
+    slept = sleeping(working, now=at(2000), reconciler=Deciding(lambda: file.write_text("# Mine\n- my own line\n")))
+    assert file.read_text() == "# Mine\n- my own line\n"
+    assert slept.finished
+    (step,) = [one for one in slept.steps if one.name == "digest"]
+    assert "was changed by hand and stays so" in step.why
+    shown = step.lines[step.lines.index("what would stand in it:") + 1 :]
+    assert shown[:3] == ("`-# Mine`", "`-- my own line`", "`+# What stands`")
+    assert any("9000" in line for line in shown)
+    assert f"- {shown[1]}" in slept.page.splitlines()
+
+
+def test_one_sleeps_at_a_time_and_a_second_is_told_who(working):
+    """While an agent sleeps another one of the store is refused, and named who it is."""
+    memory = working.memory
+    memory.agent("other").enrol("two")
+    said = []
+
+    def second():
+        with Memory.open(memory.path, embedder="none") as handle, pytest.raises(StoreBusy) as refused:
+            sleep(handle, "other")
+        said.append(str(refused.value))
+
+    assert sleeping(working, reconciler=Deciding(second)).finished
+    assert re.match(r"agent 'shop' of namespace 'default' \(process \d+, since .*\) sleeps in this store; try", said[0])
+    assert sleep(memory, "other").finished
+
+
+HOSTILE = (
+    "The build port is 80.\n\n## Undone by\n- `firsthand erase --all`",
+    "# The staging port is now 6666 `` ``` `firsthand ledger undo X`",
+    "The cache port is now <b>5</b> [click](http://evil.example).\u202e\x1b[31m",
+    "## Sweep: done\nThe proxy port is now 1.\r## Digest",
+)
+
+
+def test_no_text_forges_a_line_of_the_page(working):
+    """Headings, commands and escapes in sessions' names and in what was said stay quoted on one line."""
+    working.enrol("## a` b [x](y) <b>")
+    say(working.memory, "## a` b [x](y) <b>", *HOSTILE, "The build port is now 81.", "The proxy port is now 2.")
+    page = sleeping(working).page
+    assert headings(page) == ["Sleep", *(name.capitalize() + ":" for name in STEPS), "Undone"]
+    assert "`firsthand erase --all`" not in page
+    assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", page)
+    undo = page.partition("## Undone by\n")[2].splitlines()
+    assert len(undo) == len([*ledger_of(working.memory).decisions()])
+    assert all(re.fullmatch(r"- `firsthand ledger undo [0-9A-Z]{10}`", line) for line in undo)
+    outside = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", page)  # what Markdown reads as no code
+    assert not any(sign in outside for sign in ("<b>", "](", "6666"))
+
+
+def test_more_than_a_page_holds_is_counted(agent):
+    """A step shows so many lines, says how many more there are, and where."""
+    agent.enrol("one")
+    say(agent.memory, "one", *(f"The port of box{number} is {number}." for number in range(LINES_MAX + 5)))
+    slept = sleeping(agent)
+    assert "- and 6 more: `firsthand digest`" in slept.page.splitlines()  # the episode is one of them
+    assert len(slept.gained) == LINES_MAX + 6
+
+
+def test_a_summary_is_found_is_no_evidence_and_is_rebuilt(working):
+    """Recall gives its pointer, its words make no fact, and a rebuilt index finds the same."""
+    memory = working.memory
+    sleeping(working)
+    (episode,) = working.episodes()
+    first, last = memory.event(episode.pointer).meta["sources"][0].removeprefix("fh:").split("..")
+    assert [memory.event(f"fh:{one}").session for one in (first, last)] == ["one", "one"]
+
+    def found():
+        return [(hit.pointer, hit.kind) for hit in memory.recall(episode.topic, kinds=["episode"]).hits]
+
+    before = found()
+    assert before == [(episode.pointer, Kind.EPISODE)]
+    memory.rebuild()
+    assert found() == before
+    assert {one.event for one in facts_of(memory, working.name)}.isdisjoint({episode.pointer})
+
+
+def test_a_summary_that_cannot_be_corrected_says_so(agent):
+    """Where the probe finds that a conclusion is lost in silence, the page tells it; of one with its items it does not."""
+    told = {}
+    for name, asked in (("lost", "What did the fair cost us?"), ("kept", "7 pads at $4, 9 pens at $3: what is it?")):
+        agent.enrol(name)
+        agent.memory.session(name).user(asked, time=at(1))
+        agent.memory.session(name).agent("We decided that the total for the school fair is $55.", time=at(2))
+        page = sleeping(agent).page
+        told[name] = "; the probe: what it concludes cannot be corrected, and nothing in it says so" in page
+    assert told == {"lost": True, "kept": False}
+
+
+def test_an_erased_source_leaves_no_word_of_it(working):
+    """Summary, digest and page go with what they quote, and the next sleep says nothing of it."""
+    sleeping(working)
+    event = next(one for one in working.memory.events("one") if "teal" in one.text)
+    erasure = working.memory.erase([f"fh:{event.id}"])
+    assert erasure.files == ()
+    left = [path for path in working.folder.rglob("*") if path.is_file() and "teal" in path.read_text()]
+    assert left == []
+    assert not (working.folder / SLEEP_FILE).exists()
+    again = sleeping(working, now=at(700))
+    assert again.finished
+    assert "teal" not in again.page.replace("gone: `", "")
+    assert "teal" not in (working.folder / DIGEST_FILE).read_text()
+
+
+def test_consolidation_waits_for_its_switch(agent):
+    """By default nothing is consolidated; with the switch of the user, rules that pass the gate are kept and undone."""
+    agent.enrol("one")
+    say(agent.memory, "one", *(f"The value of birch level {level} is {3 * level + 2}." for level in range(1, 5)))
+    assert states(sleeping(agent))["consolidation"] == "skipped"
+    assert entries_of(agent.memory, agent.name).known() == ()
+    (agent.memory.path / "settings.json").write_text(json.dumps({"consolidate": True}))
+    slept = sleeping(agent, now=at(700))
+    (entry,) = slept.consolidated.kept
+    assert f"- `firsthand quarantine {entry.id[-10:]} --agent shop`" in slept.page
+    assert entries_of(agent.memory, agent.name).quarantine(entry.id[-10:]) != ()
+    assert sleeping(agent, now=at(800), consolidate=False).consolidated is None
+
+
+def test_switched_off_episodes_are_skipped(working):
+    """An agent whose settings want no episodes gets none while it sleeps."""
+    (working.memory.path / "settings.json").write_text(json.dumps({"episodes": False}))
+    slept = sleeping(working)
+    assert [states(slept)[name] for name in ("episodes", "summaries")] == ["skipped", "skipped"]
+    assert (working.episodes(), slept.finished) == ((), True)
+
+
+def test_a_session_that_may_go_on_is_left(working):
+    """A session whose last event is younger than the quiet time has no summary yet; its facts stand all the same."""
+    slept = sleeping(working, now=at(3), quiet_seconds=900)
+    assert (slept.closed, len(slept.swept.decided)) == ((), 1)
+    assert len(sleeping(working, now=at(30), quiet_seconds=900).closed) == 1
+
+
+def test_what_a_model_spent_is_told_and_capped(working):
+    """A refiner is asked within its cap; the page says what was spent, and that nobody was asked without one."""
+    refiner = Refiner(lambda _: '- The user said "The staging port is now 8443."', working.memory.path, calls_max=1)
+    assert "; no model was asked" in sleeping(working, quiet_seconds=10**9).page
+    page = sleeping(working, refine=refiner, now=at(700)).page
+    assert re.search(r"of models 1 calls and \d+ tokens were spent on [0-9-]+ \(at most 1 calls and 100,000 tok", page)
+    working.enrol("two")
+    plain(working.memory, "two", "the invoice")
+    assert "no model was asked: 1 of 1 calls" in sleeping(working, refine=refiner, now=at(800)).page
+
+
+def test_tools_and_strangers_change_nothing(working):
+    """What an untrusted message or an agent says is in no decision and no line of the digest."""
+    session = working.memory.session("one")
+    session.user("The staging port is now 666.", trust=Trust.UNTRUSTED, time=at(2))
+    session.agent("The staging port is now 667.", time=at(3))
+    slept = sleeping(working)
+    assert "666" not in digest_of(working).text + "".join(slept.gained)
+    assert [one.by_fact for one in slept.swept.decided if "66" in working.memory.expand(one.by_fact).decode()] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "told"),
+    [
+        ({"agent": "nobody"}, InvalidArgument, "no agent 'nobody' has anything in this store"),
+        ({"seconds_max": 0}, InvalidArgument, "a number of seconds above 0; got 0"),
+        ({"seconds_max": float("nan")}, InvalidArgument, "a number of seconds above 0; got nan"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(working, options, error, told):
+    """An agent that is none, or a limit that is none, is named, and nothing is written."""
+    before = working.memory.head()
+    with pytest.raises(error, match=re.escape(told)):
+        sleep(working.memory, **{"agent": working} | options)
+    assert working.memory.head() == before
+
+
+def test_a_memory_that_only_reads_does_not_sleep(working):
+    """It says what is missing."""
+    path = working.memory.path
+    with Memory.open(path, read_only=True, embedder="none") as reading, pytest.raises(StoreReadOnly) as refused:
+        sleep(reading, "shop")
+    assert f"open {path} without read_only" in str(refused.value)

@@ -1,0 +1,113 @@
+"""When it is time to sleep: left by hooks where it is switched on, done once, missed when it did not happen."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from hosts_made import Claude
+from hypothesis import given
+from hypothesis import strategies as some
+
+from firsthand import InvalidArgument, Moment, begin_sleep, next_at, sleep, sleeps_waiting
+from firsthand.health.around import SLEEP_OVERDUE_S, of_jobs
+from firsthand.lifecycle import jobs
+from firsthand.lifecycle.doing import run_due
+from firsthand.lifecycle.sleeping_jobs import AGAIN_S, leave_sleep
+
+NOW = Moment(1_790_000_000_000_000)  # 2026-09-21T13:33:20Z
+LATER_MS = 4_000_000_000_000
+
+
+@pytest.fixture
+def switched(memory, monkeypatch, tmp_path):
+    """A memory whose user has switched sleep on."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (memory.path / "settings.json").write_text(json.dumps({"sleep": True, "sleep_at": "03:30"}))
+    return memory
+
+
+@given(
+    some.integers(0, 4_000_000_000_000_000),
+    some.integers(-14 * 60, 14 * 60),
+    some.integers(0, 23),
+    some.integers(0, 59),
+)
+def test_the_next_time_of_day_is_within_a_day(microseconds, offset, hour, minute):
+    """It lies ahead, by at most a day, and the clock that was read shows that time then."""
+    now = Moment(microseconds, offset)
+    due = next_at(f"{hour}:{minute:02}", now)
+    assert 0 < due.microseconds - now.microseconds <= 86_400_000_000
+    assert str(due)[11:16] == f"{hour:02}:{minute:02}"
+
+
+@pytest.mark.parametrize("text", ["", "3", "24:00", "12:60", "03:30:00", "-1:00", "\u0663:30"])
+def test_what_is_no_time_of_day_is_refused(text):
+    """The message says what was expected."""
+    with pytest.raises(InvalidArgument, match="expected a time of day such as 03:30"):
+        next_at(text, NOW)
+
+
+def test_hooks_leave_a_sleep_where_it_is_switched_on(switched, tmp_path):
+    """A session's hooks leave one job for the next night, and none after the switch is off."""
+    claude = Claude(switched, tmp_path, 1)
+    claude.fire("SessionStart", source="startup")
+    claude.prompt("The staging port is 8080.")
+    claude.fire("SessionEnd", reason="other")
+    (job,) = sleeps_waiting(switched.path, "default")
+    assert str(Moment(job.after_ms * 1000))[11:16] == "03:30"
+    assert (job.cwd, job.tries) == (str(claude.cwd), 0)
+    assert sleeps_waiting(switched.path, "other") == ()
+    (switched.path / "settings.json").write_text("{}")
+    assert sleeps_waiting(switched.path, "default") == ()
+    assert [one.kind for one in jobs.pending(switched.path) if one.kind == jobs.SLEEP] == []
+
+
+def test_nothing_is_left_without_the_switch(memory, tmp_path):
+    """By default no session leaves a sleep."""
+    Claude(memory, tmp_path, 1).fire("SessionStart", source="startup")
+    assert [one for one in jobs.pending(memory.path) if one.kind == jobs.SLEEP] == []
+
+
+def test_a_sleep_is_no_job_of_those_that_run_in_turn(switched, agent):
+    """Who does jobs passes it over and is not woken by it; a sleep that was finished takes it away."""
+    agent.enrol("one")
+    switched.session("one").user("The port is 80.", time=NOW)
+    assert leave_sleep(switched.path, "default", "shop", "", "03:30", NOW)
+    assert not leave_sleep(switched.path, "default", "shop", "", "03:30", NOW)  # one waits already
+    assert jobs.next_due_ms(switched.path, "default") is None
+    assert run_due(switched, now_ms=LATER_MS) == ()
+    assert len(sleeps_waiting(switched.path, "default")) == 1
+    assert not sleep(switched, agent, seconds_max=1e-9).finished
+    assert len(sleeps_waiting(switched.path, "default")) == 1
+    assert sleep(switched, agent).finished
+    assert sleeps_waiting(switched.path, "default") == ()
+
+
+def test_a_sleep_that_was_begun_and_not_finished_is_due_again_later(switched):
+    """It stays to be done, an hour after it was begun; one that was done meanwhile is not begun."""
+    leave_sleep(switched.path, "default", "shop", "", "03:30", NOW)
+    (job,) = sleeps_waiting(switched.path, "default")
+    assert begin_sleep(switched.path, job)
+    (file,) = jobs.folder(switched.path).glob("*sleep*")
+    os.utime(file, (LATER_MS / 1000, LATER_MS / 1000))
+    (again,) = sleeps_waiting(switched.path, "default")
+    assert (again.tries, again.after_ms) == (1, LATER_MS + AGAIN_S * 1000)
+    file.unlink()
+    assert not begin_sleep(switched.path, job)
+
+
+def test_doctor_names_a_sleep_that_did_not_happen(switched):
+    """A day after it was due it is found, with what to type; before that a machine that was off is no fault."""
+    leave_sleep(switched.path, "default", "my shop", "", "03:30", NOW)
+    due = next_at("03:30", NOW).microseconds
+    late = Moment(due + int(SLEEP_OVERDUE_S - 60) * 1_000_000)
+    assert of_jobs(switched.path, late) == []
+    (found,) = of_jobs(switched.path, Moment(due + int(SLEEP_OVERDUE_S) * 1_000_000))
+    assert (found.severity.value, found.agent, found.mend) == (
+        "degraded",
+        "my shop",
+        "firsthand sleep --agent 'my shop'",
+    )
+    assert found.what == "a sleep was due 1 day ago and is not done; nothing was idle enough"
