@@ -22,8 +22,8 @@ from functools import cache
 
 _compiled = cache(re.compile)
 _NUMBERS = ("no", "none", "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_NUMBER = rf"(\d{{1,9}}|{'|'.join(_NUMBERS)})"
-COUNTED = rf"\b{_NUMBER}\s?(?:/|of|out of)\s?(?:the |all |its )?{_NUMBER}\b"
+NUMBER = rf"(\d{{1,9}}|{'|'.join(_NUMBERS)})"
+COUNTED = rf"\b{NUMBER}\s?(?:/|of|out of)\s?(?:the |all |its )?{NUMBER}\b"
 TALLIED = (
     r"(?:kept|items?|lines?|facts?|statements?|entries|entry|rows?|shown|here|included|listed|fit|fits|messages|parts"
     r"|clues|others|rest|see|remain\w*|things|products|articles|purchases|rules|records?|stored|saved|retained"
@@ -32,7 +32,7 @@ TALLIED = (
 _WORDS = {word: max(0, number - 2) for number, word in enumerate(_NUMBERS)}
 _NOT = (
     r"(?:(?<=n)['\u2019]t|\b(?:not|never|no longer|cannot|unable to|hardly|without|neither|nor|failed to|nothing|none|nobody"
-    r"|no \w+(?: \w+)?(?: (?:was|were|is|are|has been|have been|could be))?|un))"
+    r"|no \w+(?: \w+)?(?: (?:was|were|is|are|has been|have been|could be))?))"
 )
 _KEEP = (
     r"(?:kept|keep|recorded|record|stored|store|saved|save|retained|retain|preserved|preserve|noted|copied"
@@ -62,13 +62,15 @@ _OF_A_NOTE = (
     r"|summary|context|text|what (?:it|this|that|led|was)|why|how|everything|anything|something|some|several|most|all of"
     r"|one|two|three|four|five|i|we|me|us|space|room|background|information|particulars|specifics|pieces?|bits?)"
 )
-_WEAK = rf"{_NOT}[ -]?(?:\w+ ){{0,4}}?{_KEEP}\b"
-_STRONG = rf"{_NOT}[ -]?(?:\w+ ){{0,3}}?{_KEPT_HERE}\b"
+_WEAK = rf"{_NOT}\b[ -]?(?:\w+ ){{0,4}}?{_KEEP}\b"
+_STRONG = rf"{_NOT}\b[ -]?(?:\w+ ){{0,3}}?{_KEPT_HERE}\b"
 _LOSSES = rf"\b{_LOSE}\b"
 _ABOUT = rf"\b{_OF_A_NOTE}\b"
 _NO_HAVING = (
     r"\b(?:i|we|the (?:note|memory|agent|assistant|writer))(?: do| did|'ve| have)?(?:n't|n\u2019t| not| no longer| don't)"
     r"(?: any ?more| longer)? (?:have|had|know|knew|hold|got|possess|recall|remember)\b"
+    r"|\b(?:can't|can\u2019t|cannot|can not|could not|couldn't)(?: now| any ?more| longer)? (?:tell|say|recall|remember|reconstruct"
+    r"|retrace|know)\b"
     r"|\bno longer (?:have|has|know|knows|known|hold|there)\b|\b(?:is|are|was|were) (?:not|no longer) known\b"
     r"|\bknow no longer\b|\bhave no (?:record|memory|trace|details|data|note|access)\b"
     r"|\bno (?:details?|record|trace|room|space|data|source|basis|evidence|figures?)\b(?! (?:needed|required))"
@@ -108,6 +110,7 @@ _NO_LOSS = (
     r"(?: (?:was|were|is|are|has been|have been|had to be|being|got|else|ever|else was|thing))*(?: \w+)? ?\Z"
 )
 _SENTENCE = r"(?<=[.!?;])\s+|\n+|(?<=\S)\s*(?=[(\[])|(?<=[)\]])\s*"
+_LOST_THING = rf"\b{_OF_A_NOTE} (?:(?:is|are|was|were|be|been|got|went|has|have|had|now|all) ){{1,4}}\Z"
 _COMMON_LOSS = frozenset(("partial", "extract", "cut", "gone", "absent", "removed", "deleted", "skipped", "condensed"))
 _WORD = r"[^\W\d_]+"
 
@@ -143,8 +146,8 @@ def _is_admission(part: str, known: frozenset[str]) -> bool:
     for match in _compiled(_LOSSES).finditer(part):
         if _compiled(_NO_LOSS).search(part[max(0, match.start() - 48) : match.start()]):
             continue
-        alone = part.strip(" ()[].!\n") == match.group()
-        sure = match.group() not in _COMMON_LOSS or alone or part[:1] in "([" or _compiled(_HERE).search(part)
+        alone = part.strip(" ()[].!-\u2013\u2014*\n") == match.group()
+        sure = match.group() not in _COMMON_LOSS or _compiled(_LOST_THING).search(part[: match.start()]) or alone or part[:1] in "([" or _compiled(_HERE).search(part)
         if sure and (of_a_note or alone or part[:1] in "([") and not _is_of_the_session(match.group(), known):
             return True
     return False

@@ -42,7 +42,7 @@ CHOOSES = (
 _TOTALS = (
     r"\b(?:sub ?-?totals?|totals?|sums?(?: up)?|in all|altogether|all together|comes? (?:out )?to|came to|coming to"
     r"|makes|amounts? to|adds? up to|adding up to|works out (?:at|to)|grand total|together they|balance due|insgesamt"
-    r"|zusammen|gesamt\w*|summe|macht|kostet alles|au total|en tout|en total|suman?|ergibt|average|mean of"
+    r"|zusammen|gesamt\w*|summe|macht|kostet alles|au total|en tout|en total|suman?|ergibt|(?<!on )(?<!an )average|mean of"
     r"|difference|equals|remaining|left over|you paid|paid)\b"
     r"|\u5408\u8ba1|\u5408\u8a08|\u603b\u5171|\u7e3d\u5171|\u603b\u8ba1|\u7e3d\u8a08|\u5171\u8ba1"
     r"|\u5171\u8a08|\u4e00\u5171|\ud569\uacc4|\u0627\u0644\u0645\u062c\u0645\u0648\u0639"
@@ -77,7 +77,7 @@ _CORRECTS = (
     r"|this)|changed (?:it |that |the [\w ]{1,24}|my mind )?(?:to|from)?|make (?:it|that)"
     r"|instead|now|no longer|update[ds]?|revised?|turns? out|on second thoughts?|mistake|wrong"
     r"|should (?:have been|be|read)|moved? (?:it |that )?to"
-    r"|switch(?:ed)? to|korrektur|doch|stattdessen|en fait|plut\u00f4t|mejor|en realidad)\b|\u66f4\u6b63"
+    r"|switch(?:ed)? to|mov(?:es|ing) (?:\w+ ){0,3}?to|change of plans?|after all|postponed|rescheduled|renamed? (?:it |that )?to|korrektur|doch|stattdessen|en fait|plut\u00f4t|mejor|en realidad)\b|\u66f4\u6b63"
     r"|\u6539\u4e3a|\u6539\u70ba|\u5e94\u4e3a"
 )
 _OF_A_CHANGE = r"\b(?:chang|mov|updat|switch|correct|increas|decreas|went|rais|reduc|lower)\w*[\w ]{0,24}? from \Z"

@@ -22,9 +22,10 @@ from firsthand.notes import lexicon
 from firsthand.notes.clues import Clue, Puzzle, answers, clue_of
 from firsthand.notes.determine import AGENT_ROLES, Claim, Known, claim_of, determine, is_said
 from firsthand.notes.facts import Line
-from firsthand.notes.probe_held import answers_it, bears, missing, says_all, takes_rejected
+from firsthand.notes.probe_held import answers_it, bears, concludes, missing, says_all, takes_rejected
 from firsthand.notes.probe_reading import Carried, Session
 from firsthand.notes.probe_source import ASKING, Source, names_in, source_of
+from firsthand.notes.slots import ANY, kinds_of
 from firsthand.notes.solve import recompute
 from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, same
@@ -139,7 +140,7 @@ class Asked:
 
     def concluded(self, carried: Carried) -> bool:
         """Say whether a note gives a value for what is asked."""
-        return _concludes(self, carried)
+        return _concludes(self, carried) or concludes(self.source, carried.own)
 
 
 def asked_for(session: Session, what: str) -> Asked:
@@ -182,7 +183,8 @@ def _is_understood(asked: Asked, answer: Value | None, *, looked_up: bool) -> bo
     given = list(_conclusions(said, claim, None))
     if given and not any(_alike(found, answer) and _measures_alike(found, answer) for found in given):
         return False  # what an agent gave for it is of another kind than what was found
-    if not given and _WHO.search(claim.what.lower()) and answer.kind != "word":
+    asks_for_any = kinds_of(claim.what) == ANY and asked.source.is_verbal
+    if not given and (asks_for_any or _WHO.search(claim.what.lower())) and answer.kind != "word":
         return False
     if not looked_up:
         lines = _lines(said, claim) if claim.how in _SUMS else []

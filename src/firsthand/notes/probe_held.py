@@ -16,14 +16,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
+from firsthand.notes import lexicon
 from firsthand.notes.clues import Puzzle, clue_of
 from firsthand.notes.determine import AGENT_ROLES
 from firsthand.notes.direction import goes_the_same_way
 from firsthand.notes.probe_amounts import PARTS, amounts_of, equal, named_amounts, with_tokens
 from firsthand.notes.probe_match import unheld
+from firsthand.notes.relevance import marks_of
 from firsthand.notes.probe_source import ANY_NAME, SAYS_AGAIN, Source, names_in, parts_of
 from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, same
@@ -33,24 +35,29 @@ PAIR, LISTED_MIN = 2, 3
 """Names of a relation; names from which on a sentence only lists who there is."""
 SHARED_MIN = 0.6
 """Share of a sentence's words that must stand in a note that has it, beside all of its names."""
+BEARING_VALUES_MIN = 2
+"""Small numbers of facts from which on a note may be taken for a part of them."""
 BEARING_WORDS_MIN = 2
 """Words of facts that hold values from which on a sentence without any may be taken for a part of them."""
 COMMON_MAX = 12
 """Up to here a number stands in any text."""
+_CALENDAR = lexicon.WEEKDAYS.keys() | lexicon.MONTHS.keys() | lexicon.WEEKDAYS_SHORT.keys()
 _compiled = cache(re.compile)
 _WORD = r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*"
 _NOT = r"\b(?:not|no|never|neither|nor|cannot|without|except|\w+n['\u2019]t)\b"
+_TOPIC = r"\b(?:asked|asks|question|wanted to know|wondered|talked about|discussed|topic|look at|see|figures in|details in)\b"
 _LISTED = r"[,;:]|\s(?:and|or|nor|then|und|oder|et|ou|y|o)\s"
 
 
 def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[Statement]:
     """Give the statements of a source that some statements do not hold."""
     said = [with_tokens(one) for one in own if _is_evidence(one, source)]
+    cut = [part for one in said for part in (*parts_of(one), *_cells_of(one)) if part is not one]
     if source.exact is not None:
         exact = source.exact
         has = any(same(found, exact) for one in said for found in one.values)
         return [] if has else [one for one in source.facts if any(same(found, exact) for found in one.values)]
-    verbatim = {_bare(one.text) for one in said}
+    verbatim = {_bare(one.text) for one in own if one.polarity and one.role not in AGENT_ROLES}
     if says_all(source, own):
         return []
     names = _known_names([*source.facts, *said], puzzle)
@@ -60,9 +67,17 @@ def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[St
     for place, one in enumerate(source.facts):
         if _bare(one.text) in verbatim:
             continue
-        if place in gone or not _is_said(one, said, puzzle, source):
+        if place in gone or not _is_said(one, [*said, *cut], puzzle, source):
             result.append(one)
     return result
+
+
+def _cells_of(one: Statement) -> Iterator[Statement]:
+    """Give the cells of a row or an entry that have names as statements of their own."""
+    if len(one.cells) < PAIR or not all(cell.name for cell in one.cells):
+        return
+    for cell in one.cells:
+        yield replace(one, text=f"{cell.name}: {cell.text}", values=cell.values, cells=(cell,), form="field")
 
 
 def says_all(source: Source, own: Sequence[Statement]) -> bool:
@@ -74,16 +89,43 @@ def says_all(source: Source, own: Sequence[Statement]) -> bool:
 def bears(source: Source, own: Sequence[Statement]) -> bool:
     """Say whether statements say anything of what a claim stands on, or of what an agent answered."""
     enough = BEARING_WORDS_MIN if any(one.values for one in source.facts) else 1
+    common = 0
     for one in own:
-        if one.form == "question":
+        if one.form == "question" or _speaks_of_others(one, source):
             continue
         words = _words(one) & source.told
         if len(words) >= enough or words & source.answered or (words and (one.values or one.denied)):
             return True
-        for found in (*one.values, *one.denied):
-            if any(equal(found, other) for other in source.values) and _is_rare(found):
-                return True
+        there = [found for found in (*one.values, *one.denied) if any(equal(found, other) for other in source.values)]
+        common += len(there)
+        if any(_is_rare(found) for found in there) or common >= BEARING_VALUES_MIN:
+            return True
     return False
+
+
+def concludes(source: Source, own: Sequence[Statement]) -> bool:
+    """Say whether statements give something for what is asked: its words with a value, or with a name or a word more."""
+    asked = source.asked | source.framing
+    for one in own:
+        words = _words(one) - subject_of(" ".join(found.text for found in one.values))
+        shared = words & asked
+        if one.form in {"question", "header"} or not shared or _speaks_of_others(one, source) or _compiled(_TOPIC).search(one.text.lower()):
+            continue
+        own_words = one.subject - subject_of(" ".join(found.text for found in one.values))
+        mostly = len(own_words & asked) * 2 >= len(own_words)
+        given = [found for found in one.values if not any(equal(found, each) for each in source.asked_values)]
+        if given and mostly and (len(shared) >= BEARING_WORDS_MIN or len(asked) < LISTED_MIN or shared & source.asked):
+            return True
+        framed = len(own_words & asked) >= SHARED_MIN * len(source.framing)
+        if source.is_verbal and source.framing and framed and own_words - asked and len(own_words - asked) <= LISTED_MIN:
+            return True
+    return False
+
+
+def _speaks_of_others(one: Statement, source: Source) -> bool:
+    """Say whether a statement says what the session says of something else than what is asked for."""
+    words = _marks(one)
+    return any(other <= words and not each <= words for other, each in source.others)
 
 
 def answers_it(source: Source, own: Sequence[Statement]) -> bool:
@@ -128,6 +170,7 @@ def _known_names(said: Sequence[Statement], puzzle: Puzzle) -> set[str]:
     inner = {name for one in said for name in names_in(one.text)}
     small = {word for one in said for word in _compiled(r"\b[^\W\d_]+\b").findall(one.text) if word.islower()}
     found = inner | {name for name, number in first.items() if number > 1} | set(puzzle.people)
+    found = {name for name in found if subject_of(name) and name.lower() not in _CALENDAR}
     return {name for name in found if name.lower() not in small and not _compiled(_NOT).search(name.lower())}
 
 
@@ -156,6 +199,8 @@ def _says(
     own = rest - source.asked
     if len(each) > 1 and any(part & own and not part & shared for part in each):
         return False  # one of several things is not there
+    if names and other.form != "row" and sum(name in text for name in puzzle.people) > PAIR:
+        return False  # which of them it says this of is not known
     if names or values:
         return len(shared & own) >= SHARED_MIN * len(own) or bool(shared & source.asked)
     return len(shared) >= SHARED_MIN * len(rest)
@@ -171,6 +216,11 @@ def _words(one: Statement) -> frozenset[str]:
 
 def _is_rare(one: Value) -> bool:
     return one.amount is None or one.amount > COMMON_MAX or one.amount.denominator > 1 or one.kind in {"time", "date"}
+
+
+def _marks(one: Statement) -> frozenset[str]:
+    """Give the words and values of a statement and of what stands above it, each in one spelling."""
+    return marks_of(" ".join((*one.path, *(cell.name for cell in one.cells), one.text)))
 
 
 def _bare(text: str) -> str:

@@ -36,6 +36,7 @@ _OF_ALL = r"\b(?:each|all|every|everyone|both|any|same|apiece|either|jeweils|je|
 _PER = r"\s*(?:[^\W\d_]+ ){0,2}(?:per|/|for every|for each|every|pro|je|par|por)\s*"
 _PER_ONE = r"\s*(?:[^\W\d_]+ ){0,2}?(?:per|/|a|an|each|every|pro|je|par|por)\s*(?P<unit>[^\W\d_]+)"
 _RANGE = r"\s*(?:to|until|till|-|\u2013|\u2014|bis|and|through|\u2192|->|a|\u00e0)\s*"
+_JOINT = r" ?[:\u2013-] ?"
 _SIDES = r"\s*(?:x|\u00d7|by|\*)\s*"
 _WORD = r"[^\W\d_]+"
 
@@ -74,7 +75,23 @@ def unheld(facts: Sequence[Statement], said: Sequence[Statement], *, by_name: bo
         ]  # fmt: skip
         held = _paired(loose, held, wanted, of_all)
     gone = {each.amount.fact for at, each in enumerate(wanted) if at not in held}
-    return gone | unsaid_quantities(facts, said)
+    return gone | unsaid_quantities(facts, said) | _turned(facts, said)
+
+
+def _turned(facts: Sequence[Statement], said: Sequence[Statement]) -> set[int]:
+    """Give the places of facts with a pair of numbers that a note has only the other way round: 3:0, 0-3."""
+    there = {pair for one in said for pair in _joined(one)}
+    return {
+        place for place, one in enumerate(facts)
+        if any(pair not in there and pair[::-1] in there for pair in _joined(one))
+    }  # fmt: skip
+
+
+def _joined(one: Statement) -> Iterator[tuple[Fraction, Fraction]]:
+    for first, second in pairwise(one.values):
+        between = one.text[first.end - one.start : second.start - one.start]
+        if first.kind == second.kind == "number" and _compiled(_JOINT).fullmatch(between):
+            yield first.amount or Fraction(0), second.amount or Fraction(0)
 
 
 def _wanted(facts: Sequence[Statement]) -> list[_Wanted]:

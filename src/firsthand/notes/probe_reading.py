@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 
 from firsthand.notes import marks
-from firsthand.notes.admission import COUNTED, TALLIED, admits, around
+from firsthand.notes.admission import COUNTED, NUMBER, TALLIED, admits, around
 from firsthand.notes.determine import AGENT_ROLES, Known
 from firsthand.notes.statements import Message, Statement, statements
 from firsthand.pointer import find
@@ -33,6 +33,7 @@ SESSION_CHARACTERS_MAX = 400_000
 
 _compiled = cache(re.compile)
 _STRUCK = r"~~[^~\n]{1,400}~~"
+_ALL_KEPT = rf"(?i)\b(?:(?:these|those|here) are )?all (?:of )?(?:the )?{NUMBER} (?:\w+ )?{TALLIED}\b[^\n.]{{0,24}}"
 _FRAME = (
     r"\b(?:[iI]t was said|[tT]he facts (?:were|are)|[iI]n (?:the )?(?:user|customer)['\u2019]s (?:own )?words"
     r"|[tT]he (?:user|customer|human) (?:said|says|wrote|told (?:us|me)))\s*:\s*"
@@ -167,6 +168,7 @@ def _without_repeats(text: str, session: Session) -> str:
 def _bare(text: str) -> str:
     """Take out of a note what is no statement: pointers, and what counts how much of it was kept."""
     text = _compiled(_FRAME).sub(" ", _compiled(_STRUCK).sub(" ", text))
+    text = _compiled(_ALL_KEPT).sub(" ", text)
     text = _compiled(rf"{_ADDRESS}(?:[ ,;]+(?:and )?{_ADDRESS})*").sub(" ", text)
     low = text.lower()
     if len(low) != len(text):  # a letter whose small form is longer: places would not fit

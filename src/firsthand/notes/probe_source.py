@@ -24,7 +24,7 @@ from itertools import pairwise
 from firsthand.notes.claim import TOOL_ROLES
 from firsthand.notes.determine import AGENT_ROLES, is_said
 from firsthand.notes.probe_amounts import QUANTITY, with_tokens
-from firsthand.notes.relevance import relevant, wanted_of
+from firsthand.notes.relevance import others_of, relevant, wanted_of
 from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, read, same
 from firsthand.value import replace, value
@@ -62,6 +62,8 @@ class Source:
         exact: the exact string that the claim asks for, when an agent's answer is one.
         turns: those that speak of the claim, by its words.
         asked, asked_values: the claim's words and values.
+        framing: words of an agent's answer that stand in the question, too.
+        others: of each thing that was left out of a list, its words and values, and the claim's that tell it apart.
         is_verbal: an agent answered with words, and with no value that was not asked with.
         is_whole: there were no more facts than are looked for.
     """
@@ -76,6 +78,8 @@ class Source:
     turns: frozenset[int]
     asked: frozenset[str] = frozenset()
     asked_values: tuple[Value, ...] = ()
+    framing: frozenset[str] = frozenset()
+    others: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
     is_verbal: bool = False
     is_whole: bool = True
 
@@ -101,6 +105,9 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
     rejected = tuple(said[place] for place in affirmed if not said[place].polarity and said[place].values)
     known = {place for place in needs if said[place].form not in {"header", "heading"}}
     answers = [said[place] for turn in _answering(role, turns) for place in by_turn[turn]]
+    asking_turns = [turn for turn in turns if role[turn] not in TOOL_ROLES]
+    behind = [one for one in answers if one.turn > max(asking_turns, default=-1)]
+    answers = behind or answers
     asked_in = (said[place] for place in there if said[place].form == "question")
     about = asked.union(*(one.subject for one in (*answers, *asked_in))) - ASKING
     worked_out = any(found.kind not in {"word", "date"} for one in answers for found in one.values)
@@ -108,11 +115,14 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
     listings = _listings(said, chosen)
     chosen = [at for at in chosen if at not in listings]
     facts = _without_corrected([part for place in chosen for part in parts_of(said[place])])
-    facts = relevant(facts, wanted_of(what, ASKING, answers))
+    wanted = wanted_of(what, ASKING, answers)
+    everything = facts
+    facts = relevant(facts, wanted)
     questions = (said[place] for place in there if said[place].form == "question" and place not in chosen)
     asking = asked.union(ASKING, *(one.subject for one in questions))
     told = frozenset().union(*(one.subject for one in (*facts, *answers))) - asking
     values = tuple(found for one in (*facts, *answers) for found in one.values)
+    about_asked = asked.union(*(said[place].subject for place in there if said[place].form == "question"))
     given = [found for one in answers for found in one.values]
     told_by = [one for one in answers if one.subject & (told | asked)]
     return Source(
@@ -126,6 +136,8 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
         frozenset(spoken),
         asked,
         read(what),
+        frozenset().union(*(one.subject for one in told_by)) & (asking | about_asked),
+        others_of(everything, facts, wanted),
         bool(told_by) and all(any(same(found, each) for each in read(what)) for found in given),
         is_whole=len(facts) <= FACTS_MAX,
     )
@@ -166,6 +178,8 @@ def _turns(
         }
         chosen |= of_kind or (before if answers else set())
     chosen |= {turn for turn in mine if any(one.subject & linked for one in facts[turn])}
+    if any(found.kind != "word" for turn in _answering(role, chosen) for at in by_turn[turn] for found in said[at].values):
+        chosen |= {turn for turn in mine if facts[turn] and any(_is_beside(role, turn, other) for other in chosen)}
     named = frozenset().union(*(_named(one) for turn in chosen if role[turn] not in TOOL_ROLES for one in facts[turn]))
     chosen |= {
         turn for turn in mine if role[turn] not in TOOL_ROLES and any(_named(one) & named for one in facts[turn])
@@ -174,6 +188,12 @@ def _turns(
         if role[turn] not in TOOL_ROLES:
             chosen |= set(_behind(role, turn, TOOL_ROLES))
     return chosen
+
+
+def _is_beside(role: dict[int, str], turn: int, other: int) -> bool:
+    """Say whether no agent speaks between two turns."""
+    low, high = sorted((turn, other))
+    return not any(role.get(between) in AGENT_ROLES for between in range(low + 1, high))
 
 
 def _named(one: Statement) -> frozenset[str]:
@@ -251,8 +271,8 @@ def _needed(
 
 
 def parts_of(one: Statement) -> list[Statement]:
-    """Cut a sentence without values where each part names somebody: "Tim is older than Jo, Jo is older than Max"."""
-    if one.values:
+    """Cut a sentence where each part names somebody: "Tim is older than Jo, Jo is older than Max"."""
+    if one.cells or one.form in {"row", "header"} or len(one.values) > 1:
         return [one]
     cuts = [0, *(match.end() for match in _compiled(_PART).finditer(one.text)), len(one.text)]
     parts = [(low, high) for low, high in pairwise(cuts) if high > low]
@@ -260,8 +280,13 @@ def parts_of(one: Statement) -> list[Statement]:
     telling = all(_compiled(ANY_NAME).search(text) and len(subject_of(text)) > 1 for text in texts)
     if len(parts) < 2 or not telling:
         return [one]
-    return [replace(one, text=text, start=one.start + low, end=one.start + high)
-            for text, (low, high) in zip(texts, parts, strict=True)]  # fmt: skip
+    return [
+        replace(
+            one, text=text, start=one.start + low, end=one.start + high,
+            values=tuple(found for found in one.values if one.start + low <= found.start < one.start + high),
+        )
+        for text, (low, high) in zip(texts, parts, strict=True)
+    ]  # fmt: skip
 
 
 def _listings(said: Sequence[Statement], places: Sequence[int]) -> set[int]:
@@ -283,6 +308,8 @@ def _without_corrected(facts: list[Statement]) -> list[Statement]:
     """Leave out what a later statement corrects: the nearest one before it of the same kinds and with a common word."""
     kept: list[Statement] = []
     for one in facts:
+        if one.corrects and not one.values:
+            kept = [each for each in kept if each.turn == one.turn or not _is_corrected(each, one)]
         if one.corrects and one.values:
             kinds = {found.kind for found in one.values}
             for place in range(len(kept) - 1, -1, -1):
@@ -292,6 +319,12 @@ def _without_corrected(facts: list[Statement]) -> list[Statement]:
                     break
         kept.append(one)
     return kept
+
+
+def _is_corrected(one: Statement, later: Statement) -> bool:
+    """Say whether a later sentence says anew where or who something is: they name it alike, and somebody else."""
+    names = set(names_in(later.text)) - set(names_in(one.text))
+    return bool(one.subject & later.subject) and bool(names) and bool(names_in(one.text))
 
 
 def _exact(facts: Sequence[Statement], answers: Sequence[Statement]) -> Value | None:

@@ -33,6 +33,8 @@ LISTED_MIN = 2
 ALIKE_MIN = 0.5
 """Share of their other words that two sentences of one list have in common."""
 TITLE_WORDS_MAX = 4
+OTHERS_MAX = 500
+"""Words from which on a line is no title; things that were left out and are looked for in a note."""
 _compiled = cache(re.compile)
 _OF_ALL = (
     r"\b(?:shares?|parts?|portions?|percent\w*|per cent|proportions?|fractions?|ratios?|compar\w+|than|relative|rank\w*|place"
@@ -85,11 +87,42 @@ def relevant(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
     """Leave out of facts what the claim cannot depend on."""
     parts = [part for one in facts for part in _pairs(one)]
     parts = _without_titles(parts, wanted)
-    for chosen in (_of_sections, _of_lists):
+    for chosen in (_of_sections, _of_fields, _of_lists):
         parts = chosen(parts, wanted)
     parts = [_columns(one, wanted, parts) for one in parts]
     parts = _without_strangers([_without_dates(one, parts, wanted) for one in parts], wanted)
     return _linked(parts, wanted)
+
+
+def others_of(
+    facts: Sequence[Statement], kept: Sequence[Statement], wanted: Wanted
+) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """Give what was said of other things of the claim's lists: its words and values, and the claim's that tell it apart."""
+    chosen = {(one.turn, one.start) for one in kept}
+    telling = marks_of(wanted.what) - _GENERIC
+    gone = [one for one in facts if (one.turn, one.start) not in chosen and one.form not in {"header", "heading"}]
+    result = []
+    for one in gone:
+        above = " ".join(one.path)
+        parts = [f"{above} {cell.name} {cell.text}" for cell in one.cells if cell.name] or [f"{above} {one.text}"]
+        result += [(marks_of(part), telling - marks_of(part)) for part in parts]
+    for one in kept:
+        columns = {cell.name for cell in one.cells}
+        row = next((each for each in facts if (each.turn, each.start) == (one.turn, one.start)), one)
+        first = row.cells[0].text if row.cells else ""
+        for cell in row.cells[1:]:
+            if cell.name and cell.name not in columns:
+                marks = marks_of(f"{first} {cell.name} {cell.text}")
+                result.append((marks, telling - marks))
+    return tuple((marks, each) for marks, each in result[:OTHERS_MAX] if len(marks) > 1 and each)
+
+
+def marks_of(text: str) -> frozenset[str]:
+    """Give the words and values of a text in one spelling each."""
+    held = [found for found in read(text) if found.amount is not None]
+    numbers = (f"{found.kind} {found.unit} {found.amount}" for found in held)
+    names = subject_of(" ".join(found.text for found in held))
+    return (subject_of(text) - names) | frozenset(numbers)
 
 
 # what a claim has in common with a thing --------------------------------------------------------------
@@ -133,7 +166,9 @@ def _without_titles(facts: Sequence[Statement], wanted: Wanted) -> list[Statemen
     for one in facts:
         by_turn[one.turn].append(one)
     gone = {id(some[0]) for some in by_turn.values() if len(some) > LISTED_MIN and _is_title(some, wanted)}
+    rows = {one.turn for one in facts if one.form == "row"}
     gone |= {id(one) for one in facts if one.form == "heading" and len(facts) > 1}
+    gone |= {id(one) for one in facts if one.form == "header" and one.turn in rows}
     return [one for one in facts if id(one) not in gone]
 
 
@@ -166,17 +201,34 @@ def _of_sections(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
     return result
 
 
+def _of_fields(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
+    """Keep of the fields of a message the one that has all that the claim is about."""
+    telling = wanted.words - _GENERIC
+    fields = [one for one in facts if one.form in {"field", "item"} and one.cells]
+    named = [one for one in fields if telling and telling <= _matched(one, wanted)]
+    gone = {id(one) for one in fields if one.turn == named[0].turn and one is not named[0]} if len(named) == 1 else set()
+    return [one for one in facts if id(one) not in gone]
+
+
 def _of_lists(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
     """Keep of each list the things that have most of what the claim has in common with some of them only."""
     gone: set[int] = set()
     for some in _lists(facts):
         matched = {id(one): _matched(one, wanted) for one in some}
-        if wanted.is_of_all and not _is_looked_up(some, matched, wanted):
+        if _is_chain(some) or (wanted.is_of_all and not _is_looked_up(some, matched, wanted)):
             continue
         left = _best(some, matched)
         left = _best(left, {id(one): _valued(one, wanted) for one in left})
         gone |= {id(one) for one in some} - {id(one) for one in left}
     return [one for one in facts if id(one) not in gone]
+
+
+def _is_chain(some: Sequence[Statement]) -> bool:
+    """Say whether sentences hang together by names, so that one leads to another: "Ann reports to Bo. Bo reports to Cy"."""
+    names = [frozenset(_compiled(_NAME).findall(one.text)) for one in some if not one.values]
+    there = Counter(name for each in names for name in each)
+    return len(names) == len(some) and all(len(each) > 1 for each in names) and any(
+        there[name] > 1 for each in names for name in each)  # fmt: skip
 
 
 def _best(some: Sequence[Statement], matched: dict[int, frozenset[str]]) -> list[Statement]:
@@ -258,7 +310,8 @@ def _columns(one: Statement, wanted: Wanted, facts: Sequence[Statement]) -> Stat
         return one
     first = one.cells[0]
     hits = [cell for cell in one.cells[1:] if _names(cell, wanted)]
-    if len(hits) != 1 or not (_matched(_of_cells(one, (first,)), wanted, above=False) or len(facts) == 1):
+    key = _of_cells(one, (first,))
+    if len(hits) != 1 or not (_matched(key, wanted, above=False) or _valued(key, wanted) or len(facts) == 1):
         return one
     return _of_cells(one, (first, hits[0]))
 

@@ -401,14 +401,14 @@ class _Reader:
         minutes = _compiled(r"\s?(?:min|m|sec|s)").match(self.low, end) if end - start == 2 else None
         if not number.spelled and end - start > 1 and minutes is None and self._is_code(number):
             return Value("word", None, "", self.text[start:end], start, end)
-        sign = _compiled(rf"\s?([{_SIGNS}\u00a2%])(?![\s]?\d)|\s?([{_SIGNS}])(\d\d)(?!\d)").match(self.low, end)
+        sign = _compiled(rf"(%)(?!\d)|\s?([{_SIGNS}\u00a2%])(?![\s]?\d)|\s?([{_SIGNS}])(\d\d)(?!\d)").match(self.low, end)
         if sign is not None:
-            mark = sign[1] or sign[2]
+            mark = sign[1] or sign[2] or sign[3]
             if mark == "%":
                 return self._made("percent", amount, "", start, sign.end())
             if mark == "\u00a2":
                 return self._made("money", amount / 100, "USD", start, sign.end())
-            amount += Fraction(int(sign[3] or 0), 100)
+            amount += Fraction(int(sign[4] or 0), 100)
             return self._made("money", amount, lexicon.CURRENCY_SIGNS[mark], start, sign.end())
         special = self._of_degrees_or_area(number)
         if special is not None:
