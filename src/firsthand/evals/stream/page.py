@@ -19,6 +19,7 @@ from firsthand.evals.stream.checks import Check
 from firsthand.evals.stream.measure import STRONG, WEAK
 from firsthand.evals.stream.report import ABOUT, Run, short
 from firsthand.evals.stream.report import SHARES as COLUMNS
+from firsthand.evals.stream.run import Stream
 
 PLACES_MAX = 11
 """Updates that are marked on a curve."""
@@ -30,14 +31,19 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 def page(runs: Sequence[tuple[Run, Sequence[Check]]]) -> str:
     """Write the page."""
-    parts = ["<h1>Consolidation after every update</h1>", f"<p>{escape(ABOUT.replace('*', ''))}</p>"]
+    parts = [f"<p>{escape(ABOUT.replace('*', ''))}</p>"]
     for run, made in runs:
-        parts += [f"<h2>{escape(str(run))}</h2>", *_pictures(run), _table(run), *_checks(made)]
+        parts += [f"<h2>{escape(str(run))}</h2>", *pictures(run.streams, run.arms, DRAWN), _table(run), *checked(made)]
+    return document("Consolidation after every update", parts)
+
+
+def document(title: str, parts: Sequence[str]) -> str:
+    """Write parts, HTML each, as a page that fetches nothing."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Consolidation after every update</title><style>{STYLE}{SERIES}</style></head><body>\n"
+        f"<title>{escape(title)}</title><style>{STYLE}{SERIES}</style></head><body>\n<h1>{escape(title)}</h1>\n"
         + "\n".join(parts)
         + "\n</body></html>\n"
     )
@@ -50,15 +56,16 @@ def marked(updates: int) -> list[int]:
     return sorted({1 + round(at * (updates - 1) / (PLACES_MAX - 1)) for at in range(PLACES_MAX)})
 
 
-def _pictures(run: Run) -> Iterator[str]:
-    base = [name for name in (NO_MEMORY, KEEP_ALL) if name in run.arms]
-    others = [name for name in run.arms if name not in base]
+def pictures(streams: Sequence[Stream], arms: Sequence[str], figures: Sequence[str]) -> Iterator[str]:
+    """Draw the curves of figures, some arms in each picture; no memory and keep all are in every one."""
+    base = [name for name in (NO_MEMORY, KEEP_ALL) if name in arms]
+    others = [name for name in arms if name not in base]
     groups = [others[at : at + OTHERS_MAX] for at in range(0, len(others), OTHERS_MAX)] or [[]]
-    drawn = {figure: {name: _series(run, name, figure) for name in run.arms} for figure in DRAWN}
+    drawn = {figure: {name: _series(streams, name, figure) for name in arms} for figure in figures}
     for group in groups:
         names = [*base, *group]
         yield plots.legend(names)
-        panels = "".join(_panel(figure, [drawn[figure][name] for name in names]) for figure in DRAWN)
+        panels = "".join(_panel(figure, [drawn[figure][name] for name in names]) for figure in figures)
         yield f'<div class="panels">{panels}</div>'
 
 
@@ -69,12 +76,12 @@ def _panel(figure: str, series: Sequence[Series]) -> str:
     return f"<figure>{drawn}<figcaption>{escape(figure)}; 95 % bands, for a whole curve at once</figcaption></figure>"
 
 
-def _series(run: Run, name: str, figure: str) -> Series:
-    band = curves.band(run.streams, name, figure)
+def _series(streams: Sequence[Stream], name: str, figure: str) -> Series:
+    band = curves.band(streams, name, figure)
     top, unit = (1.0, 1) if figure != "characters" else (float("inf"), 1_000)
     points = tuple(
         (str(at), Figure(one.mean / unit, max(0.0, one.low / unit), min(top, one.high / unit), share=top == 1))
-        for at, one in ((at, band[at - 1]) for at in marked(run.updates))
+        for at, one in ((at, band[at - 1]) for at in marked(len(band)))
     )
     return Series(name, points)
 
@@ -91,7 +98,8 @@ def _table(run: Run) -> str:
     return f'<div class="wide"><table>{head}<tbody>{rows}</tbody></table></div>'
 
 
-def _checks(made: Sequence[Check]) -> Iterator[str]:
+def checked(made: Sequence[Check]) -> Iterator[str]:
+    """List the checks, where there are any."""
     if made:
         rows = "".join(f'<li class="{"good" if one.held else "bad"}">{escape(str(one))}</li>' for one in made)
         yield f"<h3>Checks</h3><ul>{rows}</ul>"
