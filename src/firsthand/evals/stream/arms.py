@@ -14,6 +14,7 @@ from firsthand.consolidate import baselines
 from firsthand.consolidate.consolidators import Consolidator, none, rules_plus_exceptions
 from firsthand.consolidate.gate import GateSettings
 from firsthand.errors import InvalidArgument
+from firsthand.evals.stream.choosing import Chooser
 from firsthand.value import value
 
 RETRIEVED_LINES = 16
@@ -32,19 +33,21 @@ class Arm:
     """One memory.
 
     Attributes:
-        make: gives the consolidator of a stream, by its seed.
+        make: gives the consolidator of a stream, or an agent that chooses, by its seed.
         gate: its settings; None takes whatever is proposed.
         shows: the whole view, nothing, for each question the raw lines nearest to it, raw episodes or entries alone.
+        tried_by: the reader that the gate asks.
         beside: the arm whose length what is retrieved has, after each update; it runs before this one.
         loses: whether something of what happened is not there any more, and no gate looks after it.
     """
 
     name: str
-    make: Callable[[int], Consolidator]
+    make: Callable[[int], Consolidator | Chooser]
     gate: GateSettings | None = None
     shows: Shows = "view"
     loses: bool = False
     beside: str = ""
+    tried_by: str = "weak"
 
 
 def _always(one: Consolidator) -> Callable[[int], Consolidator]:

@@ -145,7 +145,7 @@ def _rules_help(streams: Sequence[Stream]) -> Iterator[Check]:
 
 
 def _promises(streams: Sequence[Stream]) -> Iterator[Check]:
-    gated = [one for one in streams if one.arm in {arm.name for arm in arms.ARMS if arm.gate is not None}]
+    gated = [one for one in streams if one.gated]
     if not gated:
         return
     broken = sum(one.violations for one in gated)

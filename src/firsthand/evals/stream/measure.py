@@ -116,6 +116,7 @@ def _size(view: View, text: str, episodes: Sequence[Episode], before: Before) ->
     before.characters.append(characters)
     return {
         "entries": len(view.entries),
+        "raw": len(view.raw),
         "families covered": len(set().union(*families)) if families else 0,
         "of several families": sum(len(one) > 1 for one in families),
         "without sources": sum(not one.sources for one in view.entries),

@@ -11,7 +11,7 @@ from statistics import fmean
 
 from firsthand.evals.stats import Difference, Mean
 from firsthand.evals.stream import checks, curves
-from firsthand.evals.stream.arms import ARMS, KEEP_ALL, NO_MEMORY
+from firsthand.evals.stream.arms import KEEP_ALL, NO_MEMORY
 from firsthand.evals.stream.checks import Check
 from firsthand.evals.stream.measure import STRONG, WEAK
 from firsthand.evals.stream.run import SURVIVAL, Stream
@@ -21,7 +21,7 @@ SHARES = (
     f"seen {STRONG}", f"seen {WEAK}", f"exceptions {WEAK}", f"rule {STRONG}", f"rule {WEAK}", f"p0 {WEAK}",
     f"variant {WEAK}", f"regressed {WEAK}", "kept",
 )  # fmt: skip
-SIZES = ("characters", "entries", "families covered", "of several families", "without sources", "said twice")
+SIZES = ("characters", "raw", "entries", "families covered", "of several families", "without sources", "said twice")
 HEAD = """\
 # What consolidation does to a memory
 
@@ -49,14 +49,12 @@ class Run:
     @property
     def arms(self) -> tuple[str, ...]:
         """Give the arms that ran, in their order."""
-        ran = {one.arm for one in self.streams}
-        return tuple(one.name for one in ARMS if one.name in ran)
+        return tuple(dict.fromkeys(one.arm for one in self.streams))
 
     @property
     def gated(self) -> tuple[str, ...]:
         """Give those with a gate."""
-        with_gate = {one.name for one in ARMS if one.gate is not None}
-        return tuple(name for name in self.arms if name in with_gate)
+        return tuple(dict.fromkeys(one.arm for one in self.streams if one.gated))
 
     @property
     def number(self) -> int:

@@ -17,11 +17,13 @@ from firsthand.consolidate.gate import GateRates, GateReport
 from firsthand.consolidate.solve import Solver
 from firsthand.evals.stream import measure
 from firsthand.evals.stream.arms import Arm
-from firsthand.evals.stream.measure import WEAK, Before, Figures
-from firsthand.evals.stream.schedules import schedule
+from firsthand.evals.stream.choosing import Chooser
+from firsthand.evals.stream.measure import Before, Figures
+from firsthand.evals.stream.schedules import Update, schedule
 from firsthand.evals.stream.world import World, world
 from firsthand.value import field, replace, value
 
+Readers = Callable[[World], Mapping[str, Solver]]
 SURVIVAL = (1, 5, 10, 20)
 """Updates after which it is asked what of a memory still stands there."""
 
@@ -46,6 +48,7 @@ class Stream:
         told: ``hits`` of ``n`` episodes of the first update stand in the memory after the last.
         violations: of the gate's promise, over all updates: entries that do not give their own sources, and questions
             of episodes that are not shown and are not answered.
+        gated: whether a gate let in what was proposed.
     """
 
     arm: str
@@ -57,6 +60,7 @@ class Stream:
     survival: tuple[Survival, ...] = ()
     told: tuple[int, int] = (0, 0)
     violations: int = 0
+    gated: bool = False
 
     def end(self, figure: str) -> float:
         """Give a figure after the last update."""
@@ -65,13 +69,14 @@ class Stream:
 
 def run(
     arms: Sequence[Arm], seeds: Sequence[int], name: str = "stream", *, episodes: int = 320,
-    progress: Callable[[int, int], None] = lambda _done, _whole: None,
+    progress: Callable[[int, int], None] = lambda _done, _whole: None, readers: Readers = measure.readers,
 ) -> Iterator[Stream]:  # fmt: skip
     """Run every arm on every world, one world after the other.
 
     Args:
         name: of the schedule.
         episodes: of a world.
+        readers: gives those who answer, by name.
         progress: is told how many streams are done of how many.
 
     Raises:
@@ -82,52 +87,80 @@ def run(
         made = world(seed, episodes)
         lengths: dict[str, list[int]] = {}
         for arm in arms:
-            one = stream(arm, made, name, lengths.get(arm.beside))
+            one = stream(arm, made, name, lengths.get(arm.beside), readers)
             lengths[arm.name] = [round(point["characters"]) for point in one.points]
             yield one
             done += 1
             progress(done, len(arms) * len(seeds))
 
 
-def stream(arm: Arm, made: World, name: str, lengths: Sequence[int] | None = None) -> Stream:
+def stream(
+    arm: Arm, made: World, name: str, lengths: Sequence[int] | None = None, readers: Readers = measure.readers
+) -> Stream:
     """Run one arm on one world.
 
     Args:
         lengths: of what is retrieved after each update, in characters.
+        readers: gives those who answer, by name.
     """
-    consolidator = arm.make(made.seed)
-    asked = measure.readers(made)
-    before, view = Before(), View()
-    happened: list[Episode] = []
+    asked = readers(made)
+    life = _Life(arm, made.seed, asked[arm.tried_by])
+    before = Before()
     points: list[Figures] = []
     stood: list[frozenset[str]] = []
-    actions: dict[str, int] = {}
-    judged: list[gate.Judged] = []
-    violations = 0
     updates = schedule(name, made)
     for at, update in enumerate(updates):
-        happened += update.new
-        view = view.with_raw(update.new)
-        if update.consolidates:
-            proposal = _proposed(arm, consolidator, view, happened)
-            _add(actions, {"asked": 1, **Counter(f"unread: {one.kind}" for one in proposal.faults)})
-            _count(actions, proposal)
-            view, report = _taken(arm, proposal, view, happened, asked[WEAK])
-            if report is not None:
-                judged += report.judged
-                _add(actions, {**report.counts(), "shown again": len(report.restored)})
-                _add(actions, {"quarantined": len(report.quarantined)})
-                violations += broken(view, happened, asked[WEAK], report.settings.theta)
+        life.live(update)
         points.append(measure.measured(
-            made, view, happened, arm.shows, asked, before, lengths[at] if lengths else None
+            made, life.view, life.happened, arm.shows, asked, before, lengths[at] if lengths else None
         ))  # fmt: skip
-        stood.append(measure.standing("" if arm.shows == "nothing" else view.text, happened))
+        stood.append(measure.standing("" if arm.shows == "nothing" else life.view.text, life.happened))
     first = frozenset(one.pointer for one in updates[0].new)
-    rates = gate.rates(judged, lambda one: made.is_true(one.text))
+    rates = gate.rates(life.judged, lambda one: made.is_true(one.text))
     return Stream(
-        arm.name, name, made.seed, tuple(points), actions, rates, tuple(_survival(stood)),
-        (len(first & stood[-1]), len(first)), violations,
+        arm.name, name, made.seed, tuple(points), life.actions, rates, tuple(_survival(stood)),
+        (len(first & stood[-1]), len(first)), life.violations, arm.gate is not None,
     )  # fmt: skip
+
+
+class _Life:
+    """One memory on its way through a stream."""
+
+    def __init__(self, arm: Arm, seed: int, solver: Solver) -> None:
+        self.view = View()
+        self.happened: list[Episode] = []
+        self.actions: dict[str, int] = {}
+        self.judged: list[gate.Judged] = []
+        self.violations = 0
+        self._arm, self._solver, self._maker = arm, solver, arm.make(seed)
+
+    def live(self, update: Update) -> None:
+        """Take in what an update brings, and have the memory written anew."""
+        self.happened += update.new
+        came = (*update.new, *update.again)
+        again = {one.pointer for one in update.again}
+        there = {one.pointer for one in self.view.raw}
+        demoted = {name: by for name, by in self.view.demoted.items() if name not in again}
+        view = replace(self.view, demoted=demoted).with_raw(one for one in came if one.pointer not in there)
+        if not update.consolidates:
+            self.view = view
+        elif isinstance(self._maker, Chooser):
+            self.view = self._maker.step(view, self.happened, came)
+            self.actions = dict(self._maker.counts)
+        else:
+            self.view = self._consolidated(view, self._maker)
+
+    def _consolidated(self, view: View, consolidator: Consolidator) -> View:
+        proposal = _proposed(self._arm, consolidator, view, self.happened)
+        _add(self.actions, {"asked": 1, **Counter(f"unread: {one.kind}" for one in proposal.faults)})
+        _count(self.actions, proposal)
+        after, report = _taken(self._arm, proposal, view, self.happened, self._solver)
+        if report is not None:
+            self.judged += report.judged
+            _add(self.actions, {**report.counts(), "shown again": len(report.restored)})
+            _add(self.actions, {"quarantined": len(report.quarantined)})
+            self.violations += broken(after, self.happened, self._solver, report.settings.theta)
+        return after
 
 
 def _proposed(arm: Arm, consolidator: Consolidator, view: View, happened: Sequence[Episode]) -> Proposal:
