@@ -98,16 +98,27 @@ CHANGE = (
     "The {a} of {t} is now {v}.", "Actually, the {a} of {t} is {v}.", "The {a} of {t} has changed to {v}.",
     "Please change the {a} of {t} from {o} to {v}.", "Correction: the {a} of {t} should be {v}.",
     "We moved the {a} of {t} to {v}.", "The {a} of {t} is not {o} but {v}.", "From now on the {a} of {t} is {v}.",
+    "The {a} of {t} is {v}, not {o}.", "The {a} of {t} was moved to {v}.", "Set the {a} of {t} to {v}.",
 )  # fmt: skip
 UNSEEN = (
     "{v} it is for the {a} of {t}.", "Scratch {o}; {t} gets {v}.", "{t} runs with {a} {v} these days.",
-    "You had {o} for {t}, that is outdated, take {v}.",
+    "You had {o} for {t}, that is outdated, take {v}.", "{t}: not {o} any more, {v}.",
 )  # fmt: skip
 IDLE = (
     "Is the {a} of {t} now {v}?", "If the {a} of {t} is now {v}, stop.", 'Ann wrote: "the {a} of {t} is now {v}".',
     "Maybe the {a} of {t} is {v}.", "> the {a} of {t} is now {v}", "```\nthe {a} of {t} is now {v}\n```",
     "I wonder whether the {a} of {t} has changed to {v}.", "The {a} of {t}-backup is now {v}.",
+    "The old {a} of {t} is {v}.", "The other {a} of {t} is now {v}.", "My colleague's {a} of {t} is now {v}.",
+    "Don't change the {a} of {t} to {v}.", "The {a} of {t} has not changed to {v}.", "Her {a} of {t} is now {v}.",
+    "I plan to change the {a} of {t} to {v}.", "Once we migrate, the {a} of {t} is {v}.",
+    "Ann said the {a} of {t} is now {v}.", "The {a} of {t} was {v}.", "The {a} of {t} used to be {v}.",
+    "If we move, set the {a} of {t} to {v}.", "Imagine the {a} of {t} is now {v}.", "The {a} of {t} isn't {v}.",
+    "Should I change the {a} of {t} to {v}?", "We considered moving the {a} of {t} to {v}.",
+    "Nobody changed the {a} of {t} to {v}.", "It is not true that the {a} of {t} is now {v}.",
+    "I almost changed the {a} of {t} to {v}.", "In the story the {a} of {t} is now {v}.",
+    "Tomorrow we may move the {a} of {t} to {v}.", "The {a} of the second {t} is now {v}.",
 )  # fmt: skip
+"""What changes nothing: asked, supposed, quoted, denied, past, planned, told by others, of another thing or person."""
 
 
 def generated(sessions: int) -> Tally:
@@ -151,11 +162,74 @@ def generated(sessions: int) -> Tally:
     return tally
 
 
+COUNTED = ("commits", "chapters", "invoices", "interviews", "sources", "episodes")
+GROWN = ("I've reached {v} {u}.", "I'm now at {v} {u}.", "I'm up to {v} {u} already.", "We now have {v} {u}.",
+         "I now have a total of {v} {u}.")  # fmt: skip
+NOT_GROWN = ("I have {v} {u} to read.", "Ann has {v} {u}.", "Do you have {v} {u}?", "If I've reached {v} {u}, tell me.",
+             "I need {v} {u}.", "My sister is now at {v} {u}.", "There were {v} {u} in 2024.", "I want {v} {u}.",
+             "He's up to {v} {u}.", "I've read 3 of the {v} {u}.")  # fmt: skip
+THING = {"hotel": ("day", "nights", "people"), "restaurant": ("day", "time", "people")}
+SLOT = {"day": lambda r: r.choice(("Monday", "Tuesday", "Thursday", "Friday", "Sunday")),
+        "nights": lambda r: f"{r.randint(1, 9)} nights", "people": lambda r: f"{r.randint(1, 9)} people",
+        "time": lambda r: f"{r.randint(10, 21)}:{r.choice((15, 30, 45))}"}  # fmt: skip
+ARRANGED = {"day": "I need a {t} for {v}.", "nights": "I need a {t} for {v}.", "people": "Book a {t} for {v}.",
+            "time": "Book a {t} at {v}."}  # fmt: skip
+REARRANGED = ("Let's make it {v} for the {t}.", "Actually, I need the {t} for {v}.", "Sorry, I meant {v} for the {t}.",
+              "How about {v} for the {t} instead?")  # fmt: skip
+NOT_REARRANGED = ("I need another {t} for {v}.", "Is the {t} open for {v} too?", "Not {v} for the {t}, please.",
+                  "My friend has a {t} for {v} as well.", "Do you have a {t} for both, {v} or any?")  # fmt: skip
+
+
+def arranged(sessions: int) -> Tally:
+    """Let a user count things and arrange others, and compare what is decided with what was said anew."""
+    r, tally, position = random.Random(SEED), Tally(), 0
+    for number in range(sessions):
+        held: dict[tuple[str, str], tuple[str, int]] = {}
+        events: list[Event] = []
+        gold: set[tuple[int, int]] = set()
+        for _ in range(30):
+            position += 1
+            if r.random() < 0.4:
+                key = ("", r.choice(COUNTED))
+                value, holds = str(int(held.get(key, ("7", 0))[0]) + r.randint(1, 40)), r.random() < 0.5
+                words = r.choice(GROWN if holds else NOT_GROWN)
+            else:
+                thing = r.choice(list(THING))
+                key = (thing, r.choice(THING[thing]))
+                value, holds = SLOT[key[1]](r), r.random() < 0.6
+                anew = REARRANGED if key in held else (ARRANGED[key[1]],)
+                words = r.choice(anew if holds else NOT_REARRANGED)
+                if "another" in words:
+                    key, holds = (f"another {thing}", key[1]), True
+            if holds and value == held.get(key, ("", 0))[0]:
+                continue
+            given = {"v": value, "u": key[1], "t": key[0].removeprefix("another ")}
+            events.append(said(position, words.format(**given), f"s{number}"))
+            if holds:
+                if key in held:
+                    gold.add((held[key][1], position))
+                held[key] = (value, position)
+        told = facts(events)
+        at = {one.pointer: one.position for one in told}
+        made = by_rule(told, {})
+        moves = {(at[one.target], one.through) for one in made}
+        still = {place for _, place in held.values()}
+        tally = Tally(
+            tally.facts + len(told), tally.decided + len(made), tally.right + len(moves & gold),
+            tally.wrong + sum(at[one.target] in still for one in made), tally.gold + len(gold),
+            tally.found + len(moves & gold),
+        )  # fmt: skip
+    return tally
+
+
 # real ------------------------------------------------------------------------------------------------------
 
 NOTHING = {"", "not mentioned", "none", "dontcare", "don't care"}
-SLOTS = {"people": ("people",), "nights": ("stay",), "stars": ("stars",), "day": ("day",), "arrival": ("arriveBy",),
-         "departure": ("leaveAt",), " time": ("time",), "price range": ("pricerange",), "area": ("area",)}  # fmt: skip
+SLOTS = {
+    "people": ("people",), "nights": ("stay",), "stars": ("stars",), "day": ("day",), "arrival": ("arriveBy",),
+    "departure": ("leaveAt",), " time": ("time",), "price range": ("pricerange",), "area": ("area",),
+    "food": ("food",), " type": ("type",), " sort": ("type",),
+}  # fmt: skip
 
 
 def _state(metadata: dict) -> dict[tuple[str, str], str]:
@@ -367,7 +441,7 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print each wrong decision, and all of BEAM")
     parser.add_argument("--report", action="store_true", help=f"write {REPORT.name}")
     chosen = parser.parse_args()
-    quality = [generated(300).row("generated")]
+    quality = [generated(300).row("generated, settings"), arranged(300).row("generated, counts and bookings")]
     text = ""
     if chosen.data is not None:
         quality.append(

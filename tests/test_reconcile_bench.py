@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
-from reconcile_bench import Tally, generated, table
+from reconcile_bench import Tally, arranged, generated, table
 
 
 def test_no_fact_that_holds_is_taken_out_of_generated_sessions():
@@ -17,6 +17,14 @@ def test_no_fact_that_holds_is_taken_out_of_generated_sessions():
     assert tally.right > 0.9 * tally.decided
     assert tally.found > 0.6 * tally.gold
     assert tally == generated(20)
+
+
+def test_no_count_or_booking_that_holds_is_taken_out():
+    """Among other people's, questions, refusals and further bookings no decision takes out what still holds."""
+    tally = arranged(20)
+    assert tally.wrong == 0
+    assert tally.right > 0.8 * tally.decided
+    assert tally.found > 0.8 * tally.gold
 
 
 def test_a_row_says_what_was_counted():

@@ -81,10 +81,11 @@ def test_slots_of_what_is_arranged():
     """What is arranged is known by the thing that was named before; another one has slots of its own."""
     found = told("I need a hotel in the north for 3 nights.", "How about 2 nights?", "And a train leaving at 9:15.")
     assert found == [
-        ("hotel nights", "number:3", "slot"), ("hotel area", "north", "slot"), ("hotel nights", "number:2", "slot"),
+        ("hotel nights", "number:3", "slot"), ("hotel area", "north", "slot"), ("hotel sort", "hotel", "slot"),
+        ("hotel nights", "number:2", "slot"),
         ("train departure", "time:555", "slot"),
     ]  # fmt: skip
-    assert told("I need a hotel for Friday or Saturday.", "Is there one that is not cheap?") == []
+    assert told("I need the hotel for Friday or Saturday.", "Is there one that is not cheap?") == []
 
 
 def test_a_scope_keeps_keys_apart():

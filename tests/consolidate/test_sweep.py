@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from said import said, spoken
 
-from firsthand.consolidate.keys import facts
+from firsthand.consolidate.keys import IT_MESSAGES_MAX, facts
 from firsthand.consolidate.ledger import Decision, fold, surviving
 from firsthand.consolidate.sweep import by_rule, counts
 from firsthand.event import Trust
@@ -32,6 +32,16 @@ def moves(events, ledger=None):
         ("rule:config", "LOG_LEVEL=debug", "LOG_LEVEL=info"),
         ("rule:slot", "I need a hotel for 3 nights.", "How about 2 nights?"),
         ("rule:assignment", "My favourite colour is teal.", "My favourite colour is green."),
+        ("rule:correction", "I have 150 commits in the main branch.", "I've reached 165 commits."),
+        ("rule:correction", "I've reached 150 commits.", "We're up to 165 commits already."),
+        ("rule:from-to", "The staging port is 8080.", "The staging port is 8443, not 8080."),
+        ("rule:from-to", "Our database is Postgres.", "We use MySQL instead of Postgres now."),
+        ("rule:correction", "The staging port is 8080.", "The staging port was changed to 9000."),
+        ("rule:slot", "I need a table for 4 people.", "Let's make it 5 people."),
+        ("rule:slot", "I need a hotel for Friday.", "Actually, Thursday."),
+        ("rule:slot", "A restaurant that serves Thai food, please.", "How about Indian?"),
+        ("rule:slot", "I want to see a museum.", "How about a college instead?"),
+        ("rule:slot", "Book a table at 18:15.", "Can you check for 17:15 on the same day?"),
     ],
 )
 def test_a_later_value_takes_the_place(rule, first, second):
@@ -56,11 +66,59 @@ def test_what_is_taken_back_is_tombstoned():
         ("The retry limit is 4.", "I changed the retry limit from 3 to 5."),  # not from this value
         ("I need a flight leaving at 9:00.", "For the return take the flight leaving at 16:00."),  # the other way
         ("I need a train leaving at 9:00.", "Book the one that leaves at 9:15."),  # chosen from what there is
+        ("I need a hotel for 3 nights.", "I need another hotel for 2 nights."),  # another one
+        ("I need a hotel for 3 nights.", "My friend has a hotel for 2 nights."),  # another person's
+        ("I need a cheap hotel.", "Is it expensive?"),  # what there is
+        ("I need a guesthouse.", "Actually, I need a hotel for 2 nights."),  # any inn is called a hotel
+        ("I need a table for 4 people.", "Train the model for 5 people."),  # no train
+        ("My birthday is May 1.", "Her birthday is May 3."),  # another person's
+        ("My birthday is May 1.", "My sister's birthday is now May 3."),
+        ("Ann's port is 80.", "The port is now 81."),  # not Ann's
+        ("I've reached 150 commits.", "Ann has 165 commits."),
+        ("I've reached 150 commits.", "I have 12 commits to read."),
+        ("I've reached 150 commits.", "If I've reached 165 commits, tell me."),
     ],
 )
 def test_what_no_rule_joins_stands(first, second):
     """Where the value is the same, the key another, or nothing says that it changes, both facts stand."""
     assert moves(spoken(first, second)) == []
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        "The old staging port is 81.", "The other staging port is now 81.", "Don't change the staging port to 81.",
+        "The staging port has not changed to 81.", "I plan to change the staging port to 81.",
+        "Once we migrate, the staging port is 81.", "Ann said the staging port is now 81.",
+        "The staging port was 81.", "The staging port used to be 81.", "Should I change the staging port to 81?",
+        "Imagine the staging port is now 81.", "It is not true that the staging port is now 81.",
+        "I almost changed the staging port to 81.", "Its port is now 81.",
+        "We considered moving the staging port to 81.",
+        "Never set the staging port to 81.", "The staging port isn't 81.", "What if the staging port were 81 now?",
+        "Nobody changed the staging port to 81.", "> The staging port is now 81.", 'Ann: "The staging port is now 81."',
+        "In the story the staging port is now 81.", "My colleague's staging port is now 81.",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_change_changes_nothing(second):
+    """What is old, denied, planned, supposed, asked, told, quoted or of another thing leaves the fact as it is."""
+    assert moves(spoken("The staging port is 80.", second)) == []
+
+
+def test_it_is_what_was_named_a_moment_ago():
+    """What "it" is was named last, a few messages ago at most, and never by an untrusted text."""
+    named, other = "The staging port is 80.", ["Hm."] * IT_MESSAGES_MAX
+    assert len(moves(spoken(named, *other[1:], "Change it to 81."))) == 1
+    assert moves(spoken(named, *other, "Change it to 81.")) == []
+    events = [said(1, named), said(2, "The budget is 500.", trust=Trust.UNTRUSTED), said(3, "Change it to 81.")]
+    assert [two for _, _, two in moves(events)] == ["Change it to 81."]
+    assert facts(events)[-1].key == facts(events)[0].key
+
+
+def test_a_count_is_known_in_its_own_session():
+    """A count that names no place is of another thing in another session."""
+    first = said(1, "I've reached 150 commits.")
+    assert moves([first, said(2, "I've reached 165 commits.", session="two")]) == []
+    assert len(moves([first, said(2, "I've reached 165 commits.")])) == 1
 
 
 def test_of_several_that_may_be_meant_none_is():

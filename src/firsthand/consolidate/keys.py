@@ -21,17 +21,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Literal
 
+from firsthand.consolidate.arranged import Said, Sort, Spoken, slots, thing_of
 from firsthand.event import Event, Kind, Trust
 from firsthand.notes.statements import stem, subject_of
 from firsthand.notes.values import Value, in_base, read
 from firsthand.task.constraints import is_constraint
 from firsthand.task.sentences import Sentence, said
-from firsthand.value import field, value
+from firsthand.value import field, replace, value
 
-Sort = Literal["assignment", "correction", "config", "slot", "retraction"]
-READING = 1
+READING = 2
 """Of these rules, and of what they use of other rooms: another number makes what older ones read be read again."""
 FACTS_OF_EVENT_MAX = 64
 KEY_WORDS_MAX = 6
@@ -41,6 +40,8 @@ CUE_CHARACTERS = 12
 LEAD_CHARACTERS = 80
 """Before what is said, that may say that it is supposed."""
 TEXT_CHARACTERS_MAX = 300
+IT_MESSAGES_MAX = 4
+"""Messages of a session behind the one that named a thing, in which "it" still means that."""
 TELLING = frozenset({Kind.USER_MESSAGE, Kind.NOTE})
 """Kinds that facts are taken from; whether one counts is a matter of its trust."""
 
@@ -63,7 +64,8 @@ class Fact:
         importance: from 0 to 1.
         possessive: it is said of somebody's own: "my", "our".
         about: the key as somebody said it; of "change it to 9000", what had been spoken of.
-        changes: of a slot, that it may be arranged anew by this: "how about Friday", and not "also on Friday".
+        changes: what stood before may be said anew by this: "how about Friday", and not "also on Friday".
+        near: it is known what it is said of in its own session alone: "I've reached 165 commits".
     """
 
     key: str
@@ -81,6 +83,7 @@ class Fact:
     possessive: bool = False
     changes: bool = True
     about: str = ""
+    near: bool = False
 
     @property
     def event(self) -> str:
@@ -91,28 +94,6 @@ class Fact:
     def name(self) -> str:
         """The key without its scope."""
         return self.key.rpartition("/")[2]
-
-
-@value
-class _Said:
-    """What a sentence says of one thing, before it is given a place."""
-
-    words: str
-    shown: str
-    sort: Sort
-    before: str = ""
-    possessive: bool = False
-    changes: bool = True
-    about: str = ""
-
-
-@value
-class Spoken:
-    """What a session has spoken of so far: the key last named, as it was said, and the thing that is being arranged."""
-
-    key: str = ""
-    about: str = ""
-    thing: str = ""
 
 
 def facts(events: Iterable[Event], *, scope: str = "") -> tuple[Fact, ...]:
@@ -141,6 +122,7 @@ class Reading:
     def _of_event(self, one: Event) -> Iterator[Fact]:
         text = one.text
         before = self.spoken.get(one.session, Spoken())
+        before = replace(before, since=before.since + 1)
         found = 0
         places = _Places(text)
         for sentence in said(text):
@@ -151,15 +133,16 @@ class Reading:
                 found += 1
                 key = f"{self.scope}/{words}" if self.scope else words
                 about = told.about if told.words else before.about
-                before = Spoken(words, about, before.thing)
+                before = Spoken(words, about, before.thing, 0)
                 start, end = sentence.start, min(sentence.end, sentence.start + TEXT_CHARACTERS_MAX)
                 yield Fact(
                     key, canonical(told.shown), f"fh:{one.id}@{places.of(start)}-{places.of(end)}", one.position,
                     text[start:end], told.sort, told.shown, canonical(told.before), _importance(sentence, told),
-                    one.origin, one.trust, one.session, told.possessive, told.changes, about,
+                    one.origin, one.trust, one.session, told.possessive, told.changes, about, told.near,
                 )  # fmt: skip
-            before = Spoken(before.key, before.about, _thing(sentence.said) or before.thing)
-        self.spoken[one.session] = before
+            before = replace(before, thing=thing_of(sentence.said, before) or before.thing)
+        if one.trust is Trust.TRUSTED:  # else a page's words would say what the user's "change it to 9000" is about
+            self.spoken[one.session] = before
 
 
 class _Places:
@@ -211,10 +194,20 @@ _NO_THING = frozenset(
     goal plan problem result case way one something everything nothing anything difference first second next last
     code output message file function test example step""".split()  # noqa: SIM905 - the same
 )
+_DONE = (
+    r"(?:changed?|moved|switched|updated|renamed|shifted|migrated|rescheduled|postponed|pushed|extended|raised|lowered|"
+    r"increased|decreased|reduced|improved|dropped|grown|grew|risen|rose|bumped|upgraded|downgraded|corrected|adjusted|"
+    r"set|reached)"
+)
 _SUPPOSED = (
     r"(?i)\b(?:if|unless|whether|suppose|assum\w+|imagine|hypothetical\w*|would|could|might|maybe|perhaps|"
-    r"probably|example|e\.g|say,|as if|pretend|wish|hope|used to|was|were|had been|mak(?:e|ing) sure|ensur\w+|"
-    r"check(?:ing)?|verify\w*|wonder\w*|worr\w+|heard|how|why|so that|when|not sure|wenn|falls|si)\b"
+    r"probably|example|instance|e\.g|say,|let's say|as if|pretend|wish|hope|used to|dream\w*|jok(?:e|ing)|almost|"
+    r"nearly|(?:not|isn't|never) (?:true|correct|right|the case)|"
+    rf"(?:was|were|had been)(?! (?:just |recently |already ){{0,2}}{_DONE}\b)|mak(?:e|ing) sure|ensur\w+|"
+    r"check(?:ing)?|verify\w*|wonder\w*|worr\w+|heard|how|why|so that|when|not sure|once (?:we|i|you|it|the|this|that)|"
+    r"as soon as|in case|otherwise|provided|plan(?:s|ning|ned)? (?:to|on)|think(?:ing)? (?:of|about)|consider\w*|"
+    r"propos\w+|suggest\w*|(?<!\bi )(?<!\bwe )(?:said|says|told|claim(?:s|ed)|thinks|believes|wrote|writes|asked)|"
+    r"according to|wenn|falls|si)\b"
 )
 _CUE = (
     r"(?i)\b(?:(?<!right )now|actually|correction|corrected|instead|no longer|not anymore|any ?more|"
@@ -240,9 +233,7 @@ _COPULA = (
 _CHANGED = (
     rf"(?:{_WHO} ){_NP}(?:, which)? (?:has |have |had |was |were |is |are |got |been |recently |"
     r"just |further |slightly ){0,3}"
-    r"(?:changed?|moved|switched|updated|renamed|shifted|migrated|rescheduled|postponed|pushed(?: back| forward| out)?|"
-    r"extended|raised|lowered|increased|decreased|reduced|improved|dropped|grown|grew|risen|rose|bumped|upgraded|"
-    rf"downgraded|corrected|set|went(?: up| down)?|reached) (?:slightly |again |back |further |out ){{0,2}}"
+    rf"(?:{_DONE}|pushed(?: back| forward| out)|went(?: up| down)?) (?:slightly |again |back |further |out ){{0,2}}"
     rf"(?:from (?P<before>[^\s,;].{{0,60}}?) )?(?:to|by|until|till) {_ADVERB}{_VALUE}"
 )
 _SET = (
@@ -258,6 +249,12 @@ _FROM_TO = (
     r"(?:switched|switch|moved|migrated|changed|went|upgraded|downgraded) "
     rf"(?:over )?from (?P<before>[^\s,;].{{0,60}}?) to {_VALUE}"
 )
+_INSTEAD = (
+    r"(?:i|we|they|let's|please)(?:'ll|'re|'m|'ve| will| are| am| have)? ?(?:just |also |now |finally |rather ){0,2}"
+    r"(?:use|using|run|running|take|taking|pick|picked|chose|choose|go|went|going)(?: with| on)? "
+    r"(?P<value>[^\s,;].{0,60}?) (?:now )?(?:instead of|rather than) (?P<before>[^\s,;].{0,60}?)"
+    r"(?=\s*(?:[,;!?]|\.(?:\s|\Z)|\Z|\b(?:now|and|but|so|because|since|for|from now)\b))"
+)
 _IT = (
     r"\A(?:no,? |sorry,? |actually,? |please |then |can you |could you |let's )*(?:change|make|set|move|switch|update) "
     rf"(?:it|that|this) (?:to |at |on |be |a |an |the )?(?:now )?{_VALUE}"
@@ -267,10 +264,18 @@ _HAS = (
     r"(?:my|our|the) (?P<what>(?:[\w.'-]+ ){0,4}[\w.'-]+) (?:now )?(?:has|contains|includes|holds|have) (?:now )?"
     r"(?:a total of |about |around |over )?(?P<value>\d[\d,.]*) (?P<unit>[a-z]+)"
 )
+_COUNTED = (
+    r"(?:a total of |about |around |over )?(?P<value>\d[\d,.]*) (?P<unit>[a-z]{2,}s|people|percent)"
+    r"(?: (?:in|on|at|for|of) (?:my|our|the) (?P<what>(?:[\w.'-]+ ){0,3}?[\w.'-]+))?"
+    r"(?=[,;!?]|\.(?!\d)|\Z| (?:and|so|but|now|already|by)\b)"
+)
 _HELD = (
-    r"\b(?:i|we|there)(?: now)? (?:have|are|'ve got|have got|have reached)(?: now)? "
-    r"(?:a total of |about |around |over )?(?P<value>\d[\d,.]*) (?P<unit>[a-z]+) "
-    r"(?:in|on|at) (?:my|our|the) (?P<what>(?:[\w.'-]+ ){0,3}?[\w.'-]+)(?=[,.;!?]|\Z| (?:and|so|but|now)\b)"
+    r"\b(?:i|we|there)(?: now)? (?:have|are|'ve got|have got)(?: now)? "
+    rf"{_COUNTED}"
+)
+_REACHED = (
+    r"\b(?:i|we)(?:'ve| have|'re| are|'m| am) (?:now |already |just |finally |recently |currently ){0,2}"
+    rf"(?:reached|at|up to) {_COUNTED}"
 )
 _OF = (
     r"\b(?P<own>my|our|the|an?) (?P<what>(?:[\w.'-]+ ){0,4}?(?:deadline|budget|limit|timeout|target|due date|goal|"
@@ -302,7 +307,7 @@ _ATTRIBUTES = (
 )
 
 
-def _told(sentence: Sentence, spoken: Spoken) -> Iterator[_Said]:
+def _told(sentence: Sentence, spoken: Spoken) -> Iterator[Said]:
     """Yield what a sentence says of one thing or another."""
     text = _compiled(r"\s+").sub(" ", sentence.text).replace("\u2019", "'")
     if len(sentence.said) < len(text) // 2:
@@ -311,15 +316,15 @@ def _told(sentence: Sentence, spoken: Spoken) -> Iterator[_Said]:
     if config is not None:
         yield config
         return
-    slots = list(_slots(text, spoken))
-    if slots and _compiled(f"(?i){_IT}").match(text):  # "make that 4 nights" is of what is arranged
-        yield from slots
+    arranged = list(slots(text, spoken))
+    if arranged and _compiled(f"(?i){_IT}").match(text):  # "make that 4 nights" is of what is arranged
+        yield from arranged
         return
     heard = list(_assigned(text, spoken))
-    yield from heard or slots
+    yield from heard or arranged
 
 
-def _config(text: str) -> _Said | None:
+def _config(text: str) -> Said | None:
     match = _compiled(_CONFIG).match(text)
     if match is None:
         return None
@@ -329,21 +334,21 @@ def _config(text: str) -> _Said | None:
         return None
     if len(held.split()) > 4 or _compiled(_NO_CONFIG).match(name):
         return None
-    return _Said(name.lower(), held, "config", about=name)
+    return Said(name.lower(), held, "config", about=name)
 
 
 _NO_CONFIG = r"(?i)(?:https?|note|todo|step|day|q\d*|a\d*|re|ps|fyi|question|answer|\d+)\Z"
 
 
-def _assigned(text: str, spoken: Spoken) -> Iterator[_Said]:
+def _assigned(text: str, spoken: Spoken) -> Iterator[Said]:
     """Yield what a sentence assigns, corrects or takes back."""
     gone = _compiled(rf"(?i){_RETRACT}").match(text)
     if gone is not None:
         words = key_of(gone["what"] or gone["gone"])
         if words:
-            yield _Said(words, "", "retraction", about=gone["what"] or gone["gone"])
+            yield Said(words, "", "retraction", about=gone["what"] or gone["gone"])
         return
-    for pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _IT, _HAS, _HELD, _COPULA, _OF):
+    for pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _INSTEAD, _IT, _HAS, _HELD, _REACHED, _COPULA, _OF):
         match = _compiled(_GATES[pattern]).search(text) and _compiled(f"(?i){pattern}").search(text)
         if match and not _is_supposed(text, match.start(), match.end()):
             told = _of_match(match, pattern, spoken)
@@ -355,7 +360,7 @@ def _assigned(text: str, spoken: Spoken) -> Iterator[_Said]:
 _GATES = {
     _CHANGED: r"(?i)\b(?:to|by|until|till)\b", _SET: r"(?i)\b(?:to|until|till)\b", _NOT_BUT: r"(?i)\bnot\b",
     _FROM_TO: r"(?i)\bfrom\b", _IT: r"(?i)\b(?:it|that|this)\b", _HAS: r"\d",
-    _HELD: r"\d", _OF: r"(?i) of ",
+    _INSTEAD: r"(?i)\b(?:instead of|rather than)\b", _HELD: r"\d", _REACHED: r"\d", _OF: r"(?i) of ",
     _COPULA: r"(?i)\b(?:is|are|be|equals|ist|est|es)\b|'s |=",
 }  # fmt: skip
 """What a text must have before a pattern is tried on it: most have nothing of the kind."""
@@ -369,7 +374,7 @@ def _is_supposed(text: str, start: int, end: int) -> bool:
     )
 
 
-def _of_match(match: re.Match[str], pattern: str, spoken: Spoken) -> _Said | None:
+def _of_match(match: re.Match[str], pattern: str, spoken: Spoken) -> Said | None:
     """Make what a pattern found into what is said; None when it is no fact."""
     found = match.groupdict()
     near = match.string[max(0, match.start() - LEAD_CHARACTERS) : match.end() + CUE_CHARACTERS]
@@ -380,20 +385,46 @@ def _of_match(match: re.Match[str], pattern: str, spoken: Spoken) -> _Said | Non
     named = f"{named} {found.get('unit') or ''} {found.get('more') or ''}"
     words = key_of(named)
     head = (what.split() or [""])[-1].lower()
-    if head in _NO_THING or (what and not words) or not shown:
+    counted = pattern in (_HELD, _REACHED)
+    if head in _NO_THING or (what and not words) or not shown or own == "its" or _compiled(_NO_NAME).search(what):
         return None
-    if not what and pattern is _IT and not spoken.key:
+    if own in _OTHERS:  # "her birthday" is not mine
+        words = " ".join(sorted({*words.split(), own}))
+    if not what and pattern is _IT and (not spoken.key or spoken.since > IT_MESSAGES_MAX):
         return None
-    if not what and pattern is _FROM_TO:
+    if not what and pattern in (_FROM_TO, _INSTEAD):
         words = f"instead of {key_of(before)}"  # the value that it names says what is meant
-    explicit = pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _IT) or _compiled(_CUE).search(near) is not None
+    if pattern is _COPULA and not before:
+        before = _not_this(match.string[match.end() :], shown)
+    explicit = pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _INSTEAD, _IT, _REACHED) or bool(before)
+    explicit = explicit or _compiled(_CUE).search(near) is not None
     explicit = explicit or (pattern is _OF and _compiled(_FRESH).search(what) is not None)
     if not _is_value(shown, attribute=_compiled(_ATTRIBUTES).search(what.lower()) is not None):
         return None  # "the food is great" says nothing that could be looked up
-    return _Said(
+    return Said(
         words, shown, "correction" if explicit else "assignment", before, own in {"my", "our"},
-        about=" ".join(named.split()),
+        changes=explicit or not counted, about=" ".join(named.split()), near=counted,
     )  # fmt: skip
+
+
+_OTHERS = frozenset({"his", "her", "their"})
+_NO_NAME = (
+    r"(?i)\b(?:not|never|no|isn't|aren't|hasn't|haven't|hadn't|wasn't|weren't|didn't|doesn't|don't|won't|can't|"
+    r"old|previous|former|original|initial|earlier|prior|default|other|another|second|third)\b"
+)
+"""In the name of a thing: what is said of it is denied, or it is another thing than the one that stands."""
+
+
+def _not_this(rest: str, shown: str) -> str:
+    """Give the value that is said to hold no more, as in "is 8443, not 8080"; empty when there is none."""
+    match = _compiled(r"(?i)\A,? (?:and )?(?:not|instead of|rather than) (?:at |on )?([^\s,;][^,;!?]{0,40}?)"
+                      r"(?: any ?more)?(?=[,;!?]|\.?\Z|\. )").match(rest)  # fmt: skip
+    kinds = (
+        {canonical(one).partition(":")[0] if ":" in canonical(one) else "" for one in (match[1], shown)}
+        if match
+        else ()
+    )
+    return match[1] if match is not None and len(kinds) == 1 else ""
 
 
 _NO_VALUE = frozenset(
@@ -418,76 +449,7 @@ def _is_value(shown: str, *, attribute: bool) -> bool:
     return _compiled(_NAMES).search(shown) is not None or (attribute and len(words) <= 3)
 
 
-# slots -----------------------------------------------------------------------------------------------------
-
-_THINGS = (
-    r"(?i)\b(?:(?P<hotel>hotel|guest ?house|hostel|room|apartment|lodging|accommodations?|place to stay|"
-    r"stay(?:ing)? at)|"
-    r"(?P<restaurant>restaurant|table|place to (?:eat|dine)|places to eat|(?:to|we'll|we will) (?:eat|dine))|"
-    r"(?P<attraction>museum|attraction|college|cinema|theatre|park|gallery|nightclub)|(?P<train>train)|(?P<taxi>taxi|cab)|"
-    r"(?P<flight>flight)|(?P<bus>bus|coach))s?\b"
-)
-_RIDES = frozenset({"train", "taxi", "flight", "bus"})
-_OF_RIDES, _OF_PLACES = frozenset({"arrival", "departure"}), frozenset({"time", "area", "stars", "nights"})
-_NUMBER = r"(\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
-_CLOCK = r"(\d{1,2}[:.]\d\d(?: ?[ap]\.?m)?|\d{1,2} ?[ap]\.?m)\b"
-_SLOTS: tuple[tuple[str, str], ...] = (
-    ("people", rf"(?i)\b{_NUMBER} (?:people|persons?|guests?|tickets?|of us|adults?|seats?|passengers?)\b"),
-    ("nights", rf"(?i)\b{_NUMBER} (?:nights?)\b"),
-    ("stars", rf"(?i)\b{_NUMBER}[ -]?stars?\b"),
-    ("day", r"(?i)\b(monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"),
-    ("arrival", rf"(?i)\b(?:arriv\w+|be there|get there|get in)\b[^.,;?!]{{0,40}}? {_CLOCK}"),
-    ("departure", rf"(?i)\b(?:leav\w+|depart\w*|go|set off|pick(?:ed)? up)\b[^.,;?!]{{0,40}}? {_CLOCK}"),
-    ("time", rf"(?i)\b(?:at|around|for|about|to|be) {_CLOCK}"),
-    ("price range", r"(?i)\b(cheap|moderate(?:ly)?|expensive|inexpensive|mid-?range)\b"),
-    ("area", r"(?i)\b(?:in|of|on|at|to) (?:the )?(?:city )?(north|south|east|west|centre|center)\b"),
-)
-"""What is arranged of a thing, by the name of what it says; the value is the group."""
-_SPELLED = {"moderately": "moderate", "center": "centre", "inexpensive": "cheap"}
-_OTHERWISE = (
-    r"(?i)\b(?:how about|what about|instead|make (?:it|that)|actually|change|rather|try|switch|in that case|then|"
-    r"settle|"
-    r"could you (?:look|check|find)|correction|sorry|i meant|go with|do)\b"
-)
-_ANOTHER = (
-    r"(?i)\b(?:also|another|too|as well|both|either|or|any|same|outgoing|outbound|return|inbound|way back|second)\b"
-)
-_PICKED = (
-    r"(?i)\b(?:the|one|that|ones|which) (?:one |train |bus |flight )?(?:that |which )?(?:arriv|leav|depart)\w*"
-    r"|\b[a-z]+\d+ (?:arriv|leav|depart)"
-)
-_NOT_SO = r"(?i)(?:\b(?:not|no|nothing|less|too|than|isn't|aren't|don't|never)|n 't|n't)(?: \w+){0,2} \Z"
-
-
-def _thing(text: str) -> str:
-    """Name the thing that a sentence arranges, the first one; empty when it names none."""
-    match = _compiled(_THINGS).search(text)
-    return (match.lastgroup or "") if match is not None else ""
-
-
-def _slots(text: str, spoken: Spoken) -> Iterator[_Said]:
-    """Yield what a sentence says of the thing that is being arranged."""
-    named = _thing(text) or ("hotel" if _compiled(r"(?i)\bnights?\b").search(text) else "")
-    thing = named or spoken.thing
-    if not thing or text.count(" ") > 60 or _compiled(_PICKED).search(text):
-        return  # "the one that leaves at 9:15" chooses what there is
-    asks = text.rstrip().endswith("?")
-    otherwise = _compiled(_OTHERWISE).search(text) is not None
-    if asks and not otherwise and not named:
-        return
-    changes = not _compiled(_ANOTHER).search(text) and (otherwise or (bool(named) and not asks))
-    ride = thing in _RIDES
-    for name, pattern in _SLOTS:
-        if (name in _OF_RIDES and not ride) or (name in _OF_PLACES and ride):
-            continue
-        matches = list(_compiled(pattern).finditer(text))
-        found = {match[1].lower() for match in matches}
-        if len(found) == 1 and not _compiled(_NOT_SO).search(text[: matches[0].start(1)]):
-            shown = found.pop()  # "Friday or Saturday" sets neither
-            yield _Said(f"{thing} {name}", _SPELLED.get(shown, shown), "slot", changes=changes, about=f"{thing} {name}")
-
-
-def _importance(sentence: Sentence, told: _Said) -> float:
+def _importance(sentence: Sentence, told: Said) -> float:
     """Say how much a fact matters, from 0 to 1: rules and corrections more, what was arranged for a day less."""
     matters = {"correction": 0.6, "config": 0.6, "assignment": 0.5, "retraction": 0.4, "slot": 0.3}[told.sort]
     matters += 0.2 if is_constraint(sentence.said) else 0.0

@@ -17,7 +17,7 @@ both stand.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from firsthand.consolidate.keys import Fact
 from firsthand.consolidate.ledger import Action, Decision, Ledger
@@ -35,7 +35,7 @@ def by_rule(window: Sequence[Fact], working: Mapping[str, Fact], ledger: Ledger 
         working: the newest fact that stands, by key.
         ledger: what was decided before; None for nothing.
     """
-    standing = dict(working)
+    standing = _Standing(working.values())
     decided: list[Decision] = []
     for new in window:
         if new.trust is not Trust.TRUSTED:
@@ -47,9 +47,9 @@ def by_rule(window: Sequence[Fact], working: Mapping[str, Fact], ledger: Ledger 
             if ledger is None or (made.key, made.target, made.by_fact) not in ledger.refused:
                 decided.append(made)
             if new.sort == "retraction" or old.key != new.key:
-                standing.pop(old.key, None)
+                standing.take_out(old)
         if new.sort != "retraction" and new.name:
-            standing[new.key] = new
+            standing.put_in(new)
     return tuple(decided)
 
 
@@ -58,22 +58,65 @@ def counts(fact: Fact) -> bool:
     return fact.trust is Trust.TRUSTED
 
 
-def _meant(new: Fact, standing: Mapping[str, Fact]) -> Fact | None:
+class _Standing:
+    """The newest fact of each key, to be found by its value and by the words of its name."""
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self._by_key: dict[str, Fact] = {}
+        self._by_value: dict[str, dict[str, Fact]] = {}
+        self._by_word: dict[tuple[str, str], dict[str, Fact]] = {}
+        for one in facts:
+            self.put_in(one)
+
+    def put_in(self, one: Fact) -> None:
+        """Let a fact stand in the place of what stood under its key."""
+        old = self._by_key.get(one.key)
+        if old is not None:
+            self.take_out(old)
+        self._by_key[one.key] = one
+        for found in self._places(one):
+            found[one.key] = one
+
+    def take_out(self, one: Fact) -> None:
+        """Let a fact stand no more."""
+        if self._by_key.pop(one.key, None) is not None:
+            for found in self._places(one):
+                found.pop(one.key, None)
+
+    def _places(self, one: Fact) -> Iterator[dict[str, Fact]]:
+        yield self._by_value.setdefault(one.value, {})
+        for word in one.name.split():
+            yield self._by_word.setdefault((one.session, word), {})
+
+    def of(self, key: str) -> Fact | None:
+        """Give the fact of a key."""
+        return self._by_key.get(key)
+
+    def valued(self, value: str) -> list[Fact]:
+        """Give the facts of a value."""
+        return [*self._by_value.get(value, {}).values()]
+
+    def wider(self, session: str, words: Collection[str]) -> list[Fact]:
+        """Give the facts of a session whose names have these words and more."""
+        found = min((self._by_word.get((session, word), {}) for word in words), key=len, default={})
+        return [one for one in found.values() if set(words) < set(one.name.split())]
+
+
+def _meant(new: Fact, standing: _Standing) -> Fact | None:
     """Find the fact that a new one is about; None when there is none, or it is not clear which."""
-    same = standing.get(new.key)
+    same = standing.of(new.key)
     if same is not None and same.position <= new.position and not (new.before and new.before != same.value):
         return same
     if new.before and len(new.before) >= FROM_TO_VALUE_CHARACTERS_MIN:
-        named = [one for one in standing.values() if one.value == new.before and one.session == new.session]
-        named = named or [one for one in standing.values() if one.value == new.before]
+        every = standing.valued(new.before)
+        named = [one for one in every if one.session == new.session] or every
         return named[0] if len(named) == 1 else None
     if new.sort != "correction" or not new.name:
         return None
-    words = set(new.name.split())
     wider = [
         one
-        for one in standing.values()
-        if one.session == new.session and one.sort in {"assignment", "correction"} and words < set(one.name.split())
+        for one in standing.wider(new.session, new.name.split())
+        if one.sort in {"assignment", "correction"} and "'s" not in one.about  # "the port" is not Ann's
     ]
     return wider[0] if len(wider) == 1 and _alike(new, wider[0]) else None
 
@@ -86,6 +129,8 @@ def _rule(new: Fact, old: Fact) -> str:
         return ""
     if new.before and new.before == old.value:
         return "from-to"
+    if new.near and new.session != old.session:
+        return ""
     if new.sort == "correction":
         return "correction"
     if new.sort == old.sort == "config":
@@ -93,7 +138,7 @@ def _rule(new: Fact, old: Fact) -> str:
     if new.sort == old.sort == "slot":
         return "slot" if new.session == old.session and new.changes else ""
     if new.sort == "assignment" and old.sort in {"assignment", "correction"}:
-        return "assignment" if new.session == old.session else ""
+        return "assignment" if new.session == old.session and new.changes else ""
     return ""
 
 

@@ -167,7 +167,7 @@ def decided(db: apsw.Connection, namespace: int) -> int:
     return int(db.execute(sql, (namespace, LEDGER_SESSION)).get or 0)
 
 
-def spoken(db: apsw.Connection, namespace: int) -> dict[str, list[str]]:
+def spoken(db: apsw.Connection, namespace: int) -> dict[str, list[Any]]:
     """Give what each session had spoken of where its reading stopped."""
     if not is_there(db):
         return {}
@@ -194,7 +194,7 @@ def named(db: apsw.Connection, namespace: int, names: Iterable[str]) -> Iterator
 
 
 def write(
-    db: apsw.Connection, namespace: int, before: Reach, after: Reach, new: Iterable[Row], said: Mapping[str, list[str]]
+    db: apsw.Connection, namespace: int, before: Reach, after: Reach, new: Iterable[Row], said: Mapping[str, list[Any]]
 ) -> bool:
     """Keep what was read between two reaches; False, and nothing, when somebody else read on in the meantime.
 

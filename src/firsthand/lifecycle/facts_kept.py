@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from firsthand.consolidate.keys import READING, TELLING, Fact, Reading, Spoken
+from firsthand.consolidate.arranged import Spoken
+from firsthand.consolidate.keys import READING, TELLING, Fact, Reading
 from firsthand.consolidate.ledger import Ledger, ledger_difference
 from firsthand.errors import StoreDamaged
 from firsthand.event import Trust
@@ -95,7 +96,7 @@ def follow_ledger(memory: Memory, before: Ledger | None, at: Callable[[], Ledger
 
 def _out(told: Iterable[Fact], ledger: Ledger) -> Iterator[Out]:
     """Yield the facts that a ledger takes out, of whichever scope its decision is."""
-    by_name: dict[str, list[str]] = {}
+    by_name: dict[str, list[Any]] = {}
     for key in ledger.latest:
         by_name.setdefault(_name(key), []).append(key)
     for one in told:
@@ -127,13 +128,11 @@ def _read_on(memory: Memory, namespace: int, head: int) -> None:
         after = Reach(VERSION, events[-1].position if len(events) == EVENTS_OF_A_STEP else head, before.ledger)
         new = [*_rows(reading.read(events))]
         sessions = {event.session for event in events} & reading.spoken.keys()
-        said = {
-            one: [reading.spoken[one].key, reading.spoken[one].about, reading.spoken[one].thing] for one in sessions
-        }
+        said = {one: _listed(reading.spoken[one]) for one in sessions}
 
         def keep(
             db: apsw.Connection, before: Reach = before, after: Reach = after,
-            new: list[Row] = new, said: dict[str, list[str]] = said,
+            new: list[Row] = new, said: dict[str, list[Any]] = said,
         ) -> None:  # fmt: skip
             with db:
                 kept.write(db, namespace, before, after, new, said)
@@ -156,7 +155,7 @@ def _rows(told: Iterable[Fact]) -> Iterator[Row]:
         position = one.position
         yield Row(position, number, one.key, [
             one.value, one.pointer, one.text, one.sort, one.shown, one.before, one.importance, one.origin,
-            int(one.trust), one.session, one.possessive, one.changes, one.about,
+            int(one.trust), one.session, one.possessive, one.changes, one.about, one.near,
         ])  # fmt: skip
 
 
@@ -170,6 +169,10 @@ def _fact(row: Row) -> Fact:
         raise StoreDamaged(
             f"a fact at position {row.position:,} is not what was written ({error}); {kept.REPAIR}"
         ) from error
+
+
+def _listed(one: Spoken) -> list[Any]:
+    return [one.key, one.about, one.thing, one.since]
 
 
 def _spoken(db: Any, namespace: int) -> dict[str, Spoken]:

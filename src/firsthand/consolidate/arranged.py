@@ -1,0 +1,194 @@
+"""What somebody arranges: a hotel for three nights, a table on Friday, a train that leaves at nine.
+
+    "I need a hotel in the north for 3 nights"    hotel area = north, hotel nights = 3
+    "Actually, Thursday."                         of the hotel that is spoken of: hotel day = thursday
+
+What was arranged of a thing in a session is arranged anew by words that say so, or by a
+plain order that names the thing; a question alone, "also", "another" and a choice among
+what there is change nothing.
+
+It knows no position: a fact is made of what is said here in `keys`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Literal
+
+from firsthand.value import value
+
+Sort = Literal["assignment", "correction", "config", "slot", "retraction"]
+WORDS_MAX, WORDS_UNNAMED_MAX = 60, 24
+"""Of a sentence that arranges something, and of one that does not name it; a longer one tells a story."""
+
+_compiled = cache(re.compile)
+
+
+@value
+class Said:
+    """What a sentence says of one thing, before it is given a place; see `keys.Fact`."""
+
+    words: str
+    shown: str
+    sort: Sort
+    before: str = ""
+    possessive: bool = False
+    changes: bool = True
+    about: str = ""
+    near: bool = False
+
+
+@value
+class Spoken:
+    """What a session has spoken of so far.
+
+    Attributes:
+        key, about: what was named last, in one spelling and as it was said.
+        thing: what is being arranged.
+        since: messages since the one that named the key.
+    """
+
+    key: str = ""
+    about: str = ""
+    thing: str = ""
+    since: int = 0
+
+
+_THINGS = (
+    r"(?i)\b(?:(?P<hotel>hotel|guest ?house|hostel|room|apartment|lodging|accommodations?|places? to stay|"
+    r"somewhere to stay|stay(?:ing)? at)|"
+    r"(?P<restaurant>restaurant|table|places? to (?:eat|dine)|somewhere to (?:eat|dine)|"
+    r"(?:to|we'll|we will) (?:eat|dine)|food|cuisine)|"
+    r"(?P<attraction>museum|attraction|college|cinema|theatre|park|gallery|night ?club|swimming ?pool|"
+    r"entertainment|places? to (?:go|visit|see))|"
+    r"(?P<train>(?<!to )train(?! (?:a|an|the|my|our|it|on|for \d+ (?:epochs|steps))\b))|(?P<taxi>taxi|cab)|"
+    r"(?P<flight>flight)|(?P<bus>bus|coach))s?\b"
+)
+_RIDES = frozenset({"train", "taxi", "flight", "bus"})
+_OF: dict[str, frozenset[str]] = {
+    "arrival": _RIDES, "departure": _RIDES, "time": frozenset({"restaurant", "hotel"}),
+    "area": frozenset({"restaurant", "hotel", "attraction"}), "stars": frozenset({"hotel"}),
+    "nights": frozenset({"hotel"}), "food": frozenset({"restaurant"}), "type": frozenset({"attraction"}),
+    "sort": frozenset({"hotel"}), "price range": frozenset({"restaurant", "hotel"}),
+}  # fmt: skip
+"""Which things have a slot; one that does not stand here belongs to each."""
+_NUMBER = r"(\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_CLOCK = r"(\d{1,2}[:.]\d\d(?: ?[ap]\.?m)?|\d{1,2} ?[ap]\.?m)\b"
+_RIDES_AT = r"\b(?:arriv\w+|be there|get there|get in|leav\w+|depart\w*|set off|pick(?:ed)? up)\b"
+_FOOD = (
+    r"((?:(?:north|south|east|west|northern|southern|eastern|western|modern|latin|traditional) )?[a-z]{3,}"
+    r"(?: (?:european|american|oriental|african|indian|asian|tea))?)"
+)
+_CUISINES = (
+    r"((?:(?:north|south|east|west|northern|southern|eastern|western|modern|latin) )?(?:italian|chinese|indian|thai|"
+    r"french|spanish|portuguese|greek|turkish|lebanese|persian|japanese|korean|vietnamese|mexican|american|african|"
+    r"british|english|irish|scottish|german|austrian|swiss|polish|russian|hungarian|european|asian|oriental|"
+    r"mediterranean|caribbean|jamaican|cuban|brazilian|moroccan|ethiopian|afghan|tuscan|seafood|vegetarian|vegan|"
+    r"gastropub|fusion|scandinavian|danish|swedish|kosher|halal|malaysian|indonesian|singaporean|australian))"
+)
+_NOT_YET = r"(?! \w+ (?:food|cuisine))"
+_KINDS = (
+    "museum|college|park|cinema|theatre|gallery|night ?club|swimming ?pool|boat|architecture|entertainment|"
+    "concert ?hall|multiple sports?"
+)
+_SLOTS: tuple[tuple[str, str], ...] = (
+    ("people", rf"(?i)\b{_NUMBER} (?:people|persons?|guests?|tickets?|of us|adults?|seats?|passengers?)\b"),
+    ("people", rf"(?i)\b(?:table|room|booking|reservation) for {_NUMBER}\b(?! (?:nights?|days?|hours?|am|pm)|[:.]\d)"),
+    ("nights", rf"(?i)\b{_NUMBER} (?:nights?)\b"),
+    ("stars", rf"(?i)\b{_NUMBER}[ -]?stars?\b"),
+    ("day", r"(?i)\b(monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"),
+    ("arrival", rf"(?i)\b(?:arriv\w+|be there|get there|get in)\b[^.,;?!]{{0,40}}? {_CLOCK}"),
+    ("departure", rf"(?i)\b(?:leav\w+|depart\w*|go|set off|pick(?:ed)? up)\b[^.,;?!]{{0,40}}? {_CLOCK}"),
+    ("time", rf"(?i)(?:\b(?:at|around|for|about|to|be|try|by|check|booking)|\A(?:\w+,? )?) ?(?<!\d){_CLOCK}"),
+    ("price range", r"(?i)\b(cheap(?:er)?|moderate(?:ly)?|expensive|inexpensive|mid ?- ?(?:price|range))\b"),
+    ("area", r"(?i)\b(?:in|of|on|at|to) (?:the )?(?:city )?(north|south|east|west|centre|center)(?:ern)?\b"),
+    ("food", rf"(?i)\b(?:serv(?:es?|ing) |some |for |about |a |an |any )?{_FOOD} (?:food|cuisine|restaurants?)\b"),
+    ("food", rf"(?i)\b(?:serv(?:es?|ing)(?: some)?|(?:how|what) about(?: an?)?) {_CUISINES}\b{_NOT_YET}"),
+    ("food", rf"(?i)\b{_CUISINES} (?:[a-z]+ )?(?:places?|one)\b"),
+    ("type", rf"(?i)\b({_KINDS})s?\b"),
+    ("sort", r"(?i)\b(?:an?|any) (?:[\w-]+ ){0,3}?(guest ?house|hotel|hostel)s?\b"),
+)  # fmt: skip
+"""What is arranged of a thing, by the name of what it says; the value is the group."""
+_ASKED_FOR = frozenset({"food", "type", "sort"})
+"""Slots that only words of change arrange anew: people eat at two places a day, and see several."""
+_NO_FOOD = frozenset(
+    """the that this any some good great nice what which type kind sort their your our different other another more
+    local same cheap moderate expensive priced range of and or like for food serving serves restaurant new better
+    fast best place one find want need looking book get two three city town centre center north south east west area
+    about no other's nearby with specific certain""".split()  # noqa: SIM905 - so many quoted words are harder to read
+)
+_SPELLED = {
+    "moderately": "moderate", "center": "centre", "inexpensive": "cheap", "cheaper": "cheap", "mid-range": "moderate",
+    "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
+    "nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "nightclub": "night club", "guest house": "guesthouse",
+    "swimmingpool": "swimming pool", "concerthall": "concert hall",
+}  # fmt: skip
+_OTHERWISE = (
+    r"(?i)\b(?:how about|what about|instead|make (?:it|that)|actually|change|rather|try|switch|in that case|then|"
+    r"settle|(?:can|could|would|will) (?:you|we)(?: please)? (?:look|check|find|search|see|book|move|do)|correction|"
+    r"sorry|i meant|go with|do|prefer|perhaps|my mind|(?:would|will|could) (?:work|be (?:fine|ok|okay|good|better)))\b"
+)
+_ALSO = r"(?i)\b(?:also|too|as well|both|either|or|any)\b"
+_ANOTHER = r"(?i)\b(?:another|second|outgoing|outbound|return|inbound|way back|other one)\b"
+"""A thing of its own, beside the one that is arranged already."""
+_OTHERS = (
+    r"\b(?:[Hh]e|[Ss]he|[Tt]hey|friends?|sister|brother|colleagues?|boss|mother|father|wife|husband|son|daughter|"
+    r"neighbou?r|[A-Z][a-z]+(?= (?:has|needs|wants|booked|likes|took))) "
+    r"(?:has|have|had|needs?|wants?|booked|likes?|took)\b"
+)
+"""What somebody else has or wants."""
+_PICKED = (
+    r"(?i)\b(?:the|one|that|ones|which) (?:one |train |bus |flight )?(?:that |which )?(?:arriv|leav|depart)\w*"
+    r"|\b[a-z]+\d+ (?:arriv|leav|depart)"
+)
+_NOT_SO = r"(?i)(?:\b(?:not|no|nothing|less|too|than|isn't|aren't|don't|never)|n 't|n't)(?: \w+){0,2} \Z"
+_ASKS_OF_IT = r"(?i)\b(?:is|are) (?:it|that|this|they|those|these|the [a-z]+)\b(?! available| possible| free)"
+"""Before a question mark: what there is, and no wish."""
+_LEAVES = rf"(?i){_RIDES_AT}[^.,;?!]{{0,40}}? {_CLOCK}"
+
+
+def thing_of(text: str, spoken: Spoken) -> str:
+    """Name the thing that a sentence arranges, the first one; empty when it names none."""
+    match = _compiled(_THINGS).search(text)
+    if match is None:
+        return ""
+    if spoken.thing in _RIDES and _compiled(_LEAVES).search(text):
+        return ""  # "I need to leave the hotel by 10:00" is of the taxi that is spoken of
+    return match.lastgroup or ""
+
+
+def slots(text: str, spoken: Spoken) -> Iterator[Said]:
+    """Yield what a sentence says of the thing that is being arranged."""
+    named = thing_of(text, spoken) or ("hotel" if _compiled(r"(?i)\bnights?\b").search(text) else "")
+    thing = named or spoken.thing
+    if _compiled(_OTHERS).search(text):
+        return
+    if not thing or text.count(" ") > (WORDS_MAX if named else WORDS_UNNAMED_MAX) or _compiled(_PICKED).search(text):
+        return  # "the one that leaves at 9:15" chooses what there is
+    asks = text.rstrip().endswith("?")
+    otherwise = _compiled(_OTHERWISE).search(text) is not None
+    if asks and ((not otherwise and not named) or _compiled(_ASKS_OF_IT).search(text)):
+        return
+    changes = not _compiled(_ALSO).search(text) and (otherwise or (bool(named) and not asks))
+    another = "another " if _compiled(_ANOTHER).search(text) else ""
+    for name, pattern in _SLOTS:
+        if thing not in _OF.get(name, {thing}):
+            continue
+        matches = list(_compiled(pattern).finditer(text))
+        found = {_SPELLED.get(one, one) for one in (match[1].lower() for match in matches)}
+        if name == "food":
+            found = {one for one in found if one.split()[0] not in _NO_FOOD}
+        if len(found) != 1 or _compiled(_NOT_SO).search(text[: matches[0].start(1)]):
+            continue  # "Friday or Saturday" sets neither
+        shown, about = found.pop(), f"{another}{thing} {name}"
+        may_change = changes and (name not in _ASKED_FOR or (otherwise and _is_plain(name, shown, text)))
+        yield Said(about, shown, "slot", changes=may_change, about=about)
+
+
+def _is_plain(name: str, shown: str, text: str) -> bool:
+    """Say whether a word is a choice for sure: any inn is called a hotel, and any word may stand before food."""
+    if name == "sort" and shown == "hotel":
+        return _compiled(r"(?i)\b(?:instead|rather)\b").search(text) is not None
+    return name != "food" or _compiled(rf"(?i){_CUISINES}\Z").match(shown) is not None
