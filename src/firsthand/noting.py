@@ -115,9 +115,10 @@ def note(
         raise InvalidArgument(f"a note has at most {SOURCES_MAX} sources; got {len(pointers):,}. Name spans instead.")
     events = [_whole(memory, one) for one in pointers]
     said = to_text(content := to_bytes(text) if isinstance(text, str) else text)
-    echoed = () if sort == SORTS[0] else _echoed(memory, said, pointers)
-    pointers += [Pointer(one.id) for one in echoed][: SOURCES_MAX - len(pointers)]
-    events += [(one,) for one in echoed]
+    for one in echoed(memory, said) if sort != SORTS[0] else ():
+        if len(pointers) < SOURCES_MAX and Pointer(one.id) not in pointers:
+            pointers.append(Pointer(one.id))
+            events.append((one,))
     told = _from_turns(memory, pointers, events) if situations is None else _given(situations)
     meta: dict[str, Any] = {**more, SORT: sort}
     meta |= {SOURCES: [str(one) for one in pointers]} if pointers else {}
@@ -139,8 +140,8 @@ def note(
     return Noted(appended, tuple(map(str, pointers)), told.texts, left_out, verdict)
 
 
-def _echoed(memory: Memory, text: str, sources: Sequence[Pointer]) -> tuple[Event, ...]:
-    """Find what a tool or the web said, in these very words: a rule of its words is its rule, whoever notes it."""
+def echoed(memory: Memory, text: str) -> tuple[Event, ...]:
+    """Find what a tool or the web said in these very words: a rule of its words is its rule, whoever notes it."""
     from firsthand.answer import Query, Scope  # noqa: PLC0415 - a session's end needs a name of this module alone
     from firsthand.consolidate.alike import folded  # noqa: PLC0415 - the same
 
@@ -153,11 +154,10 @@ def _echoed(memory: Memory, text: str, sources: Sequence[Pointer]) -> tuple[Even
         return ()
     scope = Scope(kinds=_BROUGHT)
     query = Query(text[:_ECHO_CHARACTERS], scope, hits_max=_ECHO_HITS, attempts_max=1, deadline_ms=_ECHO_MS)
-    known = {one.first for one in sources}
     found = (memory.event(hit.pointer) for hit in memory.recall(query).hits)
     return tuple(
         one for one in found
-        if one.trust is Trust.UNTRUSTED and one.id not in known
+        if one.trust is Trust.UNTRUSTED
         and len(wanted & runs(to_text(memory.expand(f"fh:{one.id}"))[:READ_CHARACTERS_MAX])) >= _SHARE * len(wanted)
     )  # fmt: skip
 

@@ -254,7 +254,8 @@ class Gathering:
         for one in _like(said, _IN_VAIN) if trusted and event.kind is Kind.AGENT_MESSAGE else ():
             self._in_vain.hear(_quote(event, one.text, 320))
         self._note(event, text, 2.0 if is_user else 1.5)
-        self._about(text, 3.0 if is_user and self._requests <= 1 else 2.0 if is_user else 0.7)
+        if trusted:  # an episode is not named by a page
+            self._about(text, 3.0 if is_user and self._requests <= 1 else 2.0 if is_user else 0.7)
 
     def _request(self, event: Event, text: str) -> None:
         self._requests += 1

@@ -30,6 +30,7 @@ from firsthand.errors import IdConflict, InvalidArgument, StoreBusy, Unresolvabl
 from firsthand.event import Draft, Kind, Trust
 from firsthand.hashing import sha256
 from firsthand.lifecycle import small_files
+from firsthand.lifecycle.authors import author_of
 from firsthand.moment import Moment
 from firsthand.noting import SOURCES, SOURCES_MAX
 from firsthand.value import value
@@ -91,6 +92,7 @@ class Version:
     position: int
     deleted: bool = False
     earlier: tuple[str, ...] = ()
+    trust: Trust = Trust.TRUSTED
 
     @property
     def stem(self) -> str:
@@ -181,7 +183,7 @@ def versions(agent: Agent) -> dict[str, Version]:
         digest, deleted = one.meta.get(DIGEST), one.meta.get(DELETED) is True
         found[file] = Version(
             file, f"fh:{one.id}", one.text, digest if isinstance(digest, str) else "", one.time, one.position,
-            deleted, earlier,
+            deleted, earlier, one.trust,
         )  # fmt: skip
     return found
 
@@ -424,12 +426,14 @@ def _take(
     digest = sha256(content).hex()
     if before is not None and not before.deleted and before.digest == digest:
         return None
-    origin, trust = ("user", Trust.TRUSTED) if by_user else ("agent", Trust.AGENT)
+    author = author_of(agent, file, content, before.position if before is not None else 0, by_user=by_user)
     what = "changed" if before is not None and not before.deleted else "new"
     meta: dict[str, Any] = {FILE: file, DIGEST: digest, **_supersedes(before)}
     if file == RUBRIC_FILE and (named := pointer.find(event.to_text(content))):
         meta[SOURCES] = list(dict.fromkeys(named))[:SOURCES_MAX]  # it quotes them: erasing one erases it too
-    return FileChange(file, what, _append(agent, meta, content, at, origin, trust, before))
+    elif author.sources:
+        meta[SOURCES] = list(author.sources)
+    return FileChange(file, what, _append(agent, meta, content, at, author.origin, author.trust, before))
 
 
 def _delete(agent: Agent, before: Version) -> FileChange:

@@ -23,6 +23,7 @@ from firsthand.consolidate.ledger import REASON_CHARACTERS_MAX, Decision
 from firsthand.errors import Erased, InvalidArgument, Unresolvable
 from firsthand.event import Event, IdMaker, Kind, Trust
 from firsthand.lifecycle.entries_log import AGENT, EntriesLog
+from firsthand.lifecycle.files import FILE
 from firsthand.lifecycle.ledger_log import LedgerLog
 from firsthand.live.quoting import resting_on
 from firsthand.noting import SORT, SORTS
@@ -42,7 +43,7 @@ class Waiting:
     """A rule, a lesson or an entry that stands on what a tool or the web said, and is not approved.
 
     Attributes:
-        sort: ``rule``, ``lesson`` or ``entry``.
+        sort: ``rule``, ``lesson``, ``file`` or ``entry``.
         text: what it says.
     """
 
@@ -113,7 +114,7 @@ class Lineage:
         for event in self._tainted():
             name = f"fh:{event.id}"
             if name not in ledger.approved and name not in ledger.held:
-                sort = "entry" if event.kind is Kind.ENTRY else str(event.meta[SORT])
+                sort = "entry" if event.kind is Kind.ENTRY else str(event.meta.get(SORT, FILE))
                 found.append(Waiting(name, sort, event.text, event.position))
         return tuple(sorted(found, key=lambda one: one.position)[-WAITING_MAX:])
 
@@ -153,8 +154,9 @@ class Lineage:
 
 
 def is_tainted_rule(event: Event) -> bool:
-    """Say whether a note is a rule or lesson that stands on what a tool or the web said."""
-    return event.meta.get(SORT) in SORTS[1:] and not event.erased and event.trust is Trust.UNTRUSTED
+    """Say whether a note is a rule, a lesson or a version of a file that stands on what a tool or the web said."""
+    is_rule = event.meta.get(SORT) in SORTS[1:] or event.meta.get(FILE) is not None
+    return is_rule and not event.erased and event.trust is Trust.UNTRUSTED
 
 
 def lineage_of(memory: Memory) -> Lineage:
