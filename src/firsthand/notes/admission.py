@@ -111,6 +111,10 @@ _NO_LOSS = (
 )
 _SENTENCE = r"(?<=[.!?;])\s+|\n+|(?<=\S)\s*(?=[(\[])|(?<=[)\]])\s*"
 _LOST_THING = rf"\b{_OF_A_NOTE} (?:(?:is|are|was|were|be|been|got|went|has|have|had|now|all) ){{1,4}}\Z"
+_LOST_NOUN = (
+    r"\b(?:entr(?:y|ies)|basis|sources?|source data|inputs?|details?|workings?|evidence|line items?|derivation|rest"
+    r"|remainder|originals?|figures?|facts?|particulars) (?:(?:is|are|was|were|be|been|got|went|has|have|had|now|all) ){0,4}\Z"
+)
 _COMMON_LOSS = frozenset(("partial", "extract", "cut", "gone", "absent", "removed", "deleted", "skipped", "condensed"))
 _WORD = r"[^\W\d_]+"
 
@@ -148,7 +152,10 @@ def _is_admission(part: str, known: frozenset[str]) -> bool:
             continue
         alone = part.strip(" ()[].!-\u2013\u2014*\n") == match.group()
         sure = match.group() not in _COMMON_LOSS or _compiled(_LOST_THING).search(part[: match.start()]) or alone or part[:1] in "([" or _compiled(_HERE).search(part)
-        if sure and (of_a_note or alone or part[:1] in "([") and not _is_of_the_session(match.group(), known):
+        named = _compiled(_LOST_NOUN).search(part[: match.start()]) is not None
+        if named or (
+            sure and (of_a_note or alone or part[:1] in "([") and not _is_of_the_session(match.group(), known)
+        ):
             return True
     return False
 

@@ -23,7 +23,7 @@ DENIES = (
     rf"\b(?:{_NOT}|(?:did|was|were|do|does|is|are|has|have)n't|(?:did|was|were|is|are|has|have|had|will) not)"
     rf"(?: been| actually| in the end| be| to be)? {_DID}\b"
     rf"|\bno [\w' -]{{1,30}}? (?:was|were|is|are|got|have been|had been) {_DID}\b"
-    r"|\b(?:considered|contemplated|rejected|declined|discarded|skipped|passed on|put back|sent back|returned|refunded"
+    r"|\b(?:considered|contemplated|rejected|declined|discarded|skipped|passed on|put back|sent back|returned (?:it|them|to|for|again)|(?:was|were|got|been) returned|refunded"
     r"|cancel+ed|struck off|crossed off|left out|decided against|turned down|only looked at|looked at|window[- ]shopped"
     r"|thought about|out of stock|sold out|just browsing|dropped from|removed from|excluded|for comparison"
     r"|alternatives?"

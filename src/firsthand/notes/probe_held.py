@@ -19,13 +19,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from firsthand.notes import lexicon
 from firsthand.notes.clues import Puzzle, clue_of
 from firsthand.notes.determine import AGENT_ROLES
 from firsthand.notes.direction import goes_the_same_way
 from firsthand.notes.probe_amounts import PARTS, amounts_of, equal, named_amounts, with_tokens
 from firsthand.notes.probe_match import unheld
-from firsthand.notes.relevance import marks_of
+from firsthand.notes.relevance import CALENDAR, marks_of
 from firsthand.notes.probe_source import ANY_NAME, SAYS_AGAIN, Source, names_in, parts_of
 from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, same
@@ -41,7 +40,6 @@ BEARING_WORDS_MIN = 2
 """Words of facts that hold values from which on a sentence without any may be taken for a part of them."""
 COMMON_MAX = 12
 """Up to here a number stands in any text."""
-_CALENDAR = lexicon.WEEKDAYS.keys() | lexicon.MONTHS.keys() | lexicon.WEEKDAYS_SHORT.keys()
 _compiled = cache(re.compile)
 _WORD = r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*"
 _NOT = r"\b(?:not|no|never|neither|nor|cannot|without|except|\w+n['\u2019]t)\b"
@@ -62,7 +60,7 @@ def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[St
         return []
     names = _known_names([*source.facts, *said], puzzle)
     puzzle = replace(puzzle, people=tuple(dict.fromkeys((*puzzle.people, *sorted(names)))))
-    gone = unheld(source.facts, said)
+    gone = unheld([_without_scores(one, names, source) for one in source.facts], said)
     result = []
     for place, one in enumerate(source.facts):
         if _bare(one.text) in verbatim:
@@ -70,6 +68,12 @@ def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[St
         if place in gone or not _is_said(one, [*said, *cut], puzzle, source):
             result.append(one)
     return result
+
+
+def _without_scores(one: Statement, names: set[str], source: Source) -> Statement:
+    """Leave the values out of a relation of two, when it is asked who: how high somebody won does not matter then."""
+    people = sum(name in one.text for name in names)
+    return replace(one, values=()) if source.is_verbal and source.asks_who and people >= PAIR else one
 
 
 def _cells_of(one: Statement) -> Iterator[Statement]:
@@ -98,9 +102,19 @@ def bears(source: Source, own: Sequence[Statement]) -> bool:
             return True
         there = [found for found in (*one.values, *one.denied) if any(equal(found, other) for other in source.values)]
         common += len(there)
+        if _has_the_key(one, source):
+            return True
         if any(_is_rare(found) for found in there) or common >= BEARING_VALUES_MIN:
             return True
     return False
+
+
+def _has_the_key(one: Statement, source: Source) -> bool:
+    """Say whether a statement gives something for the values that a claim names: {"Tue 2": "Latin"}."""
+    there = [*one.values, *(each.found for each in named_amounts(one, 0))]
+    keyed = bool(source.asked_values) and all(any(equal(key, found) for found in there) for key in source.asked_values)
+    several = len(source.asked_values) > 1 or bool(_words(one) & source.asked)
+    return keyed and several and bool(_words(one) - source.asked or len(one.values) > len(source.asked_values))
 
 
 def concludes(source: Source, own: Sequence[Statement]) -> bool:
@@ -158,7 +172,7 @@ def _is_said(one: Statement, said: Sequence[Statement], puzzle: Puzzle, source: 
     names = {name for name in _compiled(ANY_NAME).findall(one.text) if name in people}
     amounts = [each.found for each in amounts_of(one, 0)]
     own = [found for found in amounts if not any(equal(found, each) for each in source.asked_values)]
-    if own and not (source.is_verbal and names):
+    if own and not (source.is_verbal and names) and not _negated(one.text):
         return True
     clue = clue_of(one.text, puzzle)
     return any(_says(one, other, names, clue, puzzle, source) for other in said)
@@ -170,7 +184,7 @@ def _known_names(said: Sequence[Statement], puzzle: Puzzle) -> set[str]:
     inner = {name for one in said for name in names_in(one.text)}
     small = {word for one in said for word in _compiled(r"\b[^\W\d_]+\b").findall(one.text) if word.islower()}
     found = inner | {name for name, number in first.items() if number > 1} | set(puzzle.people)
-    found = {name for name in found if subject_of(name) and name.lower() not in _CALENDAR}
+    found = {name for name in found if subject_of(name) and name.lower() not in CALENDAR}
     return {name for name in found if name.lower() not in small and not _compiled(_NOT).search(name.lower())}
 
 
@@ -197,7 +211,7 @@ def _says(
         return not listed and goes_the_same_way(one.text, text, names, known=bool(shared))
     each = [subject_of(part) & rest for part in _compiled(_LISTED).split(one.text)]
     own = rest - source.asked
-    if len(each) > 1 and any(part & own and not part & shared for part in each):
+    if not names and len(each) > 1 and any(part & own and not part & shared for part in each):
         return False  # one of several things is not there
     if names and other.form != "row" and sum(name in text for name in puzzle.people) > PAIR:
         return False  # which of them it says this of is not known

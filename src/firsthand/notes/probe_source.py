@@ -35,10 +35,16 @@ PREFIX_MIN = 5
 """Letters at their beginning by which two words are told to be of one family: object, objection."""
 ALIKE_MIN, ALIKE_CHARACTERS_MAX = 0.5, 200
 """Likeness from which on an exact string of an agent stands for one of the source; characters that are compared."""
+ANSWER_WORDS_MAX = 3
+"""Words of an answer up to which it is nothing else."""
 QUESTION_WORDS_MIN = 6
 """Words of a question from which on it holds facts, too, when nothing else does."""
 _compiled = cache(re.compile)
 _PART = r"[,;:]\s+(?:and\s+|but\s+)?(?!\S+ (?:being|having|who|which|whose)\b)"
+_REQUEST = (
+    r"\W*(?:please\b|(?:can|could|would|will) you\b|give me\b|tell me\b|show me\b|remind me\b|calculate\b|compute\b"
+    r"|work out\b|look (?:at|up)\b|check\b|i(?:'d| would) like to know\b|i (?:need|want) to know\b|bitte\b)"
+)
 _NAME = r"(?<![.!?]\s)(?<!\A)(?<!\n)\b[A-Z\u00c0-\u00de][^\W\d_]+"
 ANY_NAME = r"\b[A-Z\u00c0-\u00de][^\W\d_]+"
 ASKING = frozenset(
@@ -64,6 +70,7 @@ class Source:
         asked, asked_values: the claim's words and values.
         framing: words of an agent's answer that stand in the question, too.
         others: of each thing that was left out of a list, its words and values, and the claim's that tell it apart.
+        asks_who: it asks for a person or a thing.
         is_verbal: an agent answered with words, and with no value that was not asked with.
         is_whole: there were no more facts than are looked for.
     """
@@ -81,6 +88,7 @@ class Source:
     framing: frozenset[str] = frozenset()
     others: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
     is_verbal: bool = False
+    asks_who: bool = False
     is_whole: bool = True
 
 
@@ -106,11 +114,11 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
     known = {place for place in needs if said[place].form not in {"header", "heading"}}
     answers = [said[place] for turn in _answering(role, turns) for place in by_turn[turn]]
     asking_turns = [turn for turn in turns if role[turn] not in TOOL_ROLES]
+    worked_out = any(found.kind not in {"word", "date"} for one in answers for found in one.values)
     behind = [one for one in answers if one.turn > max(asking_turns, default=-1)]
     answers = behind or answers
     asked_in = (said[place] for place in there if said[place].form == "question")
     about = asked.union(*(one.subject for one in (*answers, *asked_in))) - ASKING
-    worked_out = any(found.kind not in {"word", "date"} for one in answers for found in one.values)
     chosen = sorted({*_needed(said, affirmed, role, read(what), only_values=worked_out, about=about), *known})
     listings = _listings(said, chosen)
     chosen = [at for at in chosen if at not in listings]
@@ -129,7 +137,7 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
         tuple(facts[:FACTS_MAX]),
         rejected,
         told,
-        told & frozenset().union(*(one.subject for one in answers)),
+        (told & frozenset().union(*(one.subject for one in answers))) or _answered(answers, asked),
         values,
         tuple(found for one in answers for found in one.values),
         _exact(facts, answers),
@@ -139,8 +147,15 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
         frozenset().union(*(one.subject for one in told_by)) & (asking | about_asked),
         others_of(everything, facts, wanted),
         bool(told_by) and all(any(same(found, each) for each in read(what)) for found in given),
+        _compiled(r"\b(?:who|whom|whose|which|name)\b").search(what.lower()) is not None,
         is_whole=len(facts) <= FACTS_MAX,
     )
+
+
+def _answered(answers: Sequence[Statement], asked: frozenset[str]) -> frozenset[str]:
+    """Give the words of an agent's short answer that the claim has not."""
+    words = frozenset().union(*(one.subject for one in answers)) - asked
+    return words if len(words) <= ANSWER_WORDS_MAX and not any(one.values for one in answers) else frozenset()
 
 
 def _turns(
@@ -242,7 +257,11 @@ def _needed(
         about: words of the claim, of the questions and of the answers.
         only_values: what is asked for is worked out of values, so that sentences without are none of it.
     """
-    plain = [at for at in places if said[at].form not in {"header", "heading"} or said[at].values]
+    plain = [
+        at for at in places
+        if (said[at].form not in {"header", "heading"} or said[at].values)
+        and (said[at].values or not _compiled(_REQUEST).match(said[at].text.lower()))
+    ]  # fmt: skip
     stated = [
         at for at in plain
         if said[at].polarity and any(
@@ -272,7 +291,7 @@ def _needed(
 
 def parts_of(one: Statement) -> list[Statement]:
     """Cut a sentence where each part names somebody: "Tim is older than Jo, Jo is older than Max"."""
-    if one.cells or one.form in {"row", "header"} or len(one.values) > 1:
+    if len(one.cells) > 1 or one.form in {"row", "header"} or len(one.values) > 1:
         return [one]
     cuts = [0, *(match.end() for match in _compiled(_PART).finditer(one.text)), len(one.text)]
     parts = [(low, high) for low, high in pairwise(cuts) if high > low]
@@ -282,7 +301,7 @@ def parts_of(one: Statement) -> list[Statement]:
         return [one]
     return [
         replace(
-            one, text=text, start=one.start + low, end=one.start + high,
+            one, text=text, start=one.start + low, end=one.start + high, cells=(),
             values=tuple(found for found in one.values if one.start + low <= found.start < one.start + high),
         )
         for text, (low, high) in zip(texts, parts, strict=True)

@@ -20,6 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache
 
+from firsthand.notes import lexicon
 from firsthand.notes.claim import TOOL_ROLES
 from firsthand.notes.probe_amounts import equal
 from firsthand.notes.statements import Named, Statement, subject_of
@@ -35,6 +36,7 @@ ALIKE_MIN = 0.5
 TITLE_WORDS_MAX = 4
 OTHERS_MAX = 500
 """Words from which on a line is no title; things that were left out and are looked for in a note."""
+CALENDAR = lexicon.WEEKDAYS.keys() | lexicon.MONTHS.keys() | lexicon.WEEKDAYS_SHORT.keys()
 _compiled = cache(re.compile)
 _OF_ALL = (
     r"\b(?:shares?|parts?|portions?|percent\w*|per cent|proportions?|fractions?|ratios?|compar\w+|than|relative|rank\w*|place"
@@ -103,7 +105,7 @@ def others_of(
     gone = [one for one in facts if (one.turn, one.start) not in chosen and one.form not in {"header", "heading"}]
     result = []
     for one in gone:
-        above = " ".join(one.path)
+        above = " ".join(one.path[-1:])
         parts = [f"{above} {cell.name} {cell.text}" for cell in one.cells if cell.name] or [f"{above} {one.text}"]
         result += [(marks_of(part), telling - marks_of(part)) for part in parts]
     for one in kept:
@@ -225,7 +227,7 @@ def _of_lists(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
 
 def _is_chain(some: Sequence[Statement]) -> bool:
     """Say whether sentences hang together by names, so that one leads to another: "Ann reports to Bo. Bo reports to Cy"."""
-    names = [frozenset(_compiled(_NAME).findall(one.text)) for one in some if not one.values]
+    names = [proper_names(one.text) for one in some if not one.values]
     there = Counter(name for each in names for name in each)
     return len(names) == len(some) and all(len(each) > 1 for each in names) and any(
         there[name] > 1 for each in names for name in each)  # fmt: skip
@@ -278,8 +280,14 @@ def _is_alike(one: Statement, other: Statement) -> bool:
 
 def _plain(one: Statement) -> frozenset[str]:
     """Give the words of a sentence that are no names, however common: they make its form."""
-    bare = _compiled(_NAME).sub(" ", one.text[:1].lower() + one.text[1:])
-    return frozenset(_compiled(r"[^\W\d_]+").findall(bare.lower()))
+    names = proper_names(one.text)
+    return frozenset(word.lower() for word in _compiled(r"[^\W\d_]+").findall(one.text) if word not in names)
+
+
+def proper_names(text: str) -> frozenset[str]:
+    """Give the words that are written large and are no common ones, nor days and months."""
+    found = _compiled(_NAME).findall(text)
+    return frozenset(name for name in found if subject_of(name) and name.lower() not in CALENDAR)
 
 
 # parts of a thing ----------------------------------------------------------------------------------------
