@@ -28,6 +28,7 @@ room; nothing outside this tree leaves a public call, except ``TypeError`` and
     |- SourceRejected           a file or folder that cannot be imported
     |- FormatError              messages or an export that are not of the format named
     |- MemoryFault              a memory under test raised, or gave what it should not (`firsthand.evals.reclaim`)
+    |- SandboxFailed            the process that runs programs under test is gone (`firsthand.evals.stream`)
     `- ModelError               a language model was asked and gave no reply
        |- ModelUnavailable      it could not be reached, or answered that it is busy or broken
        |- ModelRefused          it answered that it does not take this request
@@ -136,6 +137,10 @@ class FormatError(FirsthandError):
 
 class MemoryFault(FirsthandError):
     """A memory under test raised, gave no text, or wrote more than it may."""
+
+
+class SandboxFailed(FirsthandError):
+    """The process that watches over programs under test is gone, or gave no answer."""
 
 
 class ModelError(FirsthandError):
