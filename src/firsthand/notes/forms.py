@@ -34,6 +34,7 @@ _BULLET = (
 _KEY = r"[ \t]*(?:export[ \t]+)?[\"'`]?([^\W\d][^:=\n\"'`|]{0,48}?)[\"'`]?[ \t]*(?:=(?!=)|:(?=[ \t]|$))[ \t]*"
 _SECTION = r"\[([\w.:/ -]{1,48})\]"
 _PAIR = r"(?:(?<=[\s,;])|\A)([^\W\d][\w.-]{0,40})=(\"[^\"\n]{0,200}\"|[^\s,;=]{1,200})"
+_SENTENCE_IN = r"[.!?]\s+[^\W\d_a-z\u0430-\u044f]|[^\W\d_]{3,}[.!?]\s+[^\W\d_]{2}"
 _RULE = r"[\s|:+=-]*-[\s|:+=-]*"
 _FENCE = r"[ \t]*(?:```|~~~)"
 
@@ -215,7 +216,7 @@ class _Cutter:
         if match is None or match.end() >= end or len(match[1].split()) > 4:
             return None
         told = self.text[match.end() : end]
-        if len(told.split()) > 12 or _compiled(r"[.!?]\s+[^\W\d_a-z\u0430-\u044f]").search(told):
+        if len(told.split()) > 12 or _compiled(_SENTENCE_IN).search(told):
             return None
         self._leave(len(line.text) - len(line.text.lstrip()))
         path = tuple(key for _, key in self.above) or self.heading

@@ -37,6 +37,7 @@ _MARKED = r"(?<!\w)[^\W\d_]*\d+[^\W\d_]\w*|(?<!\w)[^\W\d_]+\d\w*"
 _RATE = r"an? [^\W\d_]+"
 _DURATION_UNITS = (Fraction(1), Fraction(60), Fraction(3600), Fraction(86400), Fraction(1, 1000))
 _TAKES = r"(?:\A\W*|\b(?:in|for|within|takes?|took|of|lasts?|lasted|about|only|just|is|was|were|another|after|before|by|than|needs?|every|half)\s+)\Z"
+_MINOR = r"(?:\b|\d)(?:cents?|ct|c|centimes?|c\u00e9ntimos?)\Z"
 _SIGNS = frozenset("-\u2212\u2013+")
 _LISTED_BEHIND = r"\s+(?:[^\W\d_]+\s+){0,3}[^\W\d_]+\s*[(:]\s*([^()\n.:;]{3,200})"
 _LIST_SIGN = r"\s*(?:,\s*(?:and\s+|or\s+)?|/|\band\b|\bor\b)\s*"
@@ -164,6 +165,8 @@ def equal(one: Value, other: Value) -> bool:
         return True
     if one.amount is None or other.amount is None or {one.kind, other.kind} & {"time", "date", "word"}:
         return False
+    if one.kind == other.kind == "money" and any(_compiled(_MINOR).search(each.text.lower()) for each in (one, other)):
+        return one.amount == other.amount
     plain = [each for each in (one, other) if each.kind == "number" and not each.unit]
     if plain and (_written(one) == _written(other) or _in_some_unit(one, other) or _in_some_unit(other, one)):
         return True

@@ -50,7 +50,7 @@ _LISTED = r"[,;:]|\s(?:and|or|nor|then|und|oder|et|ou|y|o)\s"
 def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[Statement]:
     """Give the statements of a source that some statements do not hold."""
     said = [with_tokens(one) for one in own if _is_evidence(one, source)]
-    cut = [part for one in said for part in (*parts_of(one), *_cells_of(one)) if part is not one]
+    cut = [part for one in said for part in (*parts_of(one), *_cells_of(one), *_behind_colon(one)) if part is not one]
     if source.exact is not None:
         exact = source.exact
         has = any(same(found, exact) for one in said for found in one.values)
@@ -58,7 +58,7 @@ def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[St
     verbatim = {_bare(one.text) for one in own if one.polarity and one.role not in AGENT_ROLES}
     if says_all(source, own):
         return []
-    names = _known_names([*source.facts, *said], puzzle)
+    names = _known_names([*source.facts, *said], puzzle) | source.names
     puzzle = replace(puzzle, people=tuple(dict.fromkeys((*puzzle.people, *sorted(names)))))
     gone = unheld([_without_scores(one, names, source) for one in source.facts], said)
     result = []
@@ -74,6 +74,14 @@ def _without_scores(one: Statement, names: set[str], source: Source) -> Statemen
     """Leave the values out of a relation of two, when it is asked who: how high somebody won does not matter then."""
     people = sum(name in one.text for name in names)
     return replace(one, values=()) if source.is_verbal and source.asks_who and people >= PAIR else one
+
+
+def _behind_colon(one: Statement) -> Iterator[Statement]:
+    """Give what stands behind the colon of a sentence, and what stands before it, as statements of their own."""
+    lead, colon, rest = one.text.partition(": ")
+    if colon and one.form in {"sentence", "clause"} and not one.values and min(len(lead.split()), len(rest.split())) > PAIR:
+        yield replace(one, text=lead, end=one.start + len(lead))
+        yield replace(one, text=rest, start=one.end - len(rest))
 
 
 def _cells_of(one: Statement) -> Iterator[Statement]:
@@ -207,7 +215,7 @@ def _says(
     rest = one.subject - subject_of(" ".join((*names, *(found.text for found in values)))) - PARTS.keys()
     shared = rest & _words(other)
     if len(names) >= PAIR:
-        listed = sum(name in text for name in puzzle.people) > len(names) and len(names) < LISTED_MIN
+        listed = other.form != "row" and sum(name in text for name in puzzle.people) > len(names) < LISTED_MIN
         return not listed and goes_the_same_way(one.text, text, names, known=bool(shared))
     each = [subject_of(part) & rest for part in _compiled(_LISTED).split(one.text)]
     own = rest - source.asked

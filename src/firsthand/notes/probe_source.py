@@ -23,8 +23,8 @@ from itertools import pairwise
 
 from firsthand.notes.claim import TOOL_ROLES
 from firsthand.notes.determine import AGENT_ROLES, is_said
-from firsthand.notes.probe_amounts import QUANTITY, with_tokens
-from firsthand.notes.relevance import others_of, relevant, wanted_of
+from firsthand.notes.probe_amounts import QUANTITY, amounts_of, with_tokens
+from firsthand.notes.relevance import CALENDAR, others_of, relevant, wanted_of
 from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, read, same
 from firsthand.value import replace, value
@@ -70,6 +70,7 @@ class Source:
         asked, asked_values: the claim's words and values.
         framing: words of an agent's answer that stand in the question, too.
         others: of each thing that was left out of a list, its words and values, and the claim's that tell it apart.
+        names: words of the session that are written large within a sentence and nowhere small.
         asks_who: it asks for a person or a thing.
         is_verbal: an agent answered with words, and with no value that was not asked with.
         is_whole: there were no more facts than are looked for.
@@ -89,6 +90,7 @@ class Source:
     others: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
     is_verbal: bool = False
     asks_who: bool = False
+    names: frozenset[str] = frozenset()
     is_whole: bool = True
 
 
@@ -148,8 +150,15 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
         others_of(everything, facts, wanted),
         bool(told_by) and all(any(same(found, each) for each in read(what)) for found in given),
         _compiled(r"\b(?:who|whom|whose|which|name)\b").search(what.lower()) is not None,
+        _names(said),
         is_whole=len(facts) <= FACTS_MAX,
     )
+
+
+def _names(said: Sequence[Statement]) -> frozenset[str]:
+    found = frozenset(name for one in said[-FACTS_MAX:] for name in names_in(one.text) if subject_of(name))
+    small = frozenset(word for one in said[-FACTS_MAX:] for word in _compiled(r"\b[^\W\d_]+").findall(one.text))
+    return frozenset(name for name in found if name.lower() not in small and name.lower() not in CALENDAR)
 
 
 def _answered(answers: Sequence[Statement], asked: frozenset[str]) -> frozenset[str]:
@@ -260,11 +269,12 @@ def _needed(
     plain = [
         at for at in places
         if (said[at].form not in {"header", "heading"} or said[at].values)
+        and (said[at].form != "question" or not said[at].values or amounts_of(said[at], 0))
         and (said[at].values or not _compiled(_REQUEST).match(said[at].text.lower()))
     ]  # fmt: skip
     stated = [
         at for at in plain
-        if said[at].polarity and any(
+        if said[at].polarity and (said[at].form != "question" or amounts_of(said[at], 0)) and any(
             said[at].form != "question" or not any(same(found, each) for each in asked)
             for found in said[at].values
         )

@@ -36,7 +36,7 @@ ALIKE_MIN = 0.5
 TITLE_WORDS_MAX = 4
 OTHERS_MAX = 500
 """Words from which on a line is no title; things that were left out and are looked for in a note."""
-CALENDAR = lexicon.WEEKDAYS.keys() | lexicon.MONTHS.keys() | lexicon.WEEKDAYS_SHORT.keys()
+CALENDAR = lexicon.WEEKDAYS.keys() | lexicon.WEEKDAYS_SHORT.keys()
 _compiled = cache(re.compile)
 _OF_ALL = (
     r"\b(?:shares?|parts?|portions?|percent\w*|per cent|proportions?|fractions?|ratios?|compar\w+|than|relative|rank\w*|place"
@@ -217,9 +217,11 @@ def _of_lists(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
     gone: set[int] = set()
     for some in _lists(facts):
         matched = {id(one): _matched(one, wanted) for one in some}
-        if _is_chain(some) or (wanted.is_of_all and not _is_looked_up(some, matched, wanted)):
+        if _is_chain(some) or _is_listed(some, facts) or (wanted.is_of_all and not _is_looked_up(some, matched, wanted)):
             continue
         left = _best(some, matched)
+        if left == list(some[:1]) and some[0].form == "clause":
+            continue  # what leads a list in a sentence leads all of it
         left = _best(left, {id(one): _valued(one, wanted) for one in left})
         gone |= {id(one) for one in some} - {id(one) for one in left}
     return [one for one in facts if id(one) not in gone]
@@ -231,6 +233,13 @@ def _is_chain(some: Sequence[Statement]) -> bool:
     there = Counter(name for each in names for name in each)
     return len(names) == len(some) and all(len(each) > 1 for each in names) and any(
         there[name] > 1 for each in names for name in each)  # fmt: skip
+
+
+def _is_listed(some: Sequence[Statement], facts: Sequence[Statement]) -> bool:
+    """Say whether another sentence lists those whom some sentences are about: then what holds of one bears on all."""
+    names = frozenset().union(*(proper_names(one.text) for one in some))
+    others = (proper_names(one.text) for one in facts if not any(one is each for each in some))
+    return any(len(each) > LISTED_MIN and len(each & names) >= LISTED_MIN for each in others)
 
 
 def _best(some: Sequence[Statement], matched: dict[int, frozenset[str]]) -> list[Statement]:
