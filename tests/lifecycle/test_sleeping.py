@@ -272,7 +272,7 @@ def test_a_summary_is_found_is_no_evidence_and_is_rebuilt(working):
 
 
 def test_a_summary_that_cannot_be_corrected_says_so(agent):
-    """Where the probe finds that a conclusion is lost in silence, the page tells it; of one with its items it does not."""
+    """Where the probe finds that a conclusion is lost in silence, the page tells it; of one with its items not."""
     told = {}
     for name, asked in (("lost", "What did the fair cost us?"), ("kept", "7 pads at $4, 9 pens at $3: what is it?")):
         agent.enrol(name)

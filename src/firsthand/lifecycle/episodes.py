@@ -16,6 +16,7 @@ from firsthand.lifecycle import files, small_files
 from firsthand.lifecycle.episode import Episode
 from firsthand.lifecycle.files import EPISODES, SUFFIX
 from firsthand.lifecycle.naming import topic_of
+from firsthand.value import replace, value
 
 if TYPE_CHECKING:
     from firsthand.lifecycle.agent import Agent
@@ -27,31 +28,58 @@ NOT_CHECKED = "not checked"
 """The stage of an episode that nobody has looked for yet: its closing was cut short."""
 
 
+@value
+class _Known:
+    """What a handle knows of an agent's episodes: the newest by session, and what came of looking for them."""
+
+    newest: dict[str, Episode]
+    checks: dict[str, str]
+
+
 def episodes(agent: Agent) -> tuple[Episode, ...]:
-    """Give the episodes of an agent, the newest version of each session's, oldest first."""
-    checks = _checks(agent)
-    newest: dict[str, Episode] = {}
-    for event in agent.own(Kind.EPISODE):
-        one = None if event.erased else from_event(agent, event, checks)
+    """Give the episodes of an agent, the newest version of each session's, oldest first.
+
+    A handle reads each event of them once, until something is erased.
+    """
+    memory = agent.memory
+    key, head = ("episodes", agent.name), memory._log.reader.head()[0]  # noqa: SLF001 - one room
+    through, known = memory.read_once.get(key, (0, None))
+    if known is None or any(memory.events(kind=Kind.ERASURE, after=through, limit=1)):
+        through, known = 0, _Known({}, {})
+    if through < head:
+        known = _read_on(agent, known, through, head)
+        memory.read_once[key] = (head, known)
+    return tuple(_checked(one, known.checks) for one in known.newest.values())
+
+
+def _read_on(agent: Agent, known: _Known, after: int, through: int) -> _Known:
+    """Give what is known with what came since; another thread may be at the one before, which stays as it is."""
+    memory, newest = agent.memory, dict(known.newest)
+    for event in memory.events(agent.session, kind=Kind.EPISODE, after=after, before=through + 1):
+        one = None if event.erased else from_event(agent, event)
         if one is not None:
             newest.pop(one.session, None)
             newest[one.session] = one
-    return tuple(newest.values())
+    return _Known(newest, known.checks | _checks(agent, after, through))
 
 
-def from_event(agent: Agent, event: Event, checks: Mapping[str, str] | None = None) -> Episode | None:
-    """Read an episode from its event; None when the event is another program's."""
+def _checked(one: Episode, checks: Mapping[str, str]) -> Episode:
+    stage = checks.get(one.pointer, NOT_CHECKED)
+    return one if stage == one.stage else replace(one, stage=stage, verified=not stage)
+
+
+def from_event(agent: Agent, event: Event) -> Episode | None:
+    """Read an episode from its event, not yet looked for; None when the event is another program's."""
     meta = event.meta
     name, session, through = meta.get("name"), meta.get("session"), meta.get("through")
     if not isinstance(name, str) or not isinstance(session, str) or not isinstance(through, int):
         return None
     pointer = f"fh:{event.id}"
-    stage = (checks or {}).get(pointer, NOT_CHECKED)
     return Episode(
         name=name, session=session, agent=agent.name, moment=event.time or event.ingested, pointer=pointer,
         path=str(agent.folder / file_of(name)), topic=topic_of(name),
         terms=tuple(texts(meta.get("terms"))),
-        through=through, verified=stage == "", stage=stage,
+        through=through, verified=False, stage=NOT_CHECKED,
     )  # fmt: skip
 
 
@@ -75,10 +103,10 @@ def remove_ours(agent: Agent, episode: Episode) -> bool:
     return True
 
 
-def _checks(agent: Agent) -> dict[str, str]:
+def _checks(agent: Agent, after: int, through: int) -> dict[str, str]:
     """Give the stage that was not seen to work, by pointer of the episode; empty text for one that was found."""
     found: dict[str, str] = {}
-    for event in agent.own(Kind.SESSION):
+    for event in agent.memory.events(agent.session, kind=Kind.SESSION, after=after, before=through + 1):
         meta: Mapping[str, Any] = event.meta
         pointer, stage = meta.get("episode"), meta.get("stage")
         if meta.get("type") == CHECK and isinstance(pointer, str) and isinstance(stage, str):
