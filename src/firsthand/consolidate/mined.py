@@ -1,8 +1,8 @@
 """Questions mined from a store's own texts, each with a byte range for an answer that code can check.
 
 A sentence that holds an exact string (a name, a path, a number) is asked by some of its
-other words; the answer is the string, where it stands. They are easier than what people
-ask, so they say something of the order of hits, and nothing of the gate.
+other words; the answer is the string, where it stands. They are asked in the answer's own
+words, as people seldom ask, so they speak for no change: they only refuse one that loses them.
 
 The invariant: the same texts give the same questions; the bytes that a question's pointer
 addresses are its string; nothing untrusted, derived or injected is asked for.

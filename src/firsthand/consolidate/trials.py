@@ -8,10 +8,10 @@ What is measured of a question:
     worth   what the outcome brings: found and right +1, found and wrong -cost, else 0; the mean of the question
             as it stands and of the same one with what it asks for left out, where nothing may be found
 
-The invariant: no proposal sees the held-out half; a change is taken only if there its own
-measure is better in the mean, on what users asked too, and not worse at the lower end of a
-paired bootstrap (one-sided 95 %), the other measure is not worse, no more answers are led
-by text of a tool or page that is not what was asked for, and it is not slower by more than
+The invariant: no proposal sees the held-out half; a change is taken only if its own measure
+is better there on what users asked, at the lower end of a paired bootstrap too (one-sided
+95 %), the other measure and the mined questions are not worse, no more answers are led by
+text of a tool or page that is not what was asked for, and it is not slower by more than
 `SLOWER_MAX`. With too few questions nothing is proposed. The same figures give the same
 decision.
 
@@ -34,15 +34,13 @@ from firsthand.value import replace, value
 HITS = 10
 COST = 3.0
 """Of a false memory beside a second look: the default of `Query.cost`."""
-REAL_MIN, GATE_MIN = 12, 20
-"""Real questions of each half without which no order, and no gate, is tuned."""
-HALF_MIN = 20
-"""Questions of each half, mined ones among them."""
+REAL_MIN = 20
+"""Questions that users asked, of each half, without which nothing is tuned."""
 PROPOSED_MAX = 4
 CHANGES_MAX = 2
 """A night at most."""
 OTHER_WORSE_MAX = 0.01
-"""So much the other measure may be worse in the mean, and not surely."""
+"""So much the other measure, and the mined questions, may be worse in the mean, and not surely."""
 SLOWER_MAX = 0.25
 RESAMPLES, SEED, LEVEL = 2_000, 20_261_121, 0.05
 ORDER, WORTH = "order", "worth"
@@ -140,8 +138,8 @@ class Trial:
     """A change tried on the held-out half.
 
     Attributes:
-        own, other: differences of its own measure and of the other one.
-        real: mean difference of its own measure on real questions alone.
+        own, other: differences of its own measure and of the other one, on what users asked.
+        mined: difference of the order of mined questions.
         led_before, led_after: answers led by untrusted text that is not what was asked for.
         slower: share of time that it takes more.
         refused: why it is not taken; empty when it is.
@@ -151,7 +149,7 @@ class Trial:
     measure: str
     own: Interval
     other: Interval
-    real: float
+    mined: Interval
     led_before: int
     led_after: int
     slower: float
@@ -167,7 +165,7 @@ class Trial:
         return {
             "measure": self.measure, "gain": _short(self.own.mean), "low": _short(self.own.low),
             "high": _short(self.own.high), "n": self.own.n, "other": _short(self.other.mean),
-            "other_low": _short(self.other.low), "real": _short(self.real), "led_before": self.led_before,
+            "other_low": _short(self.other.low), "mined": _short(self.mined.mean), "led_before": self.led_before,
             "led_after": self.led_after, "slower": _short(self.slower),
         }  # fmt: skip
 
@@ -222,16 +220,12 @@ def difference(before: Sequence[float], after: Sequence[float]) -> Interval:
 # proposals ------------------------------------------------------------------------------------------
 
 
-def too_few(questions: Sequence[Question], least: int = REAL_MIN) -> str:
+def too_few(questions: Sequence[Question]) -> str:
     """Say that there are too few questions to tune anything by; empty when there are enough."""
     for half in (TUNING, HELD_OUT):
-        held = [one for one in questions if one.half == half]
-        real = sum(one.real for one in held)
-        if real < least or len(held) < HALF_MIN:
-            return (
-                f"too few questions of this store's own: the {half} half has {real} that a user asked, of {least} "
-                f"needed, and {len(held)} in all, of {HALF_MIN}"
-            )
+        real = sum(one.real and one.half == half for one in questions)
+        if real < REAL_MIN:
+            return f"too few questions of users whose answer is known: {real} in the {half} half, of {REAL_MIN} needed"
     return ""
 
 
@@ -253,11 +247,10 @@ def steps(one: Parameter, at: float) -> tuple[float, ...]:
 def shift_of(pairs: Sequence[Pair], now: Tuned) -> tuple[Change, Interval] | None:
     """Propose a shift of the gate by the confidences of the tuning half; None where none is better there."""
     known = next(one for one in PARAMETERS if one.name == GATE)
-    real = [one for one in pairs if one.question.real]
     at = now.gate_shift
     ways = {round(min(known.high, max(known.low, at + share * known.step)), 6) for share in (-1, -0.5, 0.5, 1)} - {at}
-    base = [worth(one) for one in real]
-    tried = {after: difference(base, [worth(one, after - at) for one in real]) for after in ways}
+    base = [worth(one) for one in pairs]
+    tried = {after: difference(base, [worth(one, after - at) for one in pairs]) for after in ways}
     good = {after: one for after, one in tried.items() if promises(one)}
     if not good:
         return None
@@ -283,20 +276,16 @@ def with_change(now: Tuned, change: Change, basis: str) -> Tuned:
 
 def tried(change: Change, before: Sequence[Pair], after: Sequence[Pair]) -> Trial:
     """Decide on a change by the held-out half, asked before and after it."""
-    measures = {ORDER: order, WORTH: worth}
-    measure = WORTH if change.name == GATE else ORDER
-    rows = {name: ([of(one) for one in before], [of(one) for one in after]) for name, of in measures.items()}
-    real = [at for at, one in enumerate(before) if one.question.real]
-    if measure == WORTH:  # mined questions have no twin without an answer, so they say nothing of the gate
-        rows[WORTH] = ([rows[WORTH][0][at] for at in real], [rows[WORTH][1][at] for at in real])
-    own = difference(*rows[measure])
-    other = difference(*rows[ORDER if measure == WORTH else WORTH])
-    of = measures[measure]
-    on_real = fmean([of(after[at]) - of(before[at]) for at in real]) if real else 0.0
+    real = [(old, new) for old, new in zip(before, after, strict=True) if old.question.real]
+    mined = [(old, new) for old, new in zip(before, after, strict=True) if not old.question.real]
+    by_order = difference([order(old) for old, _ in real], [order(new) for _, new in real])
+    by_worth = difference([worth(old) for old, _ in real], [worth(new) for _, new in real])
+    on_mined = difference([order(old) for old, _ in mined], [order(new) for _, new in mined])
+    measure, own, other = (WORTH, by_worth, by_order) if change.name == GATE else (ORDER, by_order, by_worth)
     led = [sum(seen.led for one in pairs for seen in _asked(one)) for pairs in (before, after)]
     took = [sum(seen.seconds for one in pairs for seen in _asked(one)) for pairs in (before, after)]
     slower = took[1] / took[0] - 1 if took[0] > 0.0 else 0.0
-    trial = Trial(change, measure, own, other, on_real, led[0], led[1], slower)
+    trial = Trial(change, measure, own, other, on_mined, led[0], led[1], slower)
     return replace(trial, refused=_refused(trial))
 
 
@@ -308,12 +297,11 @@ def _refused(trial: Trial) -> str:
     """Say why a change is not taken; empty when it is."""
     if trial.own.mean <= 0.0:
         return f"it brings nothing on questions held out: {trial.measure} {trial.own}"
-    if trial.own.low < 0.0:
+    if trial.own.low <= 0.0:
         return f"it may as well be chance on questions held out: {trial.measure} {trial.own}"
-    if trial.real <= 0.0:  # mined questions are asked in the answer's own words: they must not decide alone
-        return f"it brings nothing on what users asked: {trial.measure} {trial.real:+.3f}"
-    if trial.other.mean < -OTHER_WORSE_MAX or trial.other.high < 0.0:
-        return f"the other measure is worse: {trial.other}"
+    for name, one in (("the other measure", trial.other), ("the order of mined questions", trial.mined)):
+        if one.mean < -OTHER_WORSE_MAX or one.high < 0.0:
+            return f"{name} is worse: {one}"
     if trial.led_after > trial.led_before:
         return (
             f"more answers would be led by text of tools or pages that is not what was asked for: "

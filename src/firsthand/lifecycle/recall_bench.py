@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from firsthand.memory import Memory
     from firsthand.recall.gate import Gate
 
-MINED_MAX = 80
+MINED_MAX = 60
 OF_SESSION_MAX = 20
 OF_EVENT_MAX = 3
 """Questions of one session, and about one event: nothing wins by number."""

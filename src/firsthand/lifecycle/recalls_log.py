@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from firsthand import pointer
+from firsthand import fence, pointer
 from firsthand.answer import QUERY_CHARACTERS_MAX, Outcome
 from firsthand.consolidate.recalls import Judged, Recalled, Work, are_users_words, judge, strings_of
 from firsthand.errors import PointerError
@@ -80,6 +80,7 @@ class _Session:
 
     def __init__(self, memory: Memory, events: Sequence[Event], *, hooked: bool) -> None:
         self._memory, self._events, self._hooked = memory, events, hooked
+        self._key = memory._log.reader.fence_key()  # noqa: SLF001 - Memory and what acts on it are one room
         self._own_calls = {str(one.meta.get("call_id")) for one in events if _own_tool(one)} - {"None"}
         self._shown = self._injections()
 
@@ -88,14 +89,14 @@ class _Session:
         said: list[str] = []
         for at, one in enumerate(self._events):
             if _by_user(one):
-                said.append(one.text)
-                before |= strings_of(one.text)
+                said.append(self._own(one))
+                before |= strings_of(said[-1])
                 if self._hooked and not is_trivial(one.text):
                     yield self._unasked(at, one, before)
             elif _own_tool(one) == RECALL:
                 yield from self._asked(at, one, before, " ".join(said[-SAID_MESSAGES:]))
             elif not self._is_ours(one):
-                before |= strings_of(one.text)
+                before |= strings_of(self._own(one))
 
     def _unasked(self, at: int, one: Event, before: set[str]) -> Followed:
         told = told_of(self._shown[at]) if at in self._shown else {}
@@ -146,7 +147,7 @@ class _Session:
         corrected = False
         for one in self._events[at + 1 : at + 1 + WORK_EVENTS_MAX]:
             if _by_user(one):
-                said |= strings_of(one.text) - known - wrote
+                said |= strings_of(self._own(one)) - known - wrote
                 corrected = correction_of(one.text) is not None
                 break
             if one.turn != recalled.turn:
@@ -155,13 +156,18 @@ class _Session:
                 named |= _pointers(one.text)
             if self._is_ours(one):
                 continue
+            text = self._own(one)
             if one.kind is Kind.AGENT_MESSAGE:
-                named |= _pointers(one.text)
+                named |= _pointers(text)
             if one.kind in (Kind.AGENT_MESSAGE, Kind.TOOL_CALL):
-                wrote |= strings_of(one.text) - known
+                wrote |= strings_of(text) - known
             elif one.kind is Kind.TOOL_RESULT:
-                known |= strings_of(one.text) - wrote
+                known |= strings_of(text) - wrote
         return Work(frozenset(named), frozenset(wrote), frozenset(said), corrected)
+
+    def _own(self, one: Event) -> str:
+        """Give the words of an event without what Firsthand put among them."""
+        return fence.unwrap(one.text, self._key).text
 
     def _is_ours(self, one: Event) -> bool:
         """Say whether Firsthand put an event's words there, or it is a call of recall or its answer."""
@@ -175,7 +181,8 @@ class _Session:
         """Find the answer of a call as it was given; None where the log has no copy of it."""
         for one in self._events[at + 1 : at + 1 + WORK_EVENTS_MAX]:
             if one.kind is Kind.TOOL_RESULT and str(one.meta.get("call_id")) == call_id:
-                return one if one.meta.get(INJECTED) is True else None
+                ours = one.meta.get(INJECTED) is True or fence.unwrap(one.text, self._key).only
+                return one if ours else None
         return None
 
     def _injections(self) -> dict[int, Event]:
@@ -188,7 +195,7 @@ class _Session:
             free = [at for at in prompts if at not in found]
             near = [at for at in free if _apart(self._events[at], one) <= NEAR_US]
             if near:
-                found[min(near, key=lambda at: (_apart(self._events[at], one), -at))] = one
+                found[min(near, key=lambda at: (_apart(self._events[at], one), at > place, abs(at - place)))] = one
             elif any(at < place for at in free):
                 found[max(at for at in free if at < place)] = one
         return found

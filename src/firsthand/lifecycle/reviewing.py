@@ -135,10 +135,12 @@ class _Review:
         judged = self._judged()
         window = [one for one in judged if _within(one, since, until)]
         real = questions_of(self._memory, judged)
-        few = trials.too_few([*real, *(mined := mined_of(self._memory) if real else ())])
+        few = trials.too_few(real)
+        mined: tuple[Question, ...] = ()
         if few:
             self._left_out.append(f"nothing is tuned: {few}")
         elif not self._over("nothing is tuned"):
+            mined = mined_of(self._memory)
             self._tune([*real, *mined])
         kept = self._log.keep(self._decided) if keep else tuple(self._decided)
         bad = [one for one in window if one.verdict is Verdict.MISSED or one.corrected]
@@ -239,7 +241,8 @@ class _Review:
             now = replace(now, gate_shift=0.0)
         halves = {name: [one for one in questions if one.half == name] for name in (TUNING, HELD_OUT)}
         now = self._back(bench, halves[HELD_OUT], now, basis)
-        for change in self._proposed(bench, halves[TUNING], now)[: trials.PROPOSED_MAX]:
+        asked = [one for one in halves[TUNING] if one.real]  # mined ones are asked in the answer's own words
+        for change in self._proposed(bench, asked, now)[: trials.PROPOSED_MAX]:
             if len(self._decided) >= trials.CHANGES_MAX:
                 self._left_out.append(f"at most {trials.CHANGES_MAX} changes are taken at once; others wait")
                 break
@@ -262,9 +265,8 @@ class _Review:
             self._left_out.append("nothing was proposed: the time was over")
             return []
         good: dict[str, tuple[Change, Interval]] = {}
-        if sum(one.real for one in questions) < trials.GATE_MIN:
-            self._left_out.append(f"the gate stays: fewer than {trials.GATE_MIN} questions of users to move it by")
-        elif (shift := trials.shift_of(base, now)) is not None:
+        shift = trials.shift_of(base, now)
+        if shift is not None:
             good[GATE] = shift
         for change in trials.neighbours_of(now):
             asked = bench.pairs(questions, trials.with_change(now, change, ""), twins=False)
