@@ -30,7 +30,7 @@ NOT_CHECKED = "not checked"
 
 @value
 class _Known:
-    """What a handle knows of an agent's episodes: the newest by session, and what came of looking for them."""
+    """What a handle knows of an agent's episodes: the newest by session, with what came of looking for it."""
 
     newest: dict[str, Episode]
     checks: dict[str, str]
@@ -49,7 +49,7 @@ def episodes(agent: Agent) -> tuple[Episode, ...]:
     if through < head:
         known = _read_on(agent, known, through, head)
         memory.read_once[key] = (head, known)
-    return tuple(_checked(one, known.checks) for one in known.newest.values())
+    return tuple(known.newest.values())
 
 
 def _read_on(agent: Agent, known: _Known, after: int, through: int) -> _Known:
@@ -60,7 +60,10 @@ def _read_on(agent: Agent, known: _Known, after: int, through: int) -> _Known:
         if one is not None:
             newest.pop(one.session, None)
             newest[one.session] = one
-    return _Known(newest, known.checks | _checks(agent, after, through))
+    checks = known.checks | (looked := _checks(agent, after, through))
+    changed = {name: _checked(one, checks) for name, one in newest.items()
+               if one.pointer in looked or known.newest.get(name) is not one}  # fmt: skip
+    return _Known(newest | changed, checks)
 
 
 def _checked(one: Episode, checks: Mapping[str, str]) -> Episode:

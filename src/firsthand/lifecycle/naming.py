@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from firsthand.lifecycle.secret import found as secrets
 from firsthand.value import value
@@ -61,7 +62,7 @@ def distinctive(words: Sequence[Word], date: str, neighbours: Collection[str], *
         neighbours: names that are taken.
         telling: further words, the best first: files, outcomes, numbers.
     """
-    taken = {_same(name): frozenset(_plain(name)) for name in neighbours}
+    taken = {_same(name): _plain(name) for name in neighbours}
     common = _counts(taken.values())
     ranked = sorted(words, key=lambda one: (-one.weight / (1 + common.get(one.text, 0)), one.place, one.text))
     chosen = _series(words)
@@ -111,7 +112,7 @@ def slug_of(name: str) -> str:
 
 def alike(one: str, other: str) -> bool:
     """Say whether two names are aliases: numbers left out, they have (nearly) the same words."""
-    return _alike(frozenset(_plain(one)), frozenset(_plain(other)))
+    return _alike(_plain(one), _plain(other))
 
 
 def aliases(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
@@ -120,7 +121,7 @@ def aliases(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
     Time grows with the names that share a word, not with all pairs of names.
     """
     listed = sorted(set(names))
-    words = {name: frozenset(_plain(name)) for name in listed}
+    words = {name: _plain(name) for name in listed}
     common = _counts(words.values())
     group = {name: name for name in listed}
 
@@ -153,13 +154,14 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return one == other or len(one & other) >= ALIKE * len(one | other)
 
 
-def _plain(name: str) -> list[str]:
+@lru_cache(maxsize=8_192)  # each new name is held against all that are there
+def _plain(name: str) -> frozenset[str]:
     """Give the words of a name that are no numbers."""
-    return [word for word in words_of(_DATE.sub("", name, count=1)) if not word.isnumeric()]
+    return frozenset(word for word in words_of(_DATE.sub("", name, count=1)) if not word.isnumeric())
 
 
 def _is_taken(name: str, taken: Mapping[str, frozenset[str]]) -> bool:
-    words = frozenset(_plain(name))
+    words = _plain(name)
     return any(_alike(words, other) for other in taken.values())
 
 
