@@ -163,6 +163,10 @@ def equal(one: Value, other: Value) -> bool:
     """Say whether two values are equal, whatever unit one of them leaves out."""
     if same(one, other):
         return True
+    if {one.kind, other.kind} == {"word", "number"}:
+        return _is_its_port(one, other) or _is_its_port(other, one)
+    if {one.kind, other.kind} == {"time", "number"}:
+        return _is_on_the_hour(one, other) or _is_on_the_hour(other, one)
     if one.amount is None or other.amount is None or {one.kind, other.kind} & {"time", "date", "word"}:
         return False
     if one.kind == other.kind == "money" and any(_compiled(_MINOR).search(each.text.lower()) for each in (one, other)):
@@ -179,6 +183,18 @@ def equal(one: Value, other: Value) -> bool:
     )
 
 
+def _is_its_port(word: Value, number: Value) -> bool:
+    """Say whether a number is the port at the end of an address."""
+    return word.kind == "word" and number.text.isdecimal() and word.text.endswith(f":{number.text}")
+
+
+def _is_on_the_hour(time: Value, number: Value) -> bool:
+    """Say whether a bare number may be the hour of a time: 9 to 16, 9:00 to 16:00."""
+    if time.kind != "time" or time.amount is None or number.amount is None or number.unit:
+        return False
+    return number.amount * 60 == time.amount
+
+
 def _in_some_unit(plain: Value, other: Value) -> bool:
     """Say whether a number without a unit may be another value's in a unit of its family: 62.4 for 1:02.4, .65 for 65 %."""
     if plain.kind != "number" or plain.unit or plain.amount is None or other.amount is None:
@@ -193,9 +209,10 @@ def _in_some_unit(plain: Value, other: Value) -> bool:
 def keys_of(found: Value) -> list[Fraction | str]:
     """Give what a value may be found by: what it comes to, and its number as written."""
     if found.amount is None:
-        return [found.text.casefold()]
+        port = found.text.rpartition(":")[2]
+        return [found.text.casefold(), *([Fraction(port)] if ":" in found.text and port.isdecimal() else [])]
     amount = found.amount * lexicon.BASE[found.unit][1] if found.unit in lexicon.BASE else found.amount
-    others: tuple[Fraction, ...] = ()
+    others: tuple[Fraction, ...] = (found.amount * 60,) if found.kind == "number" and found.amount <= 24 else ()
     if found.kind == "duration" and not found.unit:
         others = tuple(found.amount / unit for unit in _DURATION_UNITS)
     elif found.kind in {"percent", "money"}:

@@ -25,6 +25,7 @@ from firsthand.notes.facts import Line
 from firsthand.notes.probe_held import answers_it, bears, concludes, missing, says_all, takes_rejected
 from firsthand.notes.probe_reading import Carried, Session
 from firsthand.notes.probe_source import ASKING, Source, names_in, source_of
+from firsthand.notes.relevance import kin
 from firsthand.notes.slots import ANY, kinds_of
 from firsthand.notes.solve import recompute
 from firsthand.notes.statements import Statement, subject_of
@@ -194,7 +195,7 @@ def _is_understood(asked: Asked, answer: Value | None, *, looked_up: bool) -> bo
     places = claim.needs or tuple(
         place for place, one in enumerate(said) if is_said(one) and any(_equal(found, answer) for found in one.values)
     )
-    if _is_derived(said, claim.what, places):
+    if _is_derived(said, claim.what, places) or not _is_covered(said, claim.what, places):
         return False
     if answer.kind not in {"time", "date", "word"}:
         if not claim.needs or any(_is_listed(said, place, answer) for place in claim.needs):
@@ -250,8 +251,27 @@ def _is_derived(said: Sequence[Statement], what: str, places: Iterable[int]) -> 
     """Say whether a claim asks for more than a value that was said: nobody asks what they say in the same breath."""
     wanted = subject_of(what)
     turns = {said[place].turn for place in places if said[place].role == "user"}
+    if _is_asked_with_more(said, wanted, set(places)):
+        return True
     asked = (one for one in said if one.turn in turns and one.form == "question" and one.role == "user")
     return any(not one.subject or one.subject & wanted or _ASKS.search(one.text.lower()) for one in asked)
+
+
+def _is_asked_with_more(said: Sequence[Statement], wanted: frozenset[str], places: set[int]) -> bool:
+    """Say whether a user asks for it in one breath with other values than those that were found."""
+    asking = {one.turn for one in said if one.form == "question" and one.role == "user" and one.subject & wanted}
+    return any(
+        one.turn in asking and one.values and one.form != "question" and place not in places
+        for place, one in enumerate(said)
+    )
+
+
+def _is_covered(said: Sequence[Statement], what: str, places: Sequence[int]) -> bool:
+    """Say whether what was found is said with at least half of the claim's words, but for those of its kind of value."""
+    kinds = frozenset(("time", "date", "day", "price", "cost", "number", "amount", "name", "value", "length", "duration"))
+    wanted = subject_of(what) - ASKING - kinds
+    there = frozenset(word for place in places for word in _words_at(said, place))
+    return len([word for word in wanted if any(kin(word, other) for other in there)]) * 2 >= len(wanted)
 
 
 def _is_asked_for(told: Sequence[Statement], claim: Claim) -> bool:
@@ -263,14 +283,17 @@ def _is_asked_for(told: Sequence[Statement], claim: Claim) -> bool:
 def _conclusions(said: Sequence[Statement], claim: Claim, answer: Value | None) -> Iterable[Value]:
     """Give the values by which an agent answered: where it concludes, or in its first message behind the source."""
     last = max((said[place].turn for place in claim.needs), default=-1)
-    first = min((one.turn for one in said if one.role in AGENT_ROLES and one.turn > last), default=-1)
+    behind = (one.turn for one in said if one.role in AGENT_ROLES and one.turn > last and one.values)
+    first = min(behind, default=-1)
     for one in said:
         if one.role in AGENT_ROLES and (one.asserts or one.turn == first):
             yield from (found for found in one.values if answer is None or _alike(found, answer))
 
 
 def _measures_alike(one: Value, other: Value) -> bool:
-    """Say whether neither of two values is money and the other one a length or a weight."""
+    """Say whether two values are not of two currencies, nor one money and the other a length or a weight."""
+    if one.kind == other.kind == "money" and one.unit and other.unit and one.unit != other.unit:
+        return False
     return not ({one.kind, other.kind} == {"money", "number"} and any(
         each.kind == "number" and each.unit in {*lexicon.BASE, "m", "g", "l", "m2"} for each in (one, other)))  # fmt: skip
 

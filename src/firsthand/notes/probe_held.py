@@ -26,7 +26,7 @@ from firsthand.notes.probe_amounts import PARTS, amounts_of, equal, named_amount
 from firsthand.notes.probe_match import unheld
 from firsthand.notes.relevance import CALENDAR, marks_of
 from firsthand.notes.probe_source import ANY_NAME, SAYS_AGAIN, Source, names_in, parts_of
-from firsthand.notes.statements import Statement, subject_of
+from firsthand.notes.statements import Named, Statement, subject_of
 from firsthand.notes.values import Value, same
 from firsthand.value import replace
 
@@ -38,11 +38,13 @@ BEARING_VALUES_MIN = 2
 """Small numbers of facts from which on a note may be taken for a part of them."""
 BEARING_WORDS_MIN = 2
 """Words of facts that hold values from which on a sentence without any may be taken for a part of them."""
+ALIKE_MIN = 0.6
+"""Share of their words that two statements have in common which put the same thing."""
 COMMON_MAX = 12
 """Up to here a number stands in any text."""
 _compiled = cache(re.compile)
 _WORD = r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*"
-_NOT = r"\b(?:not|no|never|neither|nor|cannot|without|except|\w+n['\u2019]t)\b"
+_NOT = r"\b(?:not|(?<!said )(?<!voted )(?<!answered )no(?= [^\W\d_])|never|neither|nor|cannot|without|except|\w+n['\u2019]t)\b"
 _TOPIC = r"\b(?:asked|asks|question|wanted to know|wondered|talked about|discussed|topic|look at|see|figures in|details in)\b"
 _LISTED = r"[,;:]|\s(?:and|or|nor|then|und|oder|et|ou|y|o)\s"
 
@@ -88,8 +90,13 @@ def _cells_of(one: Statement) -> Iterator[Statement]:
     """Give the cells of a row or an entry that have names as statements of their own."""
     if len(one.cells) < PAIR or not all(cell.name for cell in one.cells):
         return
+    grouped: dict[str, list[Named]] = {}
     for cell in one.cells:
-        yield replace(one, text=f"{cell.name}: {cell.text}", values=cell.values, cells=(cell,), form="field")
+        grouped.setdefault(cell.name, []).append(cell)
+    for name, some in grouped.items():
+        text = f"{name}: {', '.join(cell.text for cell in some)}"
+        values = tuple(found for cell in some for found in cell.values)
+        yield replace(one, text=text, values=values, cells=(Named(name, text, values),), form="field")
 
 
 def says_all(source: Source, own: Sequence[Statement]) -> bool:
@@ -131,6 +138,8 @@ def concludes(source: Source, own: Sequence[Statement]) -> bool:
     for one in own:
         words = _words(one) - subject_of(" ".join(found.text for found in one.values))
         shared = words & asked
+        if one.values and any(_is_put_alike(one, each) for each in source.said):
+            return True
         if one.form in {"question", "header"} or not shared or _speaks_of_others(one, source) or _compiled(_TOPIC).search(one.text.lower()):
             continue
         own_words = one.subject - subject_of(" ".join(found.text for found in one.values))
@@ -148,6 +157,14 @@ def _speaks_of_others(one: Statement, source: Source) -> bool:
     """Say whether a statement says what the session says of something else than what is asked for."""
     words = _marks(one)
     return any(other <= words and not each <= words for other, each in source.others)
+
+
+def _is_put_alike(one: Statement, other: Statement) -> bool:
+    """Say whether two statements say values of one kind in nearly the same words, common ones among them."""
+    if {found.kind for found in one.values} != {found.kind for found in other.values} or not one.values:
+        return False
+    mine, theirs = (frozenset(_compiled(r"[^\W\d_]+").findall(each.text.lower())) for each in (one, other))
+    return len(mine & theirs) >= ALIKE_MIN * len(mine | theirs)
 
 
 def answers_it(source: Source, own: Sequence[Statement]) -> bool:
@@ -180,7 +197,8 @@ def _is_said(one: Statement, said: Sequence[Statement], puzzle: Puzzle, source: 
     names = {name for name in _compiled(ANY_NAME).findall(one.text) if name in people}
     amounts = [each.found for each in amounts_of(one, 0)]
     own = [found for found in amounts if not any(equal(found, each) for each in source.asked_values)]
-    if own and not (source.is_verbal and names) and not _negated(one.text):
+    telling = any(found.kind in {"number", "money", "percent", "duration"} for found in own)
+    if own and not (source.is_verbal and names) and (telling or not _negated(one.text)):
         return True
     clue = clue_of(one.text, puzzle)
     return any(_says(one, other, names, clue, puzzle, source) for other in said)
@@ -218,7 +236,7 @@ def _says(
         listed = other.form != "row" and sum(name in text for name in puzzle.people) > len(names) < LISTED_MIN
         return not listed and goes_the_same_way(one.text, text, names, known=bool(shared))
     each = [subject_of(part) & rest for part in _compiled(_LISTED).split(one.text)]
-    own = rest - source.asked
+    own = (rest - source.asked - source.common) or (rest - source.asked)
     if not names and len(each) > 1 and any(part & own and not part & shared for part in each):
         return False  # one of several things is not there
     if names and other.form != "row" and sum(name in text for name in puzzle.people) > PAIR:

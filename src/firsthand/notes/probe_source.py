@@ -71,6 +71,8 @@ class Source:
         framing: words of an agent's answer that stand in the question, too.
         others: of each thing that was left out of a list, its words and values, and the claim's that tell it apart.
         names: words of the session that are written large within a sentence and nowhere small.
+        common: words that several things have, so that they tell none of them.
+        said: an agent's answer.
         asks_who: it asks for a person or a thing.
         is_verbal: an agent answered with words, and with no value that was not asked with.
         is_whole: there were no more facts than are looked for.
@@ -91,6 +93,8 @@ class Source:
     is_verbal: bool = False
     asks_who: bool = False
     names: frozenset[str] = frozenset()
+    common: frozenset[str] = frozenset()
+    said: tuple[Statement, ...] = ()
     is_whole: bool = True
 
 
@@ -151,6 +155,8 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
         bool(told_by) and all(any(same(found, each) for each in read(what)) for found in given),
         _compiled(r"\b(?:who|whom|whose|which|name)\b").search(what.lower()) is not None,
         _names(said),
+        frozenset(word for word, number in Counter(w for one in everything for w in one.subject).items() if number > 1),
+        tuple(answers),
         is_whole=len(facts) <= FACTS_MAX,
     )
 
@@ -191,6 +197,8 @@ def _turns(
     facts = {
         turn: [said[at] for at in by_turn[turn] if said[at].form != "question" and said[at].values] for turn in mine
     }
+    for turn in mine:
+        facts[turn] = facts[turn] or [said[at] for at in by_turn[turn] if amounts_of(said[at], 0)]
     questions = (said[at].subject for turn in chosen for at in by_turn[turn] if said[at].form == "question")
     linked = asked.union(*questions) - ASKING
     if not any(facts[turn] for turn in chosen):
@@ -305,6 +313,8 @@ def parts_of(one: Statement) -> list[Statement]:
         return [one]
     cuts = [0, *(match.end() for match in _compiled(_PART).finditer(one.text)), len(one.text)]
     parts = [(low, high) for low, high in pairwise(cuts) if high > low]
+    if len(parts) > 1 and one.text[slice(*parts[0])].rstrip().endswith(":"):
+        parts = parts[1:]  # what names a list is no part of it
     texts = [one.text[low:high] for low, high in parts]
     telling = all(_compiled(ANY_NAME).search(text) and len(subject_of(text)) > 1 for text in texts)
     if len(parts) < 2 or not telling:

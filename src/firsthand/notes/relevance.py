@@ -170,8 +170,14 @@ def _without_titles(facts: Sequence[Statement], wanted: Wanted) -> list[Statemen
     gone = {id(some[0]) for some in by_turn.values() if len(some) > LISTED_MIN and _is_title(some, wanted)}
     rows = {one.turn for one in facts if one.form == "row"}
     gone |= {id(one) for one in facts if one.form == "heading" and len(facts) > 1}
+    gone |= {id(one) for some in by_turn.values() for one in some if len(some) > 1 and _is_footer(one)}
     gone |= {id(one) for one in facts if one.form == "header" and one.turn in rows}
     return [one for one in facts if id(one) not in gone]
+
+
+def _is_footer(one: Statement) -> bool:
+    """Say whether a line of a tool's result only counts what stands above: (3 rows)."""
+    return one.role in TOOL_ROLES and _compiled(r"\(\d+ [^\W\d_]+\)|total:? \d+").fullmatch(one.text.lower()) is not None
 
 
 def _is_title(some: Sequence[Statement], wanted: Wanted) -> bool:
@@ -220,9 +226,11 @@ def _of_lists(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
         if _is_chain(some) or _is_listed(some, facts) or (wanted.is_of_all and not _is_looked_up(some, matched, wanted)):
             continue
         left = _best(some, matched)
-        if left == list(some[:1]) and some[0].form == "clause":
+        if len(left) == 1 and left[0] is some[0] and some[0].form == "clause" and _leads(some[0], matched, wanted):
             continue  # what leads a list in a sentence leads all of it
         left = _best(left, {id(one): _valued(one, wanted) for one in left})
+        if len(left) == 1 and _leads_on(left[0], some):
+            continue
         gone |= {id(one) for one in some} - {id(one) for one in left}
     return [one for one in facts if id(one) not in gone]
 
@@ -233,6 +241,20 @@ def _is_chain(some: Sequence[Statement]) -> bool:
     there = Counter(name for each in names for name in each)
     return len(names) == len(some) and all(len(each) > 1 for each in names) and any(
         there[name] > 1 for each in names for name in each)  # fmt: skip
+
+
+def _leads(one: Statement, matched: dict[int, frozenset[str]], wanted: Wanted) -> bool:
+    """Say whether the words of a claim stand before a list rather than in its first entry."""
+    entry = one.text.rpartition(": ")[2]
+    inside = {word for word in wanted.words if any(kin(word, other) for other in subject_of(entry))}
+    return ": " not in one.text or not matched[id(one)] <= inside
+
+
+def _leads_on(one: Statement, some: Sequence[Statement]) -> bool:
+    """Say whether a thing names another one that is a thing of the list itself: "Uma is 6 years older than Tom"."""
+    names = proper_names(one.text)
+    return len(names) > 1 and all(len(proper_names(each.text)) for each in some) and any(
+        names & proper_names(each.text) for each in some if each is not one)  # fmt: skip
 
 
 def _is_listed(some: Sequence[Statement], facts: Sequence[Statement]) -> bool:
@@ -372,10 +394,12 @@ def _without_strangers(facts: Sequence[Statement], wanted: Wanted) -> list[State
                 kept = tuple(found for found in one.values if found.kind in common or found.kind in wanted.kinds)
                 result[id(one)] = replace(one, values=kept)
     listed = {id(one) for some in _lists(facts) for one in some}
-    if wanted.kinds and "word" not in wanted.kinds:
+    if wanted.answers and "word" not in wanted.kinds:
         for one in facts:
-            kept = tuple(found for found in one.values if found.kind != "word")
-            if id(one) not in listed and kept and len(kept) < len(one.values):
+            own = result[id(one)].values
+            kept = tuple(found for found in own if found.kind != "word" or ":" in found.text)
+            named = one.subject - subject_of(" ".join(found.text for found in own))
+            if len(kept) < len(own) and (kept if id(one) not in listed else named):
                 result[id(one)] = replace(one, values=kept)
     return list(result.values())
 
