@@ -194,6 +194,8 @@ class Hit:
         found_by: what its ``base`` is made of, by name; of no common scale.
         companion_of: pointer of the hit that it belongs with (the other half of a key, the call of a result);
             empty for a hit of its own.
+        replaced_by: pointer of what took the place of what it says of what is asked, by the ledger; of the decision
+            where nothing did; empty while it stands. It is an answer all the same: who asks what it was finds it.
     """
 
     pointer: str
@@ -213,6 +215,7 @@ class Hit:
     size_bytes: int
     found_by: dict[str, float] = field(default_factory=dict)
     companion_of: str = ""
+    replaced_by: str = ""
 
 
 @value

@@ -188,7 +188,7 @@ def test_json_has_every_field(shell):
     assert hit == {
         "pointer": pointer, "position": 1, "session": "s", "turn": 0, "kind": "tool_result", "agent": "",
         "origin": "tool:bash", "trust": "untrusted", "time": "2026-01-31T00:00:00.000Z", "bytes": 6,
-        "exact": ["needle"], "preview": "needle", "preview_start": 0, "companion_of": None,
+        "exact": ["needle"], "preview": "needle", "preview_start": 0, "companion_of": None, "replaced_by": None,
     }  # fmt: skip
 
 

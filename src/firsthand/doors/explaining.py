@@ -78,6 +78,9 @@ def _found_by(hit: Hit, numbers: Mapping[str, int]) -> str:
     said = ", ".join(f"{shown(name)} {value:.2f}" for name, value in hit.found_by.items())
     if hit.companion_of:
         said += f"{', ' if said else ''}belongs with {numbers.get(hit.companion_of, hit.companion_of)}"
+    if hit.replaced_by:
+        by = numbers.get(hit.replaced_by.partition("@")[0], hit.replaced_by)
+        said += f"{', ' if said else ''}replaced by {by}"
     exact = "; ".join(shown(string) for string in hit.exact)
     return f"{said}{'; ' if said and exact else ''}{f'exact: {exact}' if exact else ''}"
 

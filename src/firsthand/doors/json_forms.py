@@ -93,6 +93,7 @@ def of_hit(hit: Hit) -> dict[str, Any]:
         "preview_start": hit.preview_start,
         "found_by": dict(hit.found_by),
         "companion_of": hit.companion_of or None,
+        "replaced_by": hit.replaced_by or None,
     }
 
 

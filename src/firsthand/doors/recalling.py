@@ -119,6 +119,9 @@ def _block(hit: Hit, numbers: dict[str, int], answer: Answer, out: Output) -> No
     out.line(f"{out.style(str(numbers[hit.pointer]), 'strong')}  {out.style(line, 'name')}")
     place = f"   session {shown(hit.session)}  turn {hit.turn}  {size(hit.size_bytes)}  score {hit.score:.2f}"
     place += f"  belongs with {numbers.get(hit.companion_of, hit.companion_of)}" if hit.companion_of else ""
+    place += (
+        f"  replaced by {numbers.get(hit.replaced_by.partition('@')[0], hit.replaced_by)}" if hit.replaced_by else ""
+    )
     out.line(out.style(place, "faint"))
     for pieces in _preview(hit, answer.query.text, out):
         out.line("   | " + "".join(out.style(one.text, "mark") if one.marked else one.text for one in pieces))

@@ -25,7 +25,7 @@ from zlib import crc32
 import apsw
 
 from firsthand.errors import StoreDamaged
-from firsthand.event import id_bytes
+from firsthand.event import id_bytes, id_text
 from firsthand.log.port import Entry
 from firsthand.value import value
 
@@ -113,6 +113,12 @@ class Out:
     name: str
     by_fact: str
     decision: str
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes say it."""
+        start, _, end = self.target.partition("@")[2].partition("-")
+        return int(end) - int(start) if end.isdigit() and start.isdigit() else 0
 
 
 class Facts:
@@ -250,6 +256,37 @@ def _loaded(body: Any) -> list[Any]:
 
 
 # what is out -----------------------------------------------------------------------------------------------
+
+
+def out_of(db: apsw.Connection, namespace: int, positions: Iterable[int]) -> list[Out]:
+    """Give the facts of some events that the ledger takes out; nothing where nobody ever swept.
+
+    Raises:
+        StoreDamaged: it cannot be read, or is not what was written.
+    """
+    try:
+        return _out_of(db, namespace, positions)
+    except (apsw.SQLError, apsw.CorruptError, ValueError, TypeError) as error:  # ValueError: bytes that are no text
+        raise StoreDamaged(f"what the ledger takes out cannot be read ({error}); {REPAIR}") from error
+
+
+def behind(db: apsw.Connection, namespace: int) -> int:
+    """Give the position of the newest decision that does not count in what is out yet; 0 when all do."""
+    newest = decided(db, namespace)
+    return newest if newest and newest > reach(db, namespace).ledger else 0
+
+
+def _out_of(db: apsw.Connection, namespace: int, positions: Iterable[int]) -> list[Out]:
+    if not is_there(db):
+        return []
+    sql = (
+        "SELECT position, target, name, by_fact, decision FROM fact_out "
+        "WHERE namespace = ? AND position IN (SELECT value FROM json_each(?)) ORDER BY position, target"
+    )
+    found: list[Any] = db.execute(sql, (namespace, json.dumps([*positions]))).fetchall()
+    return [
+        Out(position, target, name, by_fact, id_text(decision)) for position, target, name, by_fact, decision in found
+    ]
 
 
 def keep_out(

@@ -81,7 +81,7 @@ def of_recall(
     """
     seen = [hit for hit in answer.hits if hit.pointer.removeprefix("fh:") in visible]
     blocks = [
-        Block(hit.pointer, _hit_line(hit, session) + _belongs(hit, above, seen), hit.preview)
+        Block(hit.pointer, _hit_line(hit, session) + _belongs(hit, above, seen) + _replaced(hit), hit.preview)
         for above, hit in zip((None, *answer.hits), answer.hits, strict=False)
         if hit not in seen
     ]
@@ -267,6 +267,11 @@ def _belongs(hit: Hit, above: Hit | None, seen: Collection[Hit]) -> str:
     if above is not None and above.pointer == hit.companion_of and above not in seen:
         return "  belongs with the one above"
     return f"  belongs with {hit.companion_of}"
+
+
+def _replaced(hit: Hit) -> str:
+    """Say what took the place of what a hit says, by the ledger."""
+    return f"  no longer holds: replaced by {hit.replaced_by}" if hit.replaced_by else ""
 
 
 def _facts(event: Event) -> str:

@@ -17,7 +17,9 @@ from collections.abc import Collection, Iterator, Sequence
 import apsw
 
 from firsthand.answer import Query, Scope
+from firsthand.errors import StoreDamaged
 from firsthand.event import Event, Kind, to_text
+from firsthand.index import facts
 from firsthand.index.passages import position_of, row_of
 from firsthand.log.read import Reader
 from firsthand.value import field, replace, value
@@ -25,7 +27,7 @@ from firsthand.value import field, replace, value
 from .around import within
 from .candidates import Candidates, Ranker
 from .evidence import Evidence, Row
-from .factors import CANDIDATES_MAX, NEUTRAL, STRENGTHS, Candidate, Strengths, factors, task_of
+from .factors import CANDIDATES_MAX, NEUTRAL, STRENGTHS, Candidate, Strengths, factors, replaced, task_of
 from .fuse import LIMIT_ROWS, About, about, fuse
 from .lexical import Deadline, Lexical, Reach, agents_of, reach, stems, tokenizer, where
 from .matching import Matcher
@@ -132,6 +134,7 @@ class Search:
         self.evidence = Evidence(reader, namespace, stems(self.db))
         self.rows: dict[int, Row] = {}
         self._notes: Triggers | None = None
+        self.of_ledger = ""  # what recall cannot tell of the ledger, and why
 
     def attempt(self, text: str, scope: Scope, how: str, *, without: Collection[int] = frozenset()) -> Attempt:
         """Search once.
@@ -168,6 +171,15 @@ class Search:
         """Give the words of a ranked row."""
         row = self.row(one.row)
         return self.evidence.text(row) if row is not None else ""
+
+    def replaced(self, positions: Sequence[int], asked: Sequence[str]) -> dict[int, str]:
+        """Say which events hold a fact of what is asked that the ledger takes out, and what took its place."""
+        try:
+            out = facts.out_of(self.db, self.key, positions)
+        except StoreDamaged as error:
+            self.of_ledger = str(error)
+            return {}
+        return replaced(out, self.event, asked) if out else {}
 
     def weigh(self, text: str) -> Weighed:
         """Cut a text into terms, and say in how many rows each stands; in none where the index cannot be asked."""
@@ -522,9 +534,11 @@ class _Attempting:
         task = task_of(search.query.conditions, search.evidence.stems, [term.key for term in self._question.words])
         asked = [term.word for term in self._question.words]
         for number, block in enumerate(blocks):
+            gone = search.replaced([one.position for one in block], asked)
             # Without a task only the best are compared with each other.
-            count = len(block) if search.query.conditions is not None else CANDIDATES_MAX if number == 0 else 0
-            judging = factors([self._candidate(one) for one in block[:count]], task, asked, search.strengths)
+            whole = search.query.conditions is not None or gone
+            count = len(block) if whole else CANDIDATES_MAX if number == 0 else 0
+            judging = factors([self._candidate(one) for one in block[:count]], task, asked, search.strengths, gone)
             judged = [
                 replace(one, parts=each.parts(one.base), total=each.total(one.base))
                 for one, each in zip(block, judging, strict=False)

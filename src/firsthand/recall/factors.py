@@ -4,7 +4,8 @@
 
     premise         what the row says stands with what the task takes as given
     phase           its kind serves what is done now: outputs and changes when debugging, decisions when planning
-    superseded      a newer candidate of the same session or agent gives what is asked for another value
+    superseded      a newer candidate of the same session or agent gives what is asked for another value, or
+                    the ledger says that another fact took the place of the one that is asked for
     task_relevance  the share of the task's words, weighed by rarity, that the row holds, beside the best candidate
 
 The invariant: each factor is in [0, 1]. Without a task, premise, phase and task
@@ -18,11 +19,12 @@ It knows no storage: what it looks at of a row is handed to it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from firsthand.answer import Conditions
-from firsthand.event import Kind
+from firsthand.event import Event, Kind
+from firsthand.index.facts import Out
 from firsthand.value import field, fields, value
 
 from .mmr import rarity
@@ -70,6 +72,7 @@ class Strengths:
     phase: float = 0.2
     superseded: float = 0.1
     task_relevance: float = 0.3
+    ledger: float = 0.5
 
     def __post_init__(self) -> None:
         for name in fields(self):
@@ -77,7 +80,7 @@ class Strengths:
 
 
 STRENGTHS = Strengths()
-NO_STRENGTHS = Strengths(0.0, 0.0, 0.0, 0.0)
+NO_STRENGTHS = Strengths(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @value
@@ -162,12 +165,17 @@ def task_of(conditions: Conditions | None, stems: Callable[[str], Collection[str
 
 
 def factors(
-    candidates: Sequence[Candidate], task: Task, asked: Collection[str], strengths: Strengths = STRENGTHS
+    candidates: Sequence[Candidate],
+    task: Task,
+    asked: Collection[str],
+    strengths: Strengths = STRENGTHS,
+    replaced: Collection[int] = (),
 ) -> list[Factors]:
     """Judge candidates, best first; only the first `CANDIDATES_MAX` are compared with each other.
 
     Args:
         asked: the query's words, as it spells them.
+        replaced: positions of candidates whose fact the ledger has put another in the place of.
     """
     relevances = task_relevances(candidates, task)
     judged = candidates[:CANDIDATES_MAX]
@@ -177,7 +185,7 @@ def factors(
         Factors(
             1.0 - strengths.premise * (1.0 - premise(one, task)),
             1.0 - strengths.phase * (1.0 - phase(one, task)),
-            strengths.superseded * gone,
+            max(strengths.superseded * gone, strengths.ledger * (one.position in replaced)),
             1.0 - strengths.task_relevance * (1.0 - relevance),
         )
         for one, gone, relevance in zip(candidates, old, relevances, strict=True)
@@ -296,6 +304,29 @@ def _gone(one: Candidate, slot: Slot, holders: Sequence[tuple[Candidate, Sequenc
                 share = NEWER_CHANGED if newer.changed else NEWER_SETTING if newer.setting else NEWER
                 gone = max(gone, share)
     return gone
+
+
+def replaced(out: Iterable[Out], event: Callable[[int], Event | None], asked: Iterable[str]) -> dict[int, str]:
+    """Say of which events something of what is asked holds no more by the ledger, and what took its place.
+
+    Args:
+        out: facts that the ledger takes out.
+        event: gives the event of a position.
+
+    Returns:
+        A pointer by position: of the fact that took its place; of the decision where none did.
+    """
+    from firsthand.notes.statements import stem  # noqa: PLC0415 - only a store with such facts pays for it
+
+    names = {stem(word.lower()) for word in asked}
+    found: dict[int, str] = {}
+    for one in out:
+        held, by = event(one.position), one.by_fact or f"fh:{one.decision}"
+        says_itself = by.partition("@")[0] == one.target.partition("@")[0]  # "it is 80; no, 81"
+        is_whole = held is not None and 2 * one.bytes >= held.size_bytes
+        if not says_itself and (is_whole or not names.isdisjoint(one.name.split())):
+            found[one.position] = by
+    return found
 
 
 def _one_voice(one: Candidate, other: Candidate) -> bool:

@@ -15,13 +15,14 @@ import time
 from collections.abc import Callable, Collection, Sequence
 
 from firsthand.answer import Answer, Hit, Outcome, Query, Scope
-from firsthand.event import Event
+from firsthand.event import Event, Trust
+from firsthand.index import facts
 from firsthand.index.passages import row_of
 from firsthand.log.read import Reader
 from firsthand.moment import now
 from firsthand.value import replace, value
 
-from . import complement, hits, ladder, mmr
+from . import complement, hits, ladder, mmr, quota
 from .around import SessionAround
 from .attempt import BLOCK_ROWS, Attempt, Scored, Search, no_match
 from .candidates import Ranker
@@ -103,6 +104,15 @@ def _nothing(query: Query, gate: Gate, head: int, note: str) -> Answer:
     )
 
 
+def _of_ledger(search: Search) -> list[str]:
+    """Say what of the ledger an answer does not know."""
+    if search.of_ledger:
+        return [search.of_ledger]
+    newest = facts.behind(search.db, search.key)
+    said = f"decisions of the ledger up to position {newest:,} do not count here yet; run 'firsthand ledger sweep'"
+    return [said] if newest else []
+
+
 class _Answering:
     """One query, from its first attempt to its answer."""
 
@@ -126,7 +136,7 @@ class _Answering:
         places = self._placed(ranked)
         # 3) the page
         page = places[query.skip : query.skip + min(query.hits_max, hits.fit(query.budget_tokens_max))]
-        shown = self._shown(page, {one.position: one for one in ranked})
+        shown = self._shown(page, {one.position: one for one in ranked}, [one.word for one in first.question.words])
         made = hits.make(shown, first.frequencies, search.tokenize, query.budget_tokens_max)
         return self._said(climbed, made, len(places))
 
@@ -159,10 +169,31 @@ class _Answering:
         totals = [one.total for one in ranked]
         assert self._query.mmr_lambda is not None, "it was taken from what is in force"
         order = [ranked[at] for at in mmr.order(totals, terms, self._query.mmr_lambda, mmr.POOL_MAX)]
+        order = self._within_quota(order)
         # A rule is said in other words than a case of it: a place is kept for what its situations tell.
         kept = reserve([one.position for one in order], [each.position for each in first.triggers])
         known = {one.position: one for one in order}
         return [known[position] for position in kept]
+
+    def _within_quota(self, ranked: list[Scored]) -> list[Scored]:
+        """Hold what tools and the web brought to its share; where it fills the pool, others are looked for apart."""
+        pool = ranked[:BLOCK_ROWS]
+        held = [self._held(one) for one in pool]
+        scope = self._query.scope
+        if len(pool) == BLOCK_ROWS and scope.trust_max is None and set.intersection(*(set(one.names) for one in held)):
+            known = {one.position for one in ranked}
+            found = self._search.attempt(self._query.text, replace(scope, trust_max=Trust.AGENT), AS_ASKED).ranked
+            others = [one for one in found if one.position not in known][: mmr.POOL_MAX]
+            pool = sorted([*pool, *others], key=lambda one: -one.total)
+            held = [self._held(one) for one in pool]
+            ranked = [*pool, *ranked[BLOCK_ROWS:]]
+        return [*(pool[at] for at in quota.order(held)), *ranked[len(pool) :]]
+
+    def _held(self, one: Scored) -> quota.Held:
+        event = self._search.event(one.position)
+        if event is None or event.trust is not Trust.UNTRUSTED:
+            return quota.Held(one.total)
+        return quota.Held(one.total, (f"origin {event.origin}", f"session {event.session}"))
 
     def _terms(self, one: Scored) -> tuple[str, ...]:
         row = self._search.row(one.row)
@@ -175,20 +206,23 @@ class _Answering:
         rest = [one.position for one in ranked if one.position not in known]
         return complement.together(events, rest, self._around, self._partners_max)
 
-    def _shown(self, page: Sequence[Place], ranked: dict[int, Scored]) -> list[hits.Shown]:
+    def _shown(self, page: Sequence[Place], ranked: dict[int, Scored], asked: list[str]) -> list[hits.Shown]:
         search = self._search
+        replaced = search.replaced([place.position for place in page], asked)
         shown: list[hits.Shown] = []
         for place in page:
             one, partner = ranked.get(place.position), place.partner
             of = search.event(partner.of) if partner is not None else None
             companion_of = f"fh:{of.id}" if of is not None else ""
+            replaced_by = replaced.get(place.position, "")
             row = search.row(one.row if one is not None else row_of(place.position, 0))
             if row is None:
                 continue
             if one is not None:
-                shown.append(hits.Shown(row, one.match, one.total, one.parts, one.found_by, companion_of))
+                shown.append(hits.Shown(row, one.match, one.total, one.parts, one.found_by, companion_of, replaced_by))
             elif partner is not None:
-                shown.append(_companion(row, partner.why, search.evidence.tokens(row), companion_of))
+                one_more = _companion(row, partner.why, search.evidence.tokens(row), companion_of)
+                shown.append(replace(one_more, replaced_by=replaced_by))
         return shown
 
     # the answer ------------------------------------------------------------------------------------
@@ -204,7 +238,7 @@ class _Answering:
         if search.deadline.passed:
             truncated = True
             notes.append(f"the search stopped at its deadline of {query.deadline_ms:,} ms")
-        notes += [*climbed.notes, *search.evidence.damaged, *self._around.damaged]
+        notes += [*climbed.notes, *search.evidence.damaged, *self._around.damaged, *_of_ledger(search)]
         return Answer(
             query, sure.outcome, tuple(made), more=places > query.skip + len(made), truncated=truncated,
             notes=tuple(dict.fromkeys(notes)), through=search.head, confidence=sure.confidence,
