@@ -268,7 +268,7 @@ def _is_asked_with_more(said: Sequence[Statement], wanted: frozenset[str], place
 
 def _is_covered(said: Sequence[Statement], what: str, places: Sequence[int]) -> bool:
     """Say whether what was found is said with at least half of the claim's words, but for those of its kind of value."""
-    kinds = frozenset(("time", "date", "day", "price", "cost", "number", "amount", "name", "value", "length", "duration"))
+    kinds = frozenset(("time", "date", "day", "user", "ask", "asked", "want", "wanted", "need", "talk", "mention", "said", "price", "cost", "number", "amount", "name", "value", "length", "duration"))
     wanted = subject_of(what) - ASKING - kinds
     there = frozenset(word for place in places for word in _words_at(said, place))
     return len([word for word in wanted if any(kin(word, other) for other in there)]) * 2 >= len(wanted)

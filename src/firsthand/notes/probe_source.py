@@ -198,7 +198,7 @@ def _turns(
         turn: [said[at] for at in by_turn[turn] if said[at].form != "question" and said[at].values] for turn in mine
     }
     for turn in mine:
-        facts[turn] = facts[turn] or [said[at] for at in by_turn[turn] if amounts_of(said[at], 0)]
+        facts[turn] = facts[turn] or [said[at] for at in by_turn[turn] if len(amounts_of(said[at], 0)) > 1]
     questions = (said[at].subject for turn in chosen for at in by_turn[turn] if said[at].form == "question")
     linked = asked.union(*questions) - ASKING
     if not any(facts[turn] for turn in chosen):

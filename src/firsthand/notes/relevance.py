@@ -72,7 +72,8 @@ class Wanted:
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds of value that were given for it."""
-        return frozenset(found.kind for one in self.answers for found in one.values)
+        values = (found for one in self.answers for found in one.values)
+        return frozenset(found.kind for found in values if not any(equal(found, each) for each in self.values))
 
 
 def wanted_of(what: str, asking: frozenset[str], answers: Sequence[Statement]) -> Wanted:
@@ -253,7 +254,7 @@ def _leads(one: Statement, matched: dict[int, frozenset[str]], wanted: Wanted) -
 def _leads_on(one: Statement, some: Sequence[Statement]) -> bool:
     """Say whether a thing names another one that is a thing of the list itself: "Uma is 6 years older than Tom"."""
     names = proper_names(one.text)
-    return len(names) > 1 and all(len(proper_names(each.text)) for each in some) and any(
+    return one.form in {"sentence", "clause"} and len(names) > 1 and all(len(proper_names(each.text)) for each in some) and any(
         names & proper_names(each.text) for each in some if each is not one)  # fmt: skip
 
 
