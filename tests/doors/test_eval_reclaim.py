@@ -8,6 +8,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from firsthand.doors import eval_arguments
+from firsthand.evals.reclaim import cascade
+
 TOYS = """
 from pathlib import Path
 
@@ -213,3 +216,19 @@ def test_what_guessing_comes_to_is_asked_of_the_guessing_reader(said):
     assert len(guessed) == 24
     assert set(guessed) == {"recovered", "attractor", "wrong"}
     assert {one["outcome"] for one in lines_of(said(*words), "item")} == {"abstained"}
+
+
+def test_a_chain_is_as_long_as_it_is_asked_to_be(said):
+    """The cells of `cascade` are of the lengths named, each once; none is silently left out elsewhere."""
+    chain = ("--experiment", "cascade", "--problems", "1")
+    found = said("--memory", "firsthand_note", *chain, "--hops", "9", "--hops", "3", "--hops", "9", "--json")
+    assert found.code == 0
+    assert {one["parameters"]["hops"] for one in lines_of(found, "item")} == {9, 3}
+    assert len(lines_of(found, "item")) == 5 * 2 * 2
+    (table,) = lines_of(found, "table")
+    assert sorted({cell["labels"]["hops"] for cell in table["cells"]}) == [3, 9]
+    refused = said(*SMALL, "--hops", "3")
+    assert refused.code == 5
+    assert "--hops is of the experiment cascade alone; got reclaim" in refused.error
+    assert cascade.HOPS_MAX == eval_arguments.HOPS_MAX
+    assert said(*chain, "--hops", str(cascade.HOPS_MAX + 1)).code == 2

@@ -11,6 +11,7 @@ import pytest
 from firsthand.doors.arguments import parser
 from firsthand.errors import FormatError, InvalidArgument
 from firsthand.evals import registry
+from firsthand.evals.reclaim.experiments import DATA, MODEL, NOTHING
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,8 +23,8 @@ def test_names_are_unique_and_commands_exist():
     for one in registry.EXPERIMENTS:
         words = one.command.split()
         assert (words[:2] == ["firsthand", "eval"]) if one.ours else (ROOT / words[1]).is_file()
-        assert one.needs in (registry.NOTHING, registry.MODEL, registry.DATA)
-        assert (one.needs == registry.DATA) == ("--data" in words)
+        assert one.needs in (NOTHING, MODEL, DATA)
+        assert (one.needs == DATA) == ("--data" in words)
         assert registry.named(one.name) == one
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from firsthand.evals.reclaim import cascade, drift, tasks
 from firsthand.evals.reclaim.items import Case
 from firsthand.evals.reclaim.policies import LOSSY, PADDED, SOURCE_FIRST, TAGGED
@@ -72,3 +74,11 @@ def test_the_second_wording_is_said_in_chains_too():
     assert [hop["truth"] for hop in one.hops] == [hop["truth"] for hop in other.hops]
     assert one.key != other.key
     assert (one.blast, other.blast) == (6, 6)
+
+
+@pytest.mark.parametrize(("hops", "said"), [(8, "probed"), (9, "")])
+def test_the_probe_is_asked_up_to_a_length(hops, said):
+    """What is carried out of a chain of 8 sessions is probed, of a longer one not, and nothing is said of it then."""
+    problem = tasks.shortened(tasks.ledger(1, hops)[0], hops)
+    case = Case("cascade", cascade.policy(TAGGED), problem, budget=200, hops=hops)
+    assert cascade.ask(case, Recomputing(), probe=lambda _text, _session, _memory: "probed").regime == said

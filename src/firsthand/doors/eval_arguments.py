@@ -14,6 +14,8 @@ READERS = ("recomputing", "careless", "cautious", "believing", "yielding", "gues
 CORRECTIONS = ("generic", "directed", "false_locus", "confident_wrong", "sustained", "fabricated_source",
                "handed_value", "are_you_sure")  # fmt: skip
 PLACES = ("first", "middle", "late", "scattered")
+HOPS_MAX = 78
+"""Sessions of the longest chain: so many things are there to be bought."""
 
 Command = Callable[..., argparse.ArgumentParser]
 
@@ -125,6 +127,10 @@ def _reclaim(whats: Any, command: Command) -> None:
     asked.add_argument(
         "--corrections", action="append", default=[], choices=CORRECTIONS, metavar="KIND",
         help=f"in place of the paper's: {', '.join(CORRECTIONS)}; may be repeated",
+    )  # fmt: skip
+    asked.add_argument(
+        "--hops", type=number(1, HOPS_MAX), action="append", default=[], metavar="N",
+        help=f"sessions of a chain of the experiment cascade, at most {HOPS_MAX}; may be repeated; default 1, 2, 4, 8",
     )  # fmt: skip
     asked.add_argument("--data", metavar="FILE", help="dialogues of MultiWOZ 2.1, for the experiment dialogues")
     _answers(one)

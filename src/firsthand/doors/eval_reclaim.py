@@ -41,11 +41,13 @@ from firsthand.evals.reclaim import (
     tables,
     validators,
 )
+from firsthand.evals.reclaim.cascade import HOPS
 from firsthand.evals.reclaim.items import Case, Item
 from firsthand.evals.reclaim.page import Report
 from firsthand.evals.reclaim.readers import Reader
 from firsthand.value import asdict, value
 
+CHAIN = "cascade"
 TABLES_SHOWN_MAX = 2
 """Of a run; with more of them each is told in a line, and the tables are in the report."""
 FAULTS_SHOWN_MAX = 3
@@ -100,8 +102,11 @@ def _asked(chosen: argparse.Namespace, out: Output) -> _Asked:
     given = experiments.Options(
         chosen.problems, chosen.seed, chosen.repetitions, subjects, chosen.wording,
         Path(chosen.data).expanduser() if chosen.data else None, written,
+        hops=tuple(dict.fromkeys(chosen.hops)) or HOPS,
     )  # fmt: skip
     names = chosen.experiment or experiments.battery(given)
+    if chosen.hops and CHAIN not in names:
+        raise InvalidArgument(f"--hops is of the experiment {CHAIN} alone; got {', '.join(names)}")
     changes = own.Changes(chosen.budget, tuple(chosen.source_at), tuple(chosen.corrections))
     cases = own.cases(names, given, changes)
     if folder is None:
@@ -140,6 +145,7 @@ def _report(asked: _Asked, found: Sequence[Item], chosen: argparse.Namespace) ->
         ("budget", f"{chosen.budget:,} characters" if chosen.budget is not None else "as in the paper"),
         ("source at", ", ".join(chosen.source_at) or "as in the paper"),
         ("corrections", ", ".join(chosen.corrections) or "as in the paper"),
+        ("sessions of a chain", ", ".join(map(str, chosen.hops)) or "as in the paper"),
         ("at least", f"{least:g} of the items"), ("date", str(moment.now())[:10]), ("firsthand", __version__),
     )  # fmt: skip
     return Report(

@@ -25,6 +25,7 @@ from firsthand.doors.exits import DONE, NOTHING_FOUND
 from firsthand.doors.output import Output
 from firsthand.errors import InvalidArgument
 from firsthand.evals import registry
+from firsthand.evals.reclaim.experiments import DATA
 from firsthand.evals.registry import Experiment
 from firsthand.value import asdict
 
@@ -74,7 +75,7 @@ def _script(experiment: Experiment, chosen: argparse.Namespace, out: Output) -> 
             f"{experiment.name} is the script {script} of the repository, and there is no checkout of it in this "
             f"folder or around this package; clone it, and there: {experiment.command}"
         )
-    if experiment.needs == registry.DATA and "--data" not in chosen.rest:
+    if experiment.needs == DATA and "--data" not in chosen.rest:
         raise InvalidArgument(f"{experiment.name} reads data that are not ours to hand on; name them: "
                               f"firsthand eval run {experiment.name} --data DATA ({experiment.command})")  # fmt: skip
     started, last = time.monotonic(), ""

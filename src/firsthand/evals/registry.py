@@ -14,11 +14,11 @@ from pathlib import Path
 from firsthand import moment
 from firsthand.errors import FormatError, InvalidArgument
 from firsthand.evals.reclaim import experiments
+from firsthand.evals.reclaim.experiments import DATA, MODEL, NOTHING
 from firsthand.value import value
 
 RESULTS = "results"
 SUMMARY_BYTES_MAX = 16 << 20
-NOTHING, MODEL, DATA = "nothing", "a model", "data"
 
 
 @value
@@ -74,6 +74,7 @@ EXPERIMENTS = (
         ("ablation", _TOTAL, "4, 9", "what each part of a score is worth", DATA, "ablation"),
         ("quality", _TOTAL, "9", "recall beside baselines and peers", DATA, "quality_bench"),
         ("reconcile", _TOTAL, "8", "which fact takes the place of which, and how fast", NOTHING, "reconcile_bench"),
+        ("sleep", _TOTAL, "3.2, 9.1, A.3", "what a night costs, by the day and by the store", NOTHING, "sleep_bench"),
         ("tool-calls", _TOTAL, "7", "whether a small model calls recall at all", MODEL, "tool_calls"),
         ("topic-changes", _TOTAL, "9", "whether a change of topic is seen", DATA, "topic_changes"),
         ("health", _PROBLEM, "8.1 to 8.5", "PC, SRR, ATR of twelve agents beside the paper's tables",
@@ -103,6 +104,11 @@ EXPERIMENTS = (
     )),
     Experiment("stream", _FAULTY, "3, 4", "what consolidation does to a memory, after every update", NOTHING,
                "firsthand eval stream", ours=True),
+    Experiment("stream-arcstream", _FAULTY, "Figures 2, 4, 10, 11, 18, D.5",
+               "programs that solve grids, under every memory and the paper's own settings", NOTHING,
+               "firsthand eval stream --pack arcstream", ours=True),
+    Experiment("stream-dc-replay", _FAULTY, "2, 4", "what a rewritten memory lost and answered, in public data", DATA,
+               "firsthand eval stream --pack dc-replay --data DIR", ours=True),
     Experiment("stream-own-sessions", _FAULTY, "3, 5", "what becomes of exact strings of the store's own sessions", NOTHING,
                "firsthand eval stream --pack own-sessions", ours=True),
 )  # fmt: skip

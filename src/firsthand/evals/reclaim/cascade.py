@@ -29,6 +29,8 @@ from firsthand.value import asdict, replace
 BUDGET_CHARACTERS = 200
 HOPS = (1, 2, 4, 8)
 HOPS_MAX = 78
+PROBED_HOPS_MAX = 8
+"""Sessions, the longest of the paper: the probe takes seconds at 8, minutes at 24 and hours at 64."""
 ASK = "the running total before tax"
 
 
@@ -51,7 +53,8 @@ def ask(case: Case, reader: Reader, *, over: str = CUT, probe: Probe | None = No
             hops.append(_told(problem, number, said, carried, planted=case.premise))
             lived += said.messages
             tokens += said.prompt_tokens
-        regime = probe(carried.text, lived, memory) if probe is not None else ""
+        asked = probe if case.hops <= PROBED_HOPS_MAX else None
+        regime = asked(carried.text, lived, memory) if asked is not None else ""
         turns = correction(case.correction, problem).turns
         last = talk(reader, opening(carried.text, memory), turns, memory)
     scored = scoring.score(last.replies[-1], problem)
