@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 
 import pytest
-from recalls_made import THINGS, ask, at, tell
 
 from firsthand import Kind, Memory, Outcome, Query, Trust, TuningDecision, review, tuning_of
 from firsthand.consolidate.recalls import Verdict
 from firsthand.consolidate.trials import HELD_OUT, Question
 from firsthand.event import IdMaker
-from firsthand.lifecycle import recall_bench
+from firsthand.lifecycle import recall_bench, reviewing
 from firsthand.lifecycle.recall_bench import questions_of
 from firsthand.lifecycle.reviewing import BY, _Review
 from firsthand.recall.search import search
 from firsthand.recall.tuning import GATE, ORDER, UNTUNED
 from firsthand.value import replace
+from recalls_made import THINGS, ask, at, injection, tell
 
 FORM = "which port does {thing} have?"
 """With the gate of the package the fact is asked for with a confidence of about .7: right, and just not found."""
@@ -190,6 +190,28 @@ def test_only_recalls_of_the_time_are_counted(memory):
     assert seen.counts.corrected == 2
     assert seen.questions == 3  # those that were corrected afterwards show nothing that is right
     assert [one.corrected for one in seen.examples] == [True, True]
+
+
+def test_a_day_without_recalls_reads_no_earlier_ones(memory, monkeypatch):
+    """Where nothing was recalled in the time, earlier sessions are not looked at; where something was, some are."""
+    facts = tell(memory, THINGS[:3])
+    ask(memory, facts, FORM, shown=True, outcome="found", begin=1_000)
+    assert review(memory, since=at(4_000)).questions == 0
+    ask(memory, facts[:1], "what port did {thing} get?", shown=True, outcome="found", begin=5_000)
+    assert review(memory, since=at(4_000)).questions == 4
+    monkeypatch.setattr(reviewing, "EARLIER_EVENTS_MAX", 5)
+    assert review(memory, since=at(4_000)).questions == 2  # one earlier session of five events, and no more
+
+
+def test_a_day_that_brings_no_new_question_tunes_nothing(tmp_path):
+    """The same questions give the same decision: they are not asked again for a day whose recalls show nothing."""
+    with filled(tmp_path / "store") as memory:
+        memory.session("host:asked-9000").user("which port does the moon have?", time=at(9_000))
+        memory.append([injection({"outcome": "weak"}, at(9_000))], session="host:asked-9000")
+        seen = review(memory, since=at(8_900))
+        assert (seen.counts.recalls, seen.questions) == (1, len(THINGS))
+        assert seen.left_out == ("nothing is tuned: nothing new was asked whose answer is known",)
+        assert memory.verify().problems == ()
 
 
 def test_only_the_agents_sessions_are_looked_at(memory):

@@ -59,11 +59,13 @@ def recalls_of(memory: Memory, session: str) -> list[Followed]:
     Raises:
         StoreError: the session cannot be read.
     """
+    # Most sessions have no recall in them: to see that costs a fraction of reading them.
+    hooked = any(True for _ in memory.events(session, kind=Kind.INJECTION, limit=1))
+    calls = memory.events(session, kind=Kind.TOOL_CALL, newest_first=True, limit=EVENTS_MAX)
+    if not hooked and not any(_own_tool(one) == RECALL for one in calls):
+        return []
     newest = memory.events(session, newest_first=True, limit=EVENTS_MAX)
     events = [one for one in newest if not one.erased][::-1]
-    hooked = any(one.kind is Kind.INJECTION for one in events)
-    if not hooked and not any(_own_tool(one) == RECALL for one in events):
-        return []
     return [*_Session(memory, events, hooked=hooked).recalls()]
 
 

@@ -44,12 +44,15 @@ from firsthand.recall.tuning import GATE, Tuned, TuningDecision, basis_of, param
 from firsthand.value import replace, value
 
 if TYPE_CHECKING:
+    from firsthand.log.read import SessionInfo
     from firsthand.memory import Memory
     from firsthand.moment import Moment
 
 BY = "rule:review"
 RECALLS_MAX = 300
 """Of which the questions are made, the newest."""
+EARLIER_EVENTS_MAX = 20_000
+"""Of sessions before the time that is reviewed: a night costs what the day brought, and so much more at most."""
 STRINGS_MAX = 4
 HOLDERS_MAX = 5
 """A string that stands in more events than this proves nothing."""
@@ -132,13 +135,15 @@ class _Review:
         self._ids = IdMaker()
 
     def run(self, since: Moment | None, until: Moment | None, *, keep: bool) -> Reviewed:
-        judged = self._judged()
+        judged = self._judged(since)
         window = [one for one in judged if _within(one, since, until)]
         real = questions_of(self._memory, judged)
-        few = trials.too_few(real)
+        asked = {one.recalled.pointer for one in window}
         mined: tuple[Question, ...] = ()
-        if few:
+        if few := trials.too_few(real):
             self._left_out.append(f"nothing is tuned: {few}")
+        elif not any(one.pointer in asked for one in real):  # the same questions give the same decision
+            self._left_out.append("nothing is tuned: nothing new was asked whose answer is known")
         elif not self._over("nothing is tuned"):
             mined = mined_of(self._memory)
             self._tune([*real, *mined])
@@ -157,22 +162,27 @@ class _Review:
 
     # what became of the recalls ------------------------------------------------------------------------
 
-    def _judged(self) -> list[Judged]:
-        """Judge the newest recalls, newest first."""
+    def _judged(self, since: Moment | None = None) -> list[Judged]:
+        """Judge the newest recalls, newest first; without any in the time that is reviewed no earlier ones."""
         found: list[Judged] = []
-        for session in self._sessions():
+        earlier = 0
+        for one in self._sessions(since):
+            if not _went_on(one, since):
+                earlier += one.events
+                if not found or earlier > EARLIER_EVENTS_MAX:
+                    break
             if self._over("older recalls were not looked at"):
                 break
-            found += self._of_session(recalls_of(self._memory, session))
+            found += self._of_session(recalls_of(self._memory, one.name))
             if len(found) >= RECALLS_MAX:
                 break
         return sorted(found, key=lambda one: -one.recalled.position)[:RECALLS_MAX]
 
-    def _sessions(self) -> list[str]:
-        """Name the sessions, those that something happened in last first."""
+    def _sessions(self, since: Moment | None) -> list[SessionInfo]:
+        """Give the sessions, those that went on in the time first, and of these the newest."""
         mine = frozenset(self._memory.agent(self._agent).sessions()) if self._agent else None
-        told = sorted(self._memory.sessions(), key=lambda one: -one.last_position)
-        return [one.name for one in told if mine is None or one.name in mine]
+        told = [one for one in self._memory.sessions() if mine is None or one.name in mine]
+        return sorted(told, key=lambda one: (_went_on(one, since), one.last_position), reverse=True)
 
     def _of_session(self, followed: Sequence[Followed]) -> Iterator[Judged]:
         """See of the recalls of a session without a sign of use whether they were missed."""
@@ -303,6 +313,11 @@ class _Review:
             self._ids(), one.name, one.before, one.after, reason, BY, basis if one.name == GATE else "",
             figures=trial.figures(), sources=sources,
         ))  # fmt: skip
+
+
+def _went_on(session: SessionInfo, since: Moment | None) -> bool:
+    """Say whether something happened in a session since then, as far as its events have times."""
+    return since is None or session.last is None or session.last >= since
 
 
 def _within(one: Judged, since: Moment | None, until: Moment | None) -> bool:
