@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from firsthand.consolidate.keys import Fact
     from firsthand.consolidate.ledger import Decision, Ledger, LedgerChange, ledger_difference
     from firsthand.consolidate.reconcile import AddAll, HotPath, Reconciler, SizeAware
+    from firsthand.consolidate.sweep_by_model import SweepByModel
     from firsthand.errors import (
         AppendError,
         Erased,
@@ -82,7 +83,7 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.sleeping import Slept, last_page, sleep
     from firsthand.lifecycle.sleeping_jobs import begin_sleep, next_at, sleeps_waiting
     from firsthand.lifecycle.sleeping_log import SleepRecord, sleeps
-    from firsthand.lifecycle.sleeping_steps import Step
+    from firsthand.lifecycle.sleeping_steps import SleepStep
     from firsthand.lifecycle.sweeping import Swept, facts_of, sweep
     from firsthand.lifecycle.tuning_log import TuningLog, tuning_of
     from firsthand.live.replay import difference
@@ -222,6 +223,7 @@ __all__ = [
     "Share",
     "SizeAware",
     "SleepRecord",
+    "SleepStep",
     "Slept",
     "SourceRejected",
     "SourceReport",
@@ -229,7 +231,6 @@ __all__ = [
     "Statement",
     "Stats",
     "Stay",
-    "Step",
     "StoreBusy",
     "StoreClosed",
     "StoreDamaged",
@@ -238,6 +239,7 @@ __all__ = [
     "StoreFull",
     "StoreNewer",
     "StoreReadOnly",
+    "SweepByModel",
     "Swept",
     "TaskState",
     "Told",
@@ -368,6 +370,7 @@ _ROOMS = {
     "consolidate.keys": ("Fact",),
     "consolidate.ledger": ("Decision", "Ledger", "LedgerChange", "ledger_difference"),
     "consolidate.reconcile": ("AddAll", "HotPath", "Reconciler", "SizeAware"),
+    "consolidate.sweep_by_model": ("SweepByModel",),
     "lifecycle.consolidating": ("Consolidated", "consolidate_in", "consolidated_view"),
     "lifecycle.entries_log": ("EntriesLog", "entries_of"),
     "lifecycle.digesting": ("DigestWritten", "digest_of", "write_digest"),
@@ -379,7 +382,7 @@ _ROOMS = {
     "lifecycle.sleeping": ("Slept", "last_page", "sleep"),
     "lifecycle.sleeping_jobs": ("begin_sleep", "next_at", "sleeps_waiting"),
     "lifecycle.sleeping_log": ("SleepRecord", "sleeps"),
-    "lifecycle.sleeping_steps": ("Step",),
+    "lifecycle.sleeping_steps": ("SleepStep",),
     "lifecycle.sweeping": ("Swept", "facts_of", "sweep"),
     "lifecycle.installed": ("Installed", "installed"),
     "lifecycle.installing": ("Change", "Plan", "backups", "plan_install", "plan_uninstall"),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from json_server import JsonServer
 
 from firsthand import Memory, ledger_of
 
@@ -82,3 +85,52 @@ def test_what_cannot_be_done_is_said(filled, arguments, code, told):
     """Each mistake has its exit code and a sentence that says what was expected."""
     done = filled(*arguments)
     assert (done.code, told in done.error) == (code, True)
+
+
+# a model ------------------------------------------------------------------------------------------
+
+
+def finds(body: dict) -> dict:
+    """Reply that the second of a pair takes the place of the first, quoting both."""
+    text = json.dumps([{"pair": 1, "action": "UPDATE", "earlier": "port is 8080", "later": "port is 8443"}])
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    return {"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 20}}
+
+
+@pytest.fixture
+def server():
+    """A server on the loopback address."""
+    pytest.importorskip("httpx", reason="the extra 'llm' is not installed")
+    one = JsonServer(finds)
+    yield one
+    one.close()
+
+
+def test_a_model_decides_what_the_rules_leave_open(shell, server, tmp_path):
+    """It is estimated, asked once and recorded; a replay gives the same decision for nothing, and it can be undone."""
+    texts = ("The staging gateway port is 8080.", "The gateway port is 8443.")
+    stores = [tmp_path / "one", tmp_path / "two"]
+    for store in stores:
+        with Memory.open(store, embedder="none") as memory:
+            for number, text in enumerate(texts, 1):
+                memory.session("one").user(text, id=f"{number:026d}")
+            memory.agent("shop").enrol("one")
+    model = ("--agent", "shop", "--model", f"{server.url}#tiny", "--replies", str(tmp_path / "replies"))
+    said = shell("--store", str(stores[0]), "ledger", "sweep", *model)
+    assert (said.code, "supersede" in said.text, "at most 1 calls" in said.error) == (0, True, True)
+    with Memory.open(stores[0], embedder="none") as memory:
+        (made,) = ledger_of(memory).decisions()
+        assert (made.by, made.action) == ("model:tiny", "supersede")
+        ledger_of(memory).undo(made.id)
+        assert memory.verify().problems == ()
+    again = shell("--store", str(stores[0]), "ledger", "sweep", *model)
+    assert ("0 new decisions" in again.error + again.text, len(server.seen)) == (True, 1)
+    replayed = shell("--store", str(stores[1]), "ledger", "sweep", *model, "--replay")
+    assert (replayed.code, "supersede" in replayed.text, len(server.seen)) == (0, True, 1)
+
+
+@pytest.mark.parametrize("words", [("list", "--model", "local"), ("sweep", "--price", "1,2"), ("sweep", "--replay")])
+def test_a_model_goes_with_a_sweep_alone(filled, words):
+    """Elsewhere, or its options without one, a model is refused, and nothing is decided."""
+    assert filled("ledger", *words, "--agent", "shop").code == 5
+    assert filled("ledger").code == 1

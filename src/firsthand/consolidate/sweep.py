@@ -43,7 +43,7 @@ def by_rule(window: Sequence[Fact], working: Mapping[str, Fact], ledger: Ledger 
         old = _meant(new, standing)
         rule = "" if old is None else _rule(new, old)
         if old is not None and rule:
-            made = _decision(new, old, rule)
+            made = decision(new, old, f"rule:{rule}", REASONS[rule], retracts=new.sort == "retraction")
             if ledger is None or (made.key, made.target, made.by_fact) not in ledger.refused:
                 decided.append(made)
             if new.sort == "retraction" or old.key != new.key:
@@ -118,14 +118,14 @@ def _meant(new: Fact, standing: _Standing) -> Fact | None:
         for one in standing.wider(new.session, new.name.split())
         if one.sort in {"assignment", "correction"} and "'s" not in one.about  # "the port" is not Ann's
     ]
-    return wider[0] if len(wider) == 1 and _alike(new, wider[0]) else None
+    return wider[0] if len(wider) == 1 and alike(new, wider[0]) else None
 
 
 def _rule(new: Fact, old: Fact) -> str:
     """Name the rule by which a new fact takes the place of an old one; empty for none."""
     if new.sort == "retraction":
         return "retraction"
-    if new.value == old.value or not _alike(new, old):
+    if new.value == old.value or not alike(new, old):
         return ""
     if new.before and new.before == old.value:
         return "from-to"
@@ -142,21 +142,26 @@ def _rule(new: Fact, old: Fact) -> str:
     return ""
 
 
-def _alike(new: Fact, old: Fact) -> bool:
+def alike(new: Fact, old: Fact) -> bool:
     """Say whether two values are of one kind: a time does not take the place of a name."""
     kinds = [one.value.partition(":")[0] if ":" in one.value else "" for one in (new, old)]
     return kinds[0] == kinds[1] or new.sort == "config"
 
 
-def _decision(new: Fact, old: Fact, rule: str) -> Decision:
-    action: Action = "tombstone" if new.sort == "retraction" else "supersede"
-    by_fact = "" if action == "tombstone" else new.pointer
+def decision(new: Fact, old: Fact, by: str, reason: str, *, retracts: bool = False) -> Decision:
+    """Make the decision that a new fact takes the place of an old one; its id is made of what it decides.
+
+    Args:
+        by: who decides.
+        retracts: nothing takes its place.
+    """
+    action: Action = "tombstone" if retracts else "supersede"
+    by_fact = "" if retracts else new.pointer
     parts = (action, old.key, old.pointer, new.pointer)
     identity = derived_id(None, b"decision", *(part.encode("utf-8", "surrogatepass") for part in parts))
     return Decision(
-        identity, action, old.key, old.pointer, by_fact, REASONS[rule], (new.pointer, old.pointer),
-        f"rule:{rule}", new.position,
-    )  # fmt: skip
+        identity, action, old.key, old.pointer, by_fact, reason, (new.pointer, old.pointer), by, new.position
+    )
 
 
 REASONS = {

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from firsthand.doors import asking_arguments
 from firsthand.doors.argument_values import number
 
 
@@ -17,6 +18,7 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         """
         firsthand ledger                                    the decisions, the newest last
         firsthand ledger sweep                              decide by rule on what was said, without a model
+        firsthand ledger sweep --model http://localhost:8080/v1#qwen --replies DIR
         firsthand ledger show 5GZ8K2N7                      one decision, with the words of both facts
         firsthand ledger undo 5GZ8K2N7 --following          as if it had never been, and all that followed from it
         firsthand ledger restore fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY@0-25      this fact stands, and no other of its key
@@ -38,6 +40,11 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     one.add_argument("--as-of", type=number(0), metavar="POSITION", help="as it was then")
     one.add_argument("--following", action="store_true", help="with undo: also what followed from it")
     one.add_argument("--reason", default="", metavar="TEXT", help="with undo, restore, tombstone, approve: why")
+    one.add_argument(
+        "--model", metavar="MODEL",
+        help="with sweep: who decides what the rules leave open: local, local:FILE.gguf, or URL#NAME; default nobody",
+    )  # fmt: skip
+    asking_arguments.add(one)
     one = command(
         commands, "digest", "ledgering:digest",
         "Show what stands of what the user said, a line a fact, or write it into the agent's folder.",

@@ -13,6 +13,7 @@ from firsthand import (
     InvalidArgument,
     LedgerLog,
     Memory,
+    SweepByModel,
     Unresolvable,
     agent_in,
     digest_of,
@@ -23,6 +24,8 @@ from firsthand import (
     sweep,
     write_digest,
 )
+from firsthand.consolidate.sweep_by_model import TOKENS_MAX
+from firsthand.doors.asking import Models, models
 from firsthand.doors.display import count, shown, table
 from firsthand.doors.exits import DONE, NOTHING_FOUND
 from firsthand.doors.output import Output
@@ -44,6 +47,8 @@ def ledger(chosen: argparse.Namespace, out: Output) -> int:
             f"firsthand ledger {chosen.what} takes {count(_GIVEN[chosen.what], 'word')} behind it; got "
             f"{len(chosen.at)}. `firsthand ledger --help` has examples."
         )
+    if chosen.model and chosen.what != "sweep":
+        raise InvalidArgument(f"a model is asked in a sweep; expected firsthand ledger sweep, got {chosen.what}")
     with to_read(chosen) if chosen.what in _READS else to_write(chosen, create=False) as memory:
         log = ledger_of(memory)
         if chosen.what == "list":
@@ -151,8 +156,13 @@ def _in_words(one: Decision | None) -> str:
 
 
 def _sweep(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
-    swept = sweep(memory, _agent(memory, chosen).name, as_of=chosen.as_of)
-    _tell(swept.decided, out)
+    agent = _agent(memory, chosen).name
+    with models(chosen, out, chosen.model) as asked:
+        swept = sweep(memory, agent, as_of=chosen.as_of)
+        _tell(swept.decided, out)
+        if asked is not None:  # what needs no model has not waited for it
+            swept = sweep(memory, agent, reconciler=_by_model(memory, chosen, asked), as_of=chosen.as_of)
+            _tell(swept.decided, out)
     for sentence in swept.left_out:
         out.warn(f"firsthand: {shown(sentence)}")
     out.remark(f"{count(swept.facts, 'fact')}, {count(len(swept.decided), 'new decision')}")
@@ -168,6 +178,14 @@ def _waiting(memory: Memory, out: Output) -> int:
             out.line(f"{one.pointer}  {one.sort}  {shown(one.text)[:WAITING_CHARACTERS]}")
     out.remark(f"{count(len(waiting), 'rule')} of what a tool or the web said; approve lets one in")
     return DONE if waiting else NOTHING_FOUND
+
+
+def _by_model(memory: Memory, chosen: argparse.Namespace, asked: Models) -> SweepByModel:
+    one = asked.named(chosen.model)
+    return SweepByModel(
+        lambda prompt: str(one.complete(prompt, tokens_max=TOKENS_MAX)), one.name, memory.expand,
+        before=lambda prompts: asked.tell(one, prompts, TOKENS_MAX),
+    )  # fmt: skip
 
 
 def _tell(made: tuple[Decision, ...], out: Output) -> None:

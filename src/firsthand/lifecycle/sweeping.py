@@ -16,6 +16,7 @@ from firsthand.consolidate.keys import Fact
 from firsthand.consolidate.ledger import Decision
 from firsthand.consolidate.reconcile import AddAll, Reconciler
 from firsthand.consolidate.sweep import counts
+from firsthand.consolidate.sweep_by_model import SweepByModel
 from firsthand.lifecycle import facts_kept
 from firsthand.lifecycle.ledger_log import DECISIONS_MAX, LedgerLog
 from firsthand.noting import NOTES
@@ -61,6 +62,7 @@ def sweep(memory: Memory, agent: str = "", *, reconciler: Reconciler | None = No
         left_out = (f"{len(new) - DECISIONS_MAX:,} more decisions are due; sweep again",)
     kept = log.keep(new[:DECISIONS_MAX])
     log.followed()
+    left_out += reconciler.told if isinstance(reconciler, SweepByModel) else ()
     return Swept(len(told), kept, told[-1].position if told else 0, left_out)
 
 
