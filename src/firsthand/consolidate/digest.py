@@ -9,7 +9,8 @@
 
 The invariant: a pure function of its arguments, the same bytes for the same ones in
 any order; one line each, at most `lines_max` lines in all; what does not fit is of the
-lowest importance and stands in a file that the digest links, and is never dropped;
+lowest importance, or of a session that has its share, and stands in a file that the
+digest links, and is never dropped;
 whatever a fact says, it makes no line and no heading of its own.
 
 It does not know where the facts come from, nor what stands in the file now.
@@ -17,6 +18,7 @@ It does not know where the facts come from, nor what stands in the file now.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from firsthand.consolidate.keys import Fact
@@ -30,6 +32,8 @@ LINES_MIN = 12
 LINE_CHARACTERS_MAX = 200
 FILE_LINES_MAX = 2_000
 """Of one linked file; what is more stands in the next one."""
+SESSION_SHARE = 0.5
+"""Of the lines, the most that one session's facts have while other sessions have something to say."""
 FOLDER = "digest"
 TITLE = "# What stands"
 _SECTIONS = (("facts", "Facts"), ("settings", "Settings"), ("arrangements", "Arrangements"), ("sessions", "Sessions"))
@@ -85,6 +89,7 @@ class _Entry:
     line: str
     rank: tuple[float, int, str]
     pointer: str
+    session: str = ""
 
 
 def digest(facts: Iterable[Fact], sessions: Iterable[Summary] = (), lines_max: int = LINES_MAX) -> Digest:
@@ -107,13 +112,26 @@ def digest(facts: Iterable[Fact], sessions: Iterable[Summary] = (), lines_max: i
     free = lines_max - 1 - len(sections)
     if len(entries) > free:
         free -= len(sections)  # a link in each
-    kept, demoted = entries[: max(free, 0)], entries[max(free, 0) :]
+    kept, demoted = _shared(entries, max(free, 0))
     details, file_of = _details(demoted)
     lines = [TITLE]
     for name, title in sections:
         lines += _section(name, title, kept, demoted, details)
     moved = tuple(Demotion(one.pointer, file_of[one.pointer], -one.rank[0]) for one in demoted)
     return Digest("\n".join(lines) + "\n", details, moved, len(told), len(named))
+
+
+def _shared(entries: Sequence[_Entry], free: int) -> tuple[list[_Entry], list[_Entry]]:
+    """Choose what has a line: by rank, but of one session no more than its share while others have something."""
+    most, counts = int(SESSION_SHARE * free), Counter[str]()
+    first: list[_Entry] = []
+    over: list[_Entry] = []
+    for one in entries:
+        counts[one.session] += 1
+        (over if one.session and counts[one.session] > most else first).append(one)
+    chosen = {one.pointer for one in [*first, *over][:free]}
+    kept = [one for one in entries if one.pointer in chosen]
+    return kept, [one for one in entries if one.pointer not in chosen]
 
 
 def _section(
@@ -155,7 +173,7 @@ def _entry(facts: tuple[Fact, ...]) -> _Entry:
     first = facts[0]
     said = _said(first) if len(facts) == 1 else first.text
     rank = (-first.importance, -first.position, first.pointer)
-    return _Entry(_SECTION_OF.get(first.sort, "facts"), _line(said, first.pointer), rank, first.pointer)
+    return _Entry(_SECTION_OF.get(first.sort, "facts"), _line(said, first.pointer), rank, first.pointer, first.session)
 
 
 def _said(one: Fact) -> str:

@@ -1,0 +1,56 @@
+"""What an agent would take for an instruction or a fact, for tests of what may get there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from firsthand import Agent, Memory, Trust, consolidate_in, consolidated_view, digest_of, sweep
+from firsthand.lifecycle.implicit import remind
+from firsthand.lifecycle.settings import Settings
+from firsthand.task.observe import observe
+from firsthand.task.state import TaskState
+
+OTHERS = ("the agent: ", "message of agent ")
+"""How items of a preamble begin that name another as their author."""
+
+
+@contextmanager
+def opened() -> Iterator[Memory]:
+    """Open a store in a folder of its own, in memory where there is one, and verify it at the end."""
+    within = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with TemporaryDirectory(dir=within) as folder, Memory.open(Path(folder) / "store", embedder="none") as memory:
+        yield memory
+        assert memory.verify().problems == ()
+
+
+def night(agent: Agent) -> None:
+    """Let everything be derived that can be: episodes, decisions on facts, rules."""
+    agent.catch_up(quiet_seconds=0)
+    sweep(agent.memory, agent.name)
+    consolidate_in(agent.memory, agent.name, keep=True)
+
+
+def believed(agent: Agent, asked: str = "What do you know of the port, the level and the rules?") -> str:
+    """Give the task states, the digest, the view of consolidation, the preamble, and a reminder's trusted hits."""
+    reminder = remind(agent, asked, "a new session", Settings())
+    parts = [one.part for one in agent.preamble(tokens_max=8_000).granted]
+    return "\n".join([
+        *states(agent.memory),
+        digest_of(agent).text,
+        consolidated_view(agent.memory, agent.name).text,
+        *(f"{one.title}\n{one.text}" for one in parts if not one.title.startswith(OTHERS)),
+        *(hit.preview for hit in reminder.hits if hit.trust is Trust.TRUSTED),
+    ])  # fmt: skip
+
+
+def states(memory: Memory) -> Iterator[str]:
+    """Yield what stands in the task state of each session."""
+    for session in memory.sessions():
+        state = TaskState()
+        for event in memory.events(session.name):
+            state = observe(state, event)
+        entries = [state.goal, state.phase, *state.constraints, *state.premises, *state.open_loops, *state.key_events]
+        yield from (one.text for one in entries if one is not None)

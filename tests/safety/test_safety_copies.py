@@ -1,0 +1,175 @@
+"""A thousand times the same thing, in whatever disguise, counts as once; and nobody fills a page by number."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from believing import opened
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firsthand import Draft, Kind, Query, Trust, consolidate_in, consolidated_view, digest_of
+from firsthand.consolidate.alike import folded
+from firsthand.consolidate.consolidators import EPISODES_OF_ORIGIN_MAX, within_quota
+from firsthand.consolidate.digest import SESSION_SHARE
+from firsthand.consolidate.entries import Episode
+from firsthand.consolidate.gate import distinct
+from firsthand.recall import quota
+
+LOOKS = {"a": "\u0430", "e": "\u0435", "o": "\u043e", "i": "\u0456", "c": "\u0441", "p": "\u0440", "x": "\u0445"}
+MARKS = ("\u200b", "\u200d", "\u2060", "\u00ad", "\u202e", "\ufe0f")
+
+
+def disguised(text: str, chance: random.Random) -> str:
+    """Give a text that says the same and looks nearly the same: another case, spaces, letters, hidden signs."""
+    out = []
+    for sign in text:
+        kind = chance.random()
+        if kind < 0.15:
+            out.append(sign.upper())
+        elif kind < 0.3 and sign in LOOKS:
+            out.append(LOOKS[sign])
+        elif kind < 0.4 and sign == " ":
+            out.append(" " * chance.randint(2, 4))
+        elif kind < 0.5 and sign.isalpha():
+            out.append(sign + chance.choice(MARKS))
+        else:
+            out.append(sign)
+    return "".join(out) + chance.choice(["", ".", "!", "...", " ;"])
+
+
+def copies(number: int, seed: int) -> list[Episode]:
+    """Give one case in many disguises, of many origins."""
+    chance = random.Random(seed)
+    told = "value of birch level"
+    return [
+        Episode(
+            f"fh:{at}", "birch", f"7 {disguised(told, chance)}", "23", at, chance.choice(["user", "web", "mail"]),
+            chance.choice([Trust.TRUSTED, Trust.UNTRUSTED]),
+        )
+        for at in range(number)
+    ]  # fmt: skip
+
+
+def test_a_thousand_disguises_are_one_case():
+    """Other case, spaces, look-alike letters, hidden signs, punctuation and origin make no second case."""
+    assert len({one.case for one in copies(1_000, 1)}) > 900
+    assert len(distinct(copies(1_000, 1))) == 1
+
+
+@given(text=st.text(max_size=60), seed=st.integers(0, 10_000))
+def test_folding_is_stable_and_blind_to_disguise(text, seed):
+    """Folding twice is folding once, whatever the text; a disguised text folds as the plain one, but for its end."""
+    assert folded(folded(text)) == folded(text)
+    plain = "the staging port of apex"
+    told = " ".join(folded(disguised(plain, random.Random(seed))).rstrip(" .!;").split())
+    assert told == plain
+
+
+def test_disguised_copies_make_no_rule(memory):
+    """One case that is said 120 times, in three spellings of its number's family, is no evidence for a rule."""
+    chance = random.Random(3)
+    for at in range(120):
+        said = disguised("The value of birch level 7 is 23", chance).rstrip(" .!;")
+        memory.session(f"s{at % 9}").user(f"{said}.", trust=chance.choice([Trust.TRUSTED, Trust.UNTRUSTED]))
+    assert consolidate_in(memory, keep=True).kept == ()
+
+
+def test_an_untrusted_origin_has_its_share_of_what_a_consolidator_reads():
+    """Of an untrusted origin a consolidator is given the newest 32 of a scope; users' cases are all there."""
+    users = [Episode(f"fh:u{at}", "s", f"{at} level", "1", at) for at in range(100)]
+    web = [Episode(f"fh:w{at}", "s", f"{at} level", "2", at, "web", Trust.UNTRUSTED) for at in range(1_000)]
+    kept = within_quota(sorted([*users, *web], key=lambda one: one.position))
+    assert [one for one in kept if one.origin == "user"] == users
+    assert [one for one in kept if one.origin == "web"] == web[-EPISODES_OF_ORIGIN_MAX:]
+
+
+HELD = st.builds(
+    lambda score, origin, session: quota.Held(score, (f"o{origin}", f"s{session}") if origin else ()),
+    st.floats(0.5, 1), st.integers(0, 2), st.integers(0, 2),
+)  # fmt: skip
+
+
+@given(hits=st.lists(HELD, max_size=40))
+def test_a_quota_leaves_nothing_out_and_nobody_over_its_share(hits):
+    """All hits stay, the best first; an origin over its share stands only where nobody else is left to go before it."""
+    hits = sorted(hits, key=lambda one: -one.score)
+    order = quota.order(hits)
+    assert sorted(order) == list(range(len(hits)))
+    assert order[:1] == [0][: len(hits)]
+    counts: dict[str, int] = {}
+    for place, at in enumerate(order):
+        most = max(quota.FREE, int(quota.SHARE * (place + 1)))
+        if any(counts.get(name, 0) >= most for name in hits[at].names):
+            others = [hits[other] for other in order[place:]]
+            assert all(any(counts.get(name, 0) >= most for name in one.names) for one in others)
+        for name in hits[at].names:
+            counts[name] = counts.get(name, 0) + 1
+    trusted = [at for at in order if not hits[at].names]
+    assert trusted == sorted(trusted)
+
+
+def test_without_untrusted_hits_the_order_stays():
+    """What users and agents said is ranked by score alone."""
+    assert quota.order([quota.Held(1.0), quota.Held(0.2), quota.Held(0.9)]) == [0, 1, 2]
+
+
+def test_hits_that_are_worth_little_do_not_go_before_a_tools():
+    """A tool that alone has what was asked for keeps the page."""
+    hits = [quota.Held(1.0, ("t",))] * 8 + [quota.Held(0.2)] * 3
+    assert quota.order(hits) == list(range(11))
+
+
+@pytest.mark.parametrize("sessions", [1, 9])
+def test_a_flood_does_not_hide_what_the_user_said(memory, sessions):
+    """Under 600 near-duplicates of a tool, in one session or many, what the user said is on the first page."""
+    told = memory.session("talk").user("The port of the billing service is v41x, said Ada when we moved it.")
+    drafts = [
+        Draft(Kind.TOOL_RESULT, f"port of the billing service: evil{'!' * (at % 9)}".encode(), origin="tool:fetch",
+              trust=Trust.UNTRUSTED) for at in range(600)
+    ]  # fmt: skip
+    for at in range(sessions):
+        memory.append(drafts[at::sessions], session=f"fetched-{at}")
+    query = Query("what is the port of the billing service?", hits_max=10)
+    answer = memory.recall(query)
+    assert told.pointer in [hit.pointer for hit in answer.hits]
+    pages = [hit.pointer for skip in range(0, 30, 10) for hit in memory.recall(
+        Query(query.text, hits_max=10, skip=skip)).hits if not hit.companion_of]  # fmt: skip
+    assert len(pages) == len(set(pages))
+
+
+def test_one_session_does_not_fill_the_digest(agent):
+    """Of the lines of a digest one session has half at the most while others have something to say."""
+    memory = agent.memory
+    for name in ("loud", "quiet"):
+        agent.enrol(name)
+    for at in range(60):
+        memory.session("loud").user(f"The number of item {at} must be {at}{at}.")
+    for at in range(5):
+        memory.session("quiet").user(f"The colour of door {at} is blue{at}.")
+    made = digest_of(agent, lines_max=20)
+    lines = [one for one in made.text.splitlines() if one.startswith("- ") and "more:" not in one]
+    assert sum("door" in one for one in lines) == 5
+    assert sum("item" in one for one in lines) == len(lines) - 5
+    assert (SESSION_SHARE, made.facts) == (0.5, 65)
+    everything = made.text + "".join(made.details.values())
+    assert all(f"item {at} must be" in everything for at in range(60))
+
+
+def test_a_session_that_is_alone_has_all_of_the_digest():
+    """Without others the lines are filled by rank, as ever."""
+    with opened() as memory:
+        agent = memory.agent("shop")
+        agent.enrol("only")
+        for at in range(30):
+            memory.session("only").user(f"The number of item {at} is {at}{at}.")
+        assert sum(one.startswith("- ") for one in digest_of(agent, lines_max=20).text.splitlines()) == 18
+
+
+def test_copies_of_a_page_hide_no_case(memory):
+    """A question that users answered is answered so, however many pages say otherwise."""
+    memory.session("s").user("The staging port is 80.")
+    for at in range(200):
+        memory.session(f"p{at}").user("The staging port is now 99.", trust=Trust.UNTRUSTED, origin=f"web{at}")
+    assert consolidated_view(memory).text == "case: port stag => 80"
