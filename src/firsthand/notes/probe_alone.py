@@ -42,14 +42,18 @@ class Conclusion:
 
 def conclusions(carried: Carried) -> list[Conclusion]:
     """Give what a note concludes."""
-    concluding = [one for one in carried.own if one.asserts in _CONCLUDES and one.values and one.polarity]
+    concluding = [
+        one for one in carried.own
+        if one.asserts in _CONCLUDES and one.values and one.polarity and not one.text.startswith("#")
+        and not (one.form == "heading" and all(found.kind == "date" for found in one.values))
+    ]  # fmt: skip
     own = _evidence(carried.own)
     behind = [one for one in _evidence(carried.behind) if is_said(one)]
     return [Conclusion(one.text, _standing(one, own, behind)) for one in concluding[:CONCLUSIONS_MAX]]
 
 
 def _evidence(said: Sequence[Statement]) -> list[Statement]:
-    return [one for one in said if one.asserts not in _SAYS_AGAIN and one.form != "question"]
+    return [one for one in said if one.asserts not in _SAYS_AGAIN and one.form not in {"question", "header", "heading"}]
 
 
 def _standing(one: Statement, own: Sequence[Statement], behind: Sequence[Statement]) -> Standing:

@@ -30,9 +30,11 @@ PARTS = {
     "double": Fraction(2), "twice": Fraction(2), "triple": Fraction(3), "thrice": Fraction(3),
 }  # fmt: skip
 QUANTITY = (
-    r"(?:\b(?:an?|one|two|three|four|\d+)[ -](?=\w)|\b(?=half|double|twice|triple|thrice|\w+s? of\b))"
+    r"(?:(?<!\bof )\b(?:an?|one|two|three|four|\d+)[ -](?=\w)|\b(?=half|double|twice|triple|thrice|\w+s? of\b))"
     rf"({'|'.join(PARTS)})s?\b"
 )
+_NAMED = r"(?<![\w./-])[^\W\d_]+(?:_[^\W_]+)+(?![\w-]|[\"'`]?\s?[:=])|(?<=`)[^`\n]{1,80}(?=`)"
+"""A name of a program's: with an underscore within it, or in backquotes; none that names what stands behind it."""
 _MARKED = r"(?<!\w)[^\W\d_]*\d+[^\W\d_]\w*|(?<!\w)[^\W\d_]+\d\w*"
 _RATE = r"an? [^\W\d_]+"
 _DURATION_UNITS = (Fraction(1), Fraction(60), Fraction(3600), Fraction(86400), Fraction(1, 1000))
@@ -60,12 +62,12 @@ class Amount:
 
 def with_tokens(one: Statement) -> Statement:
     """Take each word with a digit that is no value for an exact string: 500G."""
-    if not any(sign.isdigit() for sign in one.text):
+    if not any(sign.isdigit() or sign in "_`" for sign in one.text):
         return one
     spans = [(found.start - one.start, found.end - one.start) for found in one.values + one.denied]
     tokens = [
         Value("word", None, "", match.group(), one.start + match.start(), one.start + match.end())
-        for match in _compiled(_MARKED).finditer(one.text)
+        for match in _compiled(rf"{_MARKED}|{_NAMED}").finditer(one.text)
         if not any(low < match.end() and match.start() < high for low, high in spans)
     ]
     return replace(one, values=tuple(sorted((*one.values, *tokens), key=lambda found: found.start))) if tokens else one
@@ -84,7 +86,7 @@ def amounts_of(one: Statement, place: int) -> list[Amount]:
         inside = [cut for cut in cuts if not at < cut < at + len(found.text)]
         low = max((cut for cut in inside if cut <= at), default=0)
         high = min((cut for cut in inside if cut >= at + len(found.text)), default=len(one.text))
-        words = subject_of(one.text[low:high]) - numbers
+        words = subject_of(one.text[low:high]) - numbers - _unit_words()
         columns = subject_of(" ".join(cell.name for cell in one.cells if found in cell.values).replace("_", " "))
         above = subject_of(" ".join(one.path).replace("_", " "))
         result.append(Amount(found, (words or loose) | columns, place, one.subject | columns | above))
@@ -99,6 +101,14 @@ def named_amounts(one: Statement, place: int) -> list[Amount]:
     held = with_tokens(Statement(names, one.turn, 0, len(names), values=read(names)))
     words = one.subject | subject_of(names)
     return [Amount(replace(found, start=one.start, end=one.start), words, place, words) for found in held.values]
+
+
+@cache
+def _unit_words() -> frozenset[str]:
+    """Give the words that say what a value is measured in: they tell none from another."""
+    tables = (lexicon.UNITS, lexicon.DURATIONS, lexicon.MONTHS_LONG, lexicon.CURRENCY_WORDS, lexicon.MINOR_WORDS)
+    names = frozenset(name for table in tables for name in table)
+    return frozenset().union(*(subject_of(name) for name in names))
 
 
 def _pieces(one: Statement, cuts: Sequence[int]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from firsthand.notes import lexicon
 from firsthand.notes.clues import Clue, Puzzle, answers, clue_of
 from firsthand.notes.determine import AGENT_ROLES, Claim, Known, claim_of, determine, is_said
 from firsthand.notes.facts import Line
-from firsthand.notes.probe_held import answers_it, bears, concludes, missing, says_all, takes_rejected
+from firsthand.notes.probe_held import answers_it, bears, concludes, missing, speaks_of_others, says_all, takes_rejected
 from firsthand.notes.probe_reading import Carried, Session
 from firsthand.notes.probe_source import ASKING, Source, names_in, source_of
 from firsthand.notes.relevance import kin
@@ -566,7 +566,8 @@ def _concludes(asked: Asked, carried: Carried) -> bool:
     about = frozenset(subject_of(asked.what)).union(
         *(asked.session.statements[place].subject for place in asked.claim.needs)
     )
-    for one in carried.own:
+    own = [one for one in carried.own if not speaks_of_others(one, asked.source)]
+    for one in own:
         for found in (*one.values, *one.denied):
             if any(_equal(found, other) for other in given) and (_is_rare(found) or one.subject & about):
                 return True

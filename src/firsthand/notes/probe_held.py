@@ -110,7 +110,7 @@ def bears(source: Source, own: Sequence[Statement]) -> bool:
     enough = BEARING_WORDS_MIN if any(one.values for one in source.facts) else 1
     common = 0
     for one in own:
-        if one.form == "question" or _speaks_of_others(one, source):
+        if one.form == "question" or speaks_of_others(one, source):
             continue
         words = _words(one) & source.told
         if len(words) >= enough or words & source.answered or (words and (one.values or one.denied)):
@@ -140,7 +140,7 @@ def concludes(source: Source, own: Sequence[Statement]) -> bool:
         shared = words & asked
         if one.values and any(_is_put_alike(one, each) for each in source.said):
             return True
-        if one.form in {"question", "header"} or not shared or _speaks_of_others(one, source) or _compiled(_TOPIC).search(one.text.lower()):
+        if one.form in {"question", "header"} or not shared or speaks_of_others(one, source) or _compiled(_TOPIC).search(one.text.lower()):
             continue
         own_words = one.subject - subject_of(" ".join(found.text for found in one.values))
         mostly = len(own_words & asked) * 2 >= len(own_words)
@@ -153,7 +153,7 @@ def concludes(source: Source, own: Sequence[Statement]) -> bool:
     return False
 
 
-def _speaks_of_others(one: Statement, source: Source) -> bool:
+def speaks_of_others(one: Statement, source: Source) -> bool:
     """Say whether a statement says what the session says of something else than what is asked for."""
     words = _marks(one)
     return any(other <= words and not each <= words for other, each in source.others)
@@ -188,6 +188,10 @@ def _is_evidence(one: Statement, source: Source) -> bool:
     if one.asserts in {"conclusion", "confirmation"} and one.polarity and one.role not in AGENT_ROLES:
         given = any(equal(found, other) for found in one.values for other in source.answers)
         return bool(one.values) and not given and not _words(one) & source.answered
+    if one.asserts == "total" and one.polarity and one.role not in AGENT_ROLES and one.values:
+        needed = [found for each in source.facts for found in each.values]
+        mine = all(any(equal(found, other) for other in needed) for found in one.values)
+        return mine and not any(equal(found, other) for found in one.values for other in source.answers)
     return one.polarity and one.asserts not in SAYS_AGAIN and one.role not in AGENT_ROLES and one.form != "header"
 
 
@@ -206,7 +210,7 @@ def _is_said(one: Statement, said: Sequence[Statement], puzzle: Puzzle, source: 
 
 def _known_names(said: Sequence[Statement], puzzle: Puzzle) -> set[str]:
     """Give the words that are names: written large within a sentence, or at the beginning of several, never small."""
-    first = Counter(name for one in said for name in _compiled(ANY_NAME).findall(one.text)[:1])
+    first = Counter(name for one in said for name in _compiled(rf"{ANY_NAME}\b(?!:)").findall(one.text)[:1])
     inner = {name for one in said for name in names_in(one.text)}
     small = {word for one in said for word in _compiled(r"\b[^\W\d_]+\b").findall(one.text) if word.islower()}
     found = inner | {name for name, number in first.items() if number > 1} | set(puzzle.people)
@@ -243,7 +247,8 @@ def _says(
         return False  # which of them it says this of is not known
     if names or values:
         return len(shared & own) >= SHARED_MIN * len(own) or bool(shared & source.asked)
-    return len(shared) >= SHARED_MIN * len(rest)
+    payload = rest - source.asked - source.common
+    return len(shared) >= SHARED_MIN * len(rest) and len(shared & payload) >= SHARED_MIN * len(payload)
 
 
 def _negated(text: str) -> bool:

@@ -41,6 +41,7 @@ QUESTION_WORDS_MIN = 6
 """Words of a question from which on it holds facts, too, when nothing else does."""
 _compiled = cache(re.compile)
 _PART = r"[,;:]\s+(?:and\s+|but\s+)?(?!\S+ (?:being|having|who|which|whose)\b)"
+_ANAPHORA = r"\b(?:it|that|this|instead)\b"
 _REQUEST = (
     r"\W*(?:please\b|(?:can|could|would|will) you\b|give me\b|tell me\b|show me\b|remind me\b|calculate\b|compute\b"
     r"|work out\b|look (?:at|up)\b|check\b|i(?:'d| would) like to know\b|i (?:need|want) to know\b|bitte\b)"
@@ -197,6 +198,11 @@ def _turns(
     facts = {
         turn: [said[at] for at in by_turn[turn] if said[at].form != "question" and said[at].values] for turn in mine
     }
+    for turn in sorted(mine):
+        before = max((other for other in mine if other < turn and role[other] not in TOOL_ROLES), default=-1)
+        if before in chosen and any(said[at].corrects and _compiled(_ANAPHORA).search(said[at].text.lower())
+                                    for at in by_turn[turn]):  # fmt: skip
+            chosen.add(turn)
     for turn in mine:
         facts[turn] = facts[turn] or [said[at] for at in by_turn[turn] if len(amounts_of(said[at], 0)) > 1]
     questions = (said[at].subject for turn in chosen for at in by_turn[turn] if said[at].form == "question")
@@ -355,6 +361,11 @@ def _without_corrected(facts: list[Statement]) -> list[Statement]:
                 if {found.kind for found in kept[place].values} >= kinds and kept[place].subject & one.subject:
                     if len(kept[place].values) == len(one.values):
                         del kept[place]
+                    break
+                if {found.kind for found in kept[place].values} == kinds and kept[place].turn < one.turn and (
+                    _compiled(_ANAPHORA).search(one.text.lower())
+                ):
+                    del kept[place]
                     break
         kept.append(one)
     return kept

@@ -400,7 +400,7 @@ def _without_strangers(facts: Sequence[Statement], wanted: Wanted) -> list[State
             own = result[id(one)].values
             kept = tuple(found for found in own if found.kind != "word" or ":" in found.text)
             named = one.subject - subject_of(" ".join(found.text for found in own))
-            if len(kept) < len(own) and (kept if id(one) not in listed else named):
+            if len(kept) < len(own) and (named or (kept and id(one) not in listed)):
                 result[id(one)] = replace(one, values=kept)
     return list(result.values())
 
