@@ -7,7 +7,8 @@
 
 Beside the arms stand the paper's own settings: its 19 problems (Figure 2, D.5), mixed and
 like batches (Figure 4), a narrow stream (Figure 11), fresh and cumulative memory (Figures
-10 and 18). No model and no network; programs run in the sandbox.
+10 and 18). Programs run in the sandbox. With ``--model`` a model writes the programs
+instead: that is `arc_model`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from firsthand.errors import InvalidArgument
-from firsthand.evals.stream import arc_checks, arc_report, curves, packs
+from firsthand.evals.stream import arc_checks, arc_model, arc_report, curves, packs
 from firsthand.evals.stream.arc_arms import SCHEDULES, Arm, chosen
 from firsthand.evals.stream.arc_paper import ABOUT, Setting, settings
 from firsthand.evals.stream.arc_report import Found, Run
@@ -34,6 +35,8 @@ _POOLS = {"world": world, "problems": problems, "narrow": narrow}
 
 def run(options: Options) -> Report:
     """Run the arms that were asked for; with none and no schedule asked for, all of them and the paper's settings."""
+    if options.model is not None:
+        return arc_model.run(options)
     first = options.seed or 0
     seeds = range(first, first + (STREAMS if options.streams is None else options.streams))
     schedules = [*dict.fromkeys(options.schedule)] or [CHECKED]

@@ -76,12 +76,25 @@ def streams(
         told()
 
 
+@value(eq=False)
+class Ended:
+    """A stream, and what of the memory a solver is given after its last update."""
+
+    stream: Stream
+    given: str | Given
+
+
 def stream(bench: Bench, arm: Arm, name: str, lengths: Sequence[float] = ()) -> Stream:
     """Run one arm.
 
     Args:
         lengths: in characters after each update, of what an arm that retrieves may show.
     """
+    return ended(bench, arm, name, lengths).stream
+
+
+def ended(bench: Bench, arm: Arm, name: str, lengths: Sequence[float] = ()) -> Ended:
+    """Run one arm, and give what it leaves beside the figures; see `stream`."""
     writer, weak = arm.make(bench.world), bench.solvers[WEAK]
     steps, view = schedule(name, bench.world), View()
     past = _Past({one: set() for one in SOLVERS}, {one: [] for one in SOLVERS}, [])
@@ -113,8 +126,10 @@ def stream(bench: Bench, arm: Arm, name: str, lengths: Sequence[float] = ()) -> 
         stood.append(standing("" if arm.shows == "nothing" else view.text, happened))
     first = frozenset(one.pointer for one in steps[0].batch)
     rates = gate.rates(judged, lambda one: one.text[one.text.find("def ") :] in bench.good)
-    return Stream(arm.name, name, bench.world.seed, tuple(points), actions, rates, tuple(_survival(stood)),
-                  (len(first & stood[-1]), len(first)), violations)  # fmt: skip
+    told = len(first & stood[-1]), len(first)
+    found = Stream(arm.name, name, bench.world.seed, tuple(points), actions, rates, tuple(_survival(stood)), told,
+                   violations)  # fmt: skip
+    return Ended(found, given)
 
 
 def _proposed(arm: Arm, writer: Consolidator, view: View, step: Step, happened: Sequence[Episode]) -> Proposal:
