@@ -217,7 +217,7 @@ def _by_user(one: Event) -> bool:
 
 
 def _query(one: Event) -> str:
-    """Give the query of a call of recall; nothing where its arguments hold none."""
+    """Give the query of a call of recall; empty where its arguments hold none."""
     try:
         given: Any = json.loads(one.text)
     except (ValueError, RecursionError):
