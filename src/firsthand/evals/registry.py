@@ -74,6 +74,8 @@ EXPERIMENTS = (
         ("ablation", _TOTAL, "4, 9", "what each part of a score is worth", DATA, "ablation"),
         ("quality", _TOTAL, "9", "recall beside baselines and peers", DATA, "quality_bench"),
         ("reconcile", _TOTAL, "8", "which fact takes the place of which, and how fast", NOTHING, "reconcile_bench"),
+        ("review", _TOTAL, "2.4, 8.3, 11", "what a review of recalls changes, and what that brings on unseen questions",
+         DATA, "review_bench"),
         ("sleep", _TOTAL, "3.2, 9.1, A.3", "what a night costs, by the day and by the store", NOTHING, "sleep_bench"),
         ("tool-calls", _TOTAL, "7", "whether a small model calls recall at all", MODEL, "tool_calls"),
         ("topic-changes", _TOTAL, "9", "whether a change of topic is seen", DATA, "topic_changes"),
