@@ -91,7 +91,8 @@ class Memory:
                 ``none``. Nothing is downloaded; what is not installed is said by `recall`.
 
         Raises:
-            InvalidArgument: a flag is not True or False, the timeout no time, or the embedder none.
+            InvalidArgument: a flag is not True or False, the timeout no time, the embedder none, or
+                ``$FIRSTHAND_RECONCILE`` no reconciler.
             NotAStore: the folder holds something else, or nothing and ``create`` is false.
             StoreNewer: a newer version wrote the store, and this one cannot read it.
             StoreReadOnly: it cannot be written here, and ``read_only`` is false.
@@ -110,7 +111,12 @@ class Memory:
             indexes=(index,),
             followers=(Vectors(), Learned(), Facts()),
         )
-        return cls(log, index, named, meaning)
+        opened = cls(log, index, named, meaning)
+        if word := environment.hot_path():
+            from firsthand.lifecycle.activated import hot_path
+
+            opened.hot_path = hot_path(opened, word)
+        return opened
 
     @property
     def path(self) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from reconciler_suite import AGENT, CALL, RESULT, USER, ReconcilerContract, draft
 
-from firsthand import Draft, Memory
+from firsthand import Draft, Memory, SweepByModel
 from firsthand.consolidate.reconcile import ADD, NONE, AddAll, HotPath, SizeAware, decide, is_low
 from firsthand.errors import InvalidArgument
 from firsthand.event import Kind, Trust
@@ -24,6 +24,13 @@ class TestSizeAware(ReconcilerContract):
 
     def reconciler(self):
         return SizeAware(0, lambda: 1)
+
+
+class TestSweepByModel(ReconcilerContract):
+    """One that asks a model keeps the contract, and asks it nothing on the hot path."""
+
+    def reconciler(self):
+        return SweepByModel(lambda prompt: "[]", "tiny", lambda pointer: b"")
 
 
 class Grudging:
