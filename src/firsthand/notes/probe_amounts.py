@@ -13,13 +13,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 
 from firsthand.notes import lexicon
 from firsthand.notes.statements import Statement, subject_of
-from firsthand.notes.values import Value, read, same
+from firsthand.notes.values import Value, in_base, read, same
 from firsthand.value import replace, value
 
 _compiled = cache(re.compile)
@@ -173,6 +174,8 @@ def equal(one: Value, other: Value) -> bool:
     """Say whether two values are equal, whatever unit one of them leaves out."""
     if same(one, other):
         return True
+    if one.kind == other.kind == "date":
+        return _is_that_day(one, other) or _is_that_day(other, one)
     if {one.kind, other.kind} == {"word", "number"}:
         return _is_its_port(one, other) or _is_its_port(other, one)
     if {one.kind, other.kind} == {"time", "number"}:
@@ -191,6 +194,14 @@ def equal(one: Value, other: Value) -> bool:
         and one.unit == other.unit
         and abs(other.amount) == one.amount
     )
+
+
+def _is_that_day(whole: Value, other: Value) -> bool:
+    """Say whether a whole date is the day that another one names without its year."""
+    if whole.unit or whole.amount is None or other.unit != "MM-DD":
+        return False
+    day = date.fromordinal(int(whole.amount))
+    return day.month * 100 + day.day == other.amount
 
 
 def _is_its_port(word: Value, number: Value) -> bool:
@@ -213,6 +224,9 @@ def _in_some_unit(plain: Value, other: Value) -> bool:
         return not other.unit and any(plain.amount * unit == other.amount for unit in _DURATION_UNITS)
     if other.kind == "percent":
         return plain.amount * 100 == other.amount and 0 < plain.amount < 1
+    unit, amount = in_base(other)
+    if unit == "B":
+        return plain.amount == amount
     return other.kind == "money" and plain.amount in {other.amount, other.amount * 100}
 
 
@@ -222,6 +236,9 @@ def keys_of(found: Value) -> list[Fraction | str]:
         port = found.text.rpartition(":")[2]
         return [found.text.casefold(), *([Fraction(port)] if ":" in found.text and port.isdecimal() else [])]
     amount = found.amount * lexicon.BASE[found.unit][1] if found.unit in lexicon.BASE else found.amount
+    if found.kind == "date" and not found.unit:
+        day = date.fromordinal(int(found.amount))
+        return [found.amount, Fraction(day.month * 100 + day.day)]
     others: tuple[Fraction, ...] = (found.amount * 60,) if found.kind == "number" and found.amount <= 24 else ()
     if found.kind == "duration" and not found.unit:
         others = tuple(found.amount / unit for unit in _DURATION_UNITS)

@@ -38,8 +38,14 @@ BEARING_VALUES_MIN = 2
 """Small numbers of facts from which on a note may be taken for a part of them."""
 BEARING_WORDS_MIN = 2
 """Words of facts that hold values from which on a sentence without any may be taken for a part of them."""
+_LIGHT = subject_of(
+    "take takes have get do make go goes come live bring use give want need like work stay keep see find let put be"
+)
+"""Verbs that say little of what is told."""
 ALIKE_MIN = 0.6
 """Share of their words that two statements have in common which put the same thing."""
+SHORT_WORDS_MAX = 4
+"""Words of a short answer; words that a note puts around it."""
 COMMON_MAX = 12
 """Up to here a number stands in any text."""
 _compiled = cache(re.compile)
@@ -113,7 +119,8 @@ def bears(source: Source, own: Sequence[Statement]) -> bool:
         if one.form == "question" or speaks_of_others(one, source):
             continue
         words = _words(one) & source.told
-        if len(words) >= enough or words & source.answered or (words and (one.values or one.denied)):
+        telling = words - source.common
+        if len(words) >= enough or words & source.answered or (telling and (one.values or one.denied)):
             return True
         there = [found for found in (*one.values, *one.denied) if any(equal(found, other) for other in source.values)]
         common += len(there)
@@ -135,7 +142,10 @@ def _has_the_key(one: Statement, source: Source) -> bool:
 def concludes(source: Source, own: Sequence[Statement]) -> bool:
     """Say whether statements give something for what is asked: its words with a value, or with a name or a word more."""
     asked = source.asked | source.framing
+    short = [one for one in source.said if 0 < len(one.text.split()) <= SHORT_WORDS_MAX and not one.values]
     for one in own:
+        if one.form not in {"question", "header"} and any(_repeats(one, each) for each in short):
+            return True
         words = _words(one) - subject_of(" ".join(found.text for found in one.values))
         shared = words & asked
         if one.values and any(_is_put_alike(one, each) for each in source.said):
@@ -144,7 +154,12 @@ def concludes(source: Source, own: Sequence[Statement]) -> bool:
             continue
         own_words = one.subject - subject_of(" ".join(found.text for found in one.values))
         mostly = len(own_words & asked) * 2 >= len(own_words)
-        given = [found for found in one.values if not any(equal(found, each) for each in source.asked_values)]
+        given = [
+            found for found in one.values
+            if not any(equal(found, each) for each in source.asked_values)
+            and (not source.answers or any(found.kind == each.kind or "number" in {found.kind, each.kind}
+                                           for each in source.answers))
+        ]  # fmt: skip
         if given and mostly and (len(shared) >= BEARING_WORDS_MIN or len(asked) < LISTED_MIN or shared & source.asked):
             return True
         framed = len(own_words & asked) >= SHARED_MIN * len(source.framing)
@@ -157,6 +172,13 @@ def speaks_of_others(one: Statement, source: Source) -> bool:
     """Say whether a statement says what the session says of something else than what is asked for."""
     words = _marks(one)
     return any(other <= words and not each <= words for other, each in source.others)
+
+
+def _repeats(one: Statement, answer: Statement) -> bool:
+    """Say whether a statement has an agent's short answer word for word, and little more."""
+    bare = _bare(answer.text)
+    said = _bare(one.text)
+    return len(bare) > PAIR and f" {bare} " in f" {said} " and len(said.split()) <= len(bare.split()) + SHORT_WORDS_MAX
 
 
 def _is_put_alike(one: Statement, other: Statement) -> bool:
@@ -240,7 +262,7 @@ def _says(
         listed = other.form != "row" and sum(name in text for name in puzzle.people) > len(names) < LISTED_MIN
         return not listed and goes_the_same_way(one.text, text, names, known=bool(shared))
     each = [subject_of(part) & rest for part in _compiled(_LISTED).split(one.text)]
-    own = (rest - source.asked - source.common) or (rest - source.asked)
+    own = (rest - source.asked - source.common - _LIGHT) or (rest - source.asked - _LIGHT) or (rest - source.asked)
     if not names and len(each) > 1 and any(part & own and not part & shared for part in each):
         return False  # one of several things is not there
     if names and other.form != "row" and sum(name in text for name in puzzle.people) > PAIR:

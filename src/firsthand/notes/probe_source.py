@@ -41,6 +41,7 @@ QUESTION_WORDS_MIN = 6
 """Words of a question from which on it holds facts, too, when nothing else does."""
 _compiled = cache(re.compile)
 _PART = r"[,;:]\s+(?:and\s+|but\s+)?(?!\S+ (?:being|having|who|which|whose)\b)"
+_TAKEN_OFF = r"\b(?:minus|less|except|of whom|of which|who|left out of)\b"
 _ANAPHORA = r"\b(?:it|that|this|instead)\b"
 _REQUEST = (
     r"\W*(?:please\b|(?:can|could|would|will) you\b|give me\b|tell me\b|show me\b|remind me\b|calculate\b|compute\b"
@@ -198,6 +199,8 @@ def _turns(
     facts = {
         turn: [said[at] for at in by_turn[turn] if said[at].form != "question" and said[at].values] for turn in mine
     }
+    if not any(facts[turn] for turn in chosen):
+        chosen |= {turn for turn in mine if facts[turn] and any(_is_beside(role, turn, other) for other in chosen)}
     for turn in sorted(mine):
         before = max((other for other in mine if other < turn and role[other] not in TOOL_ROLES), default=-1)
         if before in chosen and any(said[at].corrects and _compiled(_ANAPHORA).search(said[at].text.lower())

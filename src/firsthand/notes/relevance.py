@@ -379,6 +379,9 @@ def _without_dates(one: Statement, facts: Sequence[Statement], wanted: Wanted) -
     asks = "date" in wanted.kinds or any(found.kind == "date" for found in wanted.values)
     asks = asks or _compiled(_TEMPORAL).search(wanted.what.lower()) is not None
     dated = sum(any(found.kind == "date" for found in each.values) for each in facts)
+    elsewhere = any(found.kind != "date" for each in facts for found in each.values if each is not one)
+    if dates and not asks and len(dates) == len(one.values) and elsewhere and wanted.words and not _matched(one, wanted):
+        return replace(one, values=())
     if dates and others and not asks and dated * 2 < len(facts) + 1 and wanted.kinds:
         gone = dates
     return replace(one, values=tuple(found for found in one.values if found not in gone)) if gone else one

@@ -133,6 +133,8 @@ _SQUARED = (
     r"|f(?:ee|oo)?t|miles?|inch(?:es)?)\b)"
 )
 _SIDES = r"\s?(?:x|\u00d7|by)\s?\d+(?:[.,]\d+)?(?:\s?(?:x|\u00d7|by)\s?\d+(?:[.,]\d+)?)?\s?(?P<unit>[a-z]+)\b"
+_LARGE = {"M": 10**6, "G": 10**9, "T": 10**12}
+"""Scales that are written large and attached: 1.2G."""
 _LENGTHS = frozenset({"m", "cm", "mm", "km", "in", "ft", "px"})
 _AN_HOUR = r"(half|quarter of)? ?an? (hour|minute|dozen|kilo|litre|liter)\b( and a half\b)?"
 _NOT_ONE_AFTER = frozenset(
@@ -440,6 +442,9 @@ class _Reader:
     def _worded(self, number: Amount, word: str, stop: int, *, attached: bool) -> Value:
         """Read what a number measures when a word stands behind it."""
         start, end, amount = number.start, number.end, number.amount
+        large = _LARGE.get(self.text[end : end + 1]) if attached and len(word) == 1 and not number.spelled else None
+        if large is not None:
+            return self._made("number", amount * large, "", start, stop)
         if word in lexicon.ATTACHED_SCALES and attached and not number.spelled and word != "m":
             return self._made("number", amount * lexicon.ATTACHED_SCALES[word], "", start, stop)
         if word in lexicon.PERCENT_WORDS or (word == "per" and self.low[stop : stop + 5] == " cent"):
