@@ -106,13 +106,18 @@ EXPERIMENTS = (
     )),
     Experiment("stream", _FAULTY, "3, 4", "what consolidation does to a memory, after every update", NOTHING,
                "firsthand eval stream", ours=True),
+    Experiment("stream-choosing", _FAULTY, "Figures 5, 9a, Version 2 Table 5",
+               "an agent that chooses what it retains, deletes, consolidates", NOTHING,
+               "firsthand eval stream --pack choosing", ours=True),
+    Experiment("stream-small-model", _FAULTY, "Figures 5, 9a, Version 2 Table 5", "SmolLM2 as consolidator and reader",
+               MODEL, "python bench/stream_model_bench.py --out FOLDER"),
     Experiment("stream-arcstream", _FAULTY, "Figures 2, 4, 10, 11, 18, D.5",
                "programs that solve grids, under every memory and the paper's own settings", NOTHING,
                "firsthand eval stream --pack arcstream", ours=True),
     Experiment("stream-dc-replay", _FAULTY, "2, 4", "what a rewritten memory lost and answered, in public data", DATA,
                "firsthand eval stream --pack dc-replay --data DIR", ours=True),
-    Experiment("stream-own-sessions", _FAULTY, "3, 5", "what becomes of exact strings of the store's own sessions", NOTHING,
-               "firsthand eval stream --pack own-sessions", ours=True),
+    Experiment("stream-own-sessions", _FAULTY, "3, 5", "what becomes of exact strings of the store's own sessions",
+               NOTHING, "firsthand eval stream --pack own-sessions", ours=True),
 )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from firsthand.lifecycle import files, settings, sleeping_jobs, sleeping_log, sm
 from firsthand.lifecycle.closing import QUIET_SECONDS
 from firsthand.lifecycle.refining import Refiner
 from firsthand.lifecycle.sleeping_page import page
-from firsthand.lifecycle.sleeping_steps import CUT, FAILED, Night, Step, run
+from firsthand.lifecycle.sleeping_steps import CUT, FAILED, Night, SleepStep, run
 from firsthand.value import value
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Slept:
     through: int
     seconds: float
     finished: bool
-    steps: tuple[Step, ...]
+    steps: tuple[SleepStep, ...]
     page: str
     pointer: str
     closed: tuple[Closed, ...] = ()
@@ -130,7 +130,7 @@ def _checked(memory: Memory, agent: Agent | str, seconds_max: float) -> Agent:
     return one
 
 
-def _ended(night: Night, steps: tuple[Step, ...], seconds: float, seconds_max: float) -> Slept:
+def _ended(night: Night, steps: tuple[SleepStep, ...], seconds: float, seconds_max: float) -> Slept:
     """Write the page and then the record: who reads the record finds the page."""
     agent = night.agent
     finished = not any(step.state in {CUT, FAILED} for step in steps)

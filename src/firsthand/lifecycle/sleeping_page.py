@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from firsthand.lifecycle.episode import code
-from firsthand.lifecycle.sleeping_steps import CUT, DONE, FAILED, SKIPPED, Night, Step
+from firsthand.lifecycle.sleeping_steps import CUT, DONE, FAILED, SKIPPED, Night, SleepStep
 from firsthand.moment import clock
 
 _HEADS = {
@@ -27,7 +27,7 @@ _MORE = {"sweep": "firsthand ledger", "digest": "firsthand digest", "episodes": 
          "summaries": "firsthand episodes", "consolidation": "firsthand consolidate"}  # fmt: skip
 
 
-def page(night: Night, steps: Sequence[Step], *, seconds: float, seconds_max: float, spent: str) -> str:
+def page(night: Night, steps: Sequence[SleepStep], *, seconds: float, seconds_max: float, spent: str) -> str:
     """Lay the page of a sleep out as Markdown.
 
     Args:
@@ -37,7 +37,7 @@ def page(night: Night, steps: Sequence[Step], *, seconds: float, seconds_max: fl
     return "\n".join(_page(night, steps, seconds, seconds_max, spent)) + "\n"
 
 
-def _page(night: Night, steps: Sequence[Step], seconds: float, seconds_max: float, spent: str) -> Iterator[str]:
+def _page(night: Night, steps: Sequence[SleepStep], seconds: float, seconds_max: float, spent: str) -> Iterator[str]:
     since = 0 if night.before is None else night.before.through
     before = "the first sleep" if night.before is None else f"since the sleep of {clock(night.before.time)}"
     yield f"# Sleep of {code(night.agent.name, 120, '')}, {clock(night.now)}"
@@ -52,14 +52,14 @@ def _page(night: Night, steps: Sequence[Step], seconds: float, seconds_max: floa
         yield from ("", "## Undone by", *(f"- `{one}`" for one in commands))
 
 
-def _result(steps: Sequence[Step]) -> str:
+def _result(steps: Sequence[SleepStep]) -> str:
     left = [f"{one.name} ({one.state})" for one in steps if one.state in {CUT, FAILED}]
     if left:
         return f"not finished: {', '.join(left)}; the next sleep does what is left"
     return "finished"
 
 
-def _section(step: Step) -> Iterator[str]:
+def _section(step: SleepStep) -> Iterator[str]:
     one, many = _HEADS[step.name]
     number = len(step.lines) + step.left_out
     said = step.state if step.state == SKIPPED else f"{step.state}, {number:,} {one if number == 1 else many}"

@@ -49,7 +49,7 @@ _PLAIN = str.maketrans("`<>[]", "'()()")
 
 
 @value
-class Step:
+class SleepStep:
     """What came of one step.
 
     Attributes:
@@ -106,32 +106,32 @@ class Night:
         return time.monotonic() >= self.until
 
 
-def run(night: Night) -> Iterator[Step]:
+def run(night: Night) -> Iterator[SleepStep]:
     """Do the steps in order, and yield what came of each; one that fails stops no other."""
     for name, do in STEPS.items():
         begun = time.monotonic()
         if night.is_over:
-            step = Step(name, CUT, why="the time was up before it began")
+            step = SleepStep(name, CUT, why="the time was up before it began")
         else:
             try:
                 step = do(night, name)
             except FirsthandError as error:
-                step = Step(name, FAILED, why=_sentence(f"{type(error).__name__}: {error}"))
+                step = SleepStep(name, FAILED, why=_sentence(f"{type(error).__name__}: {error}"))
         yield replace(step, seconds=time.monotonic() - begun)
 
 
-def _episodes(night: Night, name: str) -> Step:
+def _episodes(night: Night, name: str) -> SleepStep:
     """Find the sessions that have no episode, or went on after it, and are quiet."""
     if not night.summarise:
-        return Step(name, SKIPPED, why="episodes are switched off")
+        return SleepStep(name, SKIPPED, why="episodes are switched off")
     night.due = closing.due(night.agent, quiet_seconds=night.quiet_seconds, now=night.now)
     return _step(name, DONE, (_name(one) for one in night.due))
 
 
-def _summaries(night: Night, name: str) -> Step:
+def _summaries(night: Night, name: str) -> SleepStep:
     """Write the episode of each; the newest session first."""
     if not night.summarise:
-        return Step(name, SKIPPED, why="episodes are switched off")
+        return SleepStep(name, SKIPPED, why="episodes are switched off")
     done: list[Closed] = []
     for session in night.due:
         if night.is_over:
@@ -152,7 +152,7 @@ def _of_closed(agent: Agent, one: Closed) -> str:
     return said + (f"; {_sentence(one.why)}" if one.why else "")
 
 
-def _sweep(night: Night, name: str) -> Step:
+def _sweep(night: Night, name: str) -> SleepStep:
     """Decide which fact takes the place of which."""
     agent = night.agent
     night.swept = sweeping.sweep(agent.memory, agent.name, reconciler=night.reconciler, as_of=night.through)
@@ -177,7 +177,7 @@ def _words(agent: Agent, address: str) -> str:
     return f"{code(text, WORDS_CHARACTERS_MAX, address)} ({address})"
 
 
-def _digest(night: Night, name: str) -> Step:
+def _digest(night: Night, name: str) -> SleepStep:
     """Make the digest, tell what came into it and what left it, and write it where it is ours."""
     agent = night.agent
     night.digest = int(agent.memory.head().partition(":")[0])
@@ -207,7 +207,7 @@ def _changes(difference: str) -> Iterator[str]:
     return (one for one in difference.splitlines()[2:] if one.startswith(("+", "-")))
 
 
-def _review(night: Night, name: str) -> Step:
+def _review(night: Night, name: str) -> SleepStep:
     """See what became of the recalls since the last sleep, and tune what the store's own questions bear out."""
     from firsthand.lifecycle.reviewing import review
 
@@ -220,10 +220,10 @@ def _review(night: Night, name: str) -> Step:
     return _step(name, CUT if why else DONE, map(_sentence, done.sentences), why=why, undo=undo)
 
 
-def _consolidation(night: Night, name: str) -> Step:
+def _consolidation(night: Night, name: str) -> SleepStep:
     """Keep the rules that the gate lets in."""
     if not night.consolidate:
-        return Step(name, SKIPPED, why="it is off until you say: firsthand switch consolidate on")
+        return SleepStep(name, SKIPPED, why="it is off until you say: firsthand switch consolidate on")
     from firsthand.lifecycle.consolidating import consolidate_in
 
     agent = night.agent
@@ -236,7 +236,7 @@ def _consolidation(night: Night, name: str) -> Step:
     return _step(name, DONE, lines, why=_sentence(" ".join(map(str, done.report.faults))), undo=undo)
 
 
-STEPS: dict[str, Callable[[Night, str], Step]] = {
+STEPS: dict[str, Callable[[Night, str], SleepStep]] = {
     "episodes": _episodes,
     "summaries": _summaries,
     "sweep": _sweep,
@@ -247,9 +247,9 @@ STEPS: dict[str, Callable[[Night, str], Step]] = {
 """In the order in which they are done: each reads what the ones before it wrote."""
 
 
-def _step(name: str, state: str, lines: Iterable[str], *, why: str = "", undo: Iterable[str] = ()) -> Step:
+def _step(name: str, state: str, lines: Iterable[str], *, why: str = "", undo: Iterable[str] = ()) -> SleepStep:
     told = tuple(lines)
-    return Step(name, state, 0.0, why, told[:LINES_MAX], max(0, len(told) - LINES_MAX), tuple(undo)[:LINES_MAX])
+    return SleepStep(name, state, 0.0, why, told[:LINES_MAX], max(0, len(told) - LINES_MAX), tuple(undo)[:LINES_MAX])
 
 
 def _name(text: str) -> str:
