@@ -68,6 +68,7 @@ def test_what_is_done():
         "hollow": grid("..... .11.. .1.1. .111. ....."),
     }
     assert draw(rows, [SKILLS["translate"](one, 3, 3)]) == grid("..... ..... ..... ..... ....1")
+    assert draw(rows, [SKILLS["translate"](one, -2, -2)]) == grid("11... 11... ..... ..... .....")
     assert beside(grid("1 2"), grid("3 4")) == grid("13 24")
     assert one.cells == objects(rows)[0].cells, "a thing is never changed"
 
