@@ -64,11 +64,11 @@ def test_an_unknown_name_is_refused(shell):
 
 
 def test_a_pack_refuses_what_it_does_not_take(shell, tmp_path):
-    """The ledger asks no model, and says what it takes; a pack that is none is refused by its name."""
+    """One that asks no model says what it takes; a pack that is none is refused by its name."""
     for words in (["--model", "local"], ["--replay"], ["--price", "1,2"], ["--temperature", "0.5"]):
-        found = shell("eval", "stream", "--pack", "ledger", *words, "--out", str(tmp_path))
+        found = shell("eval", "stream", "--pack", "own-sessions", *words, "--out", str(tmp_path))
         assert found.code == 5
-        assert f"the pack ledger takes no {words[0]}" in found.error
+        assert f"the pack own-sessions takes no {words[0]}" in found.error
     assert shell("eval", "stream", "--pack", "x").code == 2
 
 
@@ -91,3 +91,23 @@ def test_own_sessions_are_asked_of_the_store_that_is_named(shell, tmp_path):
     assert found.lines[0].startswith("own sessions: 1 sessions, 2 events in 2 updates, 27 questions, 500 characters")
     assert [line[:9] for line in found.lines[2:5]] == ["no memory", "keep all ", "newest   "]
     assert found.code == 0
+
+
+def test_programs_on_grids_are_a_pack_of_their_own(shell, tmp_path):
+    """Another pack has its own schedules and arms, is told as the first one is, and is kept under its own name."""
+    words = ("eval", "stream", "--pack", "arcstream", "--streams", "1", "--arm", "rules", "--schedule", "static-all")
+    found = shell(*words, "--out", str(tmp_path))
+    assert found.code == 0
+    assert found.lines[0] == "schedule static-all: 1 streams of 1 update, seeds 0 to 0, 3 arms"
+    assert found.lines[-1].startswith("programs are held by ")
+    assert "no check was asked (1 streams; static-all)" in shell("eval", "list", "--out", str(tmp_path)).text
+    assert shell(*words, "--episodes", "16").code == 5
+
+
+def test_a_public_record_is_scored_from_a_folder(shell, tmp_path):
+    """The folder is named with --data; without it, and for another pack, the command says what it takes."""
+    assert "--data DIR" in shell("eval", "stream", "--pack", "dc-replay").error
+    found = shell("eval", "stream", "--pack", "dc-replay", "--data", str(tmp_path))
+    assert found.code == 5
+    assert "suzgunmirac/dynamic-cheatsheet" in found.error
+    assert "takes no --data" in shell("eval", "stream", "--pack", "arcstream", "--data", str(tmp_path)).error

@@ -69,7 +69,10 @@ class ByModel(Plain):
         self.complete, self.name, self.before = complete, f"model:{name}", before
 
     def write(self, episodes: Sequence[Episode], seen: View) -> Writing:  # noqa: ARG002 - it reads raw episodes alone
-        """Write what the model replies; a reply that is not as asked is a fault and writes nothing."""
+        """Write what the model replies; a reply that is not as asked is a fault and writes nothing.
+
+        What a later answer took the place of need not be shown any more, whatever is written.
+        """
         asked = families(episodes)
         prompts = [prompt(one) for one in asked]
         if self.before is not None:
@@ -77,7 +80,9 @@ class ByModel(Plain):
         read = [reply_of(self.complete(text), one) for text, one in zip(prompts, asked, strict=True)]
         entries = tuple(one for writing in read for one in writing.entries)
         faults = tuple(one for writing in read for one in writing.faults)
-        return Writing(entries, tuple(name for one in entries for name in one.sources), faults)
+        now = current(episodes)
+        demoted = [one.pointer for one in episodes if now[one.question] is not one]
+        return Writing(entries, (*demoted, *(name for one in entries for name in one.sources)), faults)
 
 
 class ModelSolver:

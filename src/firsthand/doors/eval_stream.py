@@ -34,7 +34,7 @@ def stream_(chosen: argparse.Namespace, out: Output) -> int:
         pack,
         Options(
             **{name: it for name, it in typed.items() if it not in (None, [], False)}, folder=kept,
-            key=environment.model_key(), store=partial(to_read, chosen), progress=partial(progress, out),
+            key=environment.model_key(), tell=out.warn, store=partial(to_read, chosen), progress=partial(progress, out),
         ),
     )  # fmt: skip
     _show(found, out)

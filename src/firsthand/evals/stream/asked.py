@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from firsthand.errors import InvalidArgument
@@ -48,7 +49,8 @@ class Asked:
         told = hashlib.sha256(f"{one.served} {one.address} {one.temperature}".encode()).hexdigest()[:8]
         file = folder / REPLIES / f"{re.sub(r'[^A-Za-z0-9.-]+', '_', one.name)}-{told}.jsonl"
         file.parent.mkdir(parents=True, exist_ok=True)
-        self.name, self.price, self._one, self._meter = one.told, price, one, meter
+        self.name, self.price, self._one, self._meter, self._folder = one.name, price, one, meter, folder
+        self._model = model
         self._recorded = Recorded(file, None if model is None else Metered(model, meter))
 
     @classmethod
@@ -75,6 +77,17 @@ class Asked:
         one = chosen(options.model, temperature=options.temperature or 0.0, tools=False)
         model = None if options.replay else opened(one, options.key)
         return cls(one, options.folder, meter, price, model)
+
+    def beside(self, options: Options, model: str) -> Asked:
+        """Give another model of the same run: under the same cap, in the same folder."""
+        one = chosen(model, temperature=options.temperature or 0.0, tools=False)
+        reached = None if options.replay else opened(one, options.key)
+        return Asked(one, self._folder, self._meter, self.price, reached)
+
+    def close(self) -> None:
+        """Give back what a server was asked through."""
+        if isinstance(self._model, AbstractContextManager):  # one in this process has nothing to give back
+            self._model.__exit__(None, None, None)
 
     @property
     def spent(self) -> Spent:

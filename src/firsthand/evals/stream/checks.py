@@ -6,7 +6,7 @@
     H2  nothing that loses beats the raw   H6  without the replay of the scope harm gets through
 
 The invariant: each can fail, and each names its figure, with its interval and n
-(consolidation 3.8). H7 and H8 are about models and are not here.
+(consolidation 3.8). H7 and H8 are about models: `model_checks`.
 """
 
 from __future__ import annotations
@@ -31,15 +31,27 @@ ACCEPTED_MIN, TIMES_SHORTER_MIN = 0.9, 2.0
 
 @value
 class Check:
-    """One check: what it says, whether it held, and the figure."""
+    """One check: what it says, whether it held, and the figure.
+
+    Attributes:
+        binding: whether one that does not hold is a failure of what is tried; else it was not replicated.
+    """
 
     name: str
     says: str
     held: bool
     found: str
+    binding: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """Say in words what came of it."""
+        if self.held:
+            return "held"
+        return "FAILED" if self.binding else "not replicated"
 
     def __str__(self) -> str:
-        return f"{self.name} {'held' if self.held else 'FAILED'}: {self.says}. {self.found}"
+        return f"{self.name} {self.verdict}: {self.says}. {self.found}"
 
 
 def checks(streams: Sequence[Stream], episodes: int) -> tuple[Check, ...]:
@@ -64,6 +76,12 @@ def checks(streams: Sequence[Stream], episodes: int) -> tuple[Check, ...]:
         if needs <= ran:
             found += made(streams)
     return tuple(found)
+
+
+def harness(streams: Sequence[Stream], episodes: int) -> tuple[Check, ...]:
+    """Check of a run with a model what is not about it: the plain memories, and the gate's promise."""
+    seeds = sorted({one.seed for one in streams})
+    return (*_harness(streams, seeds, episodes), *_promises(streams))
 
 
 def accepted(streams: Sequence[Stream], arm: str) -> Rate:

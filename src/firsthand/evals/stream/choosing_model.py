@@ -82,6 +82,8 @@ def _rules(regime: Regime) -> list[str]:
             said.append("Entries are not rewritten: add new ones, and delete those that do harm.")
         case "anew":
             said.append("This writes all entries anew: an entry that no action names is dropped.")
+    if not regime.sees:
+        said.append("Entries that you wrote before are not shown.")
     if regime.unlike:
         said.append("Do not write what an entry says already.")
     return said

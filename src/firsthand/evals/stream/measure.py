@@ -3,7 +3,7 @@
     seen          current facts that are answered right
     exceptions    ... those that the rule of their family does not give
     rule          questions that no episode answers, by the rule
-    p0            ... of these, the ones that are answered without any memory
+    p0            ... of these, the ones that are answered without any memory; alone: how many these are
     variant       current facts, some of them, asked for in other words
     regressed     of what was answered right before and is current still, the share that is answered wrong
     kept          episodes whose question and answer stand in one line of the memory
@@ -81,12 +81,14 @@ def measured(
             words.answer(reworded(one.case, place), given(one.question)) == one.answer
             for place, one in enumerate(_some([*now.values()]))
         ]
-        alone = [solver.answer(one.question, given(one.question)) == one.answer for one in world.solved_alone]
+        without = [one for one in world.unseen if solver.answer(one.question, "") == one.answer]
+        alone = [solver.answer(one.question, given(one.question)) == one.answer for one in without]
         figures |= {
             f"seen {name}": _share(len(right), len(now)),
             f"exceptions {name}": _share(sum(one in right for one in off_rule), len(off_rule)),
             f"rule {name}": _share(sum(by_rule), len(by_rule)),
             f"p0 {name}": _share(sum(alone), len(alone)),
+            f"alone {name}": _share(len(without), len(world.unseen)),
             f"variant {name}": _share(sum(others), len(others)),
             f"regressed {name}": _share(sum(one not in right for one in held), len(held), none=0.0),
         }

@@ -1,6 +1,8 @@
 """The packs of the stream evaluation: what can be run under one command, by its name.
 
     ledger         made facts with rules and exceptions; readers and writers by rule
+    arcstream       tasks on grids, each with the program that solved it; solvers and writers by rule
+    dc-replay       a public record of a memory that a model wrote again and again, scored anew
     own-sessions   lines of a store's own sessions with a gap
 
 A pack is a module with ``run(options) -> Report``; it is imported when it is run. The
@@ -28,6 +30,10 @@ def _silent(about: str, noun: str) -> Progress:  # noqa: ARG001 - the shape of o
     return lambda _done, _whole: None
 
 
+def _unheard(told: str) -> None:
+    """Tell nobody."""
+
+
 @value
 class Options:
     """What was typed for a run; what was not is None or empty, and the pack has its own default.
@@ -35,10 +41,14 @@ class Options:
     Attributes:
         schedule, arm: names; streams, episodes, seed: numbers, see the pack.
         updates, questions, budget: numbers of own sessions; the budget is in characters.
-        model: ``local``, ``local:FILE.gguf`` or ``URL#NAME``; the next six are of a run with one.
+        data: a folder that is read.
+        model: ``local``, ``local:FILE.gguf`` or ``URL#NAME``; the next eight are of a run with one.
+        reply_tokens: of one reply of a writer, at the most.
+        solver_model: who answers beside the readers by rule; named as ``model`` is.
         folder: where results are kept, and the replies of a model; None keeps nothing.
         key: of a model's server.
         store: opens the store that was named, to read; None when none was.
+        tell: is told in a sentence what a model will take, and what it took.
         progress: gives, for what is done and its noun, what is told how far it is.
     """
 
@@ -50,7 +60,10 @@ class Options:
     updates: int | None = None
     questions: int | None = None
     budget: int | None = None
+    data: str | None = None
     model: str | None = None
+    solver_model: str | None = None
+    reply_tokens: int | None = None
     temperature: float | None = None
     calls_max: int | None = None
     tokens_max: int | None = None
@@ -60,10 +73,11 @@ class Options:
     folder: Path | None = None
     key: str | None = None
     store: Callable[[], Memory] | None = None
+    tell: Callable[[str], None] = _unheard
     progress: Callable[[str, str], Progress] = _silent
 
 
-ALWAYS = frozenset({"folder", "key", "store", "progress"})
+ALWAYS = frozenset({"folder", "key", "store", "tell", "progress"})
 """Options that every pack is given, whether or not it needs them."""
 
 
@@ -128,8 +142,12 @@ class Runs(Protocol):
 
 LEDGER = "ledger"
 MODEL = frozenset({"model", "temperature", "calls_max", "tokens_max", "price", "cost_max", "replay"})
+WRITER = MODEL | {"solver_model", "reply_tokens"}
 PACKS = (
-    Pack(LEDGER, "ledger_pack", frozenset({"schedule", "arm", "streams", "episodes", "seed"})),
+    Pack(LEDGER, "ledger_pack", frozenset({"schedule", "arm", "streams", "episodes", "seed"}) | WRITER),
+    Pack("choosing", "choosing_pack", frozenset({"arm", "streams", "episodes", "seed"}) | WRITER),
+    Pack("arcstream", "arc_pack", frozenset({"schedule", "arm", "streams", "seed"}) | MODEL),
+    Pack("dc-replay", "replay_pack", frozenset({"data"})),
     Pack("own-sessions", "own_pack", frozenset({"arm", "seed", "updates", "questions", "budget"})),
 )
 

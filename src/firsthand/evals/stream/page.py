@@ -17,8 +17,7 @@ from firsthand.evals.stream import curves
 from firsthand.evals.stream.arms import KEEP_ALL, NO_MEMORY
 from firsthand.evals.stream.checks import Check
 from firsthand.evals.stream.measure import STRONG, WEAK
-from firsthand.evals.stream.report import ABOUT, Run, short
-from firsthand.evals.stream.report import SHARES as COLUMNS
+from firsthand.evals.stream.report import ABOUT, MODEL, SHARES, Run, short
 from firsthand.evals.stream.run import Stream
 
 PLACES_MAX = 11
@@ -33,8 +32,15 @@ def page(runs: Sequence[tuple[Run, Sequence[Check]]]) -> str:
     """Write the page."""
     parts = [f"<p>{escape(ABOUT.replace('*', ''))}</p>"]
     for run, made in runs:
-        parts += [f"<h2>{escape(str(run))}</h2>", *pictures(run.streams, run.arms, DRAWN), _table(run), *checked(made)]
+        parts += [f"<h2>{escape(str(run))}</h2>", *pictures(run.streams, run.arms, _drawn(run))]
+        parts += [_table(run), *checked(made)]
     return document("Consolidation after every update", parts)
+
+
+def _drawn(run: Run) -> tuple[str, ...]:
+    """Give the figures that are drawn; where a model answers, its own in place of the strong reader's."""
+    asked = run.shares != SHARES
+    return tuple(one.replace(f" {STRONG}", f" {MODEL}") if asked else one for one in DRAWN)
 
 
 def document(title: str, parts: Sequence[str]) -> str:
@@ -87,10 +93,10 @@ def _series(streams: Sequence[Stream], name: str, figure: str) -> Series:
 
 
 def _table(run: Run) -> str:
-    heads = "".join(f'<th class="number">{escape(it)}</th>' for it in (*COLUMNS, "characters"))
+    heads = "".join(f'<th class="number">{escape(it)}</th>' for it in (*run.shares, "characters"))
     rows = "".join(
         f'<tr><td class="name">{escape(name)}</td>'
-        + "".join(f'<td class="number">{short(curves.end(run.streams, name, it))}</td>' for it in COLUMNS)
+        + "".join(f'<td class="number">{short(curves.end(run.streams, name, it))}</td>' for it in run.shares)
         + f'<td class="number">{curves.end(run.streams, name, "characters").mean:,.0f}</td></tr>'
         for name in run.arms
     )

@@ -21,12 +21,22 @@ SHARES = (
     f"seen {STRONG}", f"seen {WEAK}", f"exceptions {WEAK}", f"rule {STRONG}", f"rule {WEAK}", f"p0 {WEAK}",
     f"variant {WEAK}", f"regressed {WEAK}", "kept",
 )  # fmt: skip
+MODEL = "model"
+"""The reader that is one."""
+OF_MODEL = ("seen", "exceptions", "rule", "p0", "variant", "regressed")
 SIZES = ("characters", "raw", "entries", "families covered", "of several families", "without sources", "said twice")
 HEAD = """\
 # What consolidation does to a memory
 
 Written by `firsthand eval stream --markdown FILE`; each schedule is a section. No model and no network: readers and
 writers are rules, so nothing here is a measure of a model. How it is made, and what it does not say: docs/stream.md.
+"""
+_OF_MODEL = """\
+# What a model makes of a memory
+
+Written by `firsthand eval stream --model MODEL --markdown FILE`; each schedule is a section. {told} A small model, or \
+few streams, show that the machinery works and what this model does; not what another would do. How it is made, and \
+what it does not say: docs/stream.md.
 """
 ABOUT = """\
 seen: current facts answered right; exceptions: those of them that are off their family's rule; rule: questions that \
@@ -57,6 +67,12 @@ class Run:
         return tuple(dict.fromkeys(one.arm for one in self.streams if one.gated))
 
     @property
+    def shares(self) -> tuple[str, ...]:
+        """Give the shares that are told: those of the readers by rule, and of a model where one answered."""
+        asked = f"p0 {MODEL}" in self.streams[0].points[0]
+        return (*SHARES, *(f"{figure} {MODEL}" for figure in OF_MODEL)) if asked else SHARES
+
+    @property
     def number(self) -> int:
         """Count the worlds."""
         return len({one.seed for one in self.streams})
@@ -75,18 +91,27 @@ class Run:
         )
 
 
+def head_of(told: str) -> str:
+    """Write the first lines of a run with a model.
+
+    Args:
+        told: who is asked, as a sentence.
+    """
+    return _OF_MODEL.format(told=told)
+
+
 def markdown(run: Run, made: Sequence[Check]) -> str:
     """Write the tables of one run."""
     parts = [f"## {str(run)[0].upper()}{str(run)[1:]}", ABOUT, *_ends(run), *_sizes(run), *_beside(run)]
-    parts += [*_gate(run), *_survival(run), *_checks(run, made)]
+    parts += [*_gate(run), *_chosen(run), *_survival(run), *_checks(run, made)]
     return "\n\n".join(parts) + "\n"
 
 
 def _ends(run: Run) -> Iterator[str]:
     rows = [
-        [name, *(short(curves.end(run.streams, name, figure)) for figure in SHARES)] for name in run.arms
+        [name, *(short(curves.end(run.streams, name, figure)) for figure in run.shares)] for name in run.arms
     ]  # fmt: skip
-    yield table(["arm", *SHARES], rows)
+    yield table(["arm", *run.shares], rows)
 
 
 def _sizes(run: Run) -> Iterator[str]:
@@ -153,6 +178,27 @@ _REFUSED = ("form", "evidence", "trust", "exact tokens", "probe", "source replay
             "together")  # fmt: skip
 
 
+CHOSEN = ("rounds", "proposed consolidate", "accepted consolidate", "accepted retain", "accepted delete",
+          "cases that fell out", "tokens read", "tokens written")  # fmt: skip
+
+
+def _chosen(run: Run) -> Iterator[str]:
+    """Tell what agents chose, and what of replies could not be read."""
+    rows = []
+    for name in run.arms:
+        found = actions(curves.of(run.streams, name))
+        why = ", ".join(f"{word} {found[word]:,}" for word in sorted(found) if word.startswith(("refused", "unread")))
+        if "rounds" in found or why:
+            rows.append([name, *(f"{found.get(word, 0):,}" for word in CHOSEN), why or "-"])
+    if rows:
+        yield (
+            "What agents chose, over all streams: proposed, and done; what the regime or the form did not let through, "
+            "by reason; *unread* are replies of a model that were not as asked, and counted as such. Tokens are "
+            "estimated, of what an agent is shown and of its actions."
+        )
+        yield table(["arm", *CHOSEN, "not done"], rows)
+
+
 def actions(streams: Sequence[Stream]) -> dict[str, int]:
     """Count what was proposed and what became of it, over streams."""
     found: dict[str, int] = {}
@@ -184,7 +230,7 @@ def _checks(run: Run, made: Sequence[Check]) -> Iterator[str]:
     yield "The checks, written down before the run:"
     chances = checks.by_chance(run.streams)
     rows = [
-        [one.name, one.says, "held" if one.held else "**FAILED**", one.found,
+        [one.name, one.says, one.verdict if one.held or not one.binding else f"**{one.verdict}**", one.found,
          f"{chances[one.name]:.4f}" if one.name in chances else ""]
         for one in made
     ]  # fmt: skip

@@ -123,6 +123,13 @@ def stream(
     )  # fmt: skip
 
 
+def lived(arm: Arm, made: World, name: str, readers: Readers) -> None:
+    """Let one arm live through a world without measuring anything: what it asks is asked."""
+    life = _Life(arm, made.seed, readers(made)[arm.tried_by])
+    for update in schedule(name, made):
+        life.live(update)
+
+
 class _Life:
     """One memory on its way through a stream."""
 

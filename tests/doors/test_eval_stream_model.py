@@ -1,0 +1,109 @@
+"""The command ``eval stream`` with a model: a scripted one behind a server makes each preregistered check come out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from json_server import JsonServer
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "evals"))
+from stream_models import chatty, completion, faithful, merging
+
+pytest.importorskip("httpx", reason="the extra 'llm' is not installed")
+FORCED = "forced: model"
+
+
+@pytest.fixture
+def served():
+    """Give a function that serves a scripted model; all servers are closed at the end."""
+    servers = []
+
+    def serve(model, tokens=10):
+        servers.append(JsonServer(lambda body: completion(model(body["messages"][0]["content"]), tokens)))
+        return servers[-1]
+
+    yield serve
+    for one in servers:
+        one.close()
+
+
+def checks_of(out: Path) -> dict[str, list[bool]]:
+    """Give what came of each check of a run that was kept."""
+    kept = json.loads((out / "results" / "stream" / "summary.json").read_text())
+    found: dict[str, list[bool]] = {}
+    for one in kept["checks"]:
+        found.setdefault(one["name"], []).append(one["held"])
+    return found
+
+
+def test_ten_passes_by_a_server_that_merges_small_batches(shell, served, tmp_path):
+    """Over the wire: the forced loop loses what needs no memory in a stream, and keeps it when all comes at once."""
+    server = served(merging)
+    found = shell("eval", "stream", "--model", f"{server.url}#m", "--streams", "2", "--episodes", "32", "--schedule",
+                  "stream-10", "--schedule", "static-10", "--arm", FORCED, "--out", str(tmp_path))  # fmt: skip
+    assert found.code == 0
+    assert checks_of(tmp_path) == {"H7": [True]}
+    assert any(line.startswith("H7 held: ten passes over a stream end below") for line in found.lines)
+    asked = [body["messages"][0]["content"] for _, body in server.seen]
+    assert all(text.startswith("You keep a memory from which questions are answered later.") for text in asked)
+
+
+def test_replies_that_cannot_be_read_are_counted_and_do_nothing(shell, served, tmp_path):
+    """Prose in every reply: each is counted by its kind, the memories are as if nobody wrote."""
+    server = served(chatty)
+    found = shell("eval", "stream", "--model", f"{server.url}#m", "--streams", "1", "--episodes", "24", "--schedule",
+                  "stream", "--out", str(tmp_path), "--markdown", str(tmp_path / "t.md"), "--html",
+                  str(tmp_path / "t.html"))  # fmt: skip
+    assert found.code == 0
+    kept = json.loads((tmp_path / "results" / "stream" / "summary.json").read_text())
+    by_model = {one["arm"]: one["actions"] for one in kept["streams"] if "model" in one["arm"]}
+    assert len(by_model) == 10
+    assert all(one["unread: prose"] >= 3 for one in by_model.values())
+    assert not any("accepted" in word for one in by_model.values() for word in one)
+    assert "unread: prose" in (tmp_path / "t.md").read_text()
+    assert "m writes, readers by rule answer." in (tmp_path / "t.md").read_text()
+    assert (tmp_path / "t.html").read_text().startswith("<!doctype html>")
+
+
+def test_a_run_is_estimated_capped_recorded_and_replayed(shell, served, tmp_path):
+    """It says before what it takes, refuses more calls than are allowed, and a second run asks nobody."""
+    server = served(faithful)
+    words = ("eval", "stream", "--model", f"{server.url}#m", "--solver-model", f"{server.url}#s", "--streams", "1",
+             "--episodes", "16", "--schedule", "stream", "--arm", FORCED, "--out", str(tmp_path))  # fmt: skip
+    found = shell(*words, "--calls-max", "5")
+    assert (found.code, server.seen) == (5, [])
+    assert "calls and at most 5 are allowed" in found.error
+    found = shell(*words, "--price", "1,2", "--cost-max", "5", "--tokens-max", "1000000", "--temperature", "0",
+                  "--reply-tokens", "700")  # fmt: skip
+    assert found.code == 0
+    assert "m: at most " in found.error
+    assert "at the given price; found by a run with replies that say nothing" in found.error
+    assert {(body["model"], body["max_tokens"]) for _, body in server.seen} == {("m", 700), ("s", 48)}
+    assert "p0 model" in found.lines[1]
+    asked = len(server.seen)
+    again = shell(*words, "--replay", "--reply-tokens", "700")
+    assert (again.lines, len(server.seen)) == (found.lines, asked)
+    assert "spent 0 calls" in again.error
+
+
+def test_a_cap_stops_a_run_and_it_goes_on(shell, served, tmp_path):
+    """What was answered before the cap is not asked again by the run that follows."""
+    server = served(faithful, tokens=2_000)
+    words = ("eval", "stream", "--model", f"{server.url}#m", "--streams", "1", "--episodes", "32", "--schedule",
+             "stream", "--arm", FORCED, "--out", str(tmp_path))  # fmt: skip
+    stopped = shell(*words, "--tokens-max", "3000")
+    assert stopped.code not in {0, 1}
+    assert "could pass the cap" in stopped.error
+    assert len(server.seen) == 1
+    assert shell(*words).code == 0
+    assert len(server.seen) == 4
+
+
+def test_a_model_that_answers_wants_one_that_writes(shell, tmp_path):
+    """A solver model alone is refused, and so is a name that is no model."""
+    for words in (["--solver-model", "local"], ["--model", "openai/gpt-5-mini"]):
+        found = shell("eval", "stream", *words, "--out", str(tmp_path))
+        assert found.code == 5
