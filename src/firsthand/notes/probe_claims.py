@@ -29,7 +29,7 @@ from firsthand.notes.relevance import kin
 from firsthand.notes.slots import ANY, kinds_of
 from firsthand.notes.solve import recompute
 from firsthand.notes.statements import Statement, subject_of
-from firsthand.notes.values import Value, same
+from firsthand.notes.values import Value, read, same
 from firsthand.value import replace, value
 
 CLAIMS_MAX = 64
@@ -181,6 +181,8 @@ def _is_understood(asked: Asked, answer: Value | None, *, looked_up: bool) -> bo
         return _is_solved(asked)
     if answer is None:
         return False
+    if looked_up and any(_equal(answer, each) for each in read(claim.what)):
+        return False  # it is named in the claim
     given = list(_conclusions(said, claim, None))
     if given and not any(_alike(found, answer) and _measures_alike(found, answer) for found in given):
         return False  # what an agent gave for it is of another kind than what was found

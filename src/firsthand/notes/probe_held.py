@@ -148,6 +148,8 @@ def concludes(source: Source, own: Sequence[Statement]) -> bool:
             return True
         words = _words(one) - subject_of(" ".join(found.text for found in one.values))
         shared = words & asked
+        if source.is_yes_or_no and one.form != "question" and len(shared) >= BEARING_WORDS_MIN:
+            return True
         if one.values and any(_is_put_alike(one, each) for each in source.said):
             return True
         if one.form in {"question", "header"} or not shared or speaks_of_others(one, source) or _compiled(_TOPIC).search(one.text.lower()):

@@ -72,6 +72,7 @@ class Source:
         asked, asked_values: the claim's words and values.
         framing: words of an agent's answer that stand in the question, too.
         others: of each thing that was left out of a list, its words and values, and the claim's that tell it apart.
+        is_yes_or_no: it asks whether something is so.
         names: words of the session that are written large within a sentence and nowhere small.
         common: words that several things have, so that they tell none of them.
         said: an agent's answer.
@@ -94,6 +95,7 @@ class Source:
     others: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
     is_verbal: bool = False
     asks_who: bool = False
+    is_yes_or_no: bool = False
     names: frozenset[str] = frozenset()
     common: frozenset[str] = frozenset()
     said: tuple[Statement, ...] = ()
@@ -120,8 +122,10 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
     affirmed = [place for place in there if is_said(said[place]) and said[place].asserts != "claim"]
     rejected = tuple(said[place] for place in affirmed if not said[place].polarity and said[place].values)
     known = {place for place in needs if said[place].form not in {"header", "heading"}}
-    answers = [said[place] for turn in _answering(role, turns) for place in by_turn[turn]]
-    asking_turns = [turn for turn in turns if role[turn] not in TOOL_ROLES]
+    asks = {one.turn for one in said if one.form == "question" and role[one.turn] not in {*TOOL_ROLES, *AGENT_ROLES}}
+    asked_at = {turn for turn in asks if any(turn > other and _is_beside(role, turn, other) for other in turns)}
+    answers = [said[place] for turn in _answering(role, turns | asked_at) for place in by_turn[turn]]
+    asking_turns = [turn for turn in turns | asked_at if role[turn] not in TOOL_ROLES]
     worked_out = any(found.kind not in {"word", "date"} for one in answers for found in one.values)
     behind = [one for one in answers if one.turn > max(asking_turns, default=-1)]
     answers = behind or answers
@@ -156,6 +160,7 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
         others_of(everything, facts, wanted),
         bool(told_by) and all(any(same(found, each) for each in read(what)) for found in given),
         _compiled(r"\b(?:who|whom|whose|which|name)\b").search(what.lower()) is not None,
+        what.lower().startswith(("whether ", "if ", "is ", "are ", "did ", "does ", "do ", "can ", "was ", "has ")),
         _names(said),
         frozenset(word for word, number in Counter(w for one in everything for w in one.subject).items() if number > 1),
         tuple(answers),
@@ -219,7 +224,8 @@ def _turns(
         }
         chosen |= of_kind or (before if answers else set())
     chosen |= {turn for turn in mine if any(one.subject & linked for one in facts[turn])}
-    if any(found.kind != "word" for turn in _answering(role, chosen) for at in by_turn[turn] for found in said[at].values):
+    asked_at = {turn for turn in mine if any(turn > other and _is_beside(role, turn, other) for other in chosen)}
+    if any(found.kind != "word" for turn in _answering(role, chosen | asked_at) for at in by_turn[turn] for found in said[at].values):
         chosen |= {turn for turn in mine if facts[turn] and any(_is_beside(role, turn, other) for other in chosen)}
     named = frozenset().union(*(_named(one) for turn in chosen if role[turn] not in TOOL_ROLES for one in facts[turn]))
     chosen |= {
@@ -291,7 +297,7 @@ def _needed(
     ]  # fmt: skip
     stated = [
         at for at in plain
-        if said[at].polarity and (said[at].form != "question" or amounts_of(said[at], 0)) and any(
+        if (said[at].polarity or _compiled(_TAKEN_OFF).search(said[at].text.lower())) and (said[at].form != "question" or amounts_of(said[at], 0)) and any(
             said[at].form != "question" or not any(same(found, each) for each in asked)
             for found in said[at].values
         )
