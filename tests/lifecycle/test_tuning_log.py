@@ -11,7 +11,7 @@ from firsthand.index import learned
 from firsthand.lifecycle.tuning_log import SOURCES_MAX
 from firsthand.recall.kept_tuning import NAME, read_from_log
 from firsthand.recall.search import search
-from firsthand.recall.tuning import MEDIA, ORDER, SESSION, SUPERSEDED, UNTUNED
+from firsthand.recall.tuning import GATE, MEDIA, ORDER, SESSION, SUPERSEDED, UNTUNED, basis_of
 
 IDS = IdMaker()
 
@@ -172,3 +172,17 @@ def test_another_namespace_is_not_tuned(memory, said):
     with Memory.open(memory.path, namespace="other", embedder="none") as other:
         other.session("s").user("The port is 1.")
         assert other.recall("port").tuned == {}
+
+
+def test_a_shift_is_not_used_with_another_gate(memory, said):
+    """A shift that was measured with a gate that is not in force changes no answer, and every place says so."""
+    decide(memory, GATE, 0.5, basis="1:77:")
+    after = memory.recall("port billing")
+    before = search(memory._log.reader, memory.namespace, Query("port billing"), tuned=UNTUNED)
+    assert (after.confidence, after.tuned) == (before.confidence, {})
+    why = "a shift of the gate by +0.5 is not used: it was measured with another gate"
+    assert after.gate.endswith(why)
+    assert (tuning_of(memory).at().changed, tuning_of(memory).at().note) == ({}, why)
+    decide(memory, GATE, 0.5, basis=basis_of(memory._gate()))
+    assert memory.recall("port billing").tuned == {GATE: 0.5}
+    assert memory.recall("port billing").confidence > before.confidence

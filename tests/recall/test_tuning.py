@@ -105,7 +105,10 @@ def test_a_shift_moves_the_gate_that_it_was_measured_with_and_no_other():
     assert moved.confidence(seen) > DEFAULT.confidence(seen)
     learned = Gate(0.0, {}, questions=100, position=7)
     assert now.gate(learned).bias == 0.0
-    assert "not used: it was measured with another gate" in now.gate(learned).sentence(7)
+    why = "a shift of the gate by +0.5 is not used: it was measured with another gate"
+    assert now.gate(learned).sentence(7).endswith(why)
+    assert now.in_use(DEFAULT) is now
+    assert (now.in_use(learned).changed, now.in_use(learned).note) == ({}, why)
 
 
 def test_a_strength_that_a_caller_chose_stays():

@@ -200,9 +200,10 @@ def _figures(seen: _Seen, memory: Memory, look: Look, at: Moment) -> list[Findin
     seen.figures["text index"] = f"through {reach(reader.db, key, head).through if key else 0:,} of {head:,}"
     free = shutil.disk_usage(memory.path).free if look.free_bytes is None else look.free_bytes
     seen.figures["free on the disk"] = f"{free >> 20:,} MB"
-    tuned = tuned_of(reader, memory.namespace)
     gate = gate_of(reader.db, key, memory._identity())  # noqa: SLF001 - the same
+    tuned = tuned_of(reader, memory.namespace)
     seen.figures["gate"] = tuned.gate(gate).sentence(head)
+    tuned = tuned.in_use(gate)
     for one in memory.vectors():
         seen.figures[f"vectors by {one.embedder}"] = f"through {one.through:,} of {head:,}"
     told = [*tuned.sentences(), *([tuned.note] if tuned.note else [])]

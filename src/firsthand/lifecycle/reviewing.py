@@ -246,9 +246,8 @@ class _Review:
         bench = Bench(memory, gate, self._deadline)
         basis = basis_of(gate)
         now = self._log.at()
-        if now.gate_shift and now.basis != basis:
-            self._left_out.append("the shift of the gate was measured with another gate, and is measured anew")
-            now = replace(now, gate_shift=0.0)
+        if now.note:
+            self._left_out.append(now.note)
         halves = {name: [one for one in questions if one.half == name] for name in (TUNING, HELD_OUT)}
         now = self._back(bench, halves[HELD_OUT], now, basis)
         asked = [one for one in halves[TUNING] if one.real]  # mined ones are asked in the answer's own words

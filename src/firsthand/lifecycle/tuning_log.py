@@ -38,9 +38,11 @@ class TuningLog:
         return tuple(decisions_of(self.memory.events(SESSION, kind=Kind.TUNING, before=before)))
 
     def at(self, as_of: int | None = None) -> Tuned:
-        """Give the values in force as of a position; None is now, as every recall reads them."""
+        """Give the values in force as of a position; None is now, as every recall uses them with the gate of now."""
         if as_of is None:
-            return tuned_of(self.memory._log.reader, self.memory.namespace)  # noqa: SLF001 - one room
+            memory = self.memory
+            now = tuned_of(memory._log.reader, memory.namespace)  # noqa: SLF001 - Memory and what acts on it are one room
+            return now.in_use(memory._gate())  # noqa: SLF001 - the same
         return fold(reversed(self.decisions(as_of)))
 
     def undone(self, as_of: int | None = None) -> dict[str, str]:

@@ -34,13 +34,19 @@ def tuned_of(reader: Reader, namespace: str) -> Tuned:
     last = reader.db.execute(_LAST, (key, SESSION)).get if key else None
     if last is None:
         return UNTUNED
+    kept = _kept(reader, key, last)
+    return read_from_log(reader, namespace) if kept is None else kept
+
+
+def _kept(reader: Reader, key: int, last: int) -> Tuned | None:
+    """Give what is kept, if no decision came behind it; None where it cannot be used: then the log says it."""
     try:
         lesson = learned.read(reader.db, key, NAME)
-        if lesson is not None and lesson.position == last and lesson.version == str(VERSION):
-            return tuned_from_json(lesson.json)
+        if lesson is None or lesson.position != last or lesson.version != str(VERSION):
+            return None
+        return tuned_from_json(lesson.json)
     except StoreDamaged:
-        pass  # the log says what is in force; 'verify' and the next keeping see to what was kept
-    return read_from_log(reader, namespace)
+        return None
 
 
 def read_from_log(reader: Reader, namespace: str) -> Tuned:
@@ -63,7 +69,8 @@ def keep_tuned(log: Log, namespace: str) -> None:
     """
     reader = log.reader
     key = reader.namespace_key(namespace)
-    if not key or reader.db.execute(_LAST, (key, SESSION)).get is None:
+    last = reader.db.execute(_LAST, (key, SESSION)).get if key else None
+    if last is None or _kept(reader, key, last) is not None:
         return
 
     def write(db: apsw.Connection) -> None:

@@ -82,6 +82,7 @@ def search(
     head, _ = reader.head()
     key = reader.namespace_key(namespace)
     tuned = tuned_of(reader, namespace) if tuned is None else tuned
+    changed = tuned.in_use(gate or DEFAULT).changed
     gate = tuned.gate(gate or DEFAULT)
     if query.mmr_lambda is None:
         query = replace(query, mmr_lambda=tuned.mmr_lambda)
@@ -95,7 +96,7 @@ def search(
     )  # fmt: skip
     answer = _Answering(one, gate, rewrite, partners_max).answer()
     notes = (*answer.notes, tuned.note) if tuned.note else answer.notes
-    return replace(answer, tuned=tuned.changed, notes=notes) if tuned.changed or tuned.note else answer
+    return replace(answer, tuned=changed, notes=notes) if changed or tuned.note else answer
 
 
 def _nothing(query: Query, gate: Gate, head: int, note: str) -> Answer:

@@ -98,10 +98,19 @@ class Tuned:
         if not self.gate_shift:
             return gate
         if self.basis != basis_of(gate):
-            why = f"a shift by {self.gate_shift:+g} is not used: it was measured with another gate"
-            return replace(gate, note=_joined(gate.note, why))
+            return replace(gate, note=_joined(gate.note, self._not_used))
         said = f"moved by {self.gate_shift:+g} log-odds by {self.by.get(GATE, 'a decision')}"
         return replace(gate, bias=gate.bias + self.gate_shift, note=_joined(gate.note, said))
+
+    def in_use(self, gate: Gate) -> Tuned:
+        """Give what is used with a gate: a shift that was measured with another one is not, and the note says so."""
+        if not self.gate_shift or self.basis == basis_of(gate):
+            return self
+        return replace(self, gate_shift=0.0, basis="", note=_joined(self.note, self._not_used))
+
+    @property
+    def _not_used(self) -> str:
+        return f"a shift of the gate by {self.gate_shift:+g} is not used: it was measured with another gate"
 
     def sentences(self) -> tuple[str, ...]:
         """Say what is in force that is not the default, a sentence each."""
