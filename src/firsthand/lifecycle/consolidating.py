@@ -20,6 +20,7 @@ from firsthand.consolidate.entries import Entry, Episode, Proposal, View, curren
 from firsthand.consolidate.gate import GateReport, GateSettings, check
 from firsthand.consolidate.ledger import Decision, surviving
 from firsthand.consolidate.solve import Solver, Weak, shape_of
+from firsthand.errors import Unresolvable
 from firsthand.event import Trust
 from firsthand.lifecycle.entries_log import GATE, EntriesLog
 from firsthand.lifecycle.ledger_log import LedgerLog
@@ -66,16 +67,18 @@ def consolidate_in(
     Args:
         agent: whose sessions are read; empty takes all of the namespace.
         solver: answers from the memory; None is `Weak`, which makes no rules of its own.
-        approved: ids of proposed entries that the user lets in although they stand on untrusted text.
+        approved: ids of proposed entries, or their ends, that the user lets in although they stand on untrusted text.
         keep: without it nothing is written.
 
     Raises:
         ModelError: the consolidator is a model, and gave no reply; nothing is written.
+        Unresolvable: what is approved is the id of none that is proposed, or of several.
     """
     episodes = episodes_of(memory, agent)
     log = EntriesLog(memory, agent)
     view = _view(log.standing(), episodes)
     proposal = propose(consolidator, view, episodes)
+    approved = _named(proposal, approved)
     report = check(
         proposal, view, episodes, solver or Weak(), settings=settings, approved=approved, barred=log.barred()
     )
@@ -86,6 +89,21 @@ def consolidate_in(
         one for name in report.quarantined for one in log.quarantine(name, reason="it fails its replay", by=GATE)
     )
     return Consolidated(proposal, report, log.keep(report), fallen)
+
+
+def _named(proposal: Proposal, approved: Collection[str]) -> frozenset[str]:
+    """Give the ids of proposed entries that are named by them or by their ends."""
+    found = set()
+    for name in approved:
+        plain = name.removeprefix("fh:").upper()
+        ids = {one.id for one in proposal.written if plain and one.id.endswith(plain)}
+        if len(ids) != 1:
+            raise Unresolvable(
+                f"expected the id of one proposed entry, or its end; {name!r:.40} fits {len(ids)}. "
+                "`firsthand consolidate propose` lists them."
+            )
+        found |= ids
+    return frozenset(found)
 
 
 def consolidated_view(memory: Memory, agent: str = "", *, as_of: int | None = None) -> View:
