@@ -5,7 +5,8 @@
     commitments   open items, promises and plans of the newest sessions that no later one closed
     episodic      episodes, the newest first, with what they say was decided and is pending
     procedural    rules and lessons that were noted, and rules of the user's in the newest sessions
-    semantic      files of knowledge: their first paragraph; all their names are in the index
+    semantic      the first facts of the digest, where one was written; files of knowledge: their first
+                  paragraph; all their names are in the index
     relational    unread messages of other agents, and files of entities
 
 The invariant: of a long session only its first and last events are read, and no index
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from firsthand.event import Event, Kind, Trust, texts
 from firsthand.lifecycle import files, names
+from firsthand.lifecycle.small_files import read
 from firsthand.noting import NOTES
 from firsthand.pack import cues as pack_cues
 from firsthand.pack import preamble as pack_preamble
@@ -56,6 +58,11 @@ EPISODE_LINES, EPISODE_LINE_CHARACTERS = 3, 200
 RULES_MAX = 40
 LEAD_CHARACTERS = 600
 """Of a file: its first paragraph, at most so long."""
+FACTS_TOLD = 8
+"""Lines of the digest; the rest of it is a file away."""
+FACT_HEADINGS = ("## Facts", "## Settings")
+"""What was arranged is over some day, and sessions are told by their episodes."""
+_FACT = re.compile(r"- (.+) \((fh:[0-9A-Z]{26}@\d+-\d+)\)")
 _POINTER = re.compile(r"\s*[(\[]?fh:[0-9A-Za-z@.#L-]+[)\]]?")
 _TOLD = re.compile(r"^#+ .*\b(?:decision|decided|pending|open|left)\w*", re.IGNORECASE)
 _WORDS = re.compile(r"\w+")
@@ -87,6 +94,7 @@ def parts_of(agent: Agent) -> Iterator[Part]:
     yield from _commitments(told)
     yield from _episodic(agent)
     yield from _procedural(agent, told)
+    yield from _standing(agent)
     yield from _semantic(agent, kept)
     yield from _relational(agent, kept)
 
@@ -284,6 +292,24 @@ def _rubric(kept: dict[str, Version]) -> Iterator[Part]:
     if version is not None and not version.deleted:
         for line in lines_of(version.text):
             yield Part(RUBRIC, line.text, pointer=line.pointer or version.pointer)
+
+
+def _standing(agent: Agent) -> Iterator[Part]:
+    """Give the first facts of the digest as Firsthand wrote it last: what users said by trust, and nothing else is.
+
+    A digest that somebody changed since is not told: who did is not known (total-recall 8.5).
+    """
+    if not files.written_by_us(agent, files.DIGEST_FILE):
+        return
+    text = (read(agent.folder / files.DIGEST_FILE) or b"").decode("utf-8", "replace")
+    number, is_fact = 0, False
+    for line in text.splitlines():
+        if line.startswith("## "):
+            is_fact = line.startswith(FACT_HEADINGS)
+        told = _FACT.fullmatch(line) if is_fact and number < FACTS_TOLD else None
+        if told is not None:
+            number += 1
+            yield Part(SEMANTIC, f"the user: {told[1]}", pointer=told[2])
 
 
 def _semantic(agent: Agent, kept: dict[str, Version]) -> Iterator[Part]:
