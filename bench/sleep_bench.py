@@ -3,7 +3,7 @@
     python bench/sleep_bench.py [--events 100000] [--day 1000] [--nights 3]
     python bench/sleep_bench.py --hook          what a hook waits while an agent of its store sleeps
 
-The store is generated: sessions of 100 events in which a user says and changes settings,
+The store is generated: sessions (of 500 events, those of a night of 100) in which a user says and changes settings,
 an agent answers and calls tools. It has slept before, so a night finds what the day
 brought alone. Each night runs in a process of its own, which opens the store first, as
 `firsthand sleep` does; the same nights in a store of a tenth stand beside it.
@@ -30,6 +30,7 @@ from firsthand import Draft, Kind, Memory, Moment, Slept, sleep
 SEED = 7
 AGENT = "bench"
 SESSION_EVENTS = 100
+"""Of a day's sessions; those before are five times as long, so that the store is filled in minutes."""
 DAY_US = 86_400_000_000
 BEGIN_US = 1_700_000_000_000_000
 EPISODES_SECONDS_MAX = 3_000.0
@@ -77,7 +78,7 @@ def main() -> None:
 def nights(store: Path, events: int, day: int, number: int) -> Iterator[str]:
     """Fill a store, let it sleep, and yield a row for each of some further days."""
     with Memory.open(store, embedder="none") as memory:
-        fill(memory, 0, events, 0)
+        fill(memory, 0, events, 0, 5 * SESSION_EVENTS)
         begun = time.process_time()
         slept = sleep(memory, AGENT, now=at(1), quiet_seconds=0, seconds_max=EPISODES_SECONDS_MAX)
         assert slept.finished, slept.page
@@ -117,11 +118,11 @@ def at(day: int) -> Moment:
     return Moment(BEGIN_US + day * DAY_US)
 
 
-def fill(memory: Memory, first: int, number: int, day: int) -> None:
+def fill(memory: Memory, first: int, number: int, day: int, length: int = SESSION_EVENTS) -> None:
     """Append events of a day in sessions of their own, which are the agent's."""
     chance = random.Random(SEED + first)
     agent = memory.agent(AGENT)
-    for begin in range(first, first + number, SESSION_EVENTS):
+    for begin in range(first, first + number, length):
         name = f"bench:{begin // SESSION_EVENTS}"
         agent.enrol(name)
         span = DAY_US // max(1, number)
@@ -129,7 +130,7 @@ def fill(memory: Memory, first: int, number: int, day: int) -> None:
             drafted(
                 chance, begin // SESSION_EVENTS, place, Moment(BEGIN_US + day * DAY_US + (begin - first + place) * span)
             )
-            for place in range(SESSION_EVENTS)
+            for place in range(min(length, first + number - begin))
         ]
         memory.append(drafts, session=name)
 

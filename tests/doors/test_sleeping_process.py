@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from firsthand import Memory, sleeps, sleeps_waiting
+from firsthand.doors.daemon_jobs import Jobs
+from firsthand.doors.daemon_stores import Stores
+from firsthand.doors.hook_asking import Call
 from firsthand.doors.sleeping_process import LOOK_MAX_S, LOOK_S, NICE, Sleeper
 from firsthand.lifecycle import jobs
 
@@ -74,3 +77,22 @@ def test_a_process_that_ends_badly_is_named_and_its_sleep_stays(store):
     assert told == ["a sleep of -nobody ended with exit code 5: firsthand sleep --agent -nobody"]
     (left,) = sleeps_waiting(Path(store), "default")
     assert (left.agent, left.tries) == ("-nobody", 1)
+
+
+def test_the_daemon_begins_it_at_a_pause_and_goes_on(store):
+    """Its thread of jobs looks again when the pause is long enough, begins the sleep, and is free meanwhile."""
+    told: list[str] = []
+    stores = Stores()
+    thread = Jobs(stores, told.append, told.append, lambda: None)
+    thread._sleeper = Sleeper(told.append, idle_s=0.5)
+    try:
+        thread.look(Call(store=store, namespace="default", embedder="none"), left=True)
+        by = time.monotonic() + WAIT_S
+        while sleeps_waiting(Path(store), "default") and time.monotonic() < by:
+            time.sleep(0.05)
+        assert sleeps_waiting(Path(store), "default") == ()
+        assert not thread.busy
+    finally:
+        thread.stop(5.0)
+        stores.close()
+    assert told == []
