@@ -299,10 +299,7 @@ def _builtins(stop: Any) -> dict[str, Any]:
         if printed[0] > PRINTED_CHARACTERS_MAX:
             stop("output")
 
-    def open_(*_: Any, **__: Any) -> None:
-        stop("file")
-
-    return {**left, "__import__": import_, "print": print_, "open": open_}
+    return {**left, "__import__": import_, "print": print_}
 
 
 _WITHOUT = frozenset({"input", "breakpoint", "exit", "quit", "help"})
