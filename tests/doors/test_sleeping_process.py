@@ -94,5 +94,6 @@ def test_the_daemon_begins_it_at_a_pause_and_goes_on(store):
         assert not thread.busy
     finally:
         thread.stop(5.0)
+        ended(thread._sleeper, store)
         stores.close()
     assert told == []
