@@ -9,9 +9,9 @@ from firsthand.errors import InvalidArgument, Unresolvable
 from firsthand.event import Draft, IdMaker
 from firsthand.index import learned
 from firsthand.lifecycle.tuning_log import SOURCES_MAX
-from firsthand.recall.kept_tuning import NAME, read_from_log
+from firsthand.recall.kept_tuning import MEDIA, NAME, SESSION, read_from_log
 from firsthand.recall.search import search
-from firsthand.recall.tuning import GATE, MEDIA, ORDER, SESSION, SUPERSEDED, UNTUNED, basis_of
+from firsthand.recall.tuning import GATE, ORDER, SUPERSEDED, UNTUNED, basis_of
 
 IDS = IdMaker()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from firsthand.event import Draft, Kind, Trust
-from firsthand.recall.kept_tuning import from_event, keep_tuned, to_json, tuned_of
-from firsthand.recall.tuning import MEDIA, ORDER, SESSION, UNTUNED, TuningDecision
+from firsthand.recall.kept_tuning import MEDIA, SESSION, from_event, in_force, keep_tuned, to_json, tuned_of
+from firsthand.recall.tuning import ORDER, UNTUNED, TuningDecision
 from stores import assert_whole, open_log
 
 
@@ -46,6 +46,7 @@ def test_a_store_without_a_decision_pays_one_look_up(log):
     assert len(ran) == 1
     assert tuned_of(log.reader, "default") is UNTUNED
     assert tuned_of(log.reader, "nobody") is UNTUNED
+    assert in_force(log.reader, "default") is None
     keep_tuned(log, "default")
     keep_tuned(log, "nobody")
     assert log.reader.db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'learned'").get == 0

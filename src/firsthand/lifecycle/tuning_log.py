@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from firsthand import moment
 from firsthand.errors import InvalidArgument, Unresolvable
 from firsthand.event import Draft, IdMaker, Kind, Trust, to_bytes
-from firsthand.recall.kept_tuning import SOURCES, decisions_of, keep_tuned, to_json, tuned_of
-from firsthand.recall.tuning import MEDIA, SESSION, Tuned, TuningDecision, fold, stands_in_bounds, undone_by
+from firsthand.recall.kept_tuning import MEDIA, SESSION, SOURCES, decisions_of, keep_tuned, to_json, tuned_of
+from firsthand.recall.tuning import Tuned, TuningDecision, fold, stands_in_bounds, undone_by
 from firsthand.value import replace
 
 if TYPE_CHECKING:

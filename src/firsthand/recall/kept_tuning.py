@@ -9,37 +9,52 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-
-import apsw
+from typing import TYPE_CHECKING
 
 from firsthand.errors import StoreDamaged
 from firsthand.event import Event, Kind, texts
 from firsthand.index import learned
-from firsthand.index.learned import Lesson
-from firsthand.log.log import Log
-from firsthand.log.read import Reader
 from firsthand.value import replace
 
-from .tuning import MEDIA, SESSION, UNTUNED, VERSION, Tuned, TuningDecision, fold, stands_in_bounds, tuned_from_json
+if TYPE_CHECKING:
+    import apsw
 
+    from firsthand.log.log import Log
+    from firsthand.log.read import Reader
+
+    from .tuning import Tuned, TuningDecision
+
+SESSION = "tuning"
+"""The session of the decisions."""
+MEDIA = "application/vnd.firsthand.tuning+json"
 NAME = "tuning"
+VERSION = 1
 SOURCES = "sources"
 """The fact in a decision's meta that names what it rests on; with any of these it is erased."""
 _LAST = "SELECT last_position FROM session WHERE namespace = ? AND name = ?"
 
 
-def tuned_of(reader: Reader, namespace: str) -> Tuned:
-    """Give the values in force in a namespace; the defaults where nothing was decided."""
+def in_force(reader: Reader, namespace: str) -> Tuned | None:
+    """Give the values in force in a namespace; None where nothing was ever decided, which most recalls see."""
     key = reader.namespace_key(namespace)
     last = reader.db.execute(_LAST, (key, SESSION)).get if key else None
     if last is None:
-        return UNTUNED
+        return None
     kept = _kept(reader, key, last)
     return read_from_log(reader, namespace) if kept is None else kept
 
 
+def tuned_of(reader: Reader, namespace: str) -> Tuned:
+    """Give the values in force in a namespace; the defaults where nothing was decided."""
+    from .tuning import UNTUNED  # noqa: PLC0415 - a recall where nothing was decided does not need it
+
+    return in_force(reader, namespace) or UNTUNED
+
+
 def _kept(reader: Reader, key: int, last: int) -> Tuned | None:
     """Give what is kept, if no decision came behind it; None where it cannot be used: then the log says it."""
+    from .tuning import tuned_from_json  # noqa: PLC0415 - as above
+
     try:
         lesson = learned.read(reader.db, key, NAME)
         if lesson is None or lesson.position != last or lesson.version != str(VERSION):
@@ -51,6 +66,8 @@ def _kept(reader: Reader, key: int, last: int) -> Tuned | None:
 
 def read_from_log(reader: Reader, namespace: str) -> Tuned:
     """Give the values in force by the decisions themselves; a damaged one is passed over, and told."""
+    from .tuning import fold  # noqa: PLC0415 - as above
+
     damaged: list[int] = []
     events = reader.events(
         namespace, session=SESSION, kind=Kind.TUNING, newest_first=True, damaged=lambda at, _: damaged.append(at)
@@ -79,7 +96,7 @@ def keep_tuned(log: Log, namespace: str) -> None:
         with db:
             if not found.note:
                 last = int(db.execute(_LAST, (key, SESSION)).get)
-                learned.write(db, key, NAME, Lesson(last, str(VERSION), found.to_json()))
+                learned.write(db, key, NAME, learned.Lesson(last, str(VERSION), found.to_json()))
 
     log.exclusively(write)
 
@@ -91,6 +108,8 @@ def decisions_of(events: Iterator[Event]) -> Iterator[TuningDecision]:
 
 def from_event(event: Event) -> TuningDecision | None:
     """Read a decision; None for what was erased, is another program's, or is out of bounds."""
+    from .tuning import TuningDecision, stands_in_bounds  # noqa: PLC0415 - as above
+
     if event.erased or event.kind is not Kind.TUNING or event.media != MEDIA:
         return None
     try:

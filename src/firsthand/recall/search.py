@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
 
 from firsthand.answer import Answer, Hit, Outcome, Query, Scope
 from firsthand.event import Event, Trust
@@ -30,13 +31,15 @@ from .complement import PARTNERS_MAX, Place
 from .evidence import Row
 from .factors import NEUTRAL, STRENGTHS, Strengths
 from .gate import DEFAULT, Gate
-from .kept_tuning import tuned_of
+from .kept_tuning import in_force
 from .ladder import Climbed
 from .near import Near
 from .plan import POSTINGS_INTERACTIVE
 from .reformulate import AS_ASKED
 from .triggers import reserve
-from .tuning import Tuned
+
+if TYPE_CHECKING:
+    from .tuning import Tuned
 
 Rewrite = Callable[[str], Sequence[str]]
 """Gives a question in other words."""
@@ -81,22 +84,25 @@ def search(
     """
     head, _ = reader.head()
     key = reader.namespace_key(namespace)
-    tuned = tuned_of(reader, namespace) if tuned is None else tuned
-    changed = tuned.in_use(gate or DEFAULT).changed
-    gate = tuned.gate(gate or DEFAULT)
+    gate, around, mmr_lambda, changed, note = gate or DEFAULT, 1.0, mmr.LAMBDA, dict[str, float](), ""
+    tuned = in_force(reader, namespace) if tuned is None else tuned
+    if tuned is not None:
+        changed, note = tuned.in_use(gate).changed, tuned.note
+        gate, around, mmr_lambda = tuned.gate(gate), tuned.neighbours, tuned.mmr_lambda
+        strengths = tuned.strengths(strengths)
     if query.mmr_lambda is None:
-        query = replace(query, mmr_lambda=tuned.mmr_lambda)
+        query = replace(query, mmr_lambda=mmr_lambda)
     if key == 0:
         return _nothing(query, gate, head, f"nothing was ever written to namespace {namespace!r}")
     if not query.text.strip():
         return _nothing(query, gate, head, "the query is empty")
     one = Search(
         reader, namespace, key, head, query, postings_max=postings_max, accelerator=accelerator, near=near,
-        strengths=tuned.strengths(strengths), around=tuned.neighbours if neighbours else 0.0, without=without,
+        strengths=strengths, around=around if neighbours else 0.0, without=without,
     )  # fmt: skip
     answer = _Answering(one, gate, rewrite, partners_max).answer()
-    notes = (*answer.notes, tuned.note) if tuned.note else answer.notes
-    return replace(answer, tuned=changed, notes=notes) if changed or tuned.note else answer
+    notes = (*answer.notes, note) if note else answer.notes
+    return replace(answer, tuned=changed, notes=notes) if changed or note else answer
 
 
 def _nothing(query: Query, gate: Gate, head: int, note: str) -> Answer:

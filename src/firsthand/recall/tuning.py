@@ -23,11 +23,8 @@ from firsthand.value import field, replace, value
 
 from .factors import STRENGTHS, Strengths
 from .gate import Gate
+from .mmr import LAMBDA
 
-VERSION = 1
-SESSION = "tuning"
-"""The session of the decisions."""
-MEDIA = "application/vnd.firsthand.tuning+json"
 GATE, ORDER, SUPERSEDED, AROUND = "gate_shift", "mmr_lambda", "superseded", "neighbours"
 
 
@@ -51,7 +48,9 @@ class Parameter:
 
 PARAMETERS = (
     Parameter(GATE, 0.0, -1.0, 1.0, 0.5, "log-odds added to each confidence: above 0 more answers count as found"),
-    Parameter(ORDER, 0.8, 0.5, 1.0, 0.1, "1 orders by score alone, less puts what repeats a better hit further down"),
+    Parameter(
+        ORDER, LAMBDA, 0.5, 1.0, 0.1, "1 orders by score alone, less puts what repeats a better hit further down"
+    ),
     Parameter(SUPERSEDED, STRENGTHS.superseded, 0.0, 0.5, 0.1, "how far a newer value lowers the older one"),
     Parameter(AROUND, 1.0, 0.5, 2.0, 0.25, "what the events around a hit add to its score, beside the usual"),
 )
@@ -71,7 +70,7 @@ class Tuned:
     """
 
     gate_shift: float = 0.0
-    mmr_lambda: float = 0.8
+    mmr_lambda: float = LAMBDA
     superseded: float = STRENGTHS.superseded
     neighbours: float = 1.0
     basis: str = ""
