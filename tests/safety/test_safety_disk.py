@@ -1,0 +1,117 @@
+"""The commands of derived memory on full and read-only disks, and into pipes that nobody reads: old state or new."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from firsthand import Memory
+
+LEVELS = (7, 8, 9, 12, 15)
+WRITING = (
+    ("ledger", "sweep", "--agent", "shop"),
+    ("consolidate", "keep", "--agent", "shop"),
+    ("digest", "--write", "--agent", "shop"),
+    ("sleep", "--agent", "shop"),
+)
+
+
+def made(root: Path) -> list[str]:
+    """Make a store with statements that a sweep decides on and a rule is made of; give the pointers of its events."""
+    with Memory.open(root, embedder="none") as memory:
+        memory.agent("shop").enrol("s")
+        session = memory.session("s", agent="shop")
+        said = [session.user(f"The value of birch level {level} is {3 * level + 2}.") for level in LEVELS]
+        said.append(session.user("The staging port is 80."))
+        session.user("The staging port is now 81.")
+        return [one.pointer for one in said]
+
+
+def typed(root: Path, *arguments: str, **options) -> subprocess.CompletedProcess[str]:
+    """Type a command as a process of its own."""
+    environment = {**os.environ, "HOME": str(root.parent), "FIRSTHAND_STORE": str(root)}
+    command = [sys.executable, "-m", "firsthand", *arguments]
+    given = {"stdout": subprocess.PIPE} | options
+    return subprocess.run(
+        command, env=environment, stderr=subprocess.PIPE, text=True, timeout=120, check=False, **given
+    )
+
+
+def head(root: Path) -> str:
+    with Memory.open(root, read_only=True, embedder="none") as memory:
+        assert memory.verify().problems == ()
+        return memory.head()
+
+
+@pytest.fixture
+def disk(tmp_path) -> Iterator[Path]:
+    """A small file system of its own, which only root can mount."""
+    path = tmp_path / "disk"
+    path.mkdir()
+    mount = shutil.which("mount")
+    done = mount and subprocess.run([mount, "-t", "tmpfs", "-o", "size=3m", "none", path], check=False)
+    if os.geteuid() != 0 or not done or done.returncode != 0:
+        pytest.skip("a small file system can only be mounted by root")
+    yield path
+    subprocess.run(["umount", path], check=True)
+
+
+def test_on_a_full_disk_nothing_is_done_by_half(disk):
+    """Each command that writes fails with an error and its exit code, the store verifies, and later it all works."""
+    root = disk / "store"
+    said = made(root)
+    before = head(root)
+    ballast = disk / "ballast"
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(4_096))
+    for command in (*WRITING, ("quarantine", said[0])):
+        told = typed(root, *command)
+        assert told.returncode in {0, 4}, (command, told.stderr)
+        assert "Traceback" not in told.stderr
+    ballast.unlink()
+    assert int(head(root).partition(":")[0]) >= int(before.partition(":")[0])
+    for command in (*WRITING, ("quarantine", said[0])):
+        assert typed(root, *command).returncode in {0, 1}, command
+    assert head(root) != before
+
+
+def test_a_store_that_may_not_be_written_says_so(disk):
+    """On a read-only disk each command that writes is refused with exit code 5, and those that read answer."""
+    root = disk / "store"
+    said = made(root)
+    before = head(root)
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+    for command in (*WRITING, ("quarantine", said[0]), ("ledger", "approve", said[0])):
+        told = typed(root, *command)
+        assert (told.returncode, "Traceback" in told.stderr) == (5, False), (command, told.stderr)
+    for command in (("digest", "--agent", "shop"), ("consolidate",), ("consolidate", "propose")):
+        assert typed(root, *command).returncode == 0
+    subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
+    assert head(root) == before
+
+
+@pytest.mark.parametrize("command", [
+    ("ledger", "list"), ("ledger", "waiting"), ("digest", "--agent", "shop"), ("consolidate",),
+    ("consolidate", "propose"), *WRITING,
+])  # fmt: skip
+def test_a_closed_pipe_ends_a_command_quietly(tmp_path, command):
+    """Whoever reads the output went away: exit code 141 or the command's own, no traceback, and the store is whole."""
+    root = tmp_path / "store"
+    made(root)
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        told = typed(root, *command, stdout=write)
+    finally:
+        os.close(write)
+    assert told.returncode in {0, 1, 141}
+    assert "Traceback" not in told.stderr
+    head(root)
