@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -75,9 +74,7 @@ def test_a_program_is_run_on_tasks(sandbox):
 )  # fmt: skip
 def test_what_a_program_may_not_do_is_stopped_and_named(sandbox, program, end):
     """Network, files, processes, native code, time, memory and output each have a name; the next one runs as ever."""
-    started = time.monotonic()
     assert sandbox.run(program, ["a"]) == [Ran("a", False, "-", end)]
-    assert time.monotonic() - started < 15
     assert sandbox.run(COPY, ["a"])[0].fits
     assert not Path("/written").exists()
 
