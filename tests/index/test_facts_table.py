@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from firsthand.event import Draft, Kind
+from firsthand.index import fact_rows as rows
 from firsthand.index import facts
-from firsthand.index.facts import Facts, Out, Reach, Row
+from firsthand.index.fact_rows import Reach, Row
+from firsthand.index.facts import Facts, Out
 from firsthand.index.text import TextIndex
 from firsthand.log.log import Log
 
@@ -28,9 +30,9 @@ def log(tmp_path):
 def keep(log: Log, namespace: int, position: int) -> None:
     def run(db):
         with db:
-            facts.write(db, namespace, Reach(), REACH, [Row(position, 0, "port", ROW.body)], {"s": ["a", "b", "c"]})
+            rows.write(db, namespace, Reach(), REACH, [Row(position, 0, "port", ROW.body)], {"s": ["a", "b", "c"]})
             out = Out(position, "fh:x@0-3", "port", "", next(log.reader.events("default")).id)
-            facts.keep_out(db, namespace, 1, [out])
+            rows.keep_out(db, namespace, 1, [out])
 
     log.exclusively(run)
 
@@ -38,7 +40,7 @@ def keep(log: Log, namespace: int, position: int) -> None:
 def test_nothing_is_kept_at_first(log):
     """A store without the tables has no facts, no reach and nothing spoken of, and erases all the same."""
     db = log.reader.db
-    assert (facts.reach(db, 1), facts.spoken(db, 1), [*facts.rows(db, 1, 9)]) == (Reach(), {}, [])
+    assert (rows.reach(db, 1), rows.spoken(db, 1), [*rows.rows(db, 1, 9)]) == (Reach(), {}, [])
     log.erase("default", [next(log.reader.events("default")).id], "")
     assert not facts.is_there(db)
 
@@ -47,9 +49,9 @@ def test_what_is_kept_comes_back(log):
     """Rows, what was spoken of and the reach come back as they were written, each namespace its own."""
     keep(log, 1, 1)
     db = log.reader.db
-    assert [*facts.rows(db, 1, 1)] == [*facts.named(db, 1, ["port"])] == [ROW]
-    assert (facts.spoken(db, 1), facts.reach(db, 1)) == ({"s": ["a", "b", "c"]}, Reach("1", 1, 1))
-    assert ([*facts.rows(db, 1, 0)], [*facts.rows(db, 2, 9)], facts.reach(db, 2)) == ([], [], Reach())
+    assert [*rows.rows(db, 1, 1)] == [*rows.named(db, 1, ["port"])] == [ROW]
+    assert (rows.spoken(db, 1), rows.reach(db, 1)) == ({"s": ["a", "b", "c"]}, Reach("1", 1, 1))
+    assert ([*rows.rows(db, 1, 0)], [*rows.rows(db, 2, 9)], rows.reach(db, 2)) == ([], [], Reach())
 
 
 def test_an_erasure_takes_its_rows_and_leaves_the_other_namespace(log):
@@ -58,8 +60,8 @@ def test_an_erasure_takes_its_rows_and_leaves_the_other_namespace(log):
     keep(log, 2, 2)
     log.erase("default", [next(log.reader.events("default")).id], "")
     db = log.reader.db
-    assert ([*facts.rows(db, 1, 9)], facts.spoken(db, 1), facts.reach(db, 1)) == ([], {}, Reach("", 1, 0))
-    assert len([*facts.rows(db, 2, 9)]) == 1
+    assert ([*rows.rows(db, 1, 9)], rows.spoken(db, 1), rows.reach(db, 1)) == ([], {}, Reach("", 1, 0))
+    assert len([*rows.rows(db, 2, 9)]) == 1
     assert db.execute("SELECT namespace FROM fact_out").get == 2
 
 

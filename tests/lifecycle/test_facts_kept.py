@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from firsthand import Memory, Trust, facts_of, ledger_of, sweep
 from firsthand.consolidate.keys import facts
-from firsthand.index import facts as kept
+from firsthand.index import fact_rows as kept
+from firsthand.index import facts as facts_table
 from firsthand.lifecycle import facts_kept
 
 TEXTS = (
@@ -64,7 +65,7 @@ def test_a_handle_that_only_reads_keeps_nothing(memory):
     memory.session("one").user("The port is 80.")
     with Memory.open(memory.path, read_only=True, embedder="none") as reading:
         assert [one.value for one in facts_of(reading)] == ["number:80"]
-        assert not kept.is_there(reading._log.reader.db)
+        assert not facts_table.is_there(reading._log.reader.db)
 
 
 def test_other_rules_read_all_again(memory, monkeypatch):

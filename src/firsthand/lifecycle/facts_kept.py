@@ -20,8 +20,9 @@ from firsthand.consolidate.keys import READING, TELLING, Fact, Reading
 from firsthand.consolidate.ledger import Ledger, ledger_difference
 from firsthand.errors import StoreDamaged
 from firsthand.event import Trust
-from firsthand.index import facts as kept
-from firsthand.index.facts import Out, Reach, Row
+from firsthand.index import fact_rows as kept
+from firsthand.index.fact_rows import Reach, Row
+from firsthand.index.facts import REPAIR, Out, decided
 from firsthand.value import replace
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def is_followed(memory: Memory) -> bool:
     """Say whether recall tells of every decision that there is."""
     reader = memory._log.reader  # noqa: SLF001 - one room
     namespace = reader.namespace_key(memory.namespace)
-    return kept.reach(reader.db, namespace).ledger >= kept.decided(reader.db, namespace)
+    return kept.reach(reader.db, namespace).ledger >= decided(reader.db, namespace)
 
 
 def follow_ledger(memory: Memory, before: Ledger | None, at: Callable[[], Ledger]) -> None:
@@ -75,7 +76,7 @@ def follow_ledger(memory: Memory, before: Ledger | None, at: Callable[[], Ledger
     """
     reader = memory._log.reader  # noqa: SLF001 - one room
     namespace = memory._log.namespace_key(memory.namespace)  # noqa: SLF001 - one room
-    through = kept.decided(reader.db, namespace)  # read before the ledger is: that knows at least as much
+    through = decided(reader.db, namespace)  # read before the ledger is: that knows at least as much
     after = at()
     _read_on(memory, namespace, reader.head()[0])
     changed = {one.key for one in ledger_difference(before, after)} if before is not None else set()
@@ -167,7 +168,7 @@ def _fact(row: Row) -> Fact:
         )
     except (ValueError, TypeError) as error:
         raise StoreDamaged(
-            f"a fact at position {row.position:,} is not what was written ({error}); {kept.REPAIR}"
+            f"a fact at position {row.position:,} is not what was written ({error}); {REPAIR}"
         ) from error
 
 
@@ -197,5 +198,5 @@ def check(db: apsw.Connection, namespace: int, events: Iterable[Event] | None = 
         return []
     telling = (one for one in events if one.kind in TELLING and one.position <= found.facts)
     if [*Reading("").read(telling)] != there:
-        return [f"the facts that are kept are not those of the log; {kept.REPAIR}"]
+        return [f"the facts that are kept are not those of the log; {REPAIR}"]
     return []
