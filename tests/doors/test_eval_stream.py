@@ -111,3 +111,22 @@ def test_a_public_record_is_scored_from_a_folder(shell, tmp_path):
     assert found.code == 5
     assert "suzgunmirac/dynamic-cheatsheet" in found.error
     assert "takes no --data" in shell("eval", "stream", "--pack", "arcstream", "--data", str(tmp_path)).error
+
+
+def test_agents_choose_on_facts_and_on_grids(shell, tmp_path):
+    """Both environments are run by their names, with tables, a page, what was chosen, and checks."""
+    for pack, arm, more in (
+        ("choosing", "forced: merging", ("--episodes", "40")),
+        ("choosing-grids", "forced: buffer", ()),
+    ):
+        files = ("--markdown", str(tmp_path / f"{pack}.md"), "--html", str(tmp_path / f"{pack}.html"))
+        found = shell("eval", "stream", "--pack", pack, "--streams", "1", "--arm", arm, *more, *files,
+                      "--out", str(tmp_path))  # fmt: skip
+        assert found.code == 0
+        assert [line.partition("  ")[0] for line in found.lines[2:5]] == ["no memory", "keep all", arm]
+        assert found.lines[5].startswith("K1 held: buffer and entries are within the bounds")
+        tables = (tmp_path / f"{pack}.md").read_text()
+        assert "| accepted consolidate |" in tables
+        assert (tmp_path / f"{pack}.html").read_text().startswith("<!doctype html>")
+        kept = json.loads((tmp_path / "results" / f"stream-{pack}" / "summary.json").read_text())
+        assert kept["headline"].startswith("1 of 1 checks held (1 streams")

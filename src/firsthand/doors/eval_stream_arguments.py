@@ -8,7 +8,7 @@ from typing import Any
 
 from firsthand.doors.argument_values import decimal, number, prices
 
-PACKS = ("ledger", "choosing", "arcstream", "dc-replay", "own-sessions")
+PACKS = ("ledger", "choosing", "choosing-grids", "arcstream", "dc-replay", "own-sessions")
 """Names of `firsthand.evals.stream.packs`, which is not imported for every command."""
 
 

@@ -1,9 +1,11 @@
 """The packs of the stream evaluation: what can be run under one command, by its name.
 
-    ledger         made facts with rules and exceptions; readers and writers by rule
+    ledger          made facts with rules and exceptions; readers and writers by rule, or a model
+    choosing        the same facts; an agent chooses what it retains, deletes, consolidates
+    choosing-grids  an agent chooses, of tasks on grids and the programs that solved them
     arcstream       tasks on grids, each with the program that solved it; solvers and writers by rule
     dc-replay       a public record of a memory that a model wrote again and again, scored anew
-    own-sessions   lines of a store's own sessions with a gap
+    own-sessions    lines of a store's own sessions with a gap
 
 A pack is a module with ``run(options) -> Report``; it is imported when it is run. The
 invariant: an option that a pack does not take is refused, so that nothing typed is
@@ -146,6 +148,7 @@ WRITER = MODEL | {"solver_model", "reply_tokens"}
 PACKS = (
     Pack(LEDGER, "ledger_pack", frozenset({"schedule", "arm", "streams", "episodes", "seed"}) | WRITER),
     Pack("choosing", "choosing_pack", frozenset({"arm", "streams", "episodes", "seed"}) | WRITER),
+    Pack("choosing-grids", "choosing_grids_pack", frozenset({"arm", "streams", "seed"})),
     Pack("arcstream", "arc_pack", frozenset({"schedule", "arm", "streams", "seed"}) | MODEL),
     Pack("dc-replay", "replay_pack", frozenset({"data"})),
     Pack("own-sessions", "own_pack", frozenset({"arm", "seed", "updates", "questions", "budget"})),

@@ -103,7 +103,7 @@ def head_of(told: str) -> str:
 def markdown(run: Run, made: Sequence[Check]) -> str:
     """Write the tables of one run."""
     parts = [f"## {str(run)[0].upper()}{str(run)[1:]}", ABOUT, *_ends(run), *_sizes(run), *_beside(run)]
-    parts += [*_gate(run), *_chosen(run), *_survival(run), *_checks(run, made)]
+    parts += [*_gate(run), *choices(run.streams, run.arms), *_survival(run), *_checks(run, made)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -182,11 +182,11 @@ CHOSEN = ("rounds", "proposed consolidate", "accepted consolidate", "accepted re
           "cases that fell out", "tokens read", "tokens written")  # fmt: skip
 
 
-def _chosen(run: Run) -> Iterator[str]:
+def choices(streams: Sequence[Stream], names: Sequence[str]) -> Iterator[str]:
     """Tell what agents chose, and what of replies could not be read."""
     rows = []
-    for name in run.arms:
-        found = actions(curves.of(run.streams, name))
+    for name in names:
+        found = actions(curves.of(streams, name))
         why = ", ".join(f"{word} {found[word]:,}" for word in sorted(found) if word.startswith(("refused", "unread")))
         if "rounds" in found or why:
             rows.append([name, *(f"{found.get(word, 0):,}" for word in CHOSEN), why or "-"])
