@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 
 import pytest
+from json_server import JsonServer
 
-from firsthand import Memory, Moment
+from firsthand import Memory, Moment, ledger_of
 from firsthand.lifecycle import jobs
 
 
@@ -85,3 +87,37 @@ def test_what_was_never_done_is_said(filled):
     assert (model.code, "a model is 'local'" in model.error) == (5, True)
     capped = filled("sleep", "--agent", "web", "--tokens-max", "5")
     assert (capped.code, "name one (--model)" in capped.error) == (5, True)
+
+
+def replies(body: dict) -> dict:
+    """Decide on the pair that a sweep shows, and add a line to an episode, as a model does."""
+    text = "- The user said that the gateway port is 8443."
+    if "numbered pairs" in body["messages"][0]["content"]:
+        text = json.dumps([{"pair": 1, "action": "UPDATE", "earlier": "port is 8080", "later": "port is 8443"}])
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    return {"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 20}}
+
+
+def test_models_add_lines_and_decide_within_their_cap(shell):
+    """The page says what was spent; once the cap is reached rules decide, and that is said."""
+    pytest.importorskip("httpx", reason="the extra 'llm' is not installed")
+    with Memory.open(shell.store, embedder="none") as memory:
+        for name in ("one", "two"):
+            memory.agent(name).enrol(name)
+            for text in ("The staging gateway port is 8080.", "The gateway port is 8443."):
+                memory.session(name).user(text)
+    server = JsonServer(replies)
+    try:
+        model = ("--ended", "--model", f"{server.url}#tiny", "--sweep-model", f"{server.url}#tiny")
+        done = shell("sleep", "--agent", "one", *model)
+        capped = shell("sleep", "--agent", "two", *model, "--calls-max", "1")
+    finally:
+        server.close()
+    assert (done.code, "of models was spent: 2 calls, 200 tokens" in done.text) == (0, True)
+    with Memory.open(shell.store, read_only=True) as memory:
+        assert [one.by for one in ledger_of(memory).decisions()] == ["model:tiny"]
+        (episode,) = memory.agent("one").episodes()
+        assert "- The user said that the gateway port is 8443." in memory.expand(episode.pointer).decode()
+    assert (capped.code, len(server.seen)) == (0, 3)
+    assert "CapReached: " in capped.text
+    assert "it was decided by rule alone" in capped.text

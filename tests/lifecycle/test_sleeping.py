@@ -26,7 +26,7 @@ from firsthand import (
     sleeps,
 )
 from firsthand.consolidate.sweep import by_rule
-from firsthand.errors import ModelError
+from firsthand.errors import ModelError, StoreFailed
 from firsthand.lifecycle.closing import Refinement
 from firsthand.lifecycle.files import DIGEST_FILE, SLEEP_FILE
 from firsthand.lifecycle.sleeping_steps import LINES_MAX, STEPS
@@ -179,14 +179,30 @@ def test_a_step_that_fails_is_named_and_stops_no_other(working):
     """The digest is made although the sweep failed; the sleep is not finished, and the next one sweeps."""
 
     def fail():
-        raise ModelError("the model\n## Sweep: done\nis gone")
+        raise StoreFailed("the disk\n## Sweep: done\nis gone")
 
     slept = sleeping(working, reconciler=Deciding(fail))
     assert (states(slept)["sweep"], states(slept)["digest"], slept.finished) == ("failed", "done", False)
-    assert "ModelError: the model ## Sweep: done is gone." in slept.page.splitlines()
+    assert "StoreFailed: the disk ## Sweep: done is gone." in slept.page.splitlines()
     assert slept.swept is None
     again = sleeping(working)
     assert (again.finished, len(again.swept.decided), again.since) == (True, 1, 0)
+
+
+def test_rules_decide_where_a_model_gives_no_reply(working):
+    """What the rules decide is decided, that the model is missing is said, and the next sleep asks it again."""
+
+    def fail():
+        raise ModelError("it is busy")
+
+    slept = sleeping(working, reconciler=Deciding(fail))
+    (step,) = [one for one in slept.steps if one.name == "sweep"]
+    assert (step.state, step.why) == ("cut", "ModelError: it is busy; it was decided by rule alone")
+    assert (len(slept.swept.decided), slept.finished) == (1, False)
+    assert "; who was given to refine or decide may have asked a model; what it cost is not known here" in slept.page
+    told = sleeping(working, reconciler=Deciding(lambda: None), spent=lambda: "3 calls")
+    assert (told.finished, told.since) == (True, 0)
+    assert "; of models was spent: 3 calls" in told.page
 
 
 def test_a_digest_that_is_edited_during_the_sweep_stays_and_is_suggested(working):

@@ -15,6 +15,7 @@ from firsthand import (
     Moment,
     Refiner,
     Slept,
+    SweepByModel,
     agent_in,
     agents,
     environment,
@@ -23,6 +24,7 @@ from firsthand import (
     sleep,
     sleeps,
 )
+from firsthand.consolidate.sweep_by_model import TOKENS_MAX as SWEEP_TOKENS_MAX
 from firsthand.doors.asking import Models, models
 from firsthand.doors.display import clock, shown
 from firsthand.doors.exits import DONE, NOTHING_FOUND, STORE_FAILED
@@ -45,8 +47,9 @@ def sleep_(chosen: argparse.Namespace, out: Output) -> int:
         return _show(chosen, out)
     by = time.monotonic() + chosen.seconds
     done: list[Slept] = []
-    with to_write(chosen, create=False) as memory, models(chosen, out, chosen.model) as asked:
-        refine = _refiner(chosen, memory, asked)
+    with to_write(chosen, create=False) as memory, models(chosen, out, chosen.model, chosen.sweep_model) as asked:
+        refine, reconciler = _refiner(chosen, memory, asked), _reconciler(chosen, memory, asked)
+        spent = None if asked is None else partial(_spent, asked)
         for one in _agents(memory, chosen):
             out.progress(partial(shown, f"{one.name} sleeps"))
             left = by - time.monotonic()
@@ -56,9 +59,9 @@ def sleep_(chosen: argparse.Namespace, out: Output) -> int:
                 )
                 break
             done.append(sleep(
-                memory, one, seconds_max=max(left, SECONDS_MIN), refine=refine, cwd=_project(chosen),
-                quiet_seconds=0.0 if chosen.ended else QUIET_SECONDS,
-                consolidate=True if chosen.consolidate else None,
+                memory, one, seconds_max=max(left, SECONDS_MIN), quiet_seconds=0.0 if chosen.ended else QUIET_SECONDS,
+                refine=refine, reconciler=reconciler, spent=spent, consolidate=True if chosen.consolidate else None,
+                cwd=_project(chosen),
             ))  # fmt: skip
             _say(done[-1], out)
     if not done:
@@ -135,7 +138,22 @@ def _project(chosen: argparse.Namespace) -> str:
 
 def _refiner(chosen: argparse.Namespace, memory: Memory, asked: Models | None) -> Refiner | None:
     """Give who asks the model that was named, within the caps of the command and of a day; None when none was."""
-    if asked is None:
+    if asked is None or not chosen.model:
         return None
     one = asked.named(chosen.model)
     return Refiner(lambda prompt: str(one.complete(prompt, tokens_max=REPLY_TOKENS_MAX)), memory.path)
+
+
+def _reconciler(chosen: argparse.Namespace, memory: Memory, asked: Models | None) -> SweepByModel | None:
+    """Give who decides by rule and asks the model that was named about the rest; None when none was."""
+    if asked is None or not chosen.sweep_model:
+        return None
+    one = asked.named(chosen.sweep_model)
+    return SweepByModel(
+        lambda prompt: str(one.complete(prompt, tokens_max=SWEEP_TOKENS_MAX)), one.name, memory.expand,
+        before=lambda prompts: asked.tell(one, prompts, SWEEP_TOKENS_MAX),
+    )  # fmt: skip
+
+
+def _spent(asked: Models) -> str:
+    return str(asked.meter.spent)

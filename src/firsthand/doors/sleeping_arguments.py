@@ -40,6 +40,9 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         "--model", default="", metavar="MODEL",
         help="add a model's lines to summaries, checked on the log: URL#NAME or local; default: no model is asked",
     )  # fmt: skip
+    one.add_argument(
+        "--sweep-model", default="", metavar="MODEL", help="let a model decide what the rules of the sweep leave open"
+    )
     asking_arguments.add(one)
     what = one.add_mutually_exclusive_group()
     what.add_argument("--show", action="store_true", help="only show the page of the last sleep")

@@ -14,9 +14,11 @@ It does not know when it is time to sleep (`sleeping_jobs`), nor what the steps 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from firsthand import moment
+from firsthand.consolidate.reconcile import AddAll
 from firsthand.errors import InvalidArgument, StoreReadOnly
 from firsthand.lifecycle import files, settings, sleeping_jobs, sleeping_log, small_files
 from firsthand.lifecycle.closing import QUIET_SECONDS
@@ -86,6 +88,7 @@ def sleep(
     quiet_seconds: float = QUIET_SECONDS,
     refine: Refine | None = None,
     reconciler: Reconciler | None = None,
+    spent: Callable[[], str] | None = None,
     consolidate: bool | None = None,
     cwd: str = "",
 ) -> Slept:
@@ -96,7 +99,9 @@ def sleep(
         seconds_max: after so long no further step and no further summary is begun; what is begun is finished.
         quiet_seconds: a session whose last event is younger has not ended, and gets no summary.
         refine: a model that adds lines to summaries, such as a `Refiner`, which holds its own cap of calls and tokens.
-        reconciler: decides in the sweep; None decides by rule, without a model.
+        reconciler: decides in the sweep; None decides by rule, without a model. When its model gives no reply, rules
+            decide alone, and the step says so.
+        spent: says in a few words what models cost, for the page; None asks a `Refiner`.
         consolidate: also keep rules that pass the gate; None asks the agent's settings, where it is off by default.
         cwd: the project's folder whose settings count.
 
@@ -116,7 +121,8 @@ def sleep(
             chosen.episodes, chosen.consolidate if consolidate is None else consolidate, refine, reconciler,
         )  # fmt: skip
         steps = tuple(run(night))
-        return _ended(night, steps, time.monotonic() - begun, seconds_max)
+        cost = _cost(refine, reconciler, spent)
+        return _ended(night, steps, time.monotonic() - begun, seconds_max, cost)
 
 
 def _checked(memory: Memory, agent: Agent | str, seconds_max: float) -> Agent:
@@ -130,11 +136,11 @@ def _checked(memory: Memory, agent: Agent | str, seconds_max: float) -> Agent:
     return one
 
 
-def _ended(night: Night, steps: tuple[SleepStep, ...], seconds: float, seconds_max: float) -> Slept:
+def _ended(night: Night, steps: tuple[SleepStep, ...], seconds: float, seconds_max: float, cost: str) -> Slept:
     """Write the page and then the record: who reads the record finds the page."""
     agent = night.agent
     finished = not any(step.state in {CUT, FAILED} for step in steps)
-    text = page(night, steps, seconds=seconds, seconds_max=seconds_max, spent=_spent(night.refine))
+    text = page(night, steps, seconds=seconds, seconds_max=seconds_max, spent=cost)
     written = files.write_ours(agent, files.SLEEP_FILE, text)
     since = 0 if night.before is None else night.before.through
     pointer = sleeping_log.keep(
@@ -150,14 +156,16 @@ def _ended(night: Night, steps: tuple[SleepStep, ...], seconds: float, seconds_m
     )  # fmt: skip
 
 
-def _spent(refine: Any) -> str:
+def _cost(refine: Refine | None, reconciler: Reconciler | None, spent: Callable[[], str] | None) -> str:
     """Say what models cost, as far as whoever asks them counts it."""
-    if refine is None:
+    if spent is not None:
+        return f"of models was spent: {spent()}"
+    if isinstance(refine, Refiner):
+        told = refine.spent()
+        return f"of models {told.calls:,} calls and {told.tokens:,} tokens were spent on {told.day} ({refine.cap})"
+    if refine is None and (reconciler is None or isinstance(reconciler, AddAll)):
         return "no model was asked"
-    if not isinstance(refine, Refiner):
-        return "a model was asked; what it cost is not known here"
-    spent = refine.spent()
-    return f"of models {spent.calls:,} calls and {spent.tokens:,} tokens were spent on {spent.day} ({refine.cap})"
+    return "who was given to refine or decide may have asked a model; what it cost is not known here"
 
 
 def last_page(agent: Agent) -> str | None:

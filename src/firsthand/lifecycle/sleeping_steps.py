@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from firsthand.errors import FirsthandError, Unresolvable
+from firsthand.errors import FirsthandError, ModelError, Unresolvable
 from firsthand.lifecycle import closing, digesting, sweeping
 from firsthand.lifecycle.episode import code
 from firsthand.moment import Moment
@@ -154,11 +154,15 @@ def _of_closed(agent: Agent, one: Closed) -> str:
 
 def _sweep(night: Night, name: str) -> SleepStep:
     """Decide which fact takes the place of which."""
-    agent = night.agent
-    night.swept = sweeping.sweep(agent.memory, agent.name, reconciler=night.reconciler, as_of=night.through)
+    agent, told = night.agent, []
+    try:
+        night.swept = sweeping.sweep(agent.memory, agent.name, reconciler=night.reconciler, as_of=night.through)
+    except ModelError as error:  # then nothing was decided
+        told.append(f"{type(error).__name__}: {error}; it was decided by rule alone")
+        night.swept = sweeping.sweep(agent.memory, agent.name, as_of=night.through)
     decided = night.swept.decided
     undo = (f"firsthand ledger undo {one.id[-ID_SHOWN:]}" for one in decided)
-    left = " ".join(night.swept.left_out)
+    left = _sentence(" ".join([*told, *night.swept.left_out]))
     return _step(name, CUT if left else DONE, (_of_decision(agent, one) for one in decided), why=left, undo=undo)
 
 
