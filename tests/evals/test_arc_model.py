@@ -56,6 +56,7 @@ def test_a_prompt_shows_the_pairs():
         ("Here:\n```\nimport math\ndef solve(grid): return 1\n```\nDone.", "import math\ndef solve(grid): return 1\n"),
         ("def solve(grid): return grid", "def solve(grid): return grid"),
         ("I would write def solve(grid): return grid", None),
+        ("Here it is:\ndef solve(grid): return grid", None),
         ("```python\nprint(1)\n```", None),
         ("", None),
     ],

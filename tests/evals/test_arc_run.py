@@ -13,7 +13,9 @@ from firsthand.evals.stream import arc_arms
 from firsthand.evals.stream.arc_arms import ARMS, GATED, GATED_MERGE, RETRIEVED, RULES, SCHEDULES, chosen, schedule
 from firsthand.evals.stream.arc_run import Bench, stream, streams
 from firsthand.evals.stream.arc_solvers import FORCED, STRONG, WEAK, Desk
+from firsthand.evals.stream.arc_writers import Buffer
 from firsthand.evals.stream.arms import KEEP_ALL, MERGE_ALL, NO_MEMORY
+from firsthand.value import replace
 
 NAMED = {one.name: one for one in ARMS}
 
@@ -104,6 +106,17 @@ def test_groups_written_apart_are_put_together():
     """In static-group no writer is shown another group's entries, and all of them stand at the end."""
     found = stream(bench(), NAMED[arc_arms.BUFFER], "static-group")
     assert (found.end("entries"), found.end(f"seen {WEAK}"), found.end("of several families")) == (3, 1.0, 0)
+    shown = []
+
+    class Watched(Buffer):
+        def write(self, episodes, seen):
+            shown.append(len(seen.entries))
+            return super().write(episodes, seen)
+
+    for name, saw in (("static-group", [0, 0, 0]), ("homogeneous", [0, 1, 2])):
+        shown.clear()
+        stream(bench(), replace(NAMED[arc_arms.BUFFER], make=Watched), name)
+        assert shown == saw
 
 
 def test_the_same_stream_comes_again():

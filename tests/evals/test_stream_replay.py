@@ -65,7 +65,7 @@ def test_a_stream_is_scored_from_its_files(record):
 
 def test_numbers_and_lines_are_exact_content():
     """Two digits or more, with what stands after the point; no part of a word, and no version; lines of some length."""
-    assert replay.numbers("12, 3.5 and 44.5 of x12, 1.0, 2.25; 7; 100.") == {"12", "44.5", "100"}
+    assert replay.numbers("12, 3.5 and 44.5 of x11, the 13th, 1.0, 2.25; 7; 100.") == {"12", "44.5", "100"}
     assert replay.lines("short\n  a line that is long enough \n") == {"a line that is long enough"}
 
 
