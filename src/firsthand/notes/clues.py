@@ -266,8 +266,8 @@ def answers(puzzle: Puzzle, clues: Sequence[Clue], asked: str) -> frozenset[str]
     if wanted is None or not 2 <= size <= PEOPLE_MAX:
         return frozenset()
     ordered = wanted.places != () or any(clue.form != "has" or clue.places for clue in clues)
-    if not ordered and not _touched(wanted, puzzle) - {0}:
-        return frozenset()  # a place is asked for, and nothing is said of any
+    if not clues:
+        return frozenset()
     axes = _axes(puzzle, clues, ordered=ordered)
     tries = 1
     for axis in axes:

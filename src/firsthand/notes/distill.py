@@ -2,7 +2,8 @@ r"""Distils messages into a source-first note under a budget, without a model.
 
 What determines the concluded values comes first, verbatim, each piece with the
 pointer of its message; then how complete that is, and where the rest is; then, only
-when everything fits, what was not chosen or no longer holds, and the conclusion.
+when everything fits, what was not chosen or no longer holds, and the conclusion, unless
+the source gives another value.
 
 The invariants: the rendered note never exceeds the budget, whatever it is; every
 piece of evidence is a substring of its message; a note that does not hold all that
@@ -19,8 +20,10 @@ from collections.abc import Callable, Iterable, Sequence
 from firsthand.errors import InvalidArgument, MalformedPointer
 from firsthand.event import Trust
 from firsthand.notes.claim import AGENT_ROLES, Claim
+from firsthand.notes.correcting import equal
 from firsthand.notes.determine import determine
 from firsthand.notes.note import BLANK, Evidence, Note, Rest, Standing, render
+from firsthand.notes.solve import recompute
 from firsthand.notes.statements import Message, Statement, statements
 from firsthand.pointer import parse as parse_pointer
 
@@ -157,8 +160,16 @@ class _Layout:
         return tuple(hidden) if len(hidden) <= REST_POINTERS_MAX else None
 
     def _conclusion(self) -> str:
-        """Give the last words with which an agent stated what the first claim came to; empty when it did not."""
-        concluded = set(self.claims[0].concluded)
+        """Give the last words with which an agent stated what the first claim came to; empty when it did not.
+
+        What the note's own source contradicts is not carried: a small reader says it again, though the source beside
+        it gives another value (bench/RECLAIM-MODEL.md), and any reader can work it out anew.
+        """
+        claim = self.claims[0]
+        found = recompute([self.said[place] for place in claim.needs], claim)
+        if found is not None and not any(equal(found, one) for one in claim.concluded):
+            return ""
+        concluded = set(claim.concluded)
         stated = [
             one.text
             for one in self.said

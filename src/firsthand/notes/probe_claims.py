@@ -105,6 +105,7 @@ class Asked:
                 return replace(worked_out, bears=worked_out.bears or bears(self.source, own))
         gone = missing(self.source, own, self.session.known.puzzle)
         enough = bool(self.source.facts) and not gone and not takes_rejected(self.source, own)
+        enough = enough and not (self.understood and self.claim.how in _SUMS and _adds_lines(self, own))
         named = tuple(dict.fromkeys(one.text for one in gone))
         if self.understood and not enough:
             named = tuple(dict.fromkeys((*worked_out.missing, *named)))
@@ -141,7 +142,8 @@ class Asked:
 
     def concluded(self, carried: Carried) -> bool:
         """Say whether a note gives a value for what is asked."""
-        return _concludes(self, carried) or concludes(self.source, carried.own)
+        looked_up = self.understood and self.answer is not None and self.claim.how in {"assignment", "lookup", "unknown"}
+        return _concludes(self, carried) or (not looked_up and concludes(self.source, carried.own))
 
 
 def asked_for(session: Session, what: str) -> Asked:
@@ -340,6 +342,14 @@ def _sums_up(asked: Asked, said: Sequence[Statement], wanted: Sequence[Line]) ->
     if modified or not 0 < len(wanted) <= LINES_MAX or any(_speaks_against(one, wanted) for one in lines):
         return False
     return all(any(_says_line(asked, one, line, wanted) for one in _saying(said, line)) for line in wanted)
+
+
+def _adds_lines(asked: Asked, said: Sequence[Statement]) -> bool:
+    """Say whether statements have lines that the session's sum has not."""
+    wanted = _lines(asked.session.statements, asked.claim)
+    known = {word for line in wanted for word in line.name}
+    extra = (one for one in _lines(said, None) if one.count is not None and one.price is not None)
+    return any(one.name and not one.name & known and not one.name & _NO_THINGS for one in extra)
 
 
 def _speaks_against(one: Line, wanted: Sequence[Line]) -> bool:

@@ -68,13 +68,14 @@ def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[St
         return []
     names = _known_names([*source.facts, *said], puzzle) | source.names
     puzzle = replace(puzzle, people=tuple(dict.fromkeys((*puzzle.people, *sorted(names)))))
-    gone = unheld([_without_scores(one, names, source) for one in source.facts], said)
+    needed = [_without_scores(one, names, source) for one in source.facts]
+    gone = unheld(needed, said, by_name=source.is_verbal and source.asks_who)
     result = []
-    for place, one in enumerate(source.facts):
+    for place, one in enumerate(needed):
         if _bare(one.text) in verbatim:
             continue
         if place in gone or not _is_said(one, [*said, *cut], puzzle, source):
-            result.append(one)
+            result.append(source.facts[place])
     return result
 
 
@@ -226,7 +227,7 @@ def _is_said(one: Statement, said: Sequence[Statement], puzzle: Puzzle, source: 
     amounts = [each.found for each in amounts_of(one, 0)]
     own = [found for found in amounts if not any(equal(found, each) for each in source.asked_values)]
     telling = any(found.kind in {"number", "money", "percent", "duration"} for found in own)
-    if own and not (source.is_verbal and names) and (telling or not _negated(one.text)):
+    if own and (telling or not ((source.is_verbal and names) or _negated(one.text))):
         return True
     clue = clue_of(one.text, puzzle)
     return any(_says(one, other, names, clue, puzzle, source) for other in said)

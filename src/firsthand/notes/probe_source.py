@@ -224,8 +224,8 @@ def _turns(
         }
         chosen |= of_kind or (before if answers else set())
     chosen |= {turn for turn in mine if any(one.subject & linked for one in facts[turn])}
-    asked_at = {turn for turn in mine if any(turn > other and _is_beside(role, turn, other) for other in chosen)}
-    if any(found.kind != "word" for turn in _answering(role, chosen | asked_at) for at in by_turn[turn] for found in said[at].values):
+    behind = {turn for turn in mine if any(turn > other and _is_beside(role, turn, other) for other in chosen)}
+    if any(found.kind != "word" for turn in _answering(role, chosen | behind) for at in by_turn[turn] for found in said[at].values):
         chosen |= {turn for turn in mine if facts[turn] and any(_is_beside(role, turn, other) for other in chosen)}
     named = frozenset().union(*(_named(one) for turn in chosen if role[turn] not in TOOL_ROLES for one in facts[turn]))
     chosen |= {
