@@ -145,6 +145,7 @@ def main(store: Path, copies: Path, name: str, how: str, points: int) -> None:
     vfs = CountingVFS()
     every = run(store, copies / "whole", name, how, 0)
     print(json.dumps({"copy": "whole", "calls": every}), flush=True)
+    points = min(points, every)
     for number in range(points):
         at = 1 + number * (every - 1) // max(1, points - 1)
         calls = run(store, copies / str(number), name, how, at)

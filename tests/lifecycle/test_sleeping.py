@@ -221,6 +221,16 @@ def test_a_digest_that_is_edited_during_the_sweep_stays_and_is_suggested(working
     assert f"- {shown[1]}" in slept.page.splitlines()
 
 
+def test_a_page_that_a_person_changed_stays(working):
+    """The next sleep leaves it alone and says so; its own page is given all the same."""
+    sleeping(working)
+    (working.folder / SLEEP_FILE).write_text("mine\n")
+    slept = sleeping(working, now=at(700))
+    assert last_page(working) == "mine\n"
+    assert ["was changed by hand and stays so" in one for one in slept.left_out] == [True]
+    assert slept.page.startswith("# Sleep of `shop`")
+
+
 def test_one_sleeps_at_a_time_and_a_second_is_told_who(working):
     """While an agent sleeps another one of the store is refused, and named who it is."""
     memory = working.memory
