@@ -1,4 +1,4 @@
-"""The bench of attacks: each way in leads into the log and not into what is believed; what the user says is believed."""
+"""The bench of attacks: each way in leads into the log and not into what is believed; the user's words do both."""
 
 from __future__ import annotations
 
