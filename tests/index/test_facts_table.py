@@ -32,7 +32,8 @@ def keep(log: Log, namespace: int, position: int) -> None:
         with db:
             rows.write(db, namespace, Reach(), REACH, [Row(position, 0, "port", ROW.body)], {"s": ["a", "b", "c"]})
             out = Out(position, "fh:x@0-3", "port", "", next(log.reader.events("default")).id)
-            rows.keep_out(db, namespace, 1, [out])
+            assert not rows.keep_out(db, namespace, Reach(), 1, [out])  # somebody read on in the meantime
+            assert rows.keep_out(db, namespace, REACH, 1, [out])
 
     log.exclusively(run)
 

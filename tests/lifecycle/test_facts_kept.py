@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from firsthand import Memory, Trust, facts_of, ledger_of, sweep
 from firsthand.consolidate.keys import facts
+from firsthand.errors import StoreDamaged
 from firsthand.index import fact_rows as kept
 from firsthand.index import facts as facts_table
 from firsthand.lifecycle import facts_kept
@@ -169,3 +170,51 @@ def test_who_is_trusted_comes_back(memory):
         one = facts_of(memory)[0]
         assert (one.trust, one.session, one.origin, one.key) == (Trust.UNTRUSTED, "two", one.origin, "port")
     assert ledger_of(memory).at().latest == {}
+
+
+def test_a_long_ledger_is_read_at_once(tmp_path, monkeypatch):
+    """Whole chunks of decisions come from beside the log, the rest from it: the same, as of any position."""
+    monkeypatch.setattr(facts_kept, "DECISIONS_OF_A_CHUNK", 3)
+    with Memory.open(tmp_path / "s", embedder="none") as memory:
+        session = memory.session("one")
+        session.user("The port is 1.")
+        for number in range(8):
+            session.user(f"The port is now {number + 2}.")
+            sweep(memory)
+        ledger_of(memory).undo(ledger_of(memory).decisions()[2].id, reason="why not")
+        every, head = ledger_of(memory).decisions(), int(memory.head().partition(":")[0])
+        ledgers = [ledger_of(memory).at(position) for position in range(head + 1)]
+        assert rows(memory, "fact_decisions") == 3
+    with Memory.open(tmp_path / "s", embedder="none") as memory:
+        assert facts_kept.decisions(memory) == every[:9]
+        assert ledger_of(memory).decisions() == every
+        assert [ledger_of(memory).at(position) for position in range(head + 1)] == ledgers
+        memory.erase(["fh:" + [*memory.events("one")][4].id])
+        assert rows(memory, "fact_decisions") < 3
+        left = ledger_of(memory).decisions()
+        assert len(left) < len(every)
+        assert memory.verify(deep=True).problems == ()
+    with Memory.open(tmp_path / "s", embedder="none") as memory:
+        assert ledger_of(memory).decisions() == left
+        memory._log.exclusively(lambda db: db.execute("UPDATE fact_decisions SET body = replace(body, 'port', 'part')"))
+        memory.read_once.clear()
+        assert [one.where for one in memory.verify(deep=False).problems] == ["index"]
+        with pytest.raises(StoreDamaged, match="firsthand rebuild"):
+            ledger_of(memory).decisions()
+        memory.rebuild()
+        assert ledger_of(memory).decisions() == left
+        assert memory.verify(deep=True).problems == ()
+
+
+def test_what_is_erased_meanwhile_is_not_kept(memory):
+    """Neither decisions nor what is out come in when their event, or what they were read of, went in between."""
+    for text in ("The port is 80.", "The port is now 81."):
+        memory.session("one").user(text)
+    sweep(memory)
+    db, known = memory._log.reader.db, ledger_of(memory).decisions()
+    reached = kept.reach(db, 1)
+    memory.erase([facts_of(memory)[0].event])
+    took = []
+    memory._log.exclusively(lambda db: took.append(kept.keep_chunk(db, 1, [known[0].position], [["x"]])))
+    memory._log.exclusively(lambda db: took.append(kept.keep_out(db, 1, reached, 9, [])))
+    assert took == [False, False]

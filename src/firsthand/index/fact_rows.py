@@ -56,6 +56,15 @@ CREATE TABLE IF NOT EXISTS fact_out (
   decision  BLOB NOT NULL,       -- id of the decision
   PRIMARY KEY (namespace, position, target, name)
 ) WITHOUT ROWID;
+-- Decisions of the ledger as they were read, many to a row: a long ledger is read at once.
+CREATE TABLE IF NOT EXISTS fact_decisions (
+  namespace INTEGER NOT NULL,
+  first     INTEGER NOT NULL,    -- positions of the first decision in it and
+  last      INTEGER NOT NULL,    -- of the last one
+  checksum  INTEGER NOT NULL,    -- CRC-32 of body
+  body      TEXT NOT NULL,       -- a JSON list of lists
+  PRIMARY KEY (namespace, first)
+) WITHOUT ROWID;
 """
 
 
@@ -175,14 +184,25 @@ def _loaded(body: Any) -> list[Any]:
 
 
 def keep_out(
-    db: apsw.Connection, namespace: int, through: int, out: Iterable[Out], names: Collection[str] | None = None
-) -> None:
+    db: apsw.Connection,
+    namespace: int,
+    before: Reach,
+    through: int,
+    out: Iterable[Out],
+    names: Collection[str] | None = None,
+) -> bool:
     """Keep which facts are out as of a position of the ledger; the caller has a transaction open.
 
     Args:
+        before: the reach that they were worked out at.
         names: keys, without scope, whose facts these are; None for all of them.
+
+    Returns:
+        False, and nothing is kept, when somebody read on, decided or erased in the meantime.
     """
     db.execute(_SCHEMA)
+    if reach(db, namespace) != before:
+        return False
     if names is None:
         db.execute("DELETE FROM fact_out WHERE namespace = ?", (namespace,))
     else:
@@ -195,3 +215,45 @@ def keep_out(
     )
     db.execute("INSERT OR IGNORE INTO fact_reach VALUES (?, '', 0, 0)", (namespace,))
     db.execute("UPDATE fact_reach SET ledger = ? WHERE namespace = ?", (through, namespace))
+    return True
+
+
+# decisions -------------------------------------------------------------------------------------------------
+
+
+def chunks(db: apsw.Connection, namespace: int) -> Iterator[list[Any]]:
+    """Yield the decisions that are kept, a list each, in order.
+
+    Raises:
+        StoreDamaged: they are not what was written.
+    """
+    if not is_there(db):
+        return
+    sql = "SELECT checksum, body FROM fact_decisions WHERE namespace = ? ORDER BY first"
+    try:
+        found: list[Any] = db.execute(sql, (namespace,)).fetchall()
+    except (apsw.SQLError, apsw.CorruptError, UnicodeDecodeError) as error:
+        raise StoreDamaged(f"the decisions that are kept cannot be read ({error}); {REPAIR}") from error
+    for checksum, body in found:
+        if not isinstance(body, str) or checksum != crc32(body.encode("utf-8", "surrogatepass")):
+            raise StoreDamaged(f"the decisions that are kept are not what was written; {REPAIR}")
+        yield from _loaded(body)
+
+
+def keep_chunk(db: apsw.Connection, namespace: int, positions: list[int], decisions: list[list[Any]]) -> bool:
+    """Keep decisions beside those before them; the caller has a transaction open.
+
+    Args:
+        positions: of their events, in order.
+
+    Returns:
+        False, and nothing is kept, when one of them was erased in the meantime.
+    """
+    db.execute(_SCHEMA)
+    sql = "SELECT count(*) FROM event WHERE position IN (SELECT value FROM json_each(?)) AND salt IS NOT NULL"
+    if db.execute(sql, (str(positions),)).get != len(positions):
+        return False
+    body = json.dumps(decisions)
+    db.execute("INSERT OR REPLACE INTO fact_decisions VALUES (?, ?, ?, ?, ?)",
+               (namespace, positions[0], positions[-1], crc32(body.encode()), body))  # fmt: skip
+    return True

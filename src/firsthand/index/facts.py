@@ -29,7 +29,7 @@ from firsthand.value import value
 NAME = "facts"
 LEDGER_SESSION = "ledger"
 REPAIR = "'firsthand rebuild' drops them, and the next sweep reads them anew"
-_TABLES = ("fact_reach", "fact", "fact_spoken", "fact_out")
+_TABLES = ("fact_reach", "fact", "fact_spoken", "fact_out", "fact_decisions")
 
 
 @value
@@ -75,6 +75,7 @@ class Facts:
                 [(namespace, id_bytes(one.id)) for one in gone],
             )
             db.execute("DELETE FROM fact_spoken WHERE namespace = ?", (namespace,))
+            db.execute("DELETE FROM fact_decisions WHERE namespace = ?", (namespace,))
             db.execute("UPDATE fact_reach SET version = '', ledger = 0 WHERE namespace = ?", (namespace,))
 
     def purge(self, db: apsw.Connection, namespace: int) -> None:
@@ -88,7 +89,7 @@ class Facts:
 
 def is_there(db: apsw.Connection) -> bool:
     """Say whether facts were ever kept in this store."""
-    return bool(db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'fact_out'").get)
+    return bool(db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'fact_decisions'").get)
 
 
 def decided(db: apsw.Connection, namespace: int) -> int:

@@ -11,18 +11,20 @@ stands the ledger's.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from firsthand.consolidate.arranged import Spoken
 from firsthand.consolidate.keys import READING, TELLING, Fact, Reading
-from firsthand.consolidate.ledger import Ledger, ledger_difference
+from firsthand.consolidate.ledger import Decision, Ledger, ledger_difference
 from firsthand.errors import StoreDamaged
-from firsthand.event import Trust
+from firsthand.event import Kind, Trust
 from firsthand.index import fact_rows as kept
 from firsthand.index.fact_rows import Reach, Row
+from firsthand.index.facts import LEDGER_SESSION as SESSION
 from firsthand.index.facts import REPAIR, Out, decided
+from firsthand.moment import Moment
 from firsthand.value import replace
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from firsthand.memory import Memory
 
 VERSION = str(READING)
+DECISIONS_OF_A_CHUNK = 1_000
+ATTEMPTS_MAX = 5
+"""To keep which facts are out, while others decide or erase."""
 EVENTS_OF_A_STEP = 2_000
 """Messages that are read between two writes: others write in between, and a stopped sweep loses no more than these."""
 
@@ -74,11 +79,19 @@ def follow_ledger(memory: Memory, before: Ledger | None, at: Callable[[], Ledger
         before: the ledger that recall tells of already; None keeps all anew.
         at: gives the ledger as it is.
     """
-    reader = memory._log.reader  # noqa: SLF001 - one room
     namespace = memory._log.namespace_key(memory.namespace)  # noqa: SLF001 - one room
+    for _ in range(ATTEMPTS_MAX):  # what others do in the meantime is rare; recall says when it does not know all
+        if _follow(memory, namespace, before, at):
+            return
+        before = None
+
+
+def _follow(memory: Memory, namespace: int, before: Ledger | None, at: Callable[[], Ledger]) -> bool:
+    reader = memory._log.reader  # noqa: SLF001 - one room
+    _read_on(memory, namespace, reader.head()[0])
+    reached = kept.reach(reader.db, namespace)
     through = decided(reader.db, namespace)  # read before the ledger is: that knows at least as much
     after = at()
-    _read_on(memory, namespace, reader.head()[0])
     changed = {one.key for one in ledger_difference(before, after)} if before is not None else set()
     quarantined = any(key.startswith("fh:") for key in changed)  # of any key
     names = None if before is None or quarantined else frozenset(map(_name, changed))
@@ -87,12 +100,14 @@ def follow_ledger(memory: Memory, before: Ledger | None, at: Callable[[], Ledger
     else:
         rows = kept.named(reader.db, namespace, sorted(names))
     out = [*_out(map(_fact, rows), after)]
+    done: list[bool] = []
 
     def keep(db: apsw.Connection) -> None:
         with db:
-            kept.keep_out(db, namespace, through, out, names)
+            done.append(kept.keep_out(db, namespace, reached, through, out, names))
 
     memory._log.exclusively(keep)  # noqa: SLF001 - one room
+    return done[0]
 
 
 def _out(told: Iterable[Fact], ledger: Ledger) -> Iterator[Out]:
@@ -180,6 +195,50 @@ def _spoken(db: Any, namespace: int) -> dict[str, Spoken]:
     return {session: Spoken(*body) for session, body in kept.spoken(db, namespace).items()}
 
 
+# decisions -------------------------------------------------------------------------------------------------
+
+
+def decisions(memory: Memory) -> tuple[Decision, ...]:
+    """Give the decisions that are kept, the oldest ones; what came behind them stands in the log.
+
+    Raises:
+        StoreDamaged: they are not what was written.
+    """
+    reader = memory._log.reader  # noqa: SLF001 - one room
+    return tuple(map(_decision, kept.chunks(reader.db, reader.namespace_key(memory.namespace))))
+
+
+def keep_decisions(memory: Memory, known: Sequence[Decision]) -> None:
+    """Keep what is whole chunks of the ledger, so that a long one is read at once."""
+    reader, namespace = memory._log.reader, memory._log.namespace_key(memory.namespace)  # noqa: SLF001 - one room
+    done = sum(1 for _ in kept.chunks(reader.db, namespace)) if len(known) >= DECISIONS_OF_A_CHUNK else 0
+    for at in range(done, len(known) - DECISIONS_OF_A_CHUNK + 1, DECISIONS_OF_A_CHUNK):
+        part = known[at : at + DECISIONS_OF_A_CHUNK]
+
+        def keep(db: apsw.Connection, part: Sequence[Decision] = part) -> None:
+            with db:
+                kept.keep_chunk(db, namespace, [one.position for one in part], [*map(_plain, part)])
+
+        memory._log.exclusively(keep)  # noqa: SLF001 - one room
+
+
+def _plain(one: Decision) -> list[Any]:
+    time = None if one.time is None else [one.time.microseconds, one.time.offset_minutes]
+    return [one.id, one.action, one.key, one.target, one.by_fact, one.reason, [*one.sources], one.by, one.through,
+            one.undoes, one.position, time]  # fmt: skip
+
+
+def _decision(row: list[Any]) -> Decision:
+    try:
+        identity, action, key, target, by_fact, reason, sources, by, through, undoes, position, time = row
+        when = None if time is None else Moment(*time)
+        return Decision(
+            identity, action, key, target, by_fact, reason, tuple(sources), by, through, undoes, position, when
+        )
+    except (ValueError, TypeError) as error:
+        raise StoreDamaged(f"a decision that is kept is not what was written ({error}); {REPAIR}") from error
+
+
 # proof -----------------------------------------------------------------------------------------------------
 
 
@@ -189,14 +248,23 @@ def check(db: apsw.Connection, namespace: int, events: Iterable[Event] | None = 
     Args:
         events: of the namespace, in order of position, up to what is kept at the least; None looks at checksums alone.
     """
+    from firsthand.lifecycle.ledger_log import from_event  # it stands above this module
+
     try:
         found = kept.reach(db, namespace)
         there = [_fact(row) for row in kept.rows(db, namespace, found.facts)]
+        decided = [_decision(row) for row in kept.chunks(db, namespace)]
     except StoreDamaged as error:
         return [str(error)]
-    if events is None or found.version != VERSION:  # what another version read, or an erasure left, is read anew
+    if events is None:
         return []
-    telling = (one for one in events if one.kind in TELLING and one.position <= found.facts)
-    if [*Reading("").read(telling)] != there:
-        return [f"the facts that are kept are not those of the log; {REPAIR}"]
-    return []
+    faults: list[str] = []
+    every = [one for one in events if one.kind in TELLING or (one.kind is Kind.LEDGER and one.session == SESSION)]
+    made = [*filter(None, (from_event(one) for one in every if one.kind is Kind.LEDGER))]
+    if made[: len(decided)] != decided:
+        faults.append(f"the decisions that are kept are not those of the log; {REPAIR}")
+    telling = (one for one in every if one.kind in TELLING and one.position <= found.facts)
+    # what another version read, or an erasure left, is read anew
+    if found.version == VERSION and [*Reading("").read(telling)] != there:
+        faults.append(f"the facts that are kept are not those of the log; {REPAIR}")
+    return faults

@@ -44,14 +44,16 @@ class LedgerLog:
 
     def decisions(self, as_of: int | None = None) -> tuple[Decision, ...]:
         """Give the decisions up to a position, in order; a handle reads each event once until something is erased."""
-        kept = self.memory.read_once
-        through, known = kept.get((SESSION, ""), (0, ()))
-        if known and any(self.memory.events(kind=Kind.ERASURE, after=through, limit=1)):
+        kept, head = self.memory.read_once, self._head()
+        through, (known, seen) = kept.get((SESSION, ""), (0, ((), 0)))
+        if known and any(self.memory.events(kind=Kind.ERASURE, after=seen, before=head + 1, limit=1)):
             through, known = 0, ()
+        if not known:
+            known = facts_kept.decisions(self.memory)
+            through = known[-1].position if known else 0
         new = [*self.memory.events(SESSION, kind=Kind.LEDGER, after=through)]
-        if new:
-            known = (*known, *filter(None, map(from_event, new)))
-            kept[SESSION, ""] = (new[-1].position, known)
+        known = (*known, *filter(None, map(from_event, new)))
+        kept[SESSION, ""] = (new[-1].position if new else through, (known, head))
         return known if as_of is None else tuple(one for one in known if one.position <= as_of)
 
     def at(self, as_of: int | None = None) -> Ledger:
@@ -76,12 +78,14 @@ class LedgerLog:
         was_followed = facts_kept.is_followed(self.memory)
         appended = self.memory.append([_draft(one) for one in new], session=SESSION)
         facts_kept.follow_ledger(self.memory, before if was_followed else None, self.at)
+        facts_kept.keep_decisions(self.memory, self.decisions())
         return tuple(replace(one, position=at.position) for one, at in zip(new, appended, strict=True))
 
     def followed(self) -> None:
         """Have recall tell of what is in force now, unless it does already; nothing where nothing may be written."""
         if not self.memory.read_only and not facts_kept.is_followed(self.memory):
             facts_kept.follow_ledger(self.memory, None, self.at)
+            facts_kept.keep_decisions(self.memory, self.decisions())
 
     def find(self, identity: str) -> Decision:
         """Give the decision of an id, or of the only id that begins or ends so.
