@@ -81,7 +81,7 @@ def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[St
 
 def _without_scores(one: Statement, names: set[str], source: Source) -> Statement:
     """Leave the values out of a relation of two, when it is asked who: how high somebody won does not matter then."""
-    people = sum(name in one.text for name in names)
+    people = sum(name in one.text for name in names if not subject_of(name) <= source.asked)
     return replace(one, values=()) if source.is_verbal and source.asks_who and people >= PAIR else one
 
 

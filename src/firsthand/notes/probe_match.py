@@ -145,28 +145,42 @@ def _owners(wanted: Sequence[_Wanted], there: Sequence[Amount], said: Sequence[S
     for at, each in enumerate(wanted):
         for word in each.own:
             by_word[each.amount.found.kind, word].add(at)
-    return [_owner(each, by_word, said[each.fact]) for each in there]
+    owners: list[frozenset[int]] = []
+    for at, each in enumerate(there):
+        goes_on = at > 0 and each.fact - there[at - 1].fact in {0, 1} and said[each.fact].form == "clause"
+        goes_on = goes_on and said[each.fact].turn == said[there[at - 1].fact].turn
+        owners.append(_owner(each, by_word, said[each.fact], owners[-1] if goes_on else frozenset()))
+    return owners
 
 
-def _owner(each: Amount, by_word: dict[tuple[str, str], set[int]], one: Statement) -> frozenset[int]:
+def _owner(
+    each: Amount, by_word: dict[tuple[str, str], set[int]], one: Statement, before: frozenset[int]
+) -> frozenset[int]:
     kinds = (each.found.kind,) if each.found.kind not in {"number", "money", "duration", "percent"} else (
         "number", "money", "duration", "percent")  # fmt: skip
     near = [by_word[kind, word] for word in each.words for kind in kinds if (kind, word) in by_word]
+    lead, tail = _beside(each, one)
     if not near:
-        near = [by_word[kind, word] for word in _nearest_first(each, one) for kind in kinds if (kind, word) in by_word][:1]
+        near = [by_word[kind, word] for word in lead for kind in kinds if (kind, word) in by_word][:1]
+    if not near and before:
+        return before
+    if not near:
+        near = [by_word[kind, word] for word in tail for kind in kinds if (kind, word) in by_word][:1]
     if not near:
         near = [by_word[kind, word] for word in each.around for kind in kinds if (kind, word) in by_word]
     return frozenset().union(*near)
 
 
-def _nearest_first(each: Amount, one: Statement) -> Iterator[str]:
-    """Give the words of a statement, those before a value first, from the nearest on; then those behind it."""
+def _beside(each: Amount, one: Statement) -> tuple[list[str], list[str]]:
+    """Give the words of a statement before a value, from the nearest on, and those behind it in its part."""
     at = each.found.start - one.start
-    words = list(_compiled(_WORD).finditer(one.text.lower()[:2_000]))
-    before = [word for word in words if word.end() <= at]
-    behind = [word for word in words if word.start() >= at]
-    for word in (*reversed(before), *behind):
-        yield from subject_of(word.group())
+    text = one.text.lower()[:2_000]
+    end = _compiled(r"[;.](?=\s|\Z)").search(text, at)
+    words = list(_compiled(_WORD).finditer(text))
+    before = (word.group() for word in reversed(words) if word.end() <= at)
+    behind = (word.group() for word in words if at <= word.start() < (end.start() if end is not None else len(text)))
+    lead, tail = ([one for word in some for one in subject_of(word)] for some in (before, behind))
+    return lead, tail
 
 
 def _pairs(wanted: Sequence[_Wanted], there: Sequence[Amount]) -> list[list[int]]:
