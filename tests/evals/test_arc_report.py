@@ -10,7 +10,7 @@ import pytest
 from firsthand.consolidate.gate import GateRates
 from firsthand.errors import InvalidArgument
 from firsthand.evals.stream import arc_checks, arc_pack, arc_report, curves
-from firsthand.evals.stream.arc_arms import BUFFER, GATED, GATED_MERGE, OVER_SCOPED, RULES
+from firsthand.evals.stream.arc_arms import BUFFER, GATED, GATED_MERGE, GATED_PHANTOM, OVER_SCOPED, RULES
 from firsthand.evals.stream.arc_paper import ABOUT, settings
 from firsthand.evals.stream.arc_report import Found, Run
 from firsthand.evals.stream.arc_solvers import FORCED, STRONG, WEAK
@@ -53,6 +53,7 @@ def right(seed: int) -> list[Stream]:
         made(KEEP_ALL, seed, unseen_weak=0.0, characters=400.0),
         made(MERGE_ALL, seed, p0_forced=0.0, seen_weak=0.0),
         made(RULES, seed), made(GATED, seed), made(GATED_MERGE, seed), made(GATED_OVER, seed),
+        made(GATED_PHANTOM, seed),
     ]  # fmt: skip
 
 

@@ -10,7 +10,17 @@ from arc_benches import sandbox, small
 
 from firsthand.errors import InvalidArgument
 from firsthand.evals.stream import arc_arms
-from firsthand.evals.stream.arc_arms import ARMS, GATED, GATED_MERGE, RETRIEVED, RULES, SCHEDULES, chosen, schedule
+from firsthand.evals.stream.arc_arms import (
+    ARMS,
+    GATED,
+    GATED_MERGE,
+    GATED_PHANTOM,
+    RETRIEVED,
+    RULES,
+    SCHEDULES,
+    chosen,
+    schedule,
+)
 from firsthand.evals.stream.arc_run import Bench, stream, streams
 from firsthand.evals.stream.arc_solvers import FORCED, STRONG, WEAK, Desk
 from firsthand.evals.stream.arc_writers import Buffer
@@ -79,6 +89,8 @@ def test_the_gate_takes_rules_and_nothing_over_families():
     assert gated.end("characters") < whole.end("characters")
     assert (gated.rates.good_taken, gated.rates.bad_taken, refused.rates.bad_taken) == (3, 0, 0)
     assert refused.end("entries") == 0
+    phantom = ran()[GATED_PHANTOM]
+    assert (phantom.rates.bad_taken, phantom.end("entries"), phantom.actions["source replay"] > 0) == (0, 0, True)
     assert refused.end("characters") == whole.end("characters")
     assert sum(one.violations for one in ran().values()) == 0
 

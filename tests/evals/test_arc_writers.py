@@ -14,6 +14,7 @@ from firsthand.evals.stream.arc_writers import (
     MergeAll,
     Misgrouped,
     OverScoped,
+    Phantom,
     Rules,
     merged,
     strategy,
@@ -63,6 +64,9 @@ def test_harmful_writers_do_the_harm_they_are_named_for():
     assert texts(over) == [f"{ALL}, {skill}" for skill in ("keep", "border", "recolor", "translate")]
     (one,) = MergeAll(world).write(world.episodes, View()).entries
     assert one.text == f"{COLOR}, {FRAME}, {MARKER}: {Program(ALL, 'keep').text()}"
+    phantom = Phantom(world).write(world.episodes, View()).entries
+    assert [one.text.partition(", ")[0] for one in phantom] == [MARKER, FRAME, COLOR]
+    assert [one.scope for one in phantom] == [COLOR, MARKER, FRAME]
     mixed = Misgrouped(world, 0.5).write(world.episodes, View())
     assert ALL in {one.partition(", ")[0] for one in texts(mixed)}
     assert mixed.demoted == tuple(one.pointer for one in world.episodes)

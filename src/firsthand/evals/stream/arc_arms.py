@@ -21,13 +21,15 @@ from firsthand.consolidate.gate import GateSettings
 from firsthand.errors import InvalidArgument
 from firsthand.evals.stream.arc_tasks import FAMILIES
 from firsthand.evals.stream.arc_world import World
-from firsthand.evals.stream.arc_writers import AppendOnly, Buffer, MergeAll, Misgrouped, OverScoped, Rules
+from firsthand.evals.stream.arc_writers import AppendOnly, Buffer, MergeAll, Misgrouped, OverScoped, Phantom, Rules
 from firsthand.evals.stream.arms import KEEP_ALL, MERGE_ALL, NO_MEMORY, Shows
 from firsthand.value import value
 
 BATCH, PORTION, KEPT = 8, 6, 12
 WRONG = 0.2
 RULES, BUFFER, APPEND, OVER_SCOPED = "rules", "strategy buffer", "append only", "over-scoped rules"
+PHANTOM = "phantom rules"
+GATED_PHANTOM = f"gate + {PHANTOM}"
 GATED, GATED_MERGE, GATED_BUFFER = f"gate + {RULES}", f"gate + {MERGE_ALL}", f"gate + {BUFFER}"
 RETRIEVED, MISGROUPED, DROP_OLDEST = "raw retrieved (as long)", f"misgrouped rules ({WRONG:g})", f"drop oldest ({KEPT})"
 
@@ -64,10 +66,12 @@ ARMS = (
     Arm(RULES, Rules),
     Arm(MISGROUPED, lambda world: Misgrouped(world, WRONG), loses=True),
     Arm(OVER_SCOPED, OverScoped, loses=True),
+    Arm(PHANTOM, Phantom, loses=True),
     Arm(MERGE_ALL, MergeAll, loses=True),
     Arm(GATED, Rules, GateSettings()),
     Arm(f"gate + {MISGROUPED}", lambda world: Misgrouped(world, WRONG), GateSettings()),
     Arm(f"gate + {OVER_SCOPED}", OverScoped, GateSettings()),
+    Arm(GATED_PHANTOM, Phantom, GateSettings()),
     Arm(GATED_MERGE, MergeAll, GateSettings()),
     Arm(GATED_BUFFER, Buffer, GateSettings()),
     Arm(RETRIEVED, _nobody, shows="retrieved"),  # last: it is as long as another one was

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from firsthand.consolidate import gate
 from firsthand.consolidate.consolidators import Consolidator, propose
-from firsthand.consolidate.entries import Episode, Proposal, View, applied, settled
+from firsthand.consolidate.entries import Entry, Episode, Proposal, View, applied, settled
 from firsthand.consolidate.gate import GateReport
 from firsthand.evals.stream.arc_arms import GATED, Arm, Step, schedule
 from firsthand.evals.stream.arc_solvers import FORCED, SOLVERS, STRONG, WEAK, Desk, GridSolver, programs_of
-from firsthand.evals.stream.arc_tasks import ANY, FAMILIES, Program
+from firsthand.evals.stream.arc_tasks import ANY, Program
 from firsthand.evals.stream.arc_world import SOLVED_BY, features
 from firsthand.evals.stream.measure import HALVED, standing
 from firsthand.evals.stream.run import SURVIVAL, Stream, Survival, broken
@@ -37,8 +37,13 @@ class Bench:
         self.solvers = {name: GridSolver(name, desk) for name in SOLVERS}
         self.like = {name: features(one) for name, one in self.world.tasks.items()}
         self.p0 = self.world.p0
-        self.good = frozenset(Program(family, ANY).text() for family in FAMILIES)
+        self.families = {one.pointer: one.scope for one in self.world.episodes}
         self._solved: dict[str, Mapping[str, frozenset[str]]] = {}
+
+    def is_good(self, one: Entry) -> bool:
+        """Say whether an entry is the rule of the one family that its sources are of."""
+        families = {self.families[name] for name in one.sources}
+        return len(families) == 1 and one.text.endswith(Program(families.pop(), ANY).text())
 
     def solved(self, given: str | Given) -> Mapping[str, frozenset[str]]:
         """Name by solver the tasks that it gives exactly."""
@@ -125,7 +130,7 @@ def ended(bench: Bench, arm: Arm, name: str, lengths: Sequence[float] = ()) -> E
         points.append(_measured(bench, given, view if arm.shows == "view" else View(), happened, past, ends_block))
         stood.append(standing("" if arm.shows == "nothing" else view.text, happened))
     first = frozenset(one.pointer for one in steps[0].batch)
-    rates = gate.rates(judged, lambda one: one.text[one.text.find("def ") :] in bench.good)
+    rates = gate.rates(judged, bench.is_good)
     told = len(first & stood[-1]), len(first)
     found = Stream(arm.name, name, bench.world.seed, tuple(points), actions, rates, tuple(_survival(stood)), told,
                    violations)  # fmt: skip

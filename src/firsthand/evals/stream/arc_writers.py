@@ -7,6 +7,7 @@
     merge all         one strategy for everything
     over-scoped       strategies by what is done, without which things it is done with
     misgrouped        a share of the tasks is taken for one of another family
+    phantom           for each family the rule of another one
 
 The losses of the buffer are ours: how often unlike strategies are taken for like, and how
 often one that is written again loses its condition, are numbers below. They show what a
@@ -100,6 +101,19 @@ class Misgrouped(Rules):
         chance = random.Random(f"{self.world.seed} {one.pointer}")  # noqa: S311 - the same task goes wrong each time
         others = [family for family in families if family != one.scope]
         return chance.choice(others) if others and chance.random() < self.share else one.scope
+
+
+class Phantom(Rules):
+    """Writes for each family a rule that is another one's: what is learned from a program that never worked."""
+
+    name = "phantom rules"
+
+    def write(self, episodes: Sequence[Episode], seen: View) -> Writing:
+        """Write the rules under each other's sources."""
+        writing = super().write(episodes, seen)
+        texts = [one.text for one in writing.entries]
+        moved = [replace(one, text=text) for one, text in zip(writing.entries, texts[1:] + texts[:1], strict=True)]
+        return replace(writing, entries=tuple(moved if len(texts) > 1 else ()))
 
 
 class MergeAll(Rules):
