@@ -40,6 +40,15 @@ def test_a_question_asks_for_a_string_by_the_words_beside_it():
     assert set(words) <= {"billing", "service", "listens", "port", "outage", "march", "keep", "since"}
 
 
+def test_no_question_gives_its_answer_away():
+    """Neither the string nor a word that is part of it, or holds it, stands in the question, whatever is drawn."""
+    text = "Restart billing_worker after the billing queue was drained twice by the worker on friday."
+    for number in range(1, 40):
+        (question,) = mine([event(text, number)], 1)
+        assert question.strings == ("billing_worker",)
+        assert not {"billing_worker", "billing", "worker"} & set(question.text.split())
+
+
 @settings(max_examples=60)
 @given(st.lists(st.text(st.sampled_from("abcdeé ßI\u0130.!?\n_/0123456789"), max_size=120), max_size=6))
 def test_the_bytes_of_every_pointer_are_its_string(texts):

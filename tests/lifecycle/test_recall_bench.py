@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 
 import pytest
-from recalls_made import ask, tell
 
 from firsthand import Kind, Trust
 from firsthand.consolidate.trials import Question
 from firsthand.lifecycle.recall_bench import Bench, mined_of
 from firsthand.recall.gate import DEFAULT
 from firsthand.recall.tuning import UNTUNED, Tuned
+from firsthand.value import replace
+from recalls_made import ask, tell
 
 THINGS = ("billing", "search", "mailer", "gateway", "archive", "indexer")
 FORM = "which port did we settle on for the {thing} service?"
@@ -49,13 +50,13 @@ def test_another_event_with_the_same_string_is_right_too(memory, bench):
 def test_a_question_sees_only_what_stood_before_it(memory, bench):
     """What was said after it was asked, and in its own session, is not there."""
     facts = tell(memory, THINGS)
-    ask(memory, facts[:1], FORM, shown=False, outcome="weak")  # in the end the user says the port
     at = memory.event(facts[0].pointer).position
-    alone = Question(FORM.format(thing="billing"), at, "", (at,), (facts[0].string,), unasked=True)
-    (pair,) = bench.pairs([alone], UNTUNED, twins=False)
+    asked = Question(FORM.format(thing="billing"), 0, "host:told-0", (at,), (facts[0].string,), unasked=True)
+    assert bench.pairs([asked], UNTUNED, twins=False)[0].seen.places == ()
+    assert bench.pairs([replace(asked, session="host:other")], UNTUNED, twins=False)[0].seen.places == (1,)
+    ask(memory, facts[:1], FORM, shown=False, outcome="weak")  # in the end the user says the port
+    (pair,) = bench.pairs([replace(asked, session="", before=at)], UNTUNED, twins=False)
     assert (pair.seen.places, pair.without) == ((), None)
-    own = Question(FORM.format(thing="billing"), 0, "host:told-0", (at,), (facts[0].string,), unasked=True)
-    assert bench.pairs([own], UNTUNED, twins=False)[0].seen.places[:1] != (1,)
 
 
 def test_an_untrusted_first_hit_of_a_found_answer_is_told(memory, bench):
