@@ -31,7 +31,8 @@ TALLIED = (
 )
 _WORDS = {word: max(0, number - 2) for number, word in enumerate(_NUMBERS)}
 _NOT = (
-    r"(?:(?<=n)['\u2019]t|\b(?:not|never|no longer|cannot|unable to|hardly|without|neither|nor|failed to|nothing|none|nobody"
+    r"(?:(?<=n)['\u2019]t|\b(?:not|never|no longer|cannot|unable to|hardly|without|neither|nor|failed to|nothing|none"
+    r"|nobody"
     r"|no \w+(?: \w+)?(?: (?:was|were|is|are|has been|have been|could be))?))"
 )
 _KEEP = (
@@ -45,7 +46,8 @@ _KEEP = (
 _KEPT_HERE = (
     r"(?:kept|recorded|stored|saved|retained|preserved|noted|copied|captured|transcribed|logged|archived|memori[sz]ed"
     r"|written down|taken down|put down|set down|spelled out|documented|carried (?:over|along)|brought along|at hand"
-    r"|on file|on record|recoverable|in (?:this|the|my) (?:note|memory|summary|notes)|part of (?:this|the) (?:note|summary)"
+    r"|on file|on record|recoverable|in (?:this|the|my) (?:note|memory|summary|notes)|part of (?:this|the) (?:note"
+    r"|summary)"
     r"|taken over|passed on)"
 )
 _LOSE = (
@@ -57,9 +59,13 @@ _LOSE = (
 )
 _OF_A_NOTE = (
     r"(?:entr(?:y|ies)|items?|lines?|figures?|details?|data|numbers?|sources?|basis|bases|rest|remainder|others?"
-    r"|workings?|evidence|facts?|reason(?:s|ing)?|records?|lists?|notes?|memor(?:y|ies)|copy|copies|parts?|values?|rows?"
-    r"|originals?|results?|quantit(?:y|ies)|amounts?|prices?|sums?|times?|dates?|names?|reading|measurements?|readings|conditions?|dose|here|note|inputs?|derivation|calculation|statements?|clues?|rules?|premises|grounds|messages?|transcript"
-    r"|summary|context|text|what (?:it|this|that|led|was)|why|how|everything|anything|something|some|several|most|all of"
+    r"|workings?|evidence|facts?|reason(?:s|ing)?|records?|lists?|notes?|memor(?:y|ies)|copy|copies|parts?|values?"
+    r"|rows?"
+    r"|originals?|results?|quantit(?:y|ies)|amounts?|prices?|sums?|times?|dates?|names?|reading|measurements?"
+    r"|readings|conditions?|dose|here|note|inputs?|derivation|calculation|statements?|clues?|rules?|premises|grounds"
+    r"|messages?|transcript"
+    r"|summary|context|text|what (?:it|this|that|led|was)|why|how|everything|anything|something|some|several|most|all"
+    r" of"
     r"|one|two|three|four|five|i|we|me|us|space|room|background|information|particulars|specifics|pieces?|bits?)"
 )
 _WEAK = rf"{_NOT}\b[ -]?(?:\w+ ){{0,4}}?{_KEEP}\b"
@@ -67,9 +73,11 @@ _STRONG = rf"{_NOT}\b[ -]?(?:\w+ ){{0,3}}?{_KEPT_HERE}\b"
 _LOSSES = rf"\b{_LOSE}\b"
 _ABOUT = rf"\b{_OF_A_NOTE}\b"
 _NO_HAVING = (
-    r"\b(?:i|we|the (?:note|memory|agent|assistant|writer))(?: do| did|'ve| have)?(?:n't|n\u2019t| not| no longer| don't)"
+    r"\b(?:i|we|the (?:note|memory|agent|assistant|writer))(?: do| did|'ve| have)?(?:n't|n\u2019t| not| no longer|"
+    r" don't)"
     r"(?: any ?more| longer)? (?:have|had|know|knew|hold|got|possess|recall|remember)\b"
-    r"|\b(?:can't|can\u2019t|cannot|can not|could not|couldn't)(?: now| any ?more| longer)? (?:tell|say|recall|remember|reconstruct"
+    r"|\b(?:can't|can\u2019t|cannot|can not|could not|couldn't)(?: now| any ?more| longer)? (?:tell|say|recall"
+    r"|remember|reconstruct"
     r"|retrace|know)\b"
     r"|\bno longer (?:have|has|know|knows|known|hold|there)\b|\b(?:is|are|was|were) (?:not|no longer) known\b"
     r"|\bknow no longer\b|\bhave no (?:record|memory|trace|details|data|note|access)\b"
@@ -77,43 +85,56 @@ _NO_HAVING = (
 )
 _UNFINISHED = (
     r"\betc\b|\band so (?:on|forth)\b|\bamong (?:others|other things)\b|\bnot exhaustive\b|\bto be continued\b"
-    r"|\band (?:some |several |a few |\d+ |many )?(?:more|others)\b(?! than| \w+ than)|\b(?:\d+|a few|some|several) more (?:entries|items|lines"
+    r"|\band (?:some |several |a few |\d+ |many )?(?:more|others)\b(?! than| \w+ than)|\b(?:\d+|a few|some|several)"
+    r" more (?:entries|items|lines"
     r"|rows|facts|of them|are|were|exist|follow|to be|not)\b|\+ ?\d+ more\b|\bmore (?:exist|existed|were|are)\b"
     r"|\b(?:in part|partly) only\b|\bonly (?:in part|partly|a part|part of|some of|the (?:first|last|beginning|end))\b"
     r"|\bonly (?:kept|saved|recorded|stored|noted|preserved|retained)\b"
     r"|(?:only|just) (?:one|two|three|four|five|some|part|a part|an excerpt|\d+)\b[^.\n]{0,24}(?:kept|here|shown|fit"
     r"|fits|survived|left)\b"
     r"|\[(?:cut|truncated|clipped|shortened|snipped?|redacted|fragment|incomplete|partial|abridged)\b"
-    r"|\[ ?(?:\.\.\.|\u2026) ?\]|\u2026|\.\.\.\s*(?:\)|\]|\Z|\n)|\bran (?:too long|out of)\b|\btoo (?:long|big|large) (?:to|for)\b"
+    r"|\[ ?(?:\.\.\.|\u2026) ?\]|\u2026|\.\.\.\s*(?:\)|\]|\Z|\n)|\bran (?:too long|out of)\b|\btoo (?:long|big|large)"
+    r" (?:to|for)\b"
     r"|\b(?:t\.?b\.?d\.?|todo)\b|\bn/a\b"
-    r"|\b(?:not|nicht) (?:alles|vollst\u00e4ndig|gespeichert|notiert|erhalten|aufgeschrieben|\u00fcbernommen|mehr bekannt"
+    r"|\b(?:not|nicht) (?:alles|vollst\u00e4ndig|gespeichert|notiert|erhalten|aufgeschrieben|\u00fcbernommen|mehr"
+    r" bekannt"
     r"|mehr vorhanden)\b|\b(?:fehlen|fehlt|unvollst\u00e4ndig|gek\u00fcrzt|verloren|weggelassen|abgeschnitten)\b"
-    r"|\b(?:pas|plus) (?:\u00e9t\u00e9 )?(?:conserv|gard|enregistr|not|copi|retenu)\w*|\b(?:manque(?:nt)?|perdue?s?|incompl[e\u00e8]te?s?|tronqu\u00e9\w*|omis\w*)\b"
-    r"|\bno (?:se )?(?:guard|conserv|anot|copi|registr)\w*|\b(?:faltan?|perdid[oa]s?|incomplet[oa]s?|truncad[oa]s?|omitid[oa]s?)\b"
+    r"|\b(?:pas|plus) (?:\u00e9t\u00e9 )?(?:conserv|gard|enregistr|not|copi|retenu)\w*|\b(?:manque(?:nt)?|perdue?s?"
+    r"|incompl[e\u00e8]te?s?|tronqu\u00e9\w*|omis\w*)\b"
+    r"|\bno (?:se )?(?:guard|conserv|anot|copi|registr)\w*|\b(?:faltan?|perdid[oa]s?|incomplet[oa]s?|truncad[oa]s?"
+    r"|omitid[oa]s?)\b"
 )
 _AGAIN = (
     r"\b(?:ask|check|look|verify|consult|re-?read|fetch|see|confirm|clarify|request|get)(?:ed)?\b[^.\n]{0,40}\b(?:again"
-    r"|anew|once more|before (?:you |any|re|using|quot|trust|act)\w*|for the (?:rest|others|missing|full|whole|details))\b"
-    r"|\b(?:has|have|needs?|must|should) (?:to )?be (?:looked up|checked|found|asked|re-?read|fetched|verified|recovered"
+    r"|anew|once more|before (?:you |any|re|using|quot|trust|act)\w*|for the (?:rest|others|missing|full|whole"
+    r"|details))\b"
+    r"|\b(?:has|have|needs?|must|should) (?:to )?be (?:looked up|checked|found|asked|re-?read|fetched|verified"
+    r"|recovered"
     r"|reconstructed|re-?established|obtained)\b"
-    r"|\b(?:re-?check|re-?ask|re-?read|re-?fetch)\b|\blook (?:it|them|that|this) up\b|\bcheck with (?:him|her|them|the user)\b"
+    r"|\b(?:re-?check|re-?ask|re-?read|re-?fetch)\b|\blook (?:it|them|that|this) up\b|\bcheck with (?:him|her|them"
+    r"|the user)\b"
 )
-_HERE = r"\b(?:here|(?:in|from|of) (?:this|the|my) (?:note|log|memory|summary|list|record|copy|text|context|transcript))\b"
+_HERE = (
+    r"\b(?:here|(?:in|from|of) (?:this|the|my) (?:note|log|memory|summary|list|record|copy|text|context|transcript))\b"
+)
 _REST = (
     r"\b(?:the )?(?:rest|remainder|remaining|others?|other (?:one|two|three|four|five|six|\d+)"
     r"|missing (?:ones?|lines?|items?|part)|earlier messages|full (?:list|text|note|version|record)|whole (?:list|text)"
-    r"|complete (?:list|text|record)|list in full|more|unabridged|uncut|in full|unshortened|further|leaves? out|left out"
+    r"|complete (?:list|text|record)|list in full|more|unabridged|uncut|in full|unshortened|further|leaves? out|left"
+    r" out"
     r"|omitted|continued|continues|remainder)\b[^.\n]{0,48}?fh:"
 )
 _NO_LOSS = (
-    r"\b(?:nothing|no (?:\w+ ){0,2}?\w+|none(?: of \w+(?: \w+)?)?|not(?: \w+)?|never|without(?: any)?|n't|n\u2019t|zero|0)"
+    r"\b(?:nothing|no (?:\w+ ){0,2}?\w+|none(?: of \w+(?: \w+)?)?|not(?: \w+)?|never|without(?: any)?|n't|n\u2019t"
+    r"|zero|0)"
     r"(?: (?:was|were|is|are|has been|have been|had to be|being|got|else|ever|else was|thing))*(?: \w+)? ?\Z"
 )
 _SENTENCE = r"(?<=[.!?;])\s+|\n+|(?<=\S)\s*(?=[(\[])|(?<=[)\]])\s*"
 _LOST_THING = rf"\b{_OF_A_NOTE} (?:(?:is|are|was|were|be|been|got|went|has|have|had|now|all) ){{1,4}}\Z"
 _LOST_NOUN = (
     r"\b(?:entr(?:y|ies)|basis|sources?|source data|inputs?|details?|workings?|evidence|line items?|derivation|rest"
-    r"|remainder|originals?|figures?|facts?|particulars) (?:(?:is|are|was|were|be|been|got|went|has|have|had|now|all) ){0,4}\Z"
+    r"|remainder|originals?|figures?|facts?|particulars) (?:(?:is|are|was|were|be|been|got|went|has|have|had|now|all)"
+    r" ){0,4}\Z"
 )
 _COMMON_LOSS = frozenset(("partial", "extract", "cut", "gone", "absent", "removed", "deleted", "skipped", "condensed"))
 _WORD = r"[^\W\d_]+"
@@ -151,7 +172,13 @@ def _is_admission(part: str, known: frozenset[str]) -> bool:
         if _compiled(_NO_LOSS).search(part[max(0, match.start() - 48) : match.start()]):
             continue
         alone = part.strip(" ()[].!-\u2013\u2014*\n") == match.group()
-        sure = match.group() not in _COMMON_LOSS or _compiled(_LOST_THING).search(part[: match.start()]) or alone or part[:1] in "([" or _compiled(_HERE).search(part)
+        sure = (
+            match.group() not in _COMMON_LOSS
+            or _compiled(_LOST_THING).search(part[: match.start()])
+            or alone
+            or part[:1] in "(["
+            or _compiled(_HERE).search(part)
+        )
         named = _compiled(_LOST_NOUN).search(part[: match.start()]) is not None
         if named or (
             sure and (of_a_note or alone or part[:1] in "([") and not _is_of_the_session(match.group(), known)

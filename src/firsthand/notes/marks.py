@@ -23,7 +23,8 @@ DENIES = (
     rf"\b(?:{_NOT}|(?:did|was|were|do|does|is|are|has|have)n't|(?:did|was|were|is|are|has|have|had|will) not)"
     rf"(?: been| actually| in the end| be| to be)? {_DID}\b"
     rf"|\bno [\w' -]{{1,30}}? (?:was|were|is|are|got|have been|had been) {_DID}\b"
-    r"|\b(?:considered|contemplated|rejected|declined|discarded|skipped|passed on|put back|sent back|returned (?:it|them|to|for|again)|(?:was|were|got|been) returned|refunded"
+    r"|\b(?:considered|contemplated|rejected|declined|discarded|skipped|passed on|put back|sent back|returned (?:it"
+    r"|them|to|for|again)|(?:was|were|got|been) returned|refunded"
     r"|cancel+ed|struck off|crossed off|left out|decided against|turned down|only looked at|looked at|window[- ]shopped"
     r"|thought about|out of stock|sold out|just browsing|dropped from|removed from|excluded|for comparison"
     r"|alternatives?"
@@ -42,14 +43,16 @@ CHOOSES = (
 _TOTALS = (
     r"\b(?:sub ?-?totals?|totals?|sums?(?: up)?|in all|altogether|all together|comes? (?:out )?to|came to|coming to"
     r"|makes|amounts? to|adds? up to|adding up to|works out (?:at|to)|grand total|together they|balance due|insgesamt"
-    r"|zusammen|gesamt\w*|summe|macht|kostet alles|au total|en tout|en total|suman?|ergibt|(?<!on )(?<!an )average|mean of"
+    r"|zusammen|gesamt\w*|summe|macht|kostet alles|au total|en tout|en total|suman?|ergibt|(?<!on )(?<!an )average"
+    r"|mean of"
     r"|difference|equals|remaining|left over|you paid|paid)\b"
     r"|\u5408\u8ba1|\u5408\u8a08|\u603b\u5171|\u7e3d\u5171|\u603b\u8ba1|\u7e3d\u8a08|\u5171\u8ba1"
     r"|\u5171\u8a08|\u4e00\u5171|\ud569\uacc4|\u0627\u0644\u0645\u062c\u0645\u0648\u0639"
     r"|\u0627\u0644\u0625\u062c\u0645\u0627\u0644\u064a|\u0915\u0941\u0932"
 )
 _CONCLUDES = (
-    r"\b(?:therefore|thus|hence|so (?:the|we|you|it|that|i|he|she)\b|then (?:\w+ must|(?:the|it) (?:total|answer|result|sum|must|comes)|\w+ sits)|conclu\w+"
+    r"\b(?:therefore|thus|hence|so (?:the|we|you|it|that|i|he|she)\b|then (?:\w+ must|(?:the|it) (?:total|answer"
+    r"|result|sum|must|comes)|\w+ sits)|conclu\w+"
     r"|it follows|that means|which means|must be|the (?:right |correct )?(?:answer|result|solution) is|answer\s*:"
     r"|in short|to sum up|as (?:i|we) said|i put (?:it|the|that|down)|deduce\w*)\b|=>|\u21d2|\u56e0\u6b64|\u6240\u4ee5"
 )
@@ -77,7 +80,8 @@ _CORRECTS = (
     r"|this)|changed (?:it |that |the [\w ]{1,24}|my mind )?(?:to|from)?|make (?:it|that)"
     r"|instead|now|no longer|update[ds]?|revised?|turns? out|on second thoughts?|mistake|wrong"
     r"|should (?:have been|be|read)|moved? (?:it |that )?to"
-    r"|switch(?:ed)? to|mov(?:es|ing) (?:\w+ ){0,3}?to|change of plans?|after all|postponed|rescheduled|renamed? (?:it |that )?to|korrektur|doch|stattdessen|en fait|plut\u00f4t|mejor|en realidad)\b|\u66f4\u6b63"
+    r"|switch(?:ed)? to|mov(?:es|ing) (?:\w+ ){0,3}?to|change of plans?|after all|postponed|rescheduled|renamed?"
+    r" (?:it |that )?to|korrektur|doch|stattdessen|en fait|plut\u00f4t|mejor|en realidad)\b|\u66f4\u6b63"
     r"|\u6539\u4e3a|\u6539\u70ba|\u5e94\u4e3a"
 )
 _OF_A_CHANGE = r"\b(?:chang|mov|updat|switch|correct|increas|decreas|went|rais|reduc|lower)\w*[\w ]{0,24}? from \Z"

@@ -22,7 +22,7 @@ from firsthand.notes import lexicon
 from firsthand.notes.clues import Clue, Puzzle, answers, clue_of
 from firsthand.notes.determine import AGENT_ROLES, Claim, Known, claim_of, determine, is_said
 from firsthand.notes.facts import Line
-from firsthand.notes.probe_held import answers_it, bears, concludes, missing, speaks_of_others, says_all, takes_rejected
+from firsthand.notes.probe_held import answers_it, bears, concludes, missing, says_all, speaks_of_others, takes_rejected
 from firsthand.notes.probe_reading import Carried, Session
 from firsthand.notes.probe_source import ASKING, Source, names_in, source_of
 from firsthand.notes.relevance import kin
@@ -142,7 +142,9 @@ class Asked:
 
     def concluded(self, carried: Carried) -> bool:
         """Say whether a note gives a value for what is asked."""
-        looked_up = self.understood and self.answer is not None and self.claim.how in {"assignment", "lookup", "unknown"}
+        looked_up = (
+            self.understood and self.answer is not None and self.claim.how in {"assignment", "lookup", "unknown"}
+        )
         return _concludes(self, carried) or (not looked_up and concludes(self.source, carried.own))
 
 
@@ -272,7 +274,30 @@ def _is_asked_with_more(said: Sequence[Statement], wanted: frozenset[str], place
 
 def _is_covered(said: Sequence[Statement], what: str, places: Sequence[int]) -> bool:
     """Say whether what was found is said with at least half of the claim's words, but for those of its kind of value."""
-    kinds = frozenset(("time", "date", "day", "user", "ask", "asked", "want", "wanted", "need", "talk", "mention", "said", "price", "cost", "number", "amount", "name", "value", "length", "duration"))
+    kinds = frozenset(
+        (
+            "time",
+            "date",
+            "day",
+            "user",
+            "ask",
+            "asked",
+            "want",
+            "wanted",
+            "need",
+            "talk",
+            "mention",
+            "said",
+            "price",
+            "cost",
+            "number",
+            "amount",
+            "name",
+            "value",
+            "length",
+            "duration",
+        )
+    )
     wanted = subject_of(what) - ASKING - kinds
     there = frozenset(word for place in places for word in _words_at(said, place))
     return len([word for word in wanted if any(kin(word, other) for other in there)]) * 2 >= len(wanted)

@@ -24,8 +24,8 @@ from firsthand.notes.determine import AGENT_ROLES
 from firsthand.notes.direction import goes_the_same_way
 from firsthand.notes.probe_amounts import PARTS, amounts_of, equal, named_amounts, with_tokens
 from firsthand.notes.probe_match import unheld
-from firsthand.notes.relevance import CALENDAR, marks_of
 from firsthand.notes.probe_source import ANY_NAME, SAYS_AGAIN, Source, names_in, parts_of
+from firsthand.notes.relevance import CALENDAR, marks_of
 from firsthand.notes.statements import Named, Statement, subject_of
 from firsthand.notes.values import Value, same
 from firsthand.value import replace
@@ -88,7 +88,12 @@ def _without_scores(one: Statement, names: set[str], source: Source) -> Statemen
 def _behind_colon(one: Statement) -> Iterator[Statement]:
     """Give what stands behind the colon of a sentence, and what stands before it, as statements of their own."""
     lead, colon, rest = one.text.partition(": ")
-    if colon and one.form in {"sentence", "clause"} and not one.values and min(len(lead.split()), len(rest.split())) > PAIR:
+    if (
+        colon
+        and one.form in {"sentence", "clause"}
+        and not one.values
+        and min(len(lead.split()), len(rest.split())) > PAIR
+    ):
         yield replace(one, text=lead, end=one.start + len(lead))
         yield replace(one, text=rest, start=one.end - len(rest))
 
@@ -153,7 +158,12 @@ def concludes(source: Source, own: Sequence[Statement]) -> bool:
             return True
         if one.values and any(_is_put_alike(one, each) for each in source.said):
             return True
-        if one.form in {"question", "header"} or not shared or speaks_of_others(one, source) or _compiled(_TOPIC).search(one.text.lower()):
+        if (
+            one.form in {"question", "header"}
+            or not shared
+            or speaks_of_others(one, source)
+            or _compiled(_TOPIC).search(one.text.lower())
+        ):
             continue
         own_words = one.subject - subject_of(" ".join(found.text for found in one.values))
         mostly = len(own_words & asked) * 2 >= len(own_words)
@@ -166,7 +176,13 @@ def concludes(source: Source, own: Sequence[Statement]) -> bool:
         if given and mostly and (len(shared) >= BEARING_WORDS_MIN or len(asked) < LISTED_MIN or shared & source.asked):
             return True
         framed = len(own_words & asked) >= SHARED_MIN * len(source.framing)
-        if source.is_verbal and source.framing and framed and own_words - asked and len(own_words - asked) <= LISTED_MIN:
+        if (
+            source.is_verbal
+            and source.framing
+            and framed
+            and own_words - asked
+            and len(own_words - asked) <= LISTED_MIN
+        ):
             return True
     return False
 
@@ -243,9 +259,7 @@ def _known_names(said: Sequence[Statement], puzzle: Puzzle) -> set[str]:
     return {name for name in found if name.lower() not in small and not _compiled(_NOT).search(name.lower())}
 
 
-def _says(
-    one: Statement, other: Statement, names: set[str], clue: object, puzzle: Puzzle, source: Source
-) -> bool:
+def _says(one: Statement, other: Statement, names: set[str], clue: object, puzzle: Puzzle, source: Source) -> bool:
     """Say whether one statement says what another one does."""
     text = " ".join((*other.path, *(cell.name for cell in other.cells), other.text))
     if any(name not in text for name in names):

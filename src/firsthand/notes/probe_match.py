@@ -142,9 +142,9 @@ def _in_one_fact(amounts: Sequence[Amount], words: Sequence[frozenset[str]]) -> 
 def _owners(wanted: Sequence[_Wanted], there: Sequence[Amount], said: Sequence[Statement]) -> list[frozenset[int]]:
     """Say of each value of a note which needed values it stands for, by the telling words that are nearest to it."""
     by_word: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for at, each in enumerate(wanted):
-        for word in each.own:
-            by_word[each.amount.found.kind, word].add(at)
+    for at, want in enumerate(wanted):
+        for word in want.own:
+            by_word[want.amount.found.kind, word].add(at)
     owners: list[frozenset[int]] = []
     for at, each in enumerate(there):
         goes_on = at > 0 and each.fact - there[at - 1].fact in {0, 1} and said[each.fact].form == "clause"
@@ -291,4 +291,3 @@ def _said_outright(one: Statement) -> Iterator[_Follows]:
             name = lexicon.UNITS.get(per["unit"], "")
             base, factor = lexicon.BASE.get(name, (name or "duration", lexicon.DURATIONS.get(per["unit"], Fraction(1))))
             yield _Follows("rate", amount / factor, (unit, base), (found,))
-

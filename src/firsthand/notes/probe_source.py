@@ -122,13 +122,8 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
     affirmed = [place for place in there if is_said(said[place]) and said[place].asserts != "claim"]
     rejected = tuple(said[place] for place in affirmed if not said[place].polarity and said[place].values)
     known = {place for place in needs if said[place].form not in {"header", "heading"}}
-    asks = {one.turn for one in said if one.form == "question" and role[one.turn] not in {*TOOL_ROLES, *AGENT_ROLES}}
-    asked_at = {turn for turn in asks if any(turn > other and _is_beside(role, turn, other) for other in turns)}
-    answers = [said[place] for turn in _answering(role, turns | asked_at) for place in by_turn[turn]]
-    asking_turns = [turn for turn in turns | asked_at if role[turn] not in TOOL_ROLES]
-    worked_out = any(found.kind not in {"word", "date"} for one in answers for found in one.values)
-    behind = [one for one in answers if one.turn > max(asking_turns, default=-1)]
-    answers = behind or answers
+    everything_answered, answers = _answers(said, by_turn, role, turns)
+    worked_out = any(found.kind not in {"word", "date"} for one in everything_answered for found in one.values)
     asked_in = (said[place] for place in there if said[place].form == "question")
     about = asked.union(*(one.subject for one in (*answers, *asked_in))) - ASKING
     chosen = sorted({*_needed(said, affirmed, role, read(what), only_values=worked_out, about=about), *known})
@@ -166,6 +161,17 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
         tuple(answers),
         is_whole=len(facts) <= FACTS_MAX,
     )
+
+
+def _answers(
+    said: Sequence[Statement], by_turn: dict[int, list[int]], role: dict[int, str], turns: set[int]
+) -> tuple[list[Statement], list[Statement]]:
+    """Give what an agent said behind some turns, and of that what stands behind all of them."""
+    asks = {one.turn for one in said if one.form == "question" and role[one.turn] not in {*TOOL_ROLES, *AGENT_ROLES}}
+    asked_at = {turn for turn in asks if any(turn > other and _is_beside(role, turn, other) for other in turns)}
+    answers = [said[place] for turn in _answering(role, turns | asked_at) for place in by_turn[turn]]
+    last = max((turn for turn in turns | asked_at if role[turn] not in TOOL_ROLES), default=-1)
+    return answers, [one for one in answers if one.turn > last] or answers
 
 
 def _names(said: Sequence[Statement]) -> frozenset[str]:
@@ -207,8 +213,8 @@ def _turns(
     if not any(facts[turn] for turn in chosen):
         chosen |= {turn for turn in mine if facts[turn] and any(_is_beside(role, turn, other) for other in chosen)}
     for turn in sorted(mine):
-        before = max((other for other in mine if other < turn and role[other] not in TOOL_ROLES), default=-1)
-        if before in chosen and any(said[at].corrects and _compiled(_ANAPHORA).search(said[at].text.lower())
+        last = max((other for other in mine if other < turn and role[other] not in TOOL_ROLES), default=-1)
+        if last in chosen and any(said[at].corrects and _compiled(_ANAPHORA).search(said[at].text.lower())
                                     for at in by_turn[turn]):  # fmt: skip
             chosen.add(turn)
     for turn in mine:
@@ -224,8 +230,13 @@ def _turns(
         }
         chosen |= of_kind or (before if answers else set())
     chosen |= {turn for turn in mine if any(one.subject & linked for one in facts[turn])}
-    behind = {turn for turn in mine if any(turn > other and _is_beside(role, turn, other) for other in chosen)}
-    if any(found.kind != "word" for turn in _answering(role, chosen | behind) for at in by_turn[turn] for found in said[at].values):
+    asking = {turn for turn in mine if any(turn > other and _is_beside(role, turn, other) for other in chosen)}
+    if any(
+        found.kind != "word"
+        for turn in _answering(role, chosen | asking)
+        for at in by_turn[turn]
+        for found in said[at].values
+    ):
         chosen |= {turn for turn in mine if facts[turn] and any(_is_beside(role, turn, other) for other in chosen)}
     named = frozenset().union(*(_named(one) for turn in chosen if role[turn] not in TOOL_ROLES for one in facts[turn]))
     chosen |= {
@@ -371,8 +382,10 @@ def _without_corrected(facts: list[Statement]) -> list[Statement]:
                     if len(kept[place].values) == len(one.values):
                         del kept[place]
                     break
-                if {found.kind for found in kept[place].values} == kinds and kept[place].turn < one.turn and (
-                    _compiled(_ANAPHORA).search(one.text.lower())
+                if (
+                    {found.kind for found in kept[place].values} == kinds
+                    and kept[place].turn < one.turn
+                    and (_compiled(_ANAPHORA).search(one.text.lower()))
                 ):
                     del kept[place]
                     break

@@ -178,7 +178,9 @@ def _without_titles(facts: Sequence[Statement], wanted: Wanted) -> list[Statemen
 
 def _is_footer(one: Statement) -> bool:
     """Say whether a line of a tool's result only counts what stands above: (3 rows)."""
-    return one.role in TOOL_ROLES and _compiled(r"\(\d+ [^\W\d_]+\)|total:? \d+").fullmatch(one.text.lower()) is not None
+    return (
+        one.role in TOOL_ROLES and _compiled(r"\(\d+ [^\W\d_]+\)|total:? \d+").fullmatch(one.text.lower()) is not None
+    )
 
 
 def _is_title(some: Sequence[Statement], wanted: Wanted) -> bool:
@@ -215,7 +217,9 @@ def _of_fields(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
     telling = wanted.words - _GENERIC
     fields = [one for one in facts if one.form in {"field", "item"} and one.cells]
     named = [one for one in fields if telling and telling <= _matched(one, wanted)]
-    gone = {id(one) for one in fields if one.turn == named[0].turn and one is not named[0]} if len(named) == 1 else set()
+    gone = (
+        {id(one) for one in fields if one.turn == named[0].turn and one is not named[0]} if len(named) == 1 else set()
+    )
     return [one for one in facts if id(one) not in gone]
 
 
@@ -224,7 +228,11 @@ def _of_lists(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
     gone: set[int] = set()
     for some in _lists(facts):
         matched = {id(one): _matched(one, wanted) for one in some}
-        if _is_chain(some) or _is_listed(some, facts) or (wanted.is_of_all and not _is_looked_up(some, matched, wanted)):
+        if (
+            _is_chain(some)
+            or _is_listed(some, facts)
+            or (wanted.is_of_all and not _is_looked_up(some, matched, wanted))
+        ):
             continue
         left = _best(some, matched)
         if len(left) == 1 and left[0] is some[0] and some[0].form == "clause" and _leads(some[0], matched, wanted):
@@ -380,7 +388,14 @@ def _without_dates(one: Statement, facts: Sequence[Statement], wanted: Wanted) -
     asks = asks or _compiled(_TEMPORAL).search(wanted.what.lower()) is not None
     dated = sum(any(found.kind == "date" for found in each.values) for each in facts)
     elsewhere = any(found.kind != "date" for each in facts for found in each.values if each is not one)
-    if dates and not asks and len(dates) == len(one.values) and elsewhere and wanted.words and not _matched(one, wanted):
+    if (
+        dates
+        and not asks
+        and len(dates) == len(one.values)
+        and elsewhere
+        and wanted.words
+        and not _matched(one, wanted)
+    ):
         return replace(one, values=())
     if dates and others and not asks and dated * 2 < len(facts) + 1 and wanted.kinds:
         gone = dates
@@ -429,5 +444,3 @@ def _linked(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
 
 def _shares(words: Iterable[str], reached: set[str]) -> bool:
     return any(word in reached or any(kin(word, other) for other in reached) for word in words)
-
-

@@ -290,11 +290,18 @@ class _Reader:
     def _below_zero(self, start: int, word: str) -> Value | None:
         """Read a number whose sign is a word: "minus ten"; behind another number it is an operation."""
         at = start + len(word) + 1
-        if self.low[at - 1 : at] != " " or _compiled(r"\d[^\W\d_%]{0,3} \Z").search(self.low[max(0, start - 8) : start]):
+        if self.low[at - 1 : at] != " " or _compiled(r"\d[^\W\d_%]{0,3} \Z").search(
+            self.low[max(0, start - 8) : start]
+        ):
             return None
         following = _compiled(r"\d+|[^\W\d_]+").match(self.low, at)
         found = self._at(at, following.group()) if following is not None else None
         if found is None or found.amount is None or found.kind not in {"number", "money", "percent"}:
+            return None
+        led = _compiled(r"(?:\A|[:(=|]|\b(?:at|is|was|of|to|about|from|and|with|had)) *\Z").search(
+            self.low[:start][-16:]
+        )
+        if not found.unit.startswith("deg") and led is None:
             return None
         return replace(found, amount=-found.amount, start=start, text=self.text[start : found.end])
 
@@ -404,7 +411,9 @@ class _Reader:
         minutes = _compiled(r"\s?(?:min|m|sec|s)").match(self.low, end) if end - start == 2 else None
         if not number.spelled and end - start > 1 and minutes is None and self._is_code(number):
             return Value("word", None, "", self.text[start:end], start, end)
-        sign = _compiled(rf"(%)(?!\d)|\s?([{_SIGNS}\u00a2%])(?![\s]?\d)|\s?([{_SIGNS}])(\d\d)(?!\d)").match(self.low, end)
+        sign = _compiled(rf"(%)(?!\d)|\s?([{_SIGNS}\u00a2%])(?![\s]?\d)|\s?([{_SIGNS}])(\d\d)(?!\d)").match(
+            self.low, end
+        )
         if sign is not None:
             mark = sign[1] or sign[2] or sign[3]
             if mark == "%":
