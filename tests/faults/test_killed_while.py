@@ -32,6 +32,7 @@ POINTS = {
 """By work and how it is ended: at so many calls, spread over all of them."""
 SOAKED = 10
 """Times as many of them where there is time."""
+BOXES = 125
 PROCESS = Path(__file__).with_name("killed_while.py")
 
 
@@ -44,6 +45,8 @@ def store(tmp_path_factory) -> Path:
         for number in range(2):
             agent.enrol(f"s{number}")
             say(memory, f"s{number}", 8000 + number)
+        for number in range(BOXES):  # more than a digest has lines for, so that it links a file
+            memory.session("s0").user(f"The port of box{number} is {number}.")
         sleep(memory, AGENT, now=Moment(NOW.microseconds - 86_400_000_000), quiet_seconds=0, consolidate=True)
         for number in range(1, 4):
             agent.enrol(f"s{number}")
@@ -76,6 +79,7 @@ def state(memory: Memory) -> dict[str, object]:
         },
         "digest": digest_of(agent).text,
         "file": (agent.folder / "digest.md").read_text(),
+        "linked": (agent.folder / "digest" / "facts.md").read_text(),
         "entries": [one.text for one in entries_of(memory, AGENT).standing()],
         "decisions": [one.id for one in ledger_of(memory).decisions() if one.by != "rule:gate"],
         "episodes": [(one.session, one.name, one.stage) for one in sorted(agent.episodes(), key=lambda e: e.session)],
@@ -109,6 +113,7 @@ def test_whatever_ends_it_leaves_the_old_state_or_the_new_one(store, tmp_path, n
         assert memory.verify(heads=[head]).ok
         after, new_page = state(memory), last_page(memory.agent(AGENT))
         assert after["new"] != before["new"]
+        assert (after["linked"] != before["linked"]) == (name == "sleep")
     killed = [one for one in told[1:] if not one["calls"]]
     assert len(killed) >= len(told) * 3 // 4  # a point may lie behind what that run needed, or in its last breath
     for one in killed:
@@ -117,7 +122,7 @@ def test_whatever_ends_it_leaves_the_old_state_or_the_new_one(store, tmp_path, n
             left = state(memory)
             for kind, those in left["new"].items():
                 assert before["new"][kind] <= those <= after["new"][kind], (one, kind)
-            for each in ("decisions", "file"):
+            for each in ("decisions", "file", "linked"):
                 assert left[each] in (before[each], after[each]), (one, each)
             if name == "sleep":
                 found = last_page(memory.agent(AGENT))
