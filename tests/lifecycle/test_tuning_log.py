@@ -102,6 +102,13 @@ def test_undone_is_as_if_it_had_never_been(memory, said):
     assert log.at().changed == {ORDER: 0.9}
 
 
+def test_a_decision_with_a_strange_before_can_be_undone(memory, said):
+    """What a caller names as the value before does not stand in the way of an undoing."""
+    (one,) = tuning_of(memory).keep([TuningDecision(IDS(), ORDER, 99.0, 0.9)])
+    (undoing,) = tuning_of(memory).undo(one.id)
+    assert (undoing.after, tuning_of(memory).at().changed) == (1.0, {})
+
+
 def test_values_as_of_any_position(memory, said):
     """As of a position stands what was decided up to it, whenever it is asked."""
     first = decide(memory, after=0.9)

@@ -16,7 +16,7 @@ from firsthand import moment
 from firsthand.errors import InvalidArgument, Unresolvable
 from firsthand.event import Draft, IdMaker, Kind, Trust, to_bytes
 from firsthand.recall.kept_tuning import MEDIA, SESSION, SOURCES, decisions_of, keep_tuned, to_json, tuned_of
-from firsthand.recall.tuning import Tuned, TuningDecision, fold, stands_in_bounds, undone_by
+from firsthand.recall.tuning import Tuned, TuningDecision, fold, parameter, stands_in_bounds, undone_by
 from firsthand.value import replace
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class TuningLog:
         every = [target, *(one for one in later if not one.undoes and not target.undoes)]
         ids = IdMaker()
         return self.keep([
-            TuningDecision(ids(), one.name, one.after, one.before, reason, by, undoes=one.id, sources=one.sources)
+            TuningDecision(ids(), one.name, one.after, _nearest(one), reason, by, undoes=one.id, sources=one.sources)
             for one in every if one.id not in undone
         ])  # fmt: skip
 
@@ -105,6 +105,13 @@ class TuningLog:
 def tuning_of(memory: Memory) -> TuningLog:
     """Give the decisions on the values of recall in a namespace: which are in force, and why."""
     return TuningLog(memory)
+
+
+def _nearest(one: TuningDecision) -> float:
+    """Give what stood before a decision, brought within the bounds: whoever made it may have named anything."""
+    known = parameter(one.name)
+    assert known is not None, "a decision that is read names a parameter"
+    return min(known.high, max(known.low, one.before))
 
 
 def _draft(one: TuningDecision) -> Draft:
