@@ -157,17 +157,20 @@ def test_without_time_nothing_is_begun_and_nothing_lost(working):
     assert len(again.closed) == len(again.swept.decided) == 1
 
 
-def test_the_limit_cuts_between_two_summaries(agent):
+def test_the_limit_cuts_between_two_summaries(agent, monkeypatch):
     """What was written stays, how many are left is said, and the next sleep writes them."""
     for number in range(3):
         agent.enrol(f"s{number}")
         plain(agent.memory, f"s{number}", f"the retry queue number {number}")
 
+    real, passed = time.monotonic, [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: real() + passed[0])
+
     def slow(_markdown, _events):
-        time.sleep(1.0)
+        passed[0] += 1_000.0  # as long as that, for whoever looks at the clock
         return Refinement()
 
-    slept = sleeping(agent, seconds_max=0.9, refine=slow)
+    slept = sleeping(agent, refine=slow)
     (step,) = [one for one in slept.steps if one.name == "summaries"]
     assert (step.state, step.why) == ("cut", "the time was up; 2 of 3 sessions are left for the next sleep")
     assert step.why in slept.page
