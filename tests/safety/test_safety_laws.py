@@ -9,7 +9,17 @@ from believing import believed, night, opened
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firsthand import Kind, Trust, consolidate_in, consolidated_view, digest_of, entries_of, ledger_of, lineage_of
+from firsthand import (
+    ByModel,
+    Kind,
+    Trust,
+    consolidate_in,
+    consolidated_view,
+    digest_of,
+    entries_of,
+    ledger_of,
+    lineage_of,
+)
 from firsthand.lifecycle.agent_tools import AgentTools
 from firsthand.lifecycle.authors import USER, Author, author_of
 from firsthand.lifecycle.consolidating import episodes_of
@@ -108,7 +118,12 @@ def say(memory, levels=LEVELS, answer=lambda level: 3 * level + 2, **fields) -> 
 
 
 STRANGERS = st.lists(
-    st.tuples(st.sampled_from(LEVELS), st.integers(0, 99), st.sampled_from(["web", "mail", "tool:fetch"])), max_size=30
+    st.tuples(
+        st.sampled_from((*LEVELS, 20, 21, 30, 40, 50, 60)),
+        st.integers(0, 99),
+        st.sampled_from(["web", "mail", "tool:fetch"]),
+    ),
+    max_size=30,
 )
 
 
@@ -135,6 +150,15 @@ def test_no_number_of_untrusted_statements_moves_what_users_said(told, first):
                 ]
             assert consolidated_view(memory).text == consolidated_view(alone).text
             assert entries_of(memory).standing()[0].trust is Trust.TRUSTED
+
+
+def test_one_untrusted_case_taints_no_rule(memory):
+    """Where a writer names a stranger's case beside users' own, the rule stands on the users' alone, and is kept."""
+    say(memory)
+    say(memory, (20,), trust=Trust.UNTRUSTED, origin="web")
+    reply = json.dumps([{"text": "N birch level value => 3 * N + 2", "sources": [1, 2, 3, 4, 5, 6], "scope": "s"}])
+    (kept,) = consolidate_in(memory, consolidator=ByModel(lambda _: reply, "tiny"), keep=True).kept
+    assert (kept.trust, len(kept.sources)) == (Trust.TRUSTED, len(LEVELS))
 
 
 def test_an_agents_note_takes_the_place_of_no_statement(memory):
