@@ -23,38 +23,58 @@ _OWNED = r"['\u2019]s?\s(?:(?!is\b|was\b)[a-z]+\s)??"
 _RELATIONS: tuple[tuple[str, str, str], ...] = (
     (
         "win",
-        r"beat|beats|defeat(?:s|ed)?|d\.|def\.|won (?:against|over)|overcame|outplayed|knocked out|eliminated|outscored"
-        r"|prevailed over|got the better of|better than|schlug|besiegte",
-        r"lost (?:to|against)|loses to|went out (?:to|against)|goes out (?:to|against)|fell to|fell against"
-        r"|(?:was |were |been |got )?(?:beaten|defeated|eliminated|knocked out|outscored) by|went down to|unterlag",
+        (
+            r"beat|beats|defeat(?:s|ed)?|d\.|def\.|won (?:against|over)|overcame|outplayed|knocked out|eliminated"
+            r"|outscored"
+            r"|prevailed over|got the better of|better than|schlug|besiegte"
+        ),
+        (
+            r"lost (?:to|against)|loses to|went out (?:to|against)|goes out (?:to|against)|fell to|fell against"
+            r"|(?:was |were |been |got )?(?:beaten|defeated|eliminated|knocked out|outscored) by|went down to|unterlag"
+        ),
     ),
     (
         "order",
-        r"before|earlier|ahead of|precedes?|preceded|prior to|in front of|faster|quicker|sooner|leads|above|on top of"
-        r"|over"
-        r"|upstream of|vor|avant|antes",
-        r"after|later|behind|follows?|followed|following|slower|below|under(?:neath)?|beneath|downstream of"
-        r"|(?:was |is )?preceded by|nach|hinter|apr\u00e8s|despu\u00e9s",
+        (
+            r"before|earlier|ahead of|precedes?|preceded|prior to|in front of|faster|quicker|sooner|leads|above|on"
+            r" top of"
+            r"|over"
+            r"|upstream of|vor|avant|antes"
+        ),
+        (
+            r"after|later|behind|follows?|followed|following|slower|below|under(?:neath)?|beneath|downstream of"
+            r"|(?:was |is )?preceded by|nach|hinter|apr\u00e8s|despu\u00e9s"
+        ),
     ),
     (
         "size",
-        r">|taller|higher|bigger|larger|longer|more|greater|older|heavier|richer|dearer|stronger|warmer|louder|wider"
-        r"|deeper"
-        r"|senior to|outranks|exceeds",
-        r"<|shorter|lower|smaller|fewer|less|younger|lighter|poorer|cheaper|weaker|colder|quieter|narrower|shallower"
-        r"|junior to",
+        (
+            r">|taller|higher|bigger|larger|longer|more|greater|older|heavier|richer|dearer|stronger|warmer|louder"
+            r"|wider"
+            r"|deeper"
+            r"|senior to|outranks|exceeds"
+        ),
+        (
+            r"<|shorter|lower|smaller|fewer|less|younger|lighter|poorer|cheaper|weaker|colder|quieter|narrower"
+            r"|shallower"
+            r"|junior to"
+        ),
     ),
     ("side", r"left of|to the left|west of|north of|links von", r"right of|to the right|east of|south of|rechts von"),
     (
         "kin",
-        r"parents?|mother|father|raised|brought up|grand(?:mother|father|parent)|boss|managers?|manages|supervis\w+"
-        r"|leads"
-        r"|owns|owner of|employs|teaches|teacher of|contains|depends on|requires|imports|calls|trains|mentors?",
-        r"child(?:ren)?|sons?|daughters?|raised by|brought up by|grand(?:child|son|daughter)|reports to|works for"
-        r"|employee of"
-        r"|managed by|led by|supervised by|owned by|belongs to|employed by|pupil of|student of|part of|required by"
-        r"|used by"
-        r"|needed by|imported by|called by|trained by|mentored by",
+        (
+            r"parents?|mother|father|raised|brought up|grand(?:mother|father|parent)|boss|managers?|manages|supervis\w+"
+            r"|leads"
+            r"|owns|owner of|employs|teaches|teacher of|contains|depends on|requires|imports|calls|trains|mentors?"
+        ),
+        (
+            r"child(?:ren)?|sons?|daughters?|raised by|brought up by|grand(?:child|son|daughter)|reports to|works for"
+            r"|employee of"
+            r"|managed by|led by|supervised by|owned by|belongs to|employed by|pupil of|student of|part of|required by"
+            r"|used by"
+            r"|needed by|imported by|called by|trained by|mentored by"
+        ),
     ),
     (
         "give",

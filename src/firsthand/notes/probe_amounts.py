@@ -39,7 +39,10 @@ _NAMED = r"(?<![\w./-])[^\W\d_]+(?:_[^\W_]+)+(?![\w-]|[\"'`]?\s?[:=])|(?<=`)[^`\
 _MARKED = r"(?<!\w)[^\W\d_]*\d+[^\W\d_]\w*|(?<!\w)[^\W\d_]+\d\w*"
 _RATE = r"an? [^\W\d_]+"
 _DURATION_UNITS = (Fraction(1), Fraction(60), Fraction(3600), Fraction(86400), Fraction(1, 1000))
-_TAKES = r"(?:\A\W*|\b(?:in|for|within|takes?|took|of|lasts?|lasted|about|only|just|is|was|were|another|after|before|by|than|needs?|every|half)\s+)\Z"
+_TAKES = (
+    r"(?:\A\W*|\b(?:in|for|within|takes?|took|of|lasts?|lasted|about|only|just|is|was|were|another|after|before|by|than"
+    r"|needs?|every|half)\s+)\Z"
+)
 _MINOR = r"(?:\b|\d)(?:cents?|ct|c|centimes?|c\u00e9ntimos?)\Z"
 _SIGNS = frozenset("-\u2212\u2013+")
 _LISTED_BEHIND = r"\s+(?:[^\W\d_]+\s+){0,3}[^\W\d_]+\s*[(:]\s*([^()\n.:;]{3,200})"
@@ -95,7 +98,7 @@ def amounts_of(one: Statement, place: int) -> list[Amount]:
 
 
 def named_amounts(one: Statement, place: int) -> list[Amount]:
-    """Give the values that stand in the names above a statement or of its cells: {"run 4": 37.9}, {"Tue 3": "music"}."""
+    """Give the values that stand in the names above a statement or of its cells: {"run 4": 37.9}."""
     names = " ".join(dict.fromkeys((*one.path, *(cell.name for cell in one.cells)))).replace("_", " ")
     if not any(sign.isdigit() for sign in names) and not any(found.kind == "date" for found in read(names)):
         return []
@@ -217,7 +220,7 @@ def _is_on_the_hour(time: Value, number: Value) -> bool:
 
 
 def _in_some_unit(plain: Value, other: Value) -> bool:
-    """Say whether a number without a unit may be another value's in a unit of its family: 62.4 for 1:02.4, .65 for 65 %."""
+    """Say whether a number without a unit may be another value in some unit: 62.4 for 1:02.4, .65 for 65 %."""
     if plain.kind != "number" or plain.unit or plain.amount is None or other.amount is None:
         return False
     if other.kind == "duration":

@@ -273,7 +273,7 @@ def _is_asked_with_more(said: Sequence[Statement], wanted: frozenset[str], place
 
 
 def _is_covered(said: Sequence[Statement], what: str, places: Sequence[int]) -> bool:
-    """Say whether what was found is said with at least half of the claim's words, but for those of its kind of value."""
+    """Say whether what was found is said with at least half of the claim's words, without those of its kind."""
     kinds = frozenset(
         (
             "time",
@@ -323,8 +323,8 @@ def _measures_alike(one: Value, other: Value) -> bool:
     """Say whether two values are not of two currencies, nor one money and the other a length or a weight."""
     if one.kind == other.kind == "money" and one.unit and other.unit and one.unit != other.unit:
         return False
-    return not ({one.kind, other.kind} == {"money", "number"} and any(
-        each.kind == "number" and each.unit in {*lexicon.BASE, "m", "g", "l", "m2"} for each in (one, other)))  # fmt: skip
+    measured = any(each.kind == "number" and each.unit in {*lexicon.BASE, "m", "g", "l", "m2"} for each in (one, other))
+    return not ({one.kind, other.kind} == {"money", "number"} and measured)
 
 
 def _alike(one: Value, other: Value) -> bool:

@@ -50,8 +50,14 @@ COMMON_MAX = 12
 """Up to here a number stands in any text."""
 _compiled = cache(re.compile)
 _WORD = r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*"
-_NOT = r"\b(?:not|(?<!said )(?<!voted )(?<!answered )no(?= [^\W\d_])|never|neither|nor|cannot|without|except|\w+n['\u2019]t)\b"
-_TOPIC = r"\b(?:asked|asks|question|wanted to know|wondered|talked about|discussed|topic|look at|see|figures in|details in)\b"
+_NOT = (
+    r"\b(?:not|(?<!said )(?<!voted )(?<!answered )no(?= [^\W\d_])|never|neither|nor|cannot|without|except"
+    r"|\w+n['\u2019]t)\b"
+)
+_TOPIC = (
+    r"\b(?:asked|asks|question|wanted to know|wondered|talked about|discussed|topic|look at|see|figures in"
+    r"|details in)\b"
+)
 _LISTED = r"[,;:]|\s(?:and|or|nor|then|und|oder|et|ou|y|o)\s"
 
 
@@ -146,7 +152,7 @@ def _has_the_key(one: Statement, source: Source) -> bool:
 
 
 def concludes(source: Source, own: Sequence[Statement]) -> bool:
-    """Say whether statements give something for what is asked: its words with a value, or with a name or a word more."""
+    """Say whether statements give something for what is asked: its words with a value, a name or a word more."""
     asked = source.asked | source.framing
     short = [one for one in source.said if 0 < len(one.text.split()) <= SHORT_WORDS_MAX and not one.values]
     for one in own:

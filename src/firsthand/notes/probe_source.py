@@ -306,13 +306,7 @@ def _needed(
         and (said[at].form != "question" or not said[at].values or amounts_of(said[at], 0))
         and (said[at].values or not _compiled(_REQUEST).match(said[at].text.lower()))
     ]  # fmt: skip
-    stated = [
-        at for at in plain
-        if (said[at].polarity or _compiled(_TAKEN_OFF).search(said[at].text.lower())) and (said[at].form != "question" or amounts_of(said[at], 0)) and any(
-            said[at].form != "question" or not any(same(found, each) for each in asked)
-            for found in said[at].values
-        )
-    ]  # fmt: skip
+    stated = [at for at in plain if _states(said[at], asked)]
     quantities = [
         at for at in plain
         if said[at].polarity and said[at].form != "question" and _compiled(QUANTITY).search(said[at].text.lower())
@@ -331,6 +325,15 @@ def _needed(
     if stated:
         return sorted({*stated, *quantities, *named})
     return sorted(set(named)) or [at for at in verbal if len(said[at].subject) > 1]
+
+
+def _states(one: Statement, asked: Sequence[Value]) -> bool:
+    """Say whether a statement holds a value; a question one that it does not ask with."""
+    if not (one.polarity or _compiled(_TAKEN_OFF).search(one.text.lower())):
+        return False
+    if one.form != "question":
+        return bool(one.values)
+    return bool(amounts_of(one, 0)) and any(not any(same(found, each) for each in asked) for found in one.values)
 
 
 def parts_of(one: Statement) -> list[Statement]:

@@ -28,7 +28,7 @@ from firsthand.notes.values import Value, read
 from firsthand.value import replace, value
 
 PREFIX_MIN, SHORT_MIN = 5, 3
-"""Letters at their beginning by which two words are of one family; letters from which on one may be short for the other."""
+"""Letters at their beginning by which two words are of one family; letters from which on one may stand for another."""
 LISTED_MIN = 2
 """Things from which on they are a list."""
 ALIKE_MIN = 0.5
@@ -39,7 +39,8 @@ OTHERS_MAX = 500
 CALENDAR = lexicon.WEEKDAYS.keys() | lexicon.WEEKDAYS_SHORT.keys()
 _compiled = cache(re.compile)
 _OF_ALL = (
-    r"\b(?:shares?|parts?|portions?|percent\w*|per cent|proportions?|fractions?|ratios?|compar\w+|than|relative|rank\w*|place"
+    r"\b(?:shares?|parts?|portions?|percent\w*|per cent|proportions?|fractions?|ratios?|compar\w+|than|relative"
+    r"|rank\w*|place"
     r"|between|differences?|differ|more|fewer|less|each|everyone|everybody|all|both|most|least|best|worst|first|last|next"
     r"|average|mean|median|order|split|divided?|left|remaining|whole|total|versus|vs|longest|other|others|together"
     r"|[a-z]{2,}(?<!inter)(?<!for)est)\b"
@@ -100,7 +101,7 @@ def relevant(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
 def others_of(
     facts: Sequence[Statement], kept: Sequence[Statement], wanted: Wanted
 ) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    """Give what was said of other things of the claim's lists: its words and values, and the claim's that tell it apart."""
+    """Give what was said of other things of the claim's lists, with the words of the claim that they have not."""
     chosen = {(one.turn, one.start) for one in kept}
     telling = marks_of(wanted.what) - _GENERIC
     gone = [one for one in facts if (one.turn, one.start) not in chosen and one.form not in {"header", "heading"}]
@@ -245,7 +246,7 @@ def _of_lists(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
 
 
 def _is_chain(some: Sequence[Statement]) -> bool:
-    """Say whether sentences hang together by names, so that one leads to another: "Ann reports to Bo. Bo reports to Cy"."""
+    """Say whether sentences hang together by names, so that one leads to another: "Ann asks Bo. Bo asks Cy"."""
     names = [proper_names(one.text) for one in some if not one.values]
     there = Counter(name for each in names for name in each)
     return len(names) == len(some) and all(len(each) > 1 for each in names) and any(
@@ -262,8 +263,10 @@ def _leads(one: Statement, matched: dict[int, frozenset[str]], wanted: Wanted) -
 def _leads_on(one: Statement, some: Sequence[Statement]) -> bool:
     """Say whether a thing names another one that is a thing of the list itself: "Uma is 6 years older than Tom"."""
     names = proper_names(one.text)
-    return one.form in {"sentence", "clause"} and len(names) > 1 and all(len(proper_names(each.text)) for each in some) and any(
-        names & proper_names(each.text) for each in some if each is not one)  # fmt: skip
+    if one.form not in {"sentence", "clause"} or len(names) < LISTED_MIN:
+        return False
+    others = [proper_names(each.text) for each in some if each is not one]
+    return all(others) and any(names & each for each in others)
 
 
 def _is_listed(some: Sequence[Statement], facts: Sequence[Statement]) -> bool:

@@ -133,6 +133,7 @@ _SQUARED = (
     r"|f(?:ee|oo)?t|miles?|inch(?:es)?)\b)"
 )
 _SIDES = r"\s?(?:x|\u00d7|by)\s?\d+(?:[.,]\d+)?(?:\s?(?:x|\u00d7|by)\s?\d+(?:[.,]\d+)?)?\s?(?P<unit>[a-z]+)\b"
+_NEGATIVE = frozenset({"minus", "negative"})
 _LARGE = {"M": 10**6, "G": 10**9, "T": 10**12}
 """Scales that are written large and attached: 1.2G."""
 _LENGTHS = frozenset({"m", "cm", "mm", "km", "in", "ft", "px"})
@@ -255,7 +256,7 @@ class _Reader:
             return self._made("date", lexicon.DAYS_FROM_NOW[token], "relative", start, end)
         if token in lexicon.TIMES_NAMED:
             return self._made("time", lexicon.TIMES_NAMED[token], "", start, end)
-        if token == "minus":
+        if token in _NEGATIVE:
             return self._below_zero(start, token)
         if token in {"half", "quarter", "an", "a", "halb", "viertel", "kurz"} or is_number_word(token):
             past = times.past_at(self.low, start)
