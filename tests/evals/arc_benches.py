@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from functools import cache
 
 from firsthand.evals.stream.arc_grids import SKILLS
@@ -28,4 +29,6 @@ def small() -> World:
 @cache
 def sandbox() -> Sandbox:
     """Give a sandbox; it ends with the tests."""
-    return Sandbox()
+    one = Sandbox()
+    atexit.register(one.close)
+    return one

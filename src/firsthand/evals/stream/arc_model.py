@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from html import escape
 
 from firsthand.errors import InvalidArgument
@@ -107,7 +108,7 @@ def run(options: Options) -> Report:
     arms = chosen([*options.arm] or ASKED)
     first = options.seed or 0
     seeds = range(first, first + (STREAMS if options.streams is None else options.streams))
-    with Sandbox() as sandbox:
+    with closing(asked), Sandbox() as sandbox:
         answers: list[Answered] = []
         told = options.progress(f"{asked.name} asked", "problems")
         for number, seed in enumerate(seeds, 1):
