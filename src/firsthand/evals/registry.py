@@ -79,6 +79,7 @@ EXPERIMENTS = (
         ("review", _TOTAL, "2.4, 8.3, 11", "what a review of recalls changes, and what that brings on unseen questions",
          DATA, "review_bench"),
         ("sleep", _TOTAL, "3.2, 9.1, A.3", "what a night costs, by the day and by the store", NOTHING, "sleep_bench"),
+        ("month", _TOTAL, "8.5, A.3", "a month of real sessions, asleep every night", DATA, "month_bench"),
         ("tool-calls", _TOTAL, "7", "whether a small model calls recall at all", MODEL, "tool_calls"),
         ("topic-changes", _TOTAL, "9", "whether a change of topic is seen", DATA, "topic_changes"),
         ("health", _PROBLEM, "8.1 to 8.5", "PC, SRR, ATR of twelve agents beside the paper's tables",
