@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from recalls_made import ask, at, injection, tell
+import json
 
-from firsthand import Memory, Trust
+from firsthand import Memory, Trust, answer_hook
 from firsthand.consolidate.recalls import Verdict
 from firsthand.lifecycle.recalls_log import Followed, recalls_of
+from recalls_made import ask, at, injection, tell
 
 FORM = "which port does {thing} have?"
 
@@ -132,3 +133,22 @@ def test_a_session_without_recall_has_none(memory):
     tell(memory, ["billing"])
     assert recalls_of(memory, "host:told-0") == []
     assert recalls_of(memory, "host:none") == []
+
+
+def test_what_hooks_really_keep_is_read(memory, tmp_path):
+    """A session that went through the hooks of a host is judged by what they kept: shown at the message, then used."""
+    (memory.path / "settings.json").write_text('{"agent": "shop", "cost": 0.2}')
+    facts = tell(memory, ["billing", "search", "mailer"])
+    memory.agent("shop").enrol("host:told-0")
+
+    def hook(event: str, **fields) -> None:
+        payload = {"session_id": "abc", "hook_event_name": event, "cwd": str(tmp_path), **fields}
+        assert answer_hook("claude-code", json.dumps(payload).encode(), memory, deadline_ms=20_000).fault == ""
+
+    hook("SessionStart", source="startup")
+    hook("UserPromptSubmit", prompt="which port does the billing service have after the outage?")
+    hook("PostToolUse", tool_name="Bash", tool_input={"command": f"curl localhost:{facts[0].string}"}, tool_response="")
+    (found,) = recalls_of(memory, "claude-code:abc")
+    assert found.judged.recalled.outcome == "found"
+    assert facts[0].pointer in found.judged.recalled.shown
+    assert (found.judged.verdict, found.judged.right) == (Verdict.FOUND, (facts[0].pointer,))
