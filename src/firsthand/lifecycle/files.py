@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -367,8 +367,9 @@ def write_ours(agent: Agent, file: str, text: str) -> Written:
 
 def _write_ours(agent: Agent, file: str, content: bytes) -> Written:
     path = agent.folder / file
-    if os.path.lexists(path):
-        theirs = _standing(path)
+    stands = os.path.lexists(path)
+    theirs = _standing(path) if stands else None
+    if stands:
         if theirs == content:
             return Written(file, written=True)
         if theirs is None or not _is_ours(agent, file, theirs):
@@ -381,8 +382,9 @@ def _write_ours(agent: Agent, file: str, content: bytes) -> Written:
     ours = _read_state(agent.folder / WRITTEN_FILE)
     ours[file] = [*ours.get(file, [])[-1:], sha256(content).hex()]
     _write_state(agent.folder / WRITTEN_FILE, ours)
-    _write(agent.folder, path, content)
-    return Written(file, written=True)
+    if _write(agent.folder, path, content, lambda: (_standing(path) if os.path.lexists(path) else None) == theirs):
+        return Written(file, written=True)
+    return _write_ours(agent, file, content)  # a person saved theirs in this very moment
 
 
 def remove_written(agent: Agent, file: str) -> None:
@@ -561,14 +563,14 @@ def _changed_at(one: _Found) -> Moment | None:
     return moment.parse(one.signs[1] / 1e9)
 
 
-def _write(folder: Path, path: Path, content: bytes) -> None:
+def _write(folder: Path, path: Path, content: bytes, still: Callable[[], bool] = lambda: True) -> bool:
     """Write a file whole or not at all, and nowhere but in the folder."""
     with small_files.ours(f"write {path}"):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         inside = path.parent.resolve().is_relative_to(folder.resolve())
     if not inside:
         raise InvalidArgument(f"{path} leads out of the agent's folder by a link; put a plain folder in its place")
-    small_files.write(path, content)
+    return small_files.write(path, content, still=still)
 
 
 def _read_state(path: Path) -> dict[str, list[Any]]:

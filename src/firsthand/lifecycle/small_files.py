@@ -26,8 +26,11 @@ LOOK_S = 0.005
 """Between two looks whether a lock is free."""
 
 
-def write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes, *, still: Callable[[], bool] = lambda: True) -> bool:
     """Put a file in its place, with the folders above it; for the owner only.
+
+    Args:
+        still: asked at the last moment, when all that is left is a renaming; False leaves what stands there.
 
     Raises:
         StoreFull, StoreReadOnly, StoreFailed: the operating system refuses.
@@ -39,9 +42,12 @@ def write(path: Path, data: bytes) -> None:
             descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
+            if not still():
+                return False
             beside.replace(path)
         finally:
             beside.unlink(missing_ok=True)
+    return True
 
 
 def read(path: Path) -> bytes | None:
