@@ -61,7 +61,7 @@ _OF_A_NOTE = (
     r"(?:entr(?:y|ies)|items?|lines?|figures?|details?|data|numbers?|sources?|basis|bases|rest|remainder|others?"
     r"|workings?|evidence|facts?|reason(?:s|ing)?|records?|lists?|notes?|memor(?:y|ies)|copy|copies|parts?|values?"
     r"|rows?"
-    r"|originals?|results?|quantit(?:y|ies)|amounts?|prices?|sums?|times?|dates?|names?|reading|measurements?"
+    r"|terms|originals?|results?|quantit(?:y|ies)|amounts?|prices?|sums?|times?|dates?|names?|reading|measurements?"
     r"|readings|conditions?|dose|here|note|inputs?|derivation|calculation|statements?|clues?|rules?|premises|grounds"
     r"|messages?|transcript"
     r"|summary|context|text|what (?:it|this|that|led|was)|why|how|everything|anything|something|some|several|most|all"
@@ -132,7 +132,8 @@ _NO_LOSS = (
 _SENTENCE = r"(?<=[.!?;])\s+|\n+|(?<=\S)\s*(?=[(\[])|(?<=[)\]])\s*"
 _LOST_THING = rf"\b{_OF_A_NOTE} (?:(?:is|are|was|were|be|been|got|went|has|have|had|now|all) ){{1,4}}\Z"
 _LOST_NOUN = (
-    r"\b(?:entr(?:y|ies)|basis|sources?|source data|inputs?|details?|workings?|evidence|line items?|derivation|rest"
+    r"\b(?:entr(?:y|ies)|terms|basis|sources?|source data|inputs?|details?|workings?|evidence|line items?|derivation"
+    r"|rest"
     r"|remainder|originals?|figures?|facts?|particulars) (?:(?:is|are|was|were|be|been|got|went|has|have|had|now|all)"
     r" ){0,4}\Z"
 )

@@ -38,6 +38,10 @@ OTHERS_MAX = 500
 """Words from which on a line is no title; things that were left out and are looked for in a note."""
 CALENDAR = lexicon.WEEKDAYS.keys() | lexicon.WEEKDAYS_SHORT.keys()
 _compiled = cache(re.compile)
+_SHARED_OUT = (
+    r"\b(?:shares?|parts?|portions?|percent\w*|per cent|proportions?|fractions?|ratios?|compar\w+|than|relative|rank\w*"
+    r"|place|between|differences?|differ|split|divided?|left|remaining|versus|vs|other|others|more|fewer|less|which)\b"
+)
 _OF_ALL = (
     r"\b(?:shares?|parts?|portions?|percent\w*|per cent|proportions?|fractions?|ratios?|compar\w+|than|relative"
     r"|rank\w*|place"
@@ -69,6 +73,11 @@ class Wanted:
     def is_of_all(self) -> bool:
         """Whether all things of a list matter: it compares, shares out, or takes them together."""
         return _compiled(_OF_ALL).search(self.what.lower()) is not None
+
+    @property
+    def is_shared_out(self) -> bool:
+        """Whether it compares things or shares something out among them, so that no name leaves any of them out."""
+        return _compiled(_SHARED_OUT).search(self.what.lower()) is not None
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -229,12 +238,13 @@ def _of_lists(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
     gone: set[int] = set()
     for some in _lists(facts):
         matched = {id(one): _matched(one, wanted) for one in some}
-        if (
-            _is_chain(some)
-            or _is_listed(some, facts)
-            or (wanted.is_of_all and not _is_looked_up(some, matched, wanted))
-        ):
+        if _is_chain(some) or _is_listed(some, facts):
             continue
+        if wanted.is_of_all and not _is_looked_up(some, matched, wanted):
+            named = subject_of(" ".join(proper_names(wanted.what)))
+            if wanted.is_shared_out or not named:
+                continue
+            matched = {place: words & named for place, words in matched.items()}
         left = _best(some, matched)
         if len(left) == 1 and left[0] is some[0] and some[0].form == "clause" and _leads(some[0], matched, wanted):
             continue  # what leads a list in a sentence leads all of it
@@ -416,14 +426,21 @@ def _without_strangers(facts: Sequence[Statement], wanted: Wanted) -> list[State
                 kept = tuple(found for found in one.values if found.kind in common or found.kind in wanted.kinds)
                 result[id(one)] = replace(one, values=kept)
     listed = {id(one) for some in _lists(facts) for one in some}
+    others_named = Counter(_named_apart(one) for one in facts)
     if wanted.answers and "word" not in wanted.kinds:
         for one in facts:
             own = result[id(one)].values
             kept = tuple(found for found in own if found.kind != "word" or ":" in found.text)
             named = one.subject - subject_of(" ".join(found.text for found in own))
+            named = named if others_named[named] < LISTED_MIN else frozenset()
             if len(kept) < len(own) and (named or (kept and id(one) not in listed)):
                 result[id(one)] = replace(one, values=kept)
     return list(result.values())
+
+
+def _named_apart(one: Statement) -> frozenset[str]:
+    """Give the words of a thing beside its values."""
+    return one.subject - subject_of(" ".join(found.text for found in one.values))
 
 
 def _linked(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:

@@ -432,4 +432,6 @@ def stem(word: str) -> str:
     for end in ("ing", "ed"):
         if len(word) > len(end) + 3 and word.endswith(end):
             word = word[: -len(end)]
+            if word[-1] == word[-2] and word[-1] not in "aeiouls":
+                word = word[:-1]
     return word.replace("our", "or") if len(word) > 4 else word

@@ -25,6 +25,7 @@ NUMERALS = "".join({*lexicon.CHINESE_DIGITS, *lexicon.CHINESE_SCALES})
 _ISO = r"(\d{4})([-/])(\d\d?)\2(\d\d?)(?!\d)"
 _DOTTED = r"(\d\d?)\.(\d\d?)\.(\d{4}|\d\d)(?![\d.]\d)"
 _SLASHED = r"(\d\d?)/(\d\d?)/(\d{4}|\d\d)(?![\d/]\d)"
+_MONTH_OF_YEAR = r"(0[1-9]|1[0-2])[/.]((?:19|20)\d\d)(?![\d/.]\d|\d)"
 _FAR_DATE = r"(?:(\d{4})\s?[\u5e74\ub144]\s?)?(\d\d?)\s?[\u6708\uc6d4]\s?(\d\d?)\s?[\u65e5\u53f7\u865f\uc77c]"
 _HALF = r"(?:\s?([ap])(?:\.\s?m\.|m\b))"
 _CLOCK = rf"(\d\d?):(\d\d)(?::(\d\d)(?:\.\d+)?)?(?![\d:]){_HALF}?"
@@ -72,6 +73,9 @@ def date_at(low: str, start: int) -> Told | None:
         one, two = int(match[1]), int(match[2])
         day, month = (one, two) if one > 12 else (two, one)  # month first, as most such dates are written
         return _date(year(match[3]), month, day, match.end())
+    match = _compiled(_MONTH_OF_YEAR).match(low, start)
+    if match is not None:
+        return Told("date", Fraction(int(match[2]) * 12 + int(match[1])), "YYYY-MM", match.end())
     match = _compiled(_FAR_DATE).match(low, start)
     if match is not None:
         return _date(int(match[1] or 0), int(match[2]), int(match[3]), match.end())
