@@ -26,6 +26,7 @@ GOOD = {
     for name in (STRONG, WEAK, FORCED)
 }
 SIZE = {
+    "halved": 0.0,
     "characters": 100.0,
     "entries": 1.0,
     "families covered": 1.0,
@@ -146,6 +147,15 @@ def test_report_and_page_tell_the_same_figures():
     assert all(f"| {one.name} | {one.says} |" in text for one in found.checks)
     assert re.findall(r"(?:src|href)=", html) == []
     assert "<polyline" in html
+
+
+def test_right_grouping_is_found_at_its_first_update():
+    """It wants an entry for each of the six families and none for several, and says when that was first so."""
+    points = [{"families covered": 6.0, "entries": 6.0, "of several families": it} for it in (1.0, 0.0, 1.0, 0.0)]
+    one = Stream("a", "stream", 0, tuple(points))
+    assert arc_report.grouped_after(one) == 2
+    fewer = [{**points[1], "entries": 5.0}, {**points[1], "families covered": 5.0}]
+    assert arc_report.grouped_after(replace(one, points=tuple(fewer))) is None
 
 
 def test_a_small_run_of_the_pack():

@@ -44,7 +44,7 @@ def test_every_schedule_brings_the_whole_pool():
     """Whatever the portions, all episodes come, in rounds as often as there are rounds, and none is made up."""
     world = small()
     whole = sorted(one.pointer for one in world.episodes)
-    rounds = {"rounds-10": 10, "static-10": 10, "static-50": 50}
+    rounds = {"rounds-10": 10, "rounds-50": 50, "static-10": 10, "static-50": 50}
     for name in SCHEDULES:
         came = sorted(one.pointer for step in schedule(name, world) for one in step.batch)
         assert came == sorted(whole * rounds.get(name, 1))
@@ -55,6 +55,9 @@ def test_every_schedule_brings_the_whole_pool():
         120,
     ]
     assert all(len({one.scope for one in step.batch}) == 1 for step in schedule("homogeneous", world))
+    assert [
+        len({one.batch[0].scope for one in schedule("interleaved", world)[at : at + 3]}) for at in (0, 3, 6, 9)
+    ] == [3] * 4
     assert [step.forgets for step in schedule("fresh", world)] == [True, False, False, False] * 3
     assert all(step.hides for step in schedule("static-group", world))
     with pytest.raises(InvalidArgument, match="no schedule 'x'"):

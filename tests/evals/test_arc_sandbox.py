@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 from pathlib import Path
 
 import pytest
@@ -110,9 +111,11 @@ def test_what_holds_programs_is_said(sandbox):
     assert set(sandbox.layers) <= {"network namespace", "system calls", "limits", "audit hook"}
 
 
-@pytest.mark.parametrize("call", [lambda: os.open("/", os.O_RDONLY), os.fork, lambda: os.kill(os.getpid(), 0)])
+@pytest.mark.parametrize(
+    "call", [socket.socket, lambda: os.open("/", os.O_RDONLY), os.fork, lambda: os.kill(os.getpid(), 0)]
+)
 def test_the_kernel_kills_at_a_forbidden_call(call):
-    """Also without the audit hook a file, a process and a signal are the end of the process."""
+    """Also without the audit hook a socket, a file, a process and a signal are the end of the process."""
     seccomp = arc_worker._filter()
     if seccomp is None:
         pytest.skip("this kernel takes no filter of system calls")

@@ -2,7 +2,8 @@
 
     stream       one at a time                    mixed, homogeneous   six at a time, of any or of one family
     batch-8      eight at a time                  blocked, fresh       family after family, one at a time; fresh
-    rounds-10    the stream ten times over                             forgets all before each family
+    interleaved  one of each family in turn                            forgets all before each family
+    rounds-10, rounds-50   the stream again and again
     static-all   all at once                      static-group         each family by itself, put together after
     static-10, static-50   all at once, again and again
 
@@ -13,6 +14,7 @@ as the paper's rounds have it. ``no memory`` and ``keep all`` are in every run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 
 from firsthand.consolidate import baselines
 from firsthand.consolidate.consolidators import Consolidator, none
@@ -132,8 +134,14 @@ def _blocked(world: World, *, forgets: bool) -> tuple[Step, ...]:
     )
 
 
+def _interleaved(world: World) -> tuple[Step, ...]:
+    turns = zip_longest(*_families(world))
+    return _batches([one for turn in turns for one in turn if one is not None], 1)
+
+
 SCHEDULES: Mapping[str, Callable[[World], tuple[Step, ...]]] = {
-    "stream": _again(1, 1), "batch-8": _again(1, BATCH), "rounds-10": _again(10, 1),
+    "stream": _again(1, 1), "batch-8": _again(1, BATCH), "rounds-10": _again(10, 1), "rounds-50": _again(50, 1),
+    "interleaved": _interleaved,
     "static-all": _again(1, None), "static-10": _again(10, None), "static-50": _again(50, None),
     "static-group": lambda world: tuple(Step(members, hides=True) for members in _families(world)),
     "mixed": _again(1, PORTION), "homogeneous": lambda world: tuple(map(Step, _families(world))),

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from statistics import fmean
 
 from firsthand.evals.stream import arc_checks, checks, curves, page
 from firsthand.evals.stream.arc_arms import ARMS, RETRIEVED
 from firsthand.evals.stream.arc_paper import ABOUT, FIGURE_2, FIGURE_10, FIGURE_11, Setting
 from firsthand.evals.stream.arc_run import SHARES
 from firsthand.evals.stream.arc_solvers import FORCED, STRONG, WEAK
+from firsthand.evals.stream.arc_tasks import FAMILIES
 from firsthand.evals.stream.arms import KEEP_ALL, NO_MEMORY
 from firsthand.evals.stream.checks import Check
 from firsthand.evals.stream.report import actions, apart, short, table
@@ -123,10 +125,10 @@ def _run(run: Run) -> Iterator[str]:
     yield (
         "What the memory is at the end; *kept*: episodes that stand in it word for word; *fit nothing*: entries whose "
         f"program solves no task of the world. *{RETRIEVED}*: of raw episodes those most like the task, as many "
-        "characters as the gated rules have."
+        "characters as the gated rules have. *Halved*: updates after which less than half was left. *Grouped after*: "
+        "the first update with an entry for each family and none for several; in brackets in how many streams."
     )
-    sizes = [[name, *(_number(curves.end(run.streams, name, one).mean) for one in SIZES)] for name in run.arms]
-    yield table(["arm", *SIZES], sizes)
+    yield table(["arm", *SIZES, "halved", "grouped after"], [_sizes(run.streams, name) for name in run.arms])
     yield "Differences after the last update, paired by world."
     beside = [
         [name, apart(curves.difference(run.streams, name, NO_MEMORY, f"p0 {FORCED}")),
@@ -139,6 +141,22 @@ def _run(run: Run) -> Iterator[str]:
                  "unseen (weak) beside keep all", "unseen (strong) beside keep all"], beside)  # fmt: skip
     yield from _gate(run)
     yield from _survival(run)
+
+
+def _sizes(streams: Sequence[Stream], name: str) -> list[str]:
+    own = curves.of(streams, name)
+    halved = fmean(sum(point["halved"] for point in one.points) for one in own)
+    first = [at for one in own if (at := grouped_after(one)) is not None]
+    told = f"{_number(fmean(first))} ({len(first)} of {len(own)})" if first else "never"
+    return [name, *(_number(curves.end(streams, name, one).mean) for one in SIZES), _number(halved), told]
+
+
+def grouped_after(one: Stream) -> int | None:
+    """Give the first update, from 1, after which entries group the families rightly; None when there is none."""
+    for at, point in enumerate(one.points, 1):
+        if point["families covered"] == len(FAMILIES) <= point["entries"] and not point["of several families"]:
+            return at
+    return None
 
 
 def _gate(run: Run) -> Iterator[str]:
