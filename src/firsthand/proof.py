@@ -13,6 +13,7 @@ import apsw
 from firsthand.index import facts, vector_check
 from firsthand.index.check import check, deep_check
 from firsthand.lifecycle import facts_kept
+from firsthand.lifecycle.ledger_log import from_event
 from firsthand.log.log import Log
 from firsthand.log.verify import Problem, Verification
 from firsthand.value import replace
@@ -30,7 +31,7 @@ def verify(
         db.execute("BEGIN")  # the index is compared as it stood at one moment: others may be writing
         found = check(db, damaged)
         of_vectors, unseen = vector_check.check(db)
-        of_facts = [fault for key in _namespaces(db) for fault in facts_kept.check(db, key)]
+        of_facts = [fault for key in _namespaces(db) for fault in facts_kept.check(db, key, from_event)]
         notes = verified.notes + tuple(unseen)
         if deep or (deep is None and verified.events <= DEEP_EVENTS_MAX):
             if found or any(problem.where == "database" for problem in verified.problems):
@@ -71,7 +72,9 @@ def _deep_check_facts(log: Log, db: apsw.Connection) -> list[str]:
     return [
         fault
         for key in _namespaces(db)
-        for fault in facts_kept.check(db, key, (one.event for batch in log.reader.batches(key, head) for one in batch))
+        for fault in facts_kept.check(
+            db, key, from_event, (one.event for batch in log.reader.batches(key, head) for one in batch)
+        )
     ]
 
 

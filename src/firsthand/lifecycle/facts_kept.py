@@ -242,14 +242,16 @@ def _decision(row: list[Any]) -> Decision:
 # proof -----------------------------------------------------------------------------------------------------
 
 
-def check(db: apsw.Connection, namespace: int, events: Iterable[Event] | None = None) -> list[str]:
+def check(
+    db: apsw.Connection, namespace: int, decision_of: Callable[[Event], Decision | None],
+    events: Iterable[Event] | None = None,
+) -> list[str]:  # fmt: skip
     """Compare what is kept with its checksums, and with what reading the log gives now; empty when all is well.
 
     Args:
+        decision_of: reads a decision of an event; None for what is none.
         events: of the namespace, in order of position, up to what is kept at the least; None looks at checksums alone.
     """
-    from firsthand.lifecycle.ledger_log import from_event  # it stands above this module
-
     try:
         found = kept.reach(db, namespace)
         there = [_fact(row) for row in kept.rows(db, namespace, found.facts)]
@@ -260,7 +262,7 @@ def check(db: apsw.Connection, namespace: int, events: Iterable[Event] | None = 
         return []
     faults: list[str] = []
     every = [one for one in events if one.kind in TELLING or (one.kind is Kind.LEDGER and one.session == SESSION)]
-    made = [*filter(None, (from_event(one) for one in every if one.kind is Kind.LEDGER))]
+    made = [*filter(None, (decision_of(one) for one in every if one.kind is Kind.LEDGER))]
     if made[: len(decided)] != decided:
         faults.append(f"the decisions that are kept are not those of the log; {REPAIR}")
     telling = (one for one in every if one.kind in TELLING and one.position <= found.facts)
