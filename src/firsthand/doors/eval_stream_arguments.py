@@ -33,8 +33,8 @@ def add(whats: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     one.add_argument(
         "--schedule", action="append", default=[], metavar="NAME",
         help="arcstream: stream, batch-8, interleaved, rounds-10, rounds-50, static-all, static-10, static-50, "
-        "static-group, mixed, homogeneous, blocked or fresh; ledger: stream, batch-1, shuffled, blocked, interleaved, every-8, "
-        "static-all, static-group, rounds-3, stream-10 or static-10; "
+        "static-group, mixed, homogeneous, blocked or fresh; ledger: stream, batch-1, shuffled, blocked, interleaved, "
+        "every-8, static-all, static-group, rounds-3, stream-10 or static-10; "
         "may be repeated; default stream, which alone has checks",
     )  # fmt: skip
     one.add_argument(
