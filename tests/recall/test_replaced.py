@@ -71,6 +71,20 @@ def test_what_is_asked_of_something_else_is_not_marked(memory):
     assert [bool(hit.replaced_by) for hit in limit] == [True]
 
 
+def test_what_one_agent_replaced_stands_for_another(memory):
+    """A decision on the facts of one agent marks no message of another one that has the same name and value."""
+    for name in ("shop", "bank"):
+        session = memory.session(name)
+        memory.agent(name).enrol(name)
+        session.user("The rate is 3.")
+    memory.session("shop").user("The rate is now 4.")
+    assert len(sweep(memory, "shop").decided) == 1
+    marked = {
+        hit.session: bool(hit.replaced_by) for hit in memory.recall("rate is 3").hits if hit.preview.endswith("3.")
+    }
+    assert marked == {"shop": True, "bank": False}
+
+
 def test_a_message_that_corrects_itself_is_not_marked(memory):
     """Where old and new stand in one message, nothing took its place."""
     memory.session("two").user("The retry limit is 3. Sorry, the retry limit is now 5.")

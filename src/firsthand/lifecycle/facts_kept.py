@@ -25,6 +25,7 @@ from firsthand.index.fact_rows import Reach, Row
 from firsthand.index.facts import LEDGER_SESSION as SESSION
 from firsthand.index.facts import REPAIR, Out, decided
 from firsthand.moment import Moment
+from firsthand.noting import NOTES
 from firsthand.value import replace
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _follow(memory: Memory, namespace: int, before: Ledger | None, at: Callable[
         rows = kept.rows(reader.db, namespace, reader.head()[0])
     else:
         rows = kept.named(reader.db, namespace, sorted(names))
-    out = [*_out(map(_fact, rows), after)]
+    out = [*_out(memory, map(_fact, rows), after)]
     done: list[bool] = []
 
     def keep(db: apsw.Connection) -> None:
@@ -110,14 +111,24 @@ def _follow(memory: Memory, namespace: int, before: Ledger | None, at: Callable[
     return done[0]
 
 
-def _out(told: Iterable[Fact], ledger: Ledger) -> Iterator[Out]:
-    """Yield the facts that a ledger takes out, of whichever scope its decision is."""
-    by_name: dict[str, list[Any]] = {}
+def sessions_of(memory: Memory, agent: str) -> frozenset[str] | None:
+    """Name the sessions whose facts are an agent's; None for all, where no agent is named."""
+    if not agent:
+        return None
+    one = memory.agent(agent)
+    return frozenset((*one.sessions(), one.session, NOTES))
+
+
+def _out(memory: Memory, told: Iterable[Fact], ledger: Ledger) -> Iterator[Out]:
+    """Yield the facts that a ledger takes out, each by a decision of a scope that it is of."""
+    by_name: dict[str, list[tuple[str, frozenset[str] | None]]] = {}
+    scopes = {scope: sessions_of(memory, scope) for scope in {key.rpartition("/")[0] for key in ledger.latest}}
     for key in ledger.latest:
-        by_name.setdefault(_name(key), []).append(key)
+        by_name.setdefault(_name(key), []).append((key, scopes[key.rpartition("/")[0]]))
     for one in told:
         held = one.pointer in ledger.held or one.event in ledger.held
-        for key in by_name.get(one.key, [one.key] if held else []):
+        keys = [key for key, of in by_name.get(one.key, ()) if of is None or one.session in of]
+        for key in keys or ([one.key] if held else []):
             decision = ledger.taken_out_by(replace(one, key=key))
             if decision is not None:
                 by_fact = decision.by_fact if decision.action != "restore" else decision.target

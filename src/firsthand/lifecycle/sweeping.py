@@ -19,7 +19,6 @@ from firsthand.consolidate.sweep import counts
 from firsthand.consolidate.sweep_by_model import SweepByModel
 from firsthand.lifecycle import facts_kept
 from firsthand.lifecycle.ledger_log import DECISIONS_MAX, LedgerLog
-from firsthand.noting import NOTES
 from firsthand.value import replace, value
 
 if TYPE_CHECKING:
@@ -69,8 +68,7 @@ def sweep(memory: Memory, agent: str = "", *, reconciler: Reconciler | None = No
 def facts_of(memory: Memory, agent: str = "", *, as_of: int | None = None) -> tuple[Fact, ...]:
     """Give the facts of an agent's sessions, or of all of the namespace, in order of position."""
     told = facts_kept.facts(memory, as_of)
-    if not agent:
+    sessions = facts_kept.sessions_of(memory, agent)
+    if sessions is None:
         return tuple(told)
-    one = memory.agent(agent)
-    sessions = frozenset((*one.sessions(), one.session, NOTES))
     return tuple(replace(fact, key=f"{agent}/{fact.key}") for fact in told if fact.session in sessions)
