@@ -79,9 +79,8 @@ def test_what_one_agent_replaced_stands_for_another(memory):
         session.user("The rate is 3.")
     memory.session("shop").user("The rate is now 4.")
     assert len(sweep(memory, "shop").decided) == 1
-    marked = {
-        hit.session: bool(hit.replaced_by) for hit in memory.recall("rate is 3").hits if hit.preview.endswith("3.")
-    }
+    hits = [hit for hit in memory.recall("rate is 3").hits if hit.preview == "The rate is 3."]
+    marked = {hit.session: bool(hit.replaced_by) for hit in hits}
     assert marked == {"shop": True, "bank": False}
 
 
