@@ -52,6 +52,8 @@ def test_all_agents_sleep_one_after_the_other(filled):
 
 def test_the_line_for_a_crontab_runs_what_it_says(filled, tmp_path):
     """It names this interpreter, store, namespace and agent, at the time that was typed, with its signs escaped."""
+    with Memory.open(filled.store, embedder="none") as memory:
+        memory.agent("100% web").enrol("web")
     made = filled("sleep", "--agent", "100% web", "--timer", "3:05", "--project", tmp_path)
     assert made.code == 0
     fields = shlex.split(made.text.replace(r"\%", "%"))
