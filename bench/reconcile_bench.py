@@ -454,7 +454,7 @@ def first_sweep(memory: Memory, events: int) -> Iterator[tuple[str, str, str]]:
     yield f"ledger as of a position, {decisions:,} decisions, slowest of 10", f"{max(taken):.0f} ms", "200 ms"
     memory.read_once.clear()
     yield (
-        f"the same, read from the log, {decisions:,} decisions",
+        f"the same, by a process that reads it first, {decisions:,} decisions",
         f"{median_ms(lambda: (memory.read_once.clear(), ledger_of(memory).at(head)), 3):.0f} ms",
         "200 ms",
     )
