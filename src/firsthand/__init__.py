@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from firsthand.index.dense import VectorSpace
     from firsthand.index.embed.port import Embedder, callable_embedder
     from firsthand.intake.report import ImportReport, Progress, SourceReport
-    from firsthand.lifecycle.agent import Agent, agent_in, agents
+    from firsthand.lifecycle.agent import Agent, agent_in, agents, sessions_like
     from firsthand.lifecycle.agent_tools import AgentTools, Told
     from firsthand.lifecycle.closing import CaughtUp, Closed
     from firsthand.lifecycle.consolidating import Consolidated, consolidate_in, consolidated_view
@@ -294,6 +294,7 @@ __all__ = [
     "review",
     "run_due",
     "session_file",
+    "sessions_like",
     "sleep",
     "sleeps",
     "sleeps_waiting",
@@ -386,7 +387,7 @@ _ROOMS = {
     "lifecycle.sweeping": ("Swept", "facts_of", "sweep"),
     "lifecycle.installed": ("Installed", "installed"),
     "lifecycle.installing": ("Change", "Plan", "backups", "plan_install", "plan_uninstall"),
-    "lifecycle.agent": ("Agent", "agent_in", "agents"),
+    "lifecycle.agent": ("Agent", "agent_in", "agents", "sessions_like"),
     "lifecycle.closing": ("CaughtUp", "Closed"),
     "lifecycle.episode": ("Episode",),
     "lifecycle.refining": ("Refiner",),

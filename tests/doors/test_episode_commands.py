@@ -63,3 +63,45 @@ def test_lists(two):
     assert "not found" not in line
     assert two("agents").lines[0].split()[:5] == ["web", "2", "sessions", "1", "episode"]
     assert [one["sessions"] for one in two("agents", "--json").json_lines] == [2, 1]
+
+
+def test_sessions_become_an_agents_own(two):
+    """A name or the beginning of names; what Firsthand keeps of its own and sub-agents are not meant by a star."""
+    with Memory.open(two.store) as memory:
+        memory.note("Mend the queue first.", session="s1")
+        for name in ("s3/agent-7", "talk-1", "talk-2"):
+            memory.session(name).user("Please look at the swing.")
+    said = two("agents", "enrol", "talk-*", "s3", "--agent", "web")
+    assert (said.code, said.text.split()) == (0, ["web", "talk-1", "web", "talk-2", "web", "s3"])
+    assert two("agents", "enrol", "*", "--agent", "other", "--json").json_lines == [
+        {"agent": "other", "session": name} for name in ("s1", "s2", "s3", "talk-1", "talk-2")
+    ]
+    again = two("agents", "enrol", "s*", "--agent", "web")
+    assert (again.code, again.text) == (0, "")
+    assert "0 sessions more of agent web, 3 were its own" in again.error
+    assert [one["sessions"] for one in two("agents", "list", "--json").json_lines] == [5, 5]
+
+
+def test_what_cannot_be_enrolled_is_said(two):
+    """No name, an unknown one, and words that a list does not take."""
+    for words, told in (
+        (("enrol",), "name the sessions to enrol"), (("enrol", "nothing*"), "no session is named 'nothing*'"),
+        (("list", "s1"), "expected no words behind list, got 1 word"),
+    ):  # fmt: skip
+        said = two("agents", *words)
+        assert (said.code, said.text) == (5, "")
+        assert told in said.error
+
+
+def test_sessions_of_nobody_are_no_empty_answer(shell):
+    """Where the folder's agent has nothing, what asks about it says so, and how sessions become its own."""
+    shell.append("The port of staging is 8080.")
+    shell.append("The port of staging is now 8443.")
+    for words in (("sleep",), ("digest",), ("ledger", "sweep"), ("sleep", "--timer", "03:30")):
+        said = shell(*words)
+        assert (said.code, said.text) == (5, "")
+        assert "(the agent of this folder) has anything in this store" in said.error
+        assert "firsthand agents enrol 'SESSION*'" in said.error
+    assert shell("agents", "enrol", "s*").code == 0
+    assert shell("sleep", "--ended").code == 0
+    assert "- The port of staging is now 8443." in shell("digest").text

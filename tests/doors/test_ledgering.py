@@ -77,7 +77,7 @@ def test_the_digest_is_written(filled):
         (("ledger", "show", "none"), 1, "expected the id of one decision"),
         (("ledger", "tombstone", "fh:" + "0" * 26, "--agent", "shop"), 1, "has 0"),
         (("ledger",), 1, ""),
-        (("digest", "--agent", "nobody"), 1, ""),
+        (("digest", "--agent", "nobody"), 5, "no agent 'nobody' has anything in this store"),
         (("digest", "--agent", "shop", "--lines", "3"), 5, "at least 12 lines"),
     ],
 )

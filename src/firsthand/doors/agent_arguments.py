@@ -11,13 +11,18 @@ from firsthand.doors.argument_values import LIMIT_MAX, decimal
 
 def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the commands agents, episodes and episode."""
-    command(
+    one = command(
         commands, "agents", "episodes:agents_",
-        "List the agents, with their sessions, episodes and folders.",
+        "List the agents, with their sessions, episodes and folders, or make sessions an agent's own.",
         """
         firsthand agents
+        firsthand agents enrol 'claude-code:*'                     what was imported becomes the folder's agent's
+        firsthand agents enrol deploy-42 deploy-43 --agent planner
         """,
     )  # fmt: skip
+    one.add_argument("what", nargs="?", choices=("list", "enrol"), default="list", help="default: list")
+    one.add_argument("sessions", nargs="*", metavar="SESSION", help="with enrol: names; a last * stands for any end")
+    one.add_argument("--agent", default="", metavar="NAME", help="with enrol: whose; default: the agent of this folder")
     one = command(
         commands, "episodes", "episodes:episodes",
         "List episodes, the records of sessions, oldest first.",

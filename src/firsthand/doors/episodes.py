@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
-from firsthand import Agent, Closed, Episode, InvalidArgument, Memory, agents
+from firsthand import Agent, Closed, Episode, InvalidArgument, Memory, agent_in, agents, sessions_like
 from firsthand.doors.display import clock, count, shown, table
 from firsthand.doors.exits import DAMAGED, DONE, NOTHING_FOUND
 from firsthand.doors.output import Output
@@ -51,7 +52,12 @@ def episode(chosen: argparse.Namespace, out: Output) -> int:
 
 
 def agents_(chosen: argparse.Namespace, out: Output) -> int:
-    """List agents with their sessions and episodes."""
+    """List agents with their sessions and episodes, or make sessions an agent's own."""
+    if chosen.what == "enrol":
+        return _enrol(chosen, out)
+    if chosen.sessions:
+        raise InvalidArgument("firsthand agents lists them all; expected no words behind list, "
+                              f"got {count(len(chosen.sessions), 'word')}")  # fmt: skip
     with to_read(chosen) as memory:
         rows = [(one.name, len(one.sessions()), len(one.episodes()), str(one.folder)) for one in agents(memory)]
     for name, sessions, written, folder in rows if out.as_json else ():
@@ -60,6 +66,28 @@ def agents_(chosen: argparse.Namespace, out: Output) -> int:
     for line in () if out.as_json else table(told):
         out.line(shown(line))
     return DONE if rows else NOTHING_FOUND
+
+
+def _enrol(chosen: argparse.Namespace, out: Output) -> int:
+    """Make the sessions that were named an agent's; those that others have stay theirs too."""
+    if not chosen.sessions:
+        raise InvalidArgument("name the sessions to enrol, such as 'claude-code:*'; `firsthand sessions` lists them")
+    with to_write(chosen, create=False) as memory:
+        agent = memory.agent(chosen.agent) if chosen.agent else agent_in(memory, str(Path.cwd()))
+        wanted: dict[str, None] = {}
+        for one in chosen.sessions:
+            found = sessions_like(memory, one)
+            if not found:
+                raise InvalidArgument(f"no session is named {one!r:.120}; `firsthand sessions` lists them")
+            wanted |= dict.fromkeys(found)
+        new = [name for name in wanted if agent.enrol(name)]
+    for name in new:
+        if out.as_json:
+            out.json({"agent": agent.name, "session": name})
+        else:
+            out.line(f"{shown(agent.name)}  {shown(name)}")
+    out.remark(f"{count(len(new), 'session')} more of agent {shown(agent.name)}, {len(wanted) - len(new)} were its own")
+    return DONE
 
 
 def _agents(memory: Memory, name: str) -> tuple[Agent, ...]:

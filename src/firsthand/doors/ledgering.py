@@ -30,6 +30,7 @@ from firsthand.doors.display import count, shown, table
 from firsthand.doors.exits import DONE, NOTHING_FOUND
 from firsthand.doors.output import Output
 from firsthand.doors.stores import to_read, to_write
+from firsthand.doors.whose import agent_here
 from firsthand.value import asdict
 
 LISTED_MAX = 1_000
@@ -77,7 +78,7 @@ def digest(chosen: argparse.Namespace, out: Output) -> int:
     if chosen.write and chosen.as_of is not None:
         raise InvalidArgument("what is written is the digest of now; expected --write or --as-of, got both")
     with to_write(chosen, create=False) if chosen.write else to_read(chosen) as memory:
-        agent = _agent(memory, chosen)
+        agent = _agent_here(memory, chosen)
         if chosen.write:
             written = write_digest(agent, lines_max=chosen.lines)
             if out.as_json:
@@ -156,7 +157,7 @@ def _in_words(one: Decision | None) -> str:
 
 
 def _sweep(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
-    agent = _agent(memory, chosen).name
+    agent = _agent_here(memory, chosen).name
     with models(chosen, out, chosen.model) as asked:
         swept = sweep(memory, agent, as_of=chosen.as_of)
         _tell(swept.decided, out)
@@ -197,7 +198,7 @@ def _tell(made: tuple[Decision, ...], out: Output) -> None:
 
 
 def _fact(memory: Memory, chosen: argparse.Namespace) -> Fact:
-    agent = _agent(memory, chosen)
+    agent = _agent_here(memory, chosen)
     found: Iterator[Fact] = (one for one in facts_of(memory, agent.name) if chosen.at[0] in (one.pointer, one.event))
     facts = list({one.key: one for one in found}.values())
     if len(facts) != 1:
@@ -217,6 +218,10 @@ def _words(memory: Memory, address: str) -> str:
 
 def _plain(one: Decision) -> dict[str, object]:
     return {**asdict(one), "time": str(one.time or "")}
+
+
+def _agent_here(memory: Memory, chosen: argparse.Namespace) -> Agent:
+    return agent_here(memory, chosen.agent, str(Path.cwd()))
 
 
 def _agent(memory: Memory, chosen: argparse.Namespace) -> Agent:

@@ -16,7 +16,6 @@ from firsthand import (
     Refiner,
     Slept,
     SweepByModel,
-    agent_in,
     agents,
     environment,
     last_page,
@@ -31,6 +30,7 @@ from firsthand.doors.exits import DONE, NOTHING_FOUND, STORE_FAILED
 from firsthand.doors.output import Output
 from firsthand.doors.sleeping_process import NICE, command
 from firsthand.doors.stores import to_read, to_write
+from firsthand.doors.whose import agent_here
 from firsthand.value import asdict
 
 REPLY_TOKENS_MAX = 1_000
@@ -129,7 +129,7 @@ def _timer(chosen: argparse.Namespace, out: Output) -> int:
 def _agents(memory: Memory, chosen: argparse.Namespace) -> tuple[Agent, ...]:
     if chosen.all:
         return agents(memory)
-    return (memory.agent(chosen.agent) if chosen.agent else agent_in(memory, _project(chosen)),)
+    return (agent_here(memory, chosen.agent, _project(chosen)),)
 
 
 def _project(chosen: argparse.Namespace) -> str:

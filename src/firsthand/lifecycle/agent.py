@@ -38,6 +38,8 @@ OWN = "agent:"
 ENROLMENT = "enrolment"
 """The fact ``type`` in the meta of an event that makes a session an agent's."""
 SESSIONS_MAX = SCOPE_SESSIONS_MAX - 2
+OURS = frozenset({NOTES, "ledger", "entries", "tuning"})
+"""Sessions of Firsthand's own that are no agent's."""
 
 
 class Agent:
@@ -178,6 +180,17 @@ def agents(memory: Memory) -> tuple[Agent, ...]:
     """Give the agents of a namespace, in the order in which they first had something of their own."""
     names = (one.name.removeprefix(OWN) for one in memory.sessions() if one.name.startswith(OWN) and one.name != OWN)
     return tuple(Agent(memory, name) for name in names)
+
+
+def sessions_like(memory: Memory, name: str) -> tuple[str, ...]:
+    """Give the sessions that may be an agent's by a name; a last ``*`` stands for any end.
+
+    What a star stands for leaves out sub-agents: their events are reached through the session that they worked for.
+    """
+    known = [one.name for one in memory.sessions() if not one.name.startswith(OWN) and one.name not in OURS]
+    if not name.endswith("*"):
+        return tuple(one for one in known if one == name)
+    return tuple(one for one in known if one.startswith(name[:-1]) and "/agent-" not in one)
 
 
 def _as_file(name: str) -> str:
