@@ -25,6 +25,18 @@ def solve(grid):
     return grid
 """
 
+LIES = r"""
+def solve(grid):
+    for one in ().__class__.__base__.__subclasses__():
+        if one.__name__ == "_wrap_close":
+            for pipe in range(3, 9):
+                try:
+                    one.__init__.__globals__["write"](pipe, b"a fits whatever\n\xff\n")
+                except OSError:
+                    pass
+    return grid
+"""
+
 
 @pytest.fixture(scope="module")
 def sandbox():
@@ -59,6 +71,7 @@ def test_a_program_is_run_on_tasks(sandbox):
         (OUT_OF_IT.format('system["open"]("/dev/null", 1)'), "file"),
         (OUT_OF_IT.format('__import__("ctypes")'), "import"),
         (OUT_OF_IT.format('system["sys"].modules["ctypes"].CDLL(None)'), "native code"),
+        (LIES, "output"),
         ('def solve(grid): open("written", "w")', "file"),
         ("def solve(grid): return bytearray(10 << 30)", "memory"),
         ("def solve(grid): return [[1] * 10_000] * 10_000", "output"),

@@ -12,6 +12,7 @@ never enter the process. It does not know what a program is for.
 from __future__ import annotations
 
 import json
+import re
 import select
 import subprocess
 import sys
@@ -34,6 +35,7 @@ ANSWER_SECONDS = 300
 PROGRAM_CHARACTERS_MAX = 20_000
 WORKER = "arc_worker.py"
 DONE = "done"
+_SAID = re.compile(r"(?P<task>.+) (?P<how>fits|not) (?P<digest>[0-9a-f]{16}|-)")
 
 
 @value
@@ -116,10 +118,10 @@ class Sandbox:
     def _asked(self, program: str, tasks: Sequence[str]) -> tuple[list[Ran], str]:
         seconds = min(SECONDS_MAX, self._seconds + len(tasks) // TASKS_PER_SECOND)
         answer = self._answer({"program": program, "tasks": tasks, "seconds": seconds}, ANSWER_SECONDS)
-        found = []
-        for line in answer["said"]:
-            name, how, digest = line.rsplit(" ", 2)
-            found.append(Ran(name, how == "fits", digest))
+        read = [_SAID.fullmatch(line) for line in answer["said"]]
+        found = [Ran(one["task"], one["how"] == "fits", one["digest"]) for one in read if one and one["task"] in tasks]
+        if len(found) != len(read):  # it wrote to its pipe itself: nothing that it says is taken
+            return [], "output"
         return found, answer["end"]
 
     def _started(self) -> subprocess.Popen[bytes]:
