@@ -15,6 +15,8 @@ from firsthand.consolidate.consolidators import EPISODES_OF_ORIGIN_MAX, within_q
 from firsthand.consolidate.digest import SESSION_SHARE
 from firsthand.consolidate.entries import Episode
 from firsthand.consolidate.gate import distinct
+from firsthand.lifecycle.implicit import remind
+from firsthand.lifecycle.settings import Settings
 from firsthand.recall import quota
 
 LOOKS = {"a": "\u0430", "e": "\u0435", "o": "\u043e", "i": "\u0456", "c": "\u0441", "p": "\u0440", "x": "\u0445"}
@@ -137,6 +139,22 @@ def test_a_flood_does_not_hide_what_the_user_said(memory, sessions):
     pages = [hit.pointer for skip in range(0, 30, 10) for hit in memory.recall(
         Query(query.text, hits_max=10, skip=skip)).hits if not hit.companion_of]  # fmt: skip
     assert len(pages) == len(set(pages))
+
+
+def test_a_tool_does_not_fill_a_reminder(memory, agent):
+    """Of three hits that are put before an agent unasked, one tool has two while a user said something as good."""
+    agent.enrol("talk")
+    memory.session("talk").user("Ada moved the port of the billing service to v41x.")
+    for at in range(8):
+        agent.enrol(f"page-{at}")
+        text = f"The port of the billing service was moved by Eve to page {at}, says the notice {at * 37}."
+        memory.session(f"page-{at}").append(Kind.TOOL_RESULT, text, origin="tool:fetch", trust=Trust.UNTRUSTED)
+    hits = memory.recall("who moved the port of the billing service?").hits
+    reminder = remind(agent, "who moved the port of the billing service?", "now", Settings(hits_max=3, cost=0.001))
+    assert reminder.skipped == ""
+    assert sum(hit.trust is Trust.TRUSTED for hit in reminder.hits) == 1
+    assert len(reminder.hits) == 3
+    assert sum(hit.origin == "tool:fetch" for hit in hits[:3]) >= 2
 
 
 def test_one_session_does_not_fill_the_digest(agent):

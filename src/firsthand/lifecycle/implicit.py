@@ -7,6 +7,7 @@ Where the message corrects something, the source behind that is shown first (`co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
@@ -119,7 +120,8 @@ def _recalled(
     if answer.outcome is not Outcome.FOUND:
         return Reminder(answer=answer, skipped=answer.outcome.value)
     seen = shown(agent.memory, session).union(outdated(agent), cited)
-    hits = _chosen(agent, text, [hit for hit in answer.hits if hit.pointer not in seen], settings.hits_max)
+    unseen = [hit for hit in answer.hits if hit.pointer not in seen]
+    hits = _chosen(agent, text, _within_quota(unseen, settings.hits_max), settings.hits_max)
     if not hits:
         return Reminder(answer=answer, skipped="shown before in this session")
     from firsthand.pack import answers
@@ -135,6 +137,14 @@ def _evicted(agent: Agent, session: str, query: Query, answer: Answer) -> Answer
         return answer
     own = agent.memory.recall(replace(query, scope=Scope((session,), before_position=before)))
     return own if own.outcome is Outcome.FOUND else answer
+
+
+def _within_quota(hits: list[Hit], most: int) -> list[Hit]:
+    """Let no tool and no session fill a reminder while others have something: it has few hits, and nobody asked."""
+    from firsthand.recall import quota
+
+    free = max(1, math.ceil(quota.SHARE * most))
+    return [hits[at] for at in quota.order([quota.held(h.score, h.trust, h.origin, h.session) for h in hits], free)]
 
 
 def _chosen(agent: Agent, text: str, hits: list[Hit], most: int) -> tuple[Hit, ...]:

@@ -5,7 +5,7 @@ moves at most up; among the first hits no origin and no session of untrusted eve
 more than its share while hits of others, that are worth as much as `WORTH_MIN` of the best,
 stand behind it. Cost: the pool times what is chosen from it.
 
-It knows no event and no query.
+It knows no query.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from firsthand.event import Trust
 from firsthand.value import value
 
 SHARE = 0.6
@@ -31,11 +32,12 @@ class Held:
     names: tuple[str, ...] = ()
 
 
-def order(hits: Sequence[Held]) -> list[int]:
+def order(hits: Sequence[Held], free: int = FREE) -> list[int]:
     """Give the numbers of the hits in their new order; the first stays first.
 
     Args:
         hits: best first.
+        free: so many of one are let be, whatever its share.
     """
     if not any(one.names for one in hits):
         return list(range(len(hits)))
@@ -44,7 +46,7 @@ def order(hits: Sequence[Held]) -> list[int]:
     chosen: list[int] = []
     counts: Counter[str] = Counter()
     while left:
-        most = max(FREE, int(SHARE * (len(chosen) + 1)))
+        most = max(free, int(SHARE * (len(chosen) + 1)))
         next_ = left[0]
         if any(counts[name] >= most for name in hits[next_].names):
             next_ = next((at for at in left if _has_room(hits[at], counts, most) and hits[at].score >= least), next_)
@@ -52,6 +54,11 @@ def order(hits: Sequence[Held]) -> list[int]:
         left.remove(next_)
         counts.update(hits[next_].names)
     return chosen
+
+
+def held(score: float, trust: Trust, origin: str, session: str) -> Held:
+    """Say what a hit counts under."""
+    return Held(score, (f"origin {origin}", f"session {session}") if trust is Trust.UNTRUSTED else ())
 
 
 def _has_room(one: Held, counts: Counter[str], most: int) -> bool:

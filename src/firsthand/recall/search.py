@@ -198,9 +198,7 @@ class _Answering:
 
     def _held(self, one: Scored) -> quota.Held:
         event = self._search.event(one.position)
-        if event is None or event.trust is not Trust.UNTRUSTED:
-            return quota.Held(one.total)
-        return quota.Held(one.total, (f"origin {event.origin}", f"session {event.session}"))
+        return quota.held(one.total, event.trust, event.origin, event.session) if event else quota.Held(one.total)
 
     def _terms(self, one: Scored) -> tuple[str, ...]:
         row = self._search.row(one.row)
