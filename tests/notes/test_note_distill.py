@@ -39,16 +39,32 @@ def test_the_source_comes_first_and_the_conclusion_only_when_all_fits():
             "content": "We bought 7 pads at $4, 9 pens at $2, but not the 5 lamps at $9. The total?",
             "pointer": ONE,
         },
-        {"role": "assistant", "content": "The total comes to $55.", "pointer": TWO},
+        {"role": "assistant", "content": "The total comes to $50.", "pointer": TWO},
         {"role": "user", "content": "Correction: 8 pads at $4.", "pointer": THREE},
     ]
     whole = distill(messages, 400)
     assert whole.text == (
         f"2 of 2 statements kept.\n{ONE}\n- 9 pens at $2\n{THREE}\n- Correction: 8 pads at $4.\n{ONE}\n"
-        "- replaced: We bought 7 pads at $4\n- not chosen: not the 5 lamps at $9.\nConcluded: The total comes to $55."
+        "- replaced: We bought 7 pads at $4\n- not chosen: not the 5 lamps at $9.\nConcluded: The total comes to $50."
     )
     assert distill(messages, 160).conclusion == ""
     assert [one.text for one in distill(messages, 140).evidence] == ["9 pens at $2", "Correction: 8 pads at $4."]
+
+
+@pytest.mark.parametrize(
+    ("said", "concluded", "carried"),
+    [
+        ("7 pads at $4 and 9 pens at $2. The total?", "The total comes to $46.", "The total comes to $46."),
+        ("7 pads at $4 and 9 pens at $2. The total?", "The total comes to $55.", ""),
+        ("7 pads at $4 and 9 pens at $2. The total?", "The total comes to 46.", "The total comes to 46."),
+        ("The gate code is K7-5521. What is the gate code?", "The gate code is K7-5512.", ""),
+    ],
+)
+def test_a_conclusion_that_its_own_source_contradicts_is_not_carried(said, concluded, carried):
+    """What the kept statements give is compared with what an agent concluded of them; the source stays."""
+    note = distill([{"role": "user", "content": said}, {"role": "assistant", "content": concluded}], 400)
+    assert note.conclusion == carried
+    assert note.kept == note.of > 0
 
 
 def test_every_budget_is_kept_one_by_one():
