@@ -29,7 +29,7 @@ import statistics
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -59,6 +59,7 @@ from firsthand.evals.stats import rate
 from firsthand.event import IdMaker
 from firsthand.index import facts as facts_table
 from firsthand.recall.attempt import Search
+from firsthand.value import replace
 
 SEED = 7
 AT = Moment(1_700_000_000_000_000, 0)
@@ -129,6 +130,16 @@ IDLE = (
 """What changes nothing: asked, supposed, quoted, denied, past, planned, told by others, of another thing or person."""
 
 
+def gone(held: Mapping[tuple[str, str], tuple[str, int]], told: Sequence[Fact], made: Sequence[Decision]) -> int:
+    """Count what still holds and does not stand by the ledger that decisions lead to."""
+    ledger = fold(replace(one, position=10**9 + number) for number, one in enumerate(made))
+    holds = {(place, value.partition(" ")[0].lower()) for value, place in held.values()}
+    return sum(
+        any(one.position == place and value in one.shown.lower() and not ledger.standing(one) for place, value in holds)
+        for one in told
+    )
+
+
 def generated(sessions: int) -> Tally:
     """Let a user speak of settings, and compare what is decided with what was changed."""
     r, tally, position = random.Random(SEED), Tally(), 0
@@ -160,11 +171,10 @@ def generated(sessions: int) -> Tally:
         at = {one.pointer: one.position for one in told}
         made = by_rule(told, {})
         moves = {(at[one.target], one.through) for one in made}
-        still = {place for _, place in held.values()}
         tally.facts += len(told)
         tally.decided += len(made)
         tally.right += len(moves & gold)
-        tally.wrong += sum(at[one.target] in still for one in made)
+        tally.wrong += gone(held, told, made)
         tally.gold += len(gold)
         tally.found += len(moves & gold)
     return tally
@@ -221,10 +231,9 @@ def arranged(sessions: int) -> Tally:
         at = {one.pointer: one.position for one in told}
         made = by_rule(told, {})
         moves = {(at[one.target], one.through) for one in made}
-        still = {place for _, place in held.values()}
         tally = Tally(
             tally.facts + len(told), tally.decided + len(made), tally.right + len(moves & gold),
-            tally.wrong + sum(at[one.target] in still for one in made), tally.gold + len(gold),
+            tally.wrong + gone(held, told, made), tally.gold + len(gold),
             tally.found + len(moves & gold),
         )  # fmt: skip
     return tally

@@ -75,6 +75,7 @@ def test_what_is_taken_back_is_tombstoned():
         ("My birthday is May 1.", "My sister's birthday is now May 3."),
         ("Ann's port is 80.", "The port is now 81."),  # not Ann's
         ("I've reached 150 commits.", "Ann has 165 commits."),
+        ("My sister is now at 12 episodes.", "My sister is now at 33 sources."),  # of something else
         ("I've reached 150 commits.", "I have 12 commits to read."),
         ("I've reached 150 commits.", "If I've reached 165 commits, tell me."),
     ],

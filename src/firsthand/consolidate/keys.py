@@ -30,7 +30,7 @@ from firsthand.task.constraints import is_constraint
 from firsthand.task.sentences import Sentence, said
 from firsthand.value import field, replace, value
 
-READING = 2
+READING = 3
 """Of these rules, and of what they use of other rooms: another number makes what older ones read be read again."""
 FACTS_OF_EVENT_MAX = 64
 KEY_WORDS_MAX = 6
@@ -383,6 +383,8 @@ def _of_match(match: re.Match[str], pattern: str, spoken: Spoken) -> Said | None
     own = own.lower()
     named = f"{own} {what}" if own.endswith("s") and own not in {"his", "its"} else what
     named = f"{named} {found.get('unit') or ''} {found.get('more') or ''}"
+    if pattern is _COPULA and _compiled(r"(?i)\bat (?:about |around )?\Z").search(match.string[: match.start("value")]):
+        named = f"{named} {_compiled(_COUNTS).sub('', shown) if _compiled(_COUNTS).match(shown) else ''}"
     words = key_of(named)
     head = (what.split() or [""])[-1].lower()
     counted = pattern in (_HELD, _REACHED)
@@ -407,6 +409,7 @@ def _of_match(match: re.Match[str], pattern: str, spoken: Spoken) -> Said | None
     )  # fmt: skip
 
 
+_COUNTS = r"\d[\d,.]* (?=[a-z])"
 _OTHERS = frozenset({"his", "her", "their"})
 _NO_NAME = (
     r"(?i)\b(?:not|never|no|isn't|aren't|hasn't|haven't|hadn't|wasn't|weren't|didn't|doesn't|don't|won't|can't|"

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from firsthand.consolidate.keys import Fact
+from firsthand.consolidate.keys import Fact, key_of
 from firsthand.consolidate.ledger import Action, Decision, Ledger
 from firsthand.event import Trust, derived_id
 
@@ -143,9 +143,17 @@ def _rule(new: Fact, old: Fact) -> str:
 
 
 def alike(new: Fact, old: Fact) -> bool:
-    """Say whether two values are of one kind: a time does not take the place of a name."""
+    """Say whether two values are of one kind: a time does not take the place of a name, nor 5 files of 3 people."""
     kinds = [one.value.partition(":")[0] if ":" in one.value else "" for one in (new, old)]
-    return kinds[0] == kinds[1] or new.sort == "config"
+    counted = [_counted(one) for one in (new, old)]
+    same = kinds[0] == kinds[1] and (not all(counted) or counted[0] == counted[1])
+    return same or new.sort == "config"
+
+
+def _counted(fact: Fact) -> str:
+    """Name what a value counts, in one spelling; empty when it counts nothing."""
+    amount, _, words = fact.value.removeprefix("number:").partition(" ")
+    return key_of(words) if words and amount.replace(",", "").replace(".", "").isdigit() else ""
 
 
 def decision(new: Fact, old: Fact, by: str, reason: str, *, retracts: bool = False) -> Decision:
