@@ -25,7 +25,7 @@ from firsthand.evals.stream.choosing import AUTO, EPISODIC, FORCED
 from firsthand.evals.stream.choosing_arms import MODEL_GATED, MODEL_RAW, name_of
 from firsthand.evals.stream.packs import Options, Report
 
-STREAMS, EPISODES = 3, 24
+STREAMS, EPISODES = 2, 24
 """Three updates of eight cases."""
 FEW = 1, 8
 """Streams and episodes of the part in which it answers too: each question of each update is a call."""
