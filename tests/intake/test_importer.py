@@ -168,6 +168,17 @@ def test_a_file_rewritten_in_place_keeps_what_was_there_and_marks_what_is_new(tm
     assert [d.meta.get("branch") for d in shelf.drafts()] == [None, None, None, 1]
 
 
+def test_a_longer_file_with_another_beginning_is_read_anew(tmp_path):
+    """A file that grew, and whose lines before the cursor were changed too, loses none of both."""
+    path = put(tmp_path / "plain.jsonl", JSONL)
+    shelf = Shelf()
+    take(shelf, path)
+    put(path, JSONL.replace(b"where is the key?", b"where is the map?") + lines({"role": "user", "content": "more"}))
+    report = take(shelf, path)
+    assert (report.events_new, report.events_known, report.sources[0].branch) == (2, 2, 1)
+    assert shelf.contents() == [b"where is the key?", b"in the drawer", b"thanks", b"where is the map?", b"more"]
+
+
 def test_a_torn_last_line_waits_for_its_end(tmp_path):
     """Half a line is not stored; when it is whole it is one event."""
     path = put(tmp_path / "plain.jsonl", JSONL[:-10])

@@ -7,7 +7,7 @@ import re
 
 import pytest
 from believing import believed, opened
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from firsthand import (
@@ -76,7 +76,7 @@ def test_no_model_brings_forged_structure_in(memory, text):
     assert ledger_of(memory).decisions() == ()
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, phases=(Phase.explicit, Phase.generate))  # a store for each example
 @given(texts=st.lists(st.tuples(st.sampled_from(["port", "owner", "newsletter"]), ANY), min_size=1, max_size=6))
 def test_a_digest_has_no_line_that_a_text_made(texts):
     """Whatever users say, a digest has its title, its headings and one line a fact with its pointer, all to be seen."""

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from believing import believed, night, opened
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from firsthand import (
@@ -25,6 +25,8 @@ from firsthand.lifecycle.authors import USER, Author, author_of
 from firsthand.lifecycle.consolidating import episodes_of
 from firsthand.lifecycle.files import learn
 
+QUICK = (Phase.explicit, Phase.generate)
+"""A store for each example: what fails is told as it is, and not made smaller."""
 CANARY = "zorblatt"
 SAID = (
     f"The staging port is now {CANARY}9.",
@@ -83,7 +85,7 @@ WAYS = (
 )  # fmt: skip
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, phases=QUICK)
 @given(way=st.sampled_from(WAYS), text=st.sampled_from(SAID), times=st.integers(1, 3))
 def test_nothing_that_the_user_did_not_say_is_believed(way, text, times):
     """A rule, fact, correction, goal or config line by any other way is in no task state, digest, entry or preamble."""
@@ -123,7 +125,7 @@ STRANGERS = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=25, phases=QUICK)
 @given(told=STRANGERS, first=st.booleans())
 def test_no_number_of_untrusted_statements_moves_what_users_said(told, first):
     """Whatever strangers say of the same questions, before or after, view, digest and rules are those of users."""
@@ -186,7 +188,7 @@ def test_an_approval_is_recorded_and_can_be_undone(memory):
     assert lineage_of(memory).waiting() == ()
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, phases=QUICK)
 @given(depth=st.integers(1, 5), sorts=st.lists(st.sampled_from(["note", "rule", "lesson"]), min_size=5, max_size=5))
 def test_taint_follows_derivation(depth, sorts):
     """What rests on a tool's result, at any depth, is untrusted, and is no rule of a preamble until it is approved."""

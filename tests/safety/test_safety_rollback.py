@@ -55,6 +55,7 @@ def test_a_poisoned_message_goes_with_all_that_was_made_of_it(memory, agent):
     assert [one.action for one in made] == ["quarantine"] * 4  # the message, two notes, the episode
     assert "99" not in believed(agent, "anything")
     assert "as said" not in agent.preamble().text
+    assert ("## Sessions" in digest, "## Sessions" in digest_of(agent).text) == (True, False)
     assert lineage_of(memory).quarantine(bad.pointer) == ()
     assert digest_of(agent, as_of=before).text == digest
     found = [hit.pointer for hit in memory.recall("staging port").hits]
@@ -79,6 +80,16 @@ def test_a_source_takes_its_entry_and_the_versions_of_it_out(memory):
     (released,) = lineage_of(memory).release(f"fh:{grandchild.id}")
     assert (released.action, entries_of(memory).standing()) == ("release", (grandchild,))
     assert consolidated_view(memory).entries == ()  # one of its sources is out: it does not pass its replay
+
+
+def test_an_entry_goes_with_its_versions_and_not_with_its_sources(memory):
+    """Quarantined by itself, it takes out what came of it; the statements are shown again."""
+    say(memory)
+    (kept,) = consolidate_in(memory, keep=True).kept
+    child = child_of(memory, kept, kept.id, 2)
+    assert [one.id for one in lineage_of(memory).came_of(f"fh:{kept.id}")] == [child.id]
+    assert len(lineage_of(memory).quarantine(f"fh:{kept.id}")) == 2
+    assert (entries_of(memory).standing(), len(consolidated_view(memory).raw)) == ((), len(LEVELS))
 
 
 def test_undoing_a_decision_takes_out_the_entries_made_since(memory):
