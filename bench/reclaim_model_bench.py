@@ -23,8 +23,10 @@ from firsthand.evals.reclaim.items import Case
 from firsthand.evals.reclaim.models import Asking, Run
 from firsthand.evals.reclaim.policies import BLANK, BOTH, LOSSY, PADDED, SOURCE_FIRST, policy
 from firsthand.evals.reclaim.readers import Reader, Recomputing
-from firsthand.evals.reclaim.seam import Subject
+from firsthand.evals.reclaim.seam import Messages, Subject
 from firsthand.evals.reclaim.spending import Cap
+from firsthand.evals.reclaim.writers import NOTE_TOKENS_MAX, PROMPTS
+from firsthand.llm import Model
 from reclaim_model_report import report
 
 PROBLEMS = 32
@@ -35,6 +37,7 @@ PARTS = ("reader", "writer", "server")
 PORT = 18_434
 CONTEXT_TOKENS = 4_096
 SMALL = chosen("local")
+MARKED_TOKENS_MAX = 200
 MEMORIES = (LOSSY, PADDED, SOURCE_FIRST, BOTH, BLANK)
 
 
@@ -61,6 +64,47 @@ def writer_part(asked: argparse.Namespace) -> None:
     written = cases(asking.writers(SMALL), min(WRITTEN, asked.problems), logic=False)
     run(asking, written, Recomputing())
     run(asking, written, asking.reader(SMALL))
+    run(asking, cases(arranged(asking.model(SMALL)), min(WRITTEN, asked.problems), logic=False), Recomputing())
+
+
+class Arranged:
+    """The source-first prompt elsewhere than behind the session: whether a small model heeds it there."""
+
+    def __init__(self, model: Model, marked: bool) -> None:
+        self._model, self._marked = model, marked
+
+    def write(self, messages: Messages, budget: int) -> str:
+        """Let the model write."""
+        told = "\n".join(f"{one['role']}: {one['content']}" for one in messages)
+        prompt = f"{PROMPTS['source_first_auto']} Write at most {budget} characters, and nothing but the note."
+        if self._marked:
+            said = f"<conversation>\n{told}\n</conversation>\n\n{prompt}"
+            asked, tokens = [{"role": "user", "content": said}], MARKED_TOKENS_MAX
+        else:
+            asked, tokens = [{"role": "system", "content": prompt}, {"role": "user", "content": told}], NOTE_TOKENS_MAX
+        return self._model.complete(asked, max_tokens=tokens).text.strip()
+
+
+def arranged(model: Model) -> tuple[Subject, ...]:
+    """Give the arrangements as memories."""
+    names = {"source_first_before": False, "source_first_marked": True}
+    return tuple(Subject(f"{name} by {SMALL.told}", Maker(model, marked)) for name, marked in names.items())
+
+
+class Maker:
+    """Makes the memory of one arrangement, and says how often it asks."""
+
+    def __init__(self, model: Model, marked: bool) -> None:
+        self._model, self._marked = model, marked
+
+    def __call__(self) -> Arranged:
+        """Make one."""
+        return Arranged(self._model, self._marked)
+
+    @staticmethod
+    def calls(_messages: int) -> int:
+        """Count the calls for a session."""
+        return 1
 
 
 def server_part(asked: argparse.Namespace) -> None:

@@ -82,9 +82,11 @@ def writer(found: Sequence[Item]) -> list[str]:
         ("Notes that it wrote of the sums, read by the recomputing reader (which takes what stands there and nothing "
         "else). *Made up*: notes that hold a number, amount or exact string that the session does not have "
         "(`firsthand.unsupported`); the checked writer is Firsthand's own (`firsthand.distill_by_model`), which takes "
-        "such pieces out. *Cut*: notes that were longer than the budget."), "",
-        "| writer | n | recovered | carried wrong value | silent | abstained | made up | characters | cut |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "such pieces out. *The conclusion*: notes that name one amount, the carried wrong value. *Before*, *marked*: "
+        "the prompt before the session, in the system's message, or behind the session between marks. *Cut*: notes "
+        "that were longer than the budget."), "",
+        "| writer | n | recovered | carried wrong value | silent | abstained | made up | the conclusion | size | cut |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]  # fmt: skip
     sessions = {name: drift.dialogue(problem) for name, problem in problems().items()}
     for memory in dict.fromkeys(item.parameters["memory"] for item in by_rule):
@@ -92,7 +94,8 @@ def writer(found: Sequence[Item]) -> list[str]:
         said = Counter(item.outcome for item in own)
         made_up = sum(bool(unsupported(item.carried, sessions[item.parameters["problem"]])) for item in own)
         counts = [stats.rate(said[one], len(own)) for one in ("recovered", "attractor", "wrong", "abstained")]
-        cells = " | ".join(map(str, (*counts, stats.rate(made_up, len(own)))))
+        alone = sum(concludes_alone(item) for item in own)
+        cells = " | ".join(map(str, (*counts, stats.rate(made_up, len(own)), stats.rate(alone, len(own)))))
         used = sum(item.used for item in own) / len(own)
         lines.append(f"| {memory} | {len(own)} | {cells} | {used:.0f} | {sum(item.over for item in own)} |")
     read = [item for item in found if item.parameters["reader"] != "recomputing"]
@@ -102,6 +105,12 @@ def writer(found: Sequence[Item]) -> list[str]:
         strict = Counter(item.outcome for item in read)
         lines += ["", f"Read by itself: {strict['malformed']} of {len(read)} malformed; leniently {told}."]
     return lines
+
+
+def concludes_alone(item: Item) -> bool:
+    """Say whether what is carried names one amount, and that is the carried wrong value."""
+    problem = problems()[item.parameters["problem"]]
+    return {str(one) for one in scoring.values(item.carried, problem.kind, problem.options)} == {problem.attractor}
 
 
 def server(found: Sequence[Item], inside: Sequence[Item]) -> list[str]:

@@ -382,7 +382,7 @@ def test_a_run_goes_on_after_a_kill(tmp_path, ended):
             time.sleep(0.02)
         process.send_signal(ended)
     finally:
-        told = process.communicate(timeout=30)[0].decode()
+        told = process.communicate(timeout=120)[0].decode()
     if ended == signal.SIGINT:
         assert told.strip().splitlines()[-1].startswith("12 it was interrupted; what was made is kept")
     held = len(items.load(file))
@@ -396,6 +396,24 @@ def test_a_run_goes_on_after_a_kill(tmp_path, ended):
     assert file.read_bytes().count(b"\n") == 12
     assert len(slow.seen) - before <= 12 - held
     assert len(slow.seen) <= 12 + 2  # what was being answered when it was killed
+
+
+def test_a_run_that_was_told_to_ignore_an_interrupt_goes_on(tmp_path):
+    """What a shell starts behind itself, or nohup, has Ctrl-C ignored: the run comes to its end and says no more."""
+    server, begun = JsonServer(reads), tmp_path / "out" / "items.jsonl"
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(RUNS), str(tmp_path / "out"), server.url],
+        env=os.environ, stdout=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # noqa: PLW1509 - as nohup does
+    )  # fmt: skip
+    until = time.monotonic() + 60
+    while not begun.is_file() and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    told = process.communicate(timeout=60)[0].decode()
+    server.close()
+    assert (process.returncode, told) == (0, "12 \n")
+    assert len(items.load(begun)) == 12
 
 
 def test_a_model_that_inspect_does_not_know_is_an_error(tmp_path):

@@ -16,7 +16,8 @@ class Clerk:
 
     def complete(self, messages, *, max_tokens, temperature=0.0, tools=(), stop=()):
         self.asked.append(messages)
-        prompt, told = (one["content"] for one in messages)
+        (told,) = (one["content"] for one in messages)
+        prompt = told.rpartition("That was the conversation. ")[2]
         opening = next(line for line in told.splitlines() if line.startswith("user: "))
         concludes = prompt.startswith(writers.PROMPTS["source_first_d"])
         text = "You concluded: $1." if concludes else opening.partition("A note")[0]
@@ -40,15 +41,19 @@ def test_the_spread_over_four_wordings_is_measured(tmp_path):
 
 
 def test_a_writer_is_told_its_budget_and_sees_the_session():
-    """The prompt ends with the budget, the session follows with its roles, and the note is carried without spaces."""
+    """The session comes with its roles, the prompt behind it with the budget; the note is carried without spaces."""
     clerk = Clerk()
     memory = writers.written(clerk, "summary").make()
     told = [{"role": "user", "content": "7 mugs at $4 each. A note"}, {"role": "assistant", "content": "ANSWER: 1"}]
     assert memory.write(told, 80) == "user: 7 mugs at $4 each."
     assert clerk.asked == [
         [
-            {"role": "system", "content": f"{writers.SUMMARY} Write at most 80 characters, and nothing but the note."},
-            {"role": "user", "content": "user: 7 mugs at $4 each. A note\nassistant: ANSWER: 1"},
+            {
+                "role": "user",
+                "content": "This is a conversation between a user and an assistant:\n\n"
+                "user: 7 mugs at $4 each. A note\nassistant: ANSWER: 1\n\n"
+                f"That was the conversation. {writers.SUMMARY} Write at most 80 characters, and nothing but the note.",
+            }
         ]
     ]
 

@@ -40,6 +40,10 @@ RUNNING = (
     "You keep a summary of a conversation that goes on. Below stand the summary so far and what was said since. Write "
     "the summary anew so that it holds both."
 )
+_BEFORE = "This is a conversation between a user and an assistant:"
+_BEHIND = "That was the conversation."
+"""The prompt stands behind the session: a small model that reads it before goes on with the session instead."""
+_LIMIT = "Write at most {budget} characters, and nothing but the note."
 RUNNING_MESSAGES = 6
 """That a running summary takes in at once."""
 OF_A_MODEL = ("summary", "running_summary", "source_first_auto", "source_first_checked")
@@ -58,14 +62,8 @@ class Written:
             ModelError: there is no reply.
         """
         told = "\n".join(f"{one['role']}: {one['content']}" for one in messages)
-        asked = [
-            {
-                "role": "system",
-                "content": f"{self._prompt} Write at most {budget} characters, and nothing but the note.",
-            },
-            {"role": "user", "content": told},
-        ]
-        return self._model.complete(asked, max_tokens=self._tokens_max).text.strip()
+        asked = f"{_BEFORE}\n\n{told}\n\n{_BEHIND} {self._prompt} {_LIMIT.format(budget=budget)}"
+        return self._model.complete([{"role": "user", "content": asked}], max_tokens=self._tokens_max).text.strip()
 
 
 class Running:
