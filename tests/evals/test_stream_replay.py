@@ -113,7 +113,7 @@ def test_files_that_are_not_of_the_layout_are_refused(tmp_path, record):
 def test_the_pack_tells_what_was_found_and_checks_what_is_known(record, monkeypatch):
     """Tables, page and records have the stream; a stream whose figures were noted is compared with them."""
     written(record, RETRIEVED, ["0", "1", "2"])
-    found = replay_pack.run(Options(data=str(record)))
+    found = replay_pack.run(Options(data=record))
     assert found.sections[0].rows[1] == (
         "SET_1 m-1",
         "3",
@@ -130,9 +130,9 @@ def test_the_pack_tells_what_was_found_and_checks_what_is_known(record, monkeypa
     assert "<td>SET_1 m-1</td>" in found.html()
     noted = ((2, 2, 1), (0.5, 0.0, 0.0, 0.0), (0.2, 0.0, 0.0, 0.0), ())
     monkeypatch.setitem(replay_pack.NOTED, "SET_1 m-1", noted)
-    assert replay_pack.run(Options(data=str(record))).failed == []
+    assert replay_pack.run(Options(data=record)).failed == []
     monkeypatch.setitem(replay_pack.NOTED, "SET_1 m-1", ((2, 3, 1), *noted[1:]))
-    assert replay_pack.run(Options(data=str(record))).failed[0].startswith("D0 FAILED")
+    assert replay_pack.run(Options(data=record)).failed[0].startswith("D0 FAILED")
 
 
 def test_a_memory_that_keeps_its_lines_fails_the_check_of_loss(tmp_path):
@@ -140,5 +140,5 @@ def test_a_memory_that_keeps_its_lines_fails_the_check_of_loss(tmp_path):
     states = [STATES[0]] * 12
     written(tmp_path, CUMULATIVE, ["0"] * 12, states)
     written(tmp_path, EMPTY, ["0"] * 12)
-    (told,) = replay_pack.run(Options(data=str(tmp_path))).failed
+    (told,) = replay_pack.run(Options(data=tmp_path)).failed
     assert told.startswith("D1 FAILED")

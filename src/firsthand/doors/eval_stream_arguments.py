@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from firsthand.doors.argument_values import decimal, number, prices
@@ -44,7 +45,9 @@ def add(whats: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     one.add_argument("--streams", type=number(1, 1000), metavar="N", help="made worlds; default 20")
     one.add_argument("--episodes", type=number(8, 2000), metavar="N", help="of each; ledger: default 320")
     one.add_argument("--seed", type=number(0), metavar="N", help="of the first world, or of the choice, default 0")
-    one.add_argument("--data", metavar="DIR", help="dc-replay: a checkout of suzgunmirac/dynamic-cheatsheet")
+    one.add_argument(
+        "--data", type=_folder, metavar="DIR", help="dc-replay: a checkout of suzgunmirac/dynamic-cheatsheet"
+    )
     one.add_argument("--updates", type=number(1, 200), metavar="N", help="own-sessions: parts of the past, default 10")
     one.add_argument("--questions", type=number(1, 100), metavar="N", help="own-sessions: of each, default 12")
     one.add_argument("--budget", type=number(1), metavar="N", help="own-sessions: characters a memory, default 4,000")
@@ -65,6 +68,10 @@ def _model(one: Any) -> None:
     )
     asked.add_argument("--cost-max", type=decimal(0, 1_000_000), metavar="X", help="stop before it costs more")
     asked.add_argument("--replay", action="store_true", help="ask no model: answer from what was recorded")
+
+
+def _folder(text: str) -> Path:
+    return Path(text).expanduser()
 
 
 def _kept(one: Any) -> None:

@@ -62,7 +62,7 @@ class Options:
     updates: int | None = None
     questions: int | None = None
     budget: int | None = None
-    data: str | None = None
+    data: Path | None = None
     model: str | None = None
     solver_model: str | None = None
     reply_tokens: int | None = None

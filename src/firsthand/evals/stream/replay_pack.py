@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from pathlib import Path
 
 from firsthand.errors import InvalidArgument
 from firsthand.evals.reclaim import plots
@@ -74,7 +73,7 @@ def run(options: Options) -> Report:
             "dc-replay reads data that are not ours to hand on; name a checkout of suzgunmirac/dynamic-cheatsheet "
             "(--data DIR)"
         )
-    streams = replay.streams(Path(options.data).expanduser())
+    streams = replay.streams(options.data)
     found = Found(streams, tuple(_checks(streams)))
     sections = [
         Section("answered right", _answers(found)), Section("what stands later", _survival(found)),
