@@ -12,6 +12,7 @@ from firsthand.errors import StoreDamaged
 from firsthand.index import fact_rows as kept
 from firsthand.index import facts as facts_table
 from firsthand.lifecycle import facts_kept
+from firsthand.value import replace
 
 TEXTS = (
     "The staging port is 80.", "The staging port is now 81.", "Change it to 82.", "LOG=1", "LOG=2", "Forget the port.",
@@ -204,6 +205,19 @@ def test_a_long_ledger_is_read_at_once(tmp_path, monkeypatch):
         memory.rebuild()
         assert ledger_of(memory).decisions() == left
         assert memory.verify(deep=True).problems == ()
+
+
+def test_decisions_that_the_log_does_not_give_are_reported(tmp_path):
+    """Kept decisions with the right checksum that are not those of the log are found when the proof goes deep."""
+    with Memory.open(tmp_path / "s", embedder="none") as memory:
+        for text in ("The port is 80.", "The port is now 81."):
+            memory.session("one").user(text)
+        sweep(memory)
+        (made,) = ledger_of(memory).decisions()
+        forged = facts_kept._plain(replace(made, action="tombstone"))
+        memory._log.exclusively(lambda db: kept.keep_chunk(db, 1, [made.position], [forged]))
+        assert memory.verify(deep=False).problems == ()
+        assert ["decisions that are kept" in one.what for one in memory.verify(deep=True).problems] == [True]
 
 
 def test_what_is_erased_meanwhile_is_not_kept(memory):
