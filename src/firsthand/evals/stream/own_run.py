@@ -14,6 +14,7 @@ questions of one are alike.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -153,12 +154,13 @@ def _stream(name: str, held: Held, cut: Sequence[Part], vocabulary: frozenset[st
         answers = dict(_answers(name, held, part, asked, vocabulary, every))
         outcomes = {one.pointer: _outcome(answers[one.pointer][0], one.answer) for one in asked}
         right = {pointer for pointer, outcome in outcomes.items() if outcome == RIGHT}
-        counts = [[*outcomes.values()].count(one) for one in (RIGHT, WRONG, ABSTAINED)]
         n = max(1, len(asked))
+        told = Counter(outcomes.values())
         points.append(Point(
-            *(number / n for number in counts), len(once - right) / len(once) if once else 0.0,
-            sum(answers[one.pointer][1] for one in asked) / n, sum(answers[one.pointer][2] for one in asked) / n,
-            outcomes,
+            seen=told[RIGHT] / n, wrong=told[WRONG] / n, abstained=told[ABSTAINED] / n,
+            regressed=len(once - right) / len(once) if once else 0.0,
+            kept=sum(answers[one.pointer][1] for one in asked) / n,
+            characters=sum(answers[one.pointer][2] for one in asked) / n, outcomes=outcomes,
         ))  # fmt: skip
         once |= right
     return OwnStream(name, tuple(points))
