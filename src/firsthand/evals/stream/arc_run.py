@@ -127,7 +127,7 @@ def ended(bench: Bench, arm: Arm, name: str, lengths: Sequence[float] = ()) -> E
             violations += broken(view, happened, weak, arm.gate.theta)
         given = _given(bench, arm, view, lengths[at] if lengths else 0)
         ends_block = at + 1 == len(steps) or steps[at + 1].batch[0].scope != step.batch[0].scope
-        points.append(_measured(bench, given, view if arm.shows == "view" else View(), happened, past, ends_block))
+        points.append(_measured(bench, given, View() if arm.shows == "nothing" else view, happened, past, ends_block))
         stood.append(standing("" if arm.shows == "nothing" else view.text, happened))
     first = frozenset(one.pointer for one in steps[0].batch)
     rates = gate.rates(judged, bench.is_good)
