@@ -101,7 +101,7 @@ _SLOTS: tuple[tuple[str, str], ...] = (
     ("day", r"(?i)\b(monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"),
     ("arrival", rf"(?i)\b(?:arriv\w+|be there|get there|get in)\b[^.,;?!]{{0,40}}? {_CLOCK}"),
     ("departure", rf"(?i)\b(?:leav\w+|depart\w*|go|set off|pick(?:ed)? up)\b[^.,;?!]{{0,40}}? {_CLOCK}"),
-    ("time", rf"(?i)(?:\b(?:at|around|for|about|to|be|try|by|check|booking)|\A(?:\w+,? )?) ?(?<!\d){_CLOCK}"),
+    ("time", rf"(?i)(?:\b(?:at|around|for|about|to|be|it|that|try|by|check|booking)|\A(?:\w+,? )?) ?(?<!\d){_CLOCK}"),
     ("price range", r"(?i)\b(cheap(?:er)?|moderate(?:ly)?|expensive|inexpensive|mid ?- ?(?:price|range))\b"),
     ("area", r"(?i)\b(?:in|of|on|at|to) (?:the )?(?:city )?(north|south|east|west|centre|center)(?:ern)?\b"),
     ("food", rf"(?i)\b(?:serv(?:es?|ing) |some |for |about |a |an |any )?{_FOOD} (?:food|cuisine|restaurants?)\b"),

@@ -30,7 +30,7 @@ from firsthand.task.constraints import is_constraint
 from firsthand.task.sentences import Sentence, said
 from firsthand.value import field, replace, value
 
-READING = 3
+READING = 4
 """Of these rules, and of what they use of other rooms: another number makes what older ones read be read again."""
 FACTS_OF_EVENT_MAX = 64
 KEY_WORDS_MAX = 6
@@ -392,7 +392,7 @@ def _of_match(match: re.Match[str], pattern: str, spoken: Spoken) -> Said | None
         return None
     if own in _OTHERS:  # "her birthday" is not mine
         words = " ".join(sorted({*words.split(), own}))
-    if not what and pattern is _IT and (not spoken.key or spoken.since > IT_MESSAGES_MAX):
+    if not what and pattern is _IT and (not spoken.key or spoken.since > IT_MESSAGES_MAX or _arranges(match.string)):
         return None
     if not what and pattern in (_FROM_TO, _INSTEAD):
         words = f"instead of {key_of(before)}"  # the value that it names says what is meant
@@ -407,6 +407,11 @@ def _of_match(match: re.Match[str], pattern: str, spoken: Spoken) -> Said | None
         words, shown, "correction" if explicit else "assignment", before, own in {"my", "our"},
         changes=explicit or not counted, about=" ".join(named.split()), near=counted,
     )  # fmt: skip
+
+
+def _arranges(text: str) -> bool:
+    """Say whether a sentence names a thing itself: "make it 10:30 for the restaurant" is of no other one."""
+    return bool(thing_of(text, Spoken()))
 
 
 _COUNTS = r"\d[\d,.]* (?=[a-z])"

@@ -41,7 +41,7 @@ def by_rule(window: Sequence[Fact], working: Mapping[str, Fact], ledger: Ledger 
         if new.trust is not Trust.TRUSTED:
             continue
         old = _meant(new, standing)
-        rule = "" if old is None else _rule(new, old)
+        rule = "" if old is None or standing.is_of_several(old.key, new) else _rule(new, old)
         if old is not None and rule:
             made = decision(new, old, f"rule:{rule}", REASONS[rule], retracts=new.sort == "retraction")
             if ledger is None or (made.key, made.target, made.by_fact) not in ledger.refused:
@@ -65,6 +65,7 @@ class _Standing:
         self._by_key: dict[str, Fact] = {}
         self._by_value: dict[str, dict[str, Fact]] = {}
         self._by_word: dict[tuple[str, str], dict[str, Fact]] = {}
+        self._kinds: dict[str, set[str]] = {}
         for one in facts:
             self.put_in(one)
 
@@ -74,6 +75,7 @@ class _Standing:
         if old is not None:
             self.take_out(old)
         self._by_key[one.key] = one
+        self._kinds.setdefault(one.key, set()).add(_kind(one))
         for found in self._places(one):
             found[one.key] = one
 
@@ -87,6 +89,13 @@ class _Standing:
         yield self._by_value.setdefault(one.value, {})
         for word in one.name.split():
             yield self._by_word.setdefault((one.session, word), {})
+
+    def is_of_several(self, key: str, new: Fact) -> bool:
+        """Say whether values of several kinds were said under a key: the make and the number, say, of one phone.
+
+        A decision leaves one fact of its key standing, and would take what is of another kind out with the old one.
+        """
+        return new.sort not in {"config", "retraction"} and len(self._kinds.get(key, set()) | {_kind(new)}) > 1
 
     def of(self, key: str) -> Fact | None:
         """Give the fact of a key."""
@@ -144,10 +153,12 @@ def _rule(new: Fact, old: Fact) -> str:
 
 def alike(new: Fact, old: Fact) -> bool:
     """Say whether two values are of one kind: a time does not take the place of a name, nor 5 files of 3 people."""
-    kinds = [one.value.partition(":")[0] if ":" in one.value else "" for one in (new, old)]
-    counted = [_counted(one) for one in (new, old)]
-    same = kinds[0] == kinds[1] and (not all(counted) or counted[0] == counted[1])
-    return same or new.sort == "config"
+    return _kind(new) == _kind(old) or new.sort == "config"
+
+
+def _kind(fact: Fact) -> str:
+    """Name the kind of a value, and what it counts."""
+    return f"{fact.value.partition(':')[0] if ':' in fact.value else ''} {_counted(fact)}"
 
 
 def _counted(fact: Fact) -> str:
