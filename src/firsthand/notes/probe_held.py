@@ -46,6 +46,8 @@ ALIKE_MIN = 0.6
 """Share of their words that two statements have in common which put the same thing."""
 SHORT_WORDS_MAX = 4
 """Words of a short answer; words that a note puts around it."""
+SHARING_MAX = 200
+"""Statements with a word in common in which a sentence is looked for."""
 COMMON_MAX = 12
 """Up to here a number stands in any text."""
 _compiled = cache(re.compile)
@@ -77,12 +79,30 @@ def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[St
     needed = [_without_scores(one, names, source) for one in source.facts]
     gone = unheld(needed, said, by_name=source.is_verbal and source.asks_who)
     result = []
+    near = _by_word([*said, *cut])
     for place, one in enumerate(needed):
         if _bare(one.text) in verbatim:
             continue
-        if place in gone or not _is_said(one, [*said, *cut], puzzle, source):
+        if place in gone or not _is_said(one, _sharing(one, near), puzzle, source):
             result.append(source.facts[place])
     return result
+
+
+def _by_word(said: Sequence[Statement]) -> dict[str, list[Statement]]:
+    """Give for each word the statements that have it, the first `SHARING_MAX`."""
+    near: dict[str, list[Statement]] = {}
+    for one in said:
+        for word in _words(one):
+            there = near.setdefault(word, [])
+            if len(there) < SHARING_MAX:
+                there.append(one)
+    return near
+
+
+def _sharing(one: Statement, near: dict[str, list[Statement]]) -> list[Statement]:
+    """Give the statements that have a word of one."""
+    found = {id(each): each for word in one.subject for each in near.get(word, ())}
+    return list(found.values())[:SHARING_MAX]
 
 
 def _without_scores(one: Statement, names: set[str], source: Source) -> Statement:

@@ -29,12 +29,14 @@ from firsthand.value import replace, value
 
 PREFIX_MIN, SHORT_MIN = 5, 3
 """Letters at their beginning by which two words are of one family; letters from which on one may stand for another."""
+CHOSEN_MAX = 300
+"""Facts up to which those that matter are told from others: each is compared with each."""
 LISTED_MIN = 2
 """Things from which on they are a list."""
 ALIKE_MIN = 0.5
 """Share of their other words that two sentences of one list have in common."""
 TITLE_WORDS_MAX = 4
-OTHERS_MAX = 500
+OTHERS_MAX = 100
 """Words from which on a line is no title; things that were left out and are looked for in a note."""
 CALENDAR = lexicon.WEEKDAYS.keys() | lexicon.WEEKDAYS_SHORT.keys()
 _compiled = cache(re.compile)
@@ -97,7 +99,9 @@ def wanted_of(what: str, asking: frozenset[str], answers: Sequence[Statement]) -
 
 
 def relevant(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
-    """Leave out of facts what the claim cannot depend on."""
+    """Leave out of facts what the claim cannot depend on; of more than `CHOSEN_MAX` all are needed."""
+    if len(facts) > CHOSEN_MAX:
+        return list(facts)
     parts = [part for one in facts for part in _pairs(one)]
     parts = _without_titles(parts, wanted)
     for chosen in (_of_sections, _of_fields, _of_lists):
