@@ -37,7 +37,7 @@ PARTS = ("reader", "writer", "server")
 PORT = 18_434
 CONTEXT_TOKENS = 4_096
 SMALL = chosen("local")
-MARKED_TOKENS_MAX = 200
+BEHIND_TOKENS_MAX = 200
 MEMORIES = (LOSSY, PADDED, SOURCE_FIRST, BOTH, BLANK)
 
 
@@ -68,38 +68,41 @@ def writer_part(asked: argparse.Namespace) -> None:
 
 
 class Arranged:
-    """The source-first prompt elsewhere than behind the session: whether a small model heeds it there."""
+    """The source-first prompt before the session, behind it, or behind it and between marks: which is heeded?"""
 
-    def __init__(self, model: Model, marked: bool) -> None:
-        self._model, self._marked = model, marked
+    def __init__(self, model: Model, place: str) -> None:
+        self._model, self._place = model, place
 
     def write(self, messages: Messages, budget: int) -> str:
         """Let the model write."""
         told = "\n".join(f"{one['role']}: {one['content']}" for one in messages)
         prompt = f"{PROMPTS['source_first_auto']} Write at most {budget} characters, and nothing but the note."
-        if self._marked:
-            said = f"<conversation>\n{told}\n</conversation>\n\n{prompt}"
-            asked, tokens = [{"role": "user", "content": said}], MARKED_TOKENS_MAX
-        else:
-            asked, tokens = [{"role": "system", "content": prompt}, {"role": "user", "content": told}], NOTE_TOKENS_MAX
-        return self._model.complete(asked, max_tokens=tokens).text.strip()
+        if self._place == "before":
+            asked = [{"role": "system", "content": prompt}, {"role": "user", "content": told}]
+            return self._model.complete(asked, max_tokens=NOTE_TOKENS_MAX).text.strip()
+        said = {
+            "behind": "This is a conversation between a user and an assistant:\n\n"
+            f"{told}\n\nThat was the conversation. {prompt}",
+            "marked": f"<conversation>\n{told}\n</conversation>\n\n{prompt}",
+        }[self._place]
+        return self._model.complete([{"role": "user", "content": said}], max_tokens=BEHIND_TOKENS_MAX).text.strip()
 
 
 def arranged(model: Model) -> tuple[Subject, ...]:
     """Give the arrangements as memories."""
-    names = {"source_first_before": False, "source_first_marked": True}
-    return tuple(Subject(f"{name} by {SMALL.told}", Maker(model, marked)) for name, marked in names.items())
+    places = ("before", "behind", "marked")
+    return tuple(Subject(f"source_first_{place} by {SMALL.told}", Maker(model, place)) for place in places)
 
 
 class Maker:
     """Makes the memory of one arrangement, and says how often it asks."""
 
-    def __init__(self, model: Model, marked: bool) -> None:
-        self._model, self._marked = model, marked
+    def __init__(self, model: Model, place: str) -> None:
+        self._model, self._place = model, place
 
     def __call__(self) -> Arranged:
         """Make one."""
-        return Arranged(self._model, self._marked)
+        return Arranged(self._model, self._place)
 
     @staticmethod
     def calls(_messages: int) -> int:

@@ -16,6 +16,7 @@ from firsthand.evals.reclaim.items import Item
 from firsthand.evals.reclaim.models import ITEMS, REPLIES
 from firsthand.evals.reclaim.policies import BLANK, BOTH, SOURCE_FIRST
 from firsthand.evals.reclaim.tasks import Problem
+from firsthand.evals.reclaim.writers import OF_A_MODEL
 from machine import describe
 
 PROBLEMS_MAX = 64
@@ -82,9 +83,10 @@ def writer(found: Sequence[Item]) -> list[str]:
         ("Notes that it wrote of the sums, read by the recomputing reader (which takes what stands there and nothing "
         "else). *Made up*: notes that hold a number, amount or exact string that the session does not have "
         "(`firsthand.unsupported`); the checked writer is Firsthand's own (`firsthand.distill_by_model`), which takes "
-        "such pieces out. *The conclusion*: notes that name one amount, the carried wrong value. *Before*, *marked*: "
-        "the prompt before the session, in the system's message, or behind the session between marks. *Cut*: notes "
-        "that were longer than the budget."), "",
+        "such pieces out. *The conclusion*: notes that name one amount, the carried wrong value. *Before*, *behind*, "
+        "*marked*: where the source-first prompt stands, to the session or to marks about it; the latter two with at "
+        "most 200 tokens. What recovers behind it are copies of the session's beginning. *Cut*: notes that were longer "
+        "than the budget."), "",
         "| writer | n | recovered | carried wrong value | silent | abstained | made up | the conclusion | size | cut |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]  # fmt: skip
@@ -98,6 +100,10 @@ def writer(found: Sequence[Item]) -> list[str]:
         cells = " | ".join(map(str, (*counts, stats.rate(made_up, len(own)), stats.rate(alone, len(own)))))
         used = sum(item.used for item in own) / len(own)
         lines.append(f"| {memory} | {len(own)} | {cells} | {used:.0f} | {sum(item.over for item in own)} |")
+    not_run = [
+        name for name in OF_A_MODEL if not any(one.parameters["memory"].startswith(f"{name} ") for one in by_rule)
+    ]
+    lines += ["", f"Not run: {', '.join(not_run)}."] if not_run else []
     read = [item for item in found if item.parameters["reader"] != "recomputing"]
     if read:
         said = Counter(map(leniently, read))

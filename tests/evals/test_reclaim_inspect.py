@@ -26,7 +26,7 @@ pytestmark = [
 
 from inspect_ai.log import list_eval_logs, read_eval_log  # noqa: E402 - only when it is there
 
-from firsthand.evals.reclaim import items, ours, reading, run, sweeps, tasks  # noqa: E402
+from firsthand.evals.reclaim import inspect_run, items, ours, reading, run, sweeps, tasks  # noqa: E402
 from firsthand.evals.reclaim.chosen import chosen  # noqa: E402
 from firsthand.evals.reclaim.items import Case  # noqa: E402
 from firsthand.evals.reclaim.models import Asking  # noqa: E402
@@ -414,6 +414,22 @@ def test_a_run_that_was_told_to_ignore_an_interrupt_goes_on(tmp_path):
     server.close()
     assert (process.returncode, told) == (0, "12 \n")
     assert len(items.load(begun)) == 12
+
+
+class Slow(Recomputing):
+    """A reader that takes longer than an attempt may."""
+
+    def answer(self, messages):
+        time.sleep(1.5)
+        return super().answer(messages)
+
+
+def test_what_runs_in_this_process_is_waited_for(tmp_path, monkeypatch):
+    """An attempt at a server is given up in time; a model here is not: its thread would run on beside the next."""
+    monkeypatch.setattr(inspect_run, "scripted", lambda: {"recomputing": Slow()})
+    asking = Asking(tmp_path / "out", retries=0, timeout_seconds=1)
+    found = asking.run(CASES[:1], asking.reader(chosen("scripted:recomputing")))
+    assert (found.made, found.failed) == (1, ())
 
 
 def test_a_model_that_inspect_does_not_know_is_an_error(tmp_path):

@@ -85,10 +85,12 @@ def run(
         stopped: says why no more is asked; empty while it is.
     """
     alone = 1 if bridge.one.served == LOCAL else connections
+    # What runs in this process cannot be given up: its thread would go on, beside that of the next attempt.
+    patience = None if bridge.one.served in {LOCAL, SCRIPTED} else timeout_seconds
     logged = eval(
         task(asked, reader, once, fail, close, stopped), model=bridge.model(), log_dir=str(logs), display="none",
         fail_on_error=False, log_level="error", score_display=False, log_realtime=False, ctl_server=False,
-        acp_server=False, max_retries=retries, attempt_timeout=timeout_seconds, max_connections=alone,
+        acp_server=False, max_retries=retries, attempt_timeout=patience, max_connections=alone,
         max_samples=alone,
     )  # fmt: skip
     if not logged:  # Inspect takes Ctrl-C for itself
