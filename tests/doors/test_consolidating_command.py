@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 
 import pytest
 from json_server import JsonServer
 
-from firsthand import Memory, Trust
+from firsthand import ByModel, Memory, Trust, consolidate_in
+from firsthand.errors import ModelUnavailable
+from firsthand.llm import OpenAICompatible
 
 LEVELS = (7, 8, 9, 12, 15)
 
@@ -188,6 +191,24 @@ def test_a_server_that_fails_leaves_the_store_as_it_was(shell, store, server):
         assert shell("--store", store, "consolidate").lines[0].startswith("            case: ")
     server.plan.append((429, {"retry-after": "0"}, b"later"))
     assert shell("--store", store, "consolidate", "propose", "--model", f"{server.url}#tiny").code == 0
+
+
+def test_a_server_that_falls_silent_leaves_the_store_as_it_was(store, server):
+    """After the time that it is given a silent server is not asked again, and nothing is written."""
+    over = threading.Event()
+    server.plan.append(lambda _handler: over.wait(10))
+    with Memory.open(store, embedder="none") as memory, OpenAICompatible(server.url, "m", timeout_seconds=0.2) as model:
+        head = memory.head()
+
+        def complete(prompt: str) -> str:
+            return model.complete([{"role": "user", "content": prompt}]).text
+
+        with pytest.raises(ModelUnavailable, match="fell silent"):
+            consolidate_in(memory, consolidator=ByModel(complete, "m"), keep=True)
+        assert memory.head() == head
+        over.set()
+        assert len(consolidate_in(memory, consolidator=ByModel(complete, "m"), keep=True).kept) == 1
+    assert len(server.seen) == 2
 
 
 def test_a_cap_stops_before_it_is_passed(shell, store, server):
