@@ -132,7 +132,9 @@ def _checked(memory: Memory, agent: Agent | str, seconds_max: float) -> Agent:
     if memory.read_only:
         raise StoreReadOnly(f"a sleep writes summaries and decisions; open {memory.path} without read_only")
     if not any(memory.events(one.session, limit=1)):
-        raise InvalidArgument(f"no agent {one.name!r:.120} has anything in this store; sessions become its own by agent.enrol(SESSION)")
+        raise InvalidArgument(
+            f"no agent {one.name!r:.120} has anything in this store; sessions become its own by agent.enrol(SESSION)"
+        )
     return one
 
 
