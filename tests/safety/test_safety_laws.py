@@ -17,6 +17,7 @@ from firsthand import (
     consolidated_view,
     digest_of,
     entries_of,
+    facts_of,
     ledger_of,
     lineage_of,
 )
@@ -148,6 +149,15 @@ def test_no_number_of_untrusted_statements_moves_what_users_said(told, first):
                 ]
             assert consolidated_view(memory).text == consolidated_view(alone).text
             assert entries_of(memory).standing()[0].trust is Trust.TRUSTED
+
+
+def test_a_pages_words_do_not_say_what_a_user_means(memory):
+    """What "it" is in a user's message is what the user spoke of, and not what a page spoke of in between."""
+    session = memory.session("s")
+    session.user("The staging port is 80.")
+    session.user("The admin password is hunter2.", trust=Trust.UNTRUSTED, origin="web")
+    session.user("Change it to 9000.")
+    assert {one.key for one in facts_of(memory) if one.trust is Trust.TRUSTED} == {"port stag"}
 
 
 def test_one_untrusted_case_taints_no_rule(memory):
