@@ -7,7 +7,8 @@ but what the log shows. Then the other half, which it never saw, is asked before
 
 The signs are cleaner than life: every question that was asked is answered with a citation.
 
-Run: ``python bench/review_bench.py --data DATA``; it writes REVIEW.md beside itself, or what ``--out`` names.
+Run: ``python bench/review_bench.py --data DATA``; it writes REVIEW.md beside itself, or what ``--out`` names. With
+``--begun-wrong`` a wrong value is in force at first, and REVIEW-WRONG.md tells what the review does about it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import json
 import random
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -28,6 +29,7 @@ from firsthand.consolidate.trials import COST, Interval, Trial, difference
 from firsthand.event import IdMaker
 from firsthand.lifecycle.reviewing import Reviewed, review
 from firsthand.recall.kept_tuning import tuned_of
+from firsthand.recall.tuning import basis_of
 from firsthand.value import replace
 from quality.ours import APPENDED, Store, _draft
 from quality.sets import READERS
@@ -38,6 +40,7 @@ STEP_US = 60_000_000
 NIGHTS = 1
 SHOWN = 3
 SECONDS = 600.0
+WRONG: tuple[dict[str, float], ...] = ({"gate_shift": 1.0}, {"gate_shift": -1.0}, {"mmr_lambda": 0.5})
 ALONE_QUESTIONS = 80
 """A conversation that was asked fewer is only in the store of all."""
 LOOKUPS = 500
@@ -68,19 +71,30 @@ class Case:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="the folder that holds locomo/, beam-100k/ ...")
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("REVIEW.md"))
+    parser.add_argument("--out", type=Path, help="the report; default beside this file")
+    parser.add_argument(
+        "--begun-wrong", action="store_true", help="put wrong values in force first; writes REVIEW-WRONG.md"
+    )
     parser.add_argument("--only", nargs="*", default=["locomo", "beam-100k"], choices=sorted(READERS))
     parser.add_argument("--talks", type=int, default=1_000, help="of each set, at most")
     chosen = parser.parse_args()
-    cases = []
+    cases: list[Case] = []
     for name in chosen.only:
         talks = READERS[name](chosen.data)[: chosen.talks]
         alone = [[one] for one in talks] if len(talks[0].questions) >= ALONE_QUESTIONS else []
-        for number, some in enumerate([*alone, list(talks)]):
-            cases.append(run(f"{name} {number}" if number < len(alone) else f"{name}, together", some))
+        runs: list[tuple[str, Sequence[Talk], dict[str, float]]] = [
+            *((f"{name} {number}", some, {}) for number, some in enumerate(alone)), (f"{name}, together", talks, {})
+        ]  # fmt: skip
+        if chosen.begun_wrong:
+            runs = [
+                (f"{name}, {' '.join(f'{which} {at:g}' for which, at in one.items())}", talks, one) for one in WRONG
+            ]
+        for title, some, start in runs:
+            cases.append(run(title, some, start))
             print(told(cases[-1]), flush=True)
-    text = report(cases) + lookups()
-    chosen.out.write_text(text, encoding="utf-8")
+    text = WRONG_HEAD + report(cases) if chosen.begun_wrong else HEAD + report(cases) + lookups()
+    file = "REVIEW-WRONG.md" if chosen.begun_wrong else "REVIEW.md"
+    (chosen.out or Path(__file__).with_name(file)).write_text(text, encoding="utf-8")
     print(text)
 
 
@@ -91,6 +105,15 @@ def apart(talk: Talk, number: int) -> Talk:
         tuple(dataclasses.replace(one, session=f"{number}-{one.session}") for one in talk.said),
         talk.questions,
         talk.half,
+    )
+
+
+def begin_with(memory: Memory, start: Mapping[str, float]) -> None:
+    """Put values in force that nothing speaks for."""
+    ids, basis = IdMaker(), basis_of(memory._gate())
+    now = tuning_of(memory).at()
+    tuning_of(memory).keep(
+        [TuningDecision(ids(), name, now.get(name), after, basis=basis) for name, after in start.items()]
     )
 
 
@@ -107,8 +130,12 @@ class Own(Store):
                 self._unit[str(at.pointer)] = one.unit
 
 
-def run(name: str, talks: Sequence[Talk]) -> Case:
-    """Ask half of the questions, review night by night, and ask the other half before and after."""
+def run(name: str, talks: Sequence[Talk], start: Mapping[str, float]) -> Case:
+    """Ask half of the questions, review night by night, and ask the other half before and after.
+
+    Args:
+        start: values that are in force before the first night, as if somebody had decided so.
+    """
     with tempfile.TemporaryDirectory() as folder, Memory.open(Path(folder) / "store", embedder="none") as memory:
         talks = [apart(talk, number) for number, talk in enumerate(talks)]
         stores = [Own(memory, talk) for talk in talks]
@@ -123,6 +150,7 @@ def run(name: str, talks: Sequence[Talk]) -> Case:
         through = int(memory.head().partition(":")[0])
         for number, (store, one) in enumerate(asked):
             record(memory, store, one, number, through)
+        begin_with(memory, start)
         before = tuple(figures(memory, store, one, through) for store, one in kept)
         begun = time.process_time()
         nights = tuple(review(memory, deadline=time.monotonic() + SECONDS, keep=True) for _ in range(NIGHTS))
@@ -194,7 +222,7 @@ def report(cases: Sequence[Case]) -> str:
             f"{sum(one.taken for one in tried)} | {force} | {recall:.3f} | {gain(case, 'recall')} | {worth:+.3f} | "
             f"{gain(case, 'worth')} | {case.seconds / len(case.nights):.0f} |"
         )
-    return HEAD + "\n".join(rows) + "\n" + refusals(cases)
+    return "\n".join(rows) + "\n" + refusals(cases)
 
 
 def refusals(cases: Sequence[Case]) -> str:
@@ -240,6 +268,14 @@ HEAD = f"""# What the review of recalls changes on real questions
 once; *recall@10* and *worth* (found and right among the first three +1, found and wrong
 -{COST:g}, else 0) are of the other half, which it never saw, with the defaults; *gain* is what the values in force
 bring there, with a 90 % interval from a paired bootstrap. Seconds of the processor are of one night.
+
+"""
+
+WRONG_HEAD = """# What the review does about values that are wrong
+
+`python bench/review_bench.py --data DATA --only locomo --begun-wrong`. All conversations in one store, in which a wrong
+value was put in force by hand before. Half of the questions were asked before, and the review ran once; *recall@10* and
+*worth* are of the other half, which it never saw, with the wrong value; the gains are what the review brings over it.
 
 """
 
