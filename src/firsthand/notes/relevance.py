@@ -123,9 +123,10 @@ def others_of(
         above = " ".join(one.path[-1:])
         parts = [f"{above} {cell.name} {cell.text}" for cell in one.cells if cell.name] or [f"{above} {one.text}"]
         result += [(marks_of(part), telling - marks_of(part)) for part in parts]
+    rows = {(one.turn, one.start): one for one in reversed(facts)}
     for one in kept:
         columns = {cell.name for cell in one.cells}
-        row = next((each for each in facts if (each.turn, each.start) == (one.turn, one.start)), one)
+        row = rows.get((one.turn, one.start), one)
         first = row.cells[0].text if row.cells else ""
         for cell in row.cells[1:]:
             if cell.name and cell.name not in columns:

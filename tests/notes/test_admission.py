@@ -1,0 +1,55 @@
+"""When a note says that something it stands on is not in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from firsthand.notes.admission import admits
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "(2 of 4 lines kept)",
+        "The rest: fh:01J00000000000000000000001",
+        "The bill is $40. I no longer have the data that led to it.",
+        "Not everything was written down.",
+        "The terms of notice were not copied.",
+        "Beware: entries are missing here.",
+        "(fragment; what followed is gone)",
+        "-- truncated --",
+        "We only kept the first two.",
+        "Album: 14 at 0.80, 6 at 1.10, etc.",
+        "Die Einzelposten wurden nicht gespeichert.",
+        "Faltan dos líneas.",
+    ],
+)
+def test_what_says_that_it_was_not_kept_admits(note: str):
+    """A word of keeping that is denied, or of losing that is not, admits when it speaks of the note."""
+    assert admits(note)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "(4 of 4 lines kept)",
+        "Nothing was left out.",
+        "No line is missing.",
+        "All 5 readings kept, none left out.",
+        "This note is complete.",
+        "Breakfast is not included.",
+        "Ines does not sit at the aisle.",
+        "It is about 55, maybe a bit off.",
+        "",
+    ],
+)
+def test_what_says_that_all_is_there_or_speaks_of_its_matter_does_not(note: str):
+    """Completeness, a hedge and an ordinary negation admit nothing."""
+    assert not admits(note)
+
+
+def test_what_the_session_says_itself_is_no_admission():
+    """A loss that the session is about says nothing of the note; the same words about the note's basis do."""
+    assert not admits("Lima lost the records office to Pohl.", "Lima lost the records office to Pohl.")
+    assert admits("Lima lost the records office to Pohl.", "Who runs the office?")
+    assert admits("Lima won. (Basis lost.)", "Lima lost to Pohl.")
