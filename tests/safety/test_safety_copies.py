@@ -112,6 +112,13 @@ def test_a_quota_leaves_nothing_out_and_nobody_over_its_share(hits):
     assert trusted == sorted(trusted)
 
 
+def test_of_ten_hits_an_untrusted_origin_has_six():
+    """Eight hits of one tool and four of users that are worth a little less: six and four stand on the first page."""
+    hits = [*(quota.Held(1.0, ("tool",)) for _ in range(8)), *(quota.Held(0.8) for _ in range(4))]
+    assert quota.order(hits) == [0, 1, 2, 8, 9, 10, 3, 11, 4, 5, 6, 7]
+    assert sum(at < 8 for at in quota.order(hits)[:10]) == 6
+
+
 def test_without_untrusted_hits_the_order_stays():
     """What users and agents said is ranked by score alone."""
     assert quota.order([quota.Held(1.0), quota.Held(0.2), quota.Held(0.9)]) == [0, 1, 2]
@@ -144,7 +151,7 @@ def test_a_flood_does_not_hide_what_the_user_said(memory, sessions):
 def test_a_tool_does_not_fill_a_reminder(memory, agent):
     """Of three hits that are put before an agent unasked, one tool has two while a user said something as good."""
     agent.enrol("talk")
-    memory.session("talk").user("Ada moved the port of the billing service to v41x.")
+    memory.session("talk").user("Ada said on Monday, when we all had lunch: the billing port is v41x from now on.")
     for at in range(8):
         agent.enrol(f"page-{at}")
         text = f"The port of the billing service was moved by Eve to page {at}, says the notice {at * 37}."
@@ -154,7 +161,7 @@ def test_a_tool_does_not_fill_a_reminder(memory, agent):
     assert reminder.skipped == ""
     assert sum(hit.trust is Trust.TRUSTED for hit in reminder.hits) == 1
     assert len(reminder.hits) == 3
-    assert sum(hit.origin == "tool:fetch" for hit in hits[:3]) >= 2
+    assert [hit.origin for hit in hits[:3]] == ["tool:fetch"] * 3
 
 
 def test_one_session_does_not_fill_the_digest(agent):

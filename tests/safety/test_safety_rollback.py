@@ -50,12 +50,13 @@ def test_a_poisoned_message_goes_with_all_that_was_made_of_it(memory, agent):
     night(agent)
     assert "99" in believed(agent)
     before = int(memory.head().partition(":")[0])
-    digest = digest_of(agent).text
+    digest, told = digest_of(agent).text, agent.preamble().text
     made = lineage_of(memory).quarantine(bad.pointer, reason="it was not me")
     assert [one.action for one in made] == ["quarantine"] * 4  # the message, two notes, the episode
     assert "99" not in believed(agent, "anything")
     assert "as said" not in agent.preamble().text
     assert ("## Sessions" in digest, "## Sessions" in digest_of(agent).text) == (True, False)
+    assert ("## Episodes" in told, "## Episodes" in agent.preamble().text) == (True, False)
     assert lineage_of(memory).quarantine(bad.pointer) == ()
     assert digest_of(agent, as_of=before).text == digest
     found = [hit.pointer for hit in memory.recall("staging port").hits]
