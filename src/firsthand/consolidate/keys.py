@@ -30,7 +30,7 @@ from firsthand.task.constraints import is_constraint
 from firsthand.task.sentences import Sentence, said
 from firsthand.value import field, replace, value
 
-READING = 4
+READING = 5
 """Of these rules, and of what they use of other rooms: another number makes what older ones read be read again."""
 FACTS_OF_EVENT_MAX = 64
 KEY_WORDS_MAX = 6
@@ -209,6 +209,11 @@ _SUPPOSED = (
     r"propos\w+|suggest\w*|(?<!\bi )(?<!\bwe )(?:said|says|told|claim(?:s|ed)|thinks|believes|wrote|writes|asked)|"
     r"according to|wenn|falls|si)\b"
 )
+_MADE_UP = (
+    r"(?i)\W*(?:(?:so|and|but|well|ok|okay),? )?(?:for (?:instance|example)|let'?s (?:say|assume|suppose|pretend)|"
+    r"suppose|imagine|assum(?:e|ing)|pretend|hypothetically|what if|if|say,)\b"
+)
+"""At the head of a sentence: all of it is made up."""
 _CUE = (
     r"(?i)\b(?:(?<!right )now|actually|correction|corrected|instead|no longer|not anymore|any ?more|"
     r"changed?|chang(?:e|ing)|moved|switch(?:ed)?|updated?|renamed|from now on|scratch that|i meant|i mean|"
@@ -369,6 +374,8 @@ _GATES = {
 def _is_supposed(text: str, start: int, end: int) -> bool:
     """Say whether what a place says is asked or supposed: by what leads to it, or by the mark behind its clause."""
     lead, rest = text[max(0, start - LEAD_CHARACTERS) : end], text[end:]
+    if _compiled(_MADE_UP).match(text):
+        return True
     return _compiled(_SUPPOSED).search(lead) is not None or (
         rest.rstrip().endswith("?") and not set(",;:-") & set(rest)
     )
