@@ -94,7 +94,7 @@ def test_what_no_rule_joins_stands(first, second):
         "The staging port has not changed to 81.", "I plan to change the staging port to 81.",
         "Once we migrate, the staging port is 81.", "Ann said the staging port is now 81.",
         "The staging port was 81.", "The staging port used to be 81.", "Should I change the staging port to 81?",
-        f"For instance, somebody asks us {'very ' * 12}late about it on a Monday in May, and the staging port is now 81.",
+        f"For instance, somebody asks us {'very ' * 12}late on a Monday in May, and the staging port is now 81.",
         "Imagine the staging port is now 81.", "It is not true that the staging port is now 81.",
         "I almost changed the staging port to 81.", "Its port is now 81.",
         "We considered moving the staging port to 81.",
