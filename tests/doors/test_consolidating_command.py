@@ -235,3 +235,9 @@ def test_a_cap_stops_before_it_is_passed(shell, store, server):
 def test_what_is_of_a_model_wants_one(shell, store, words):
     """An option of a model without one, a replay of nothing, a name that is none: refused, and nothing is asked."""
     assert shell("--store", store, "consolidate", *words).code == 5
+
+
+def test_a_replay_says_where_it_would_look(shell, store):
+    """Without a folder of replies there is nothing to answer from, and the error says what to name."""
+    said = shell("--store", store, "consolidate", "propose", "--model", "local", "--replay")
+    assert "name the folder (--replies DIR)" in said.error

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from firsthand.consolidate.consolidators import rules_plus_exceptions
+from firsthand.consolidate.consolidators import Writing, rules_plus_exceptions
 from firsthand.consolidate.entries import Episode, View, Written, entry
 from firsthand.consolidate.gate import GateSettings
 from firsthand.errors import InvalidArgument
@@ -208,6 +208,28 @@ def test_every_arm_runs_on_every_schedule():
         assert [one.arm for one in found] == [one.name for one in ARMS]
         assert len({len(one.points) for one in found}) == 1
         assert sum(one.violations for one in found) == 0
+
+
+def test_what_is_passed_over_again_is_shown_again():
+    """A case that was hidden is in view again with the update that brings it once more, in a stream and all at once."""
+
+    class HidesOnce:
+        name, reads_derived, writes = "hides once", False, "versions"
+
+        def __init__(self) -> None:
+            self.hidden: set[str] = set()
+
+        def write(self, episodes, seen):
+            new = {one.pointer for one in episodes} - self.hidden
+            self.hidden |= new
+            return Writing((), tuple(new))
+
+    for name, first, updates in (("stream-10", 3, 30), ("static-10", 1, 10)):
+        found = stream(Arm("hides once", lambda _: HidesOnce()), world(1, 24), name)
+        shown = [point["raw"] for point in found.points]
+        assert len(shown) == updates
+        assert shown[:first] == [0] * first
+        assert shown[first:] == [min(24, 24 // first * (at + 1)) for at in range(updates - first)]
 
 
 def test_arms_are_chosen_by_name():
