@@ -93,8 +93,8 @@ def amounts_of(one: Statement, place: int) -> list[Amount]:
         words = subject_of(one.text[low:high]) - numbers - _unit_words()
         columns = subject_of(" ".join(cell.name for cell in one.cells if found in cell.values).replace("_", " "))
         above = subject_of(" ".join(one.path).replace("_", " "))
-        own = words | columns if one.form == "row" or not words else words
-        result.append(Amount(found, own or loose | columns, place, one.subject | columns | above))
+        own = words if words and one.form != "row" else (words or loose) | columns
+        result.append(Amount(found, own, place, one.subject | columns | above))
     return result
 
 
