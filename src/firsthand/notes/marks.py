@@ -72,7 +72,7 @@ _CLAIMED = (
     r"\b(?:note|colleague|memo|friend|neighbou?r|somebody|someone|rumou?r|sticker"
     r"|slip)(?: from [\w' -]{1,24})?(?: also)?"
     rf" (?:\w+ )?{_SAYING}\b"
-    rf"|\b{_SAYING} that\b|\baccording to\b|\b(?:was|were|been) told\b|\bis said to\b"
+    rf"|\b{_SAYING}(?: down)? that\b|\baccording to\b|\b(?:was|were|been) told\b|\bis said to\b"
     r"|\b(?:apparently|supposedly|allegedly|reportedly|hearsay)\b|\bi (?:think|guess|believe|suspect|remember|reckon)\b"
 )
 _CORRECTS = (

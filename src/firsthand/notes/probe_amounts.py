@@ -174,6 +174,14 @@ def _quantities(said: Iterable[Statement]) -> Counter[Fraction]:
     return found
 
 
+def measures_alike(one: Value, other: Value) -> bool:
+    """Say whether two values are not of two currencies, nor one money and the other a length or a weight."""
+    if one.kind == other.kind == "money" and one.unit and other.unit and one.unit != other.unit:
+        return False
+    measured = any(each.kind == "number" and each.unit in {*lexicon.BASE, "m", "g", "l", "m2"} for each in (one, other))
+    return not ({one.kind, other.kind} == {"money", "number"} and measured)
+
+
 def equal(one: Value, other: Value) -> bool:
     """Say whether two values are equal, whatever unit one of them leaves out."""
     if same(one, other):

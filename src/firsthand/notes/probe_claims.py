@@ -22,6 +22,7 @@ from firsthand.notes import lexicon
 from firsthand.notes.clues import Clue, Puzzle, answers, clue_of
 from firsthand.notes.determine import AGENT_ROLES, Claim, Known, claim_of, determine, is_said
 from firsthand.notes.facts import Line
+from firsthand.notes.probe_amounts import measures_alike
 from firsthand.notes.probe_held import answers_it, bears, concludes, missing, says_all, speaks_of_others, takes_rejected
 from firsthand.notes.probe_reading import Carried, Session
 from firsthand.notes.probe_source import ASKING, Source, names_in, source_of
@@ -56,6 +57,11 @@ _SEVERAL = re.compile(
 _WHY = re.compile(r"\b(?:why|cause|reason|how come|explanation)\b")
 _WHO = re.compile(r"\b(?:who|whose|whom|which (?:person|team|player|guest|man|woman|child))\b")
 _ASKS = re.compile(r"\b(?:how|what|which|who|whose|when|where)\b")
+_OF_ITS_KIND = frozenset(
+    ("time", "date", "day", "user", "ask", "asked", "want", "wanted", "need", "talk", "mention", "said", "price", "cost",
+     "number", "amount", "name", "value", "length", "duration")
+)  # fmt: skip
+"""Words of a claim that say what kind of value is asked for, or that it is asked for."""
 _SUMS = {"sum of products", "average", "subtotal"}
 _WHOLE_SUMS = _SUMS - {"subtotal"}
 
@@ -188,7 +194,7 @@ def _is_understood(asked: Asked, answer: Value | None, *, looked_up: bool) -> bo
     if looked_up and any(_equal(answer, each) for each in read(claim.what)):
         return False  # it is named in the claim
     given = list(_conclusions(said, claim, None))
-    if given and not any(_alike(found, answer) and _measures_alike(found, answer) for found in given):
+    if given and not any(_alike(found, answer) and measures_alike(found, answer) for found in given):
         return False  # what an agent gave for it is of another kind than what was found
     asks_for_any = kinds_of(claim.what) == ANY and asked.source.is_verbal
     if not given and (asks_for_any or _WHO.search(claim.what.lower())) and answer.kind != "word":
@@ -274,31 +280,7 @@ def _is_asked_with_more(said: Sequence[Statement], wanted: frozenset[str], place
 
 def _is_covered(said: Sequence[Statement], what: str, places: Sequence[int]) -> bool:
     """Say whether what was found is said with at least half of the claim's words, without those of its kind."""
-    kinds = frozenset(
-        (
-            "time",
-            "date",
-            "day",
-            "user",
-            "ask",
-            "asked",
-            "want",
-            "wanted",
-            "need",
-            "talk",
-            "mention",
-            "said",
-            "price",
-            "cost",
-            "number",
-            "amount",
-            "name",
-            "value",
-            "length",
-            "duration",
-        )
-    )
-    wanted = subject_of(what) - ASKING - kinds
+    wanted = subject_of(what) - ASKING - _OF_ITS_KIND
     there = frozenset(word for place in places for word in _words_at(said, place))
     return len([word for word in wanted if any(kin(word, other) for other in there)]) * 2 >= len(wanted)
 
@@ -317,14 +299,6 @@ def _conclusions(said: Sequence[Statement], claim: Claim, answer: Value | None) 
     for one in said:
         if one.role in AGENT_ROLES and (one.asserts or one.turn == first):
             yield from (found for found in one.values if answer is None or _alike(found, answer))
-
-
-def _measures_alike(one: Value, other: Value) -> bool:
-    """Say whether two values are not of two currencies, nor one money and the other a length or a weight."""
-    if one.kind == other.kind == "money" and one.unit and other.unit and one.unit != other.unit:
-        return False
-    measured = any(each.kind == "number" and each.unit in {*lexicon.BASE, "m", "g", "l", "m2"} for each in (one, other))
-    return not ({one.kind, other.kind} == {"money", "number"} and measured)
 
 
 def _alike(one: Value, other: Value) -> bool:
