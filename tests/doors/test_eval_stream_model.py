@@ -119,7 +119,7 @@ def test_a_model_chooses_beside_agents_by_rule(shell, served, tmp_path):
     assert [line.partition("  ")[0] for line in found.lines[2:8]] == [
         "no memory", "keep all", "forced: merging", "auto: model (50)", "auto: model (50), entries read", FORCED,
     ]  # fmt: skip
-    assert [line.partition(":")[0] for line in found.lines[8:]] == ["K1 held", "A9 held"]
+    assert [line.partition(":")[0] for line in found.lines[8:]] == ["K1 held", "K7 held"]
     kept = json.loads((tmp_path / "results" / "stream-choosing" / "summary.json").read_text())
     by_model = [one["actions"] for one in kept["streams"] if one["arm"] == "auto: model (50)"]
     assert all(one["rounds"] == 3 and one["accepted consolidate"] >= 1 for one in by_model)

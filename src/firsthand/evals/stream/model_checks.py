@@ -3,10 +3,11 @@
     H7  ten passes over a stream end below ten passes over everything at once, on what needs no memory
     H8  ours with its gate: no worse than the forced loop there, within 3 points of managed episodes on what was not
         seen, at half of their length
+    K7  an agent that may choose keeps more of what was seen than one that is forced (Figure 5; `choosing_checks`)
 
 The invariant: each is a difference paired by world with its interval; where that includes
-0, or n is 1, the words are *not replicated*, whatever the mean. They say nothing of
-another model than the one that was asked.
+0 (H7, K7) or reaches below its bound (H8), or n is 1, the words are *not replicated*,
+whatever the mean. They say nothing of another model than the one that was asked.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def _free(streams: Sequence[Stream]) -> Iterator[Check]:
     if free and forced:
         found = _apart(free, forced, f"seen {_reader(free)}")
         says = "an agent that chooses keeps more of what was seen than one that is forced (Figure 5)"
-        yield _check("A9", says, found.clusters > 1 and found.low > 0, found)
+        yield _check("K7", says, found.clusters > 1 and found.low > 0, found)
 
 
 def _knows(streams: Sequence[Stream], reader: str) -> bool:
