@@ -62,7 +62,7 @@ def test_an_erasure_takes_its_rows_and_leaves_the_other_namespace(log):
     log.erase("default", [next(log.reader.events("default")).id], "")
     db = log.reader.db
     assert ([*rows.rows(db, 1, 9)], rows.spoken(db, 1), rows.reach(db, 1)) == ([], {}, Reach("", 1, 0))
-    assert len([*rows.rows(db, 2, 9)]) == 1
+    assert (len([*rows.rows(db, 2, 9)]), [*rows.chunks(db, 1)]) == (1, [])
     assert db.execute("SELECT namespace FROM fact_out").get == 2
 
 

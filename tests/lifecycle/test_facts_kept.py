@@ -96,6 +96,23 @@ def test_an_erasure_takes_the_words_out_of_what_is_kept(memory):
     assert [one.value for one in facts_of(memory)] == ["number:80", "number:82"]
 
 
+@pytest.mark.parametrize("swept", [False, True])
+def test_an_erasure_takes_the_name_that_later_messages_borrowed(memory, swept):
+    """What "change it to 9000" is about was said elsewhere: erased there, it is in no row and no decision."""
+    session = memory.session("one")
+    named = session.user("The zebra port is 80.")
+    session.user("Change it to 9000.")
+    session.user("Change it to 9500.")
+    assert [one.key for one in facts_of(memory)] == ["port zebra"] * 3
+    if swept:
+        sweep(memory)
+        ledger_of(memory).decide("tombstone", facts_of(memory)[2])
+    memory.erase([named])
+    assert b"zebra" not in (memory.path / "firsthand.db").read_bytes()
+    assert [one.key for one in facts_of(memory)] == []
+    assert memory.verify(deep=True).problems == ()
+
+
 def test_a_rebuild_keeps_what_is_told_of(memory):
     """After a rebuild recall is told of the same facts as before it."""
     for text in ("The port is 80.", "The port is now 81."):

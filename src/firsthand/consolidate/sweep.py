@@ -53,6 +53,28 @@ def by_rule(window: Sequence[Fact], working: Mapping[str, Fact], ledger: Ledger 
     return tuple(decided)
 
 
+def named_by(facts: Iterable[Fact]) -> dict[str, str]:
+    """Say by pointer of which facts the name was said elsewhere, and where: "change it to 9000" has none of its own.
+
+    Args:
+        facts: in order of position.
+
+    Returns:
+        Pointers of the facts that were named last under that key in the same session. A decision rests on them
+        too: it holds the key, so that it is to be erased with the words of it.
+    """
+    last: dict[tuple[str, str], str] = {}
+    found: dict[str, str] = {}
+    for one in facts:
+        place = one.session, one.key
+        if " ".join(one.about.casefold().split()) in " ".join(one.text.casefold().split()):
+            if one.trust is Trust.TRUSTED:
+                last[place] = one.pointer
+        elif place in last:
+            found[one.pointer] = last[place]
+    return found
+
+
 def counts(fact: Fact) -> bool:
     """Say whether a fact may stand in a digest: a user said it, by trust."""
     return fact.trust is Trust.TRUSTED

@@ -4,9 +4,9 @@ Reading facts takes its time for each message; a sweep each night must cost what
 brought. So what was read stays in the store's own file (`fact_rows`). A table says of which
 events recall is to tell that something took their place, so that a recall asks one question.
 
-The invariant: everything here can be dropped and made again. An erasure takes out the rows
-of what it erases, and makes all be read again by the next sweep: what was said later may
-have been read otherwise for it.
+The invariant: everything here can be dropped and made again. An erasure takes out all rows
+of its namespace, and makes all be read again by the next sweep: what was said later may
+have been read otherwise for what is erased, and be kept in its words.
 
 It moves rows: what a fact is, and which one stands, it does not know. Every process that
 recalls imports this module: what only a sweep needs is in `fact_rows`.
@@ -15,14 +15,12 @@ recalls imports this module: what only a sweep needs is in `fact_rows`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
-from operator import attrgetter
 from typing import Any
 
 import apsw
 
 from firsthand.errors import StoreDamaged
-from firsthand.event import id_bytes, id_text
+from firsthand.event import id_text
 from firsthand.log.port import Entry
 from firsthand.value import value
 
@@ -62,20 +60,12 @@ class Facts:
     name = NAME
 
     def forget(self, db: apsw.Connection, entries: Sequence[Entry]) -> None:
-        """Take out what was read of events and decided by them; the rest is read again by the next sweep."""
+        """Take out what was read of a namespace whose events these are; it is read again by the next sweep."""
         if not is_there(db):
             return
-        for namespace, group in groupby(entries, attrgetter("namespace_key")):
-            gone = [entry.event for entry in group]
-            places = [(namespace, one.position) for one in gone]
-            db.executemany("DELETE FROM fact WHERE namespace = ? AND position = ?", places)
-            db.executemany("DELETE FROM fact_out WHERE namespace = ? AND position = ?", places)
-            db.executemany(
-                "DELETE FROM fact_out WHERE namespace = ? AND decision = ?",
-                [(namespace, id_bytes(one.id)) for one in gone],
-            )
-            db.execute("DELETE FROM fact_spoken WHERE namespace = ?", (namespace,))
-            db.execute("DELETE FROM fact_decisions WHERE namespace = ?", (namespace,))
+        for namespace in {entry.namespace_key for entry in entries}:
+            for table in _TABLES[1:]:  # "change it to 9000" is kept in words of another message, which may be erased
+                db.execute(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))  # noqa: S608 - a constant
             db.execute("UPDATE fact_reach SET version = '', ledger = 0 WHERE namespace = ?", (namespace,))
 
     def purge(self, db: apsw.Connection, namespace: int) -> None:

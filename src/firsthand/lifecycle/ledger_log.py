@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from firsthand import moment
 from firsthand.consolidate.ledger import Action, Decision, Ledger, checked, fold, followers
+from firsthand.consolidate.sweep import named_by
 from firsthand.errors import InvalidArgument, Unresolvable
 from firsthand.event import Draft, Event, IdMaker, Kind, Trust, texts
 from firsthand.index.facts import LEDGER_SESSION as SESSION
@@ -153,8 +154,10 @@ class LedgerLog:
         if action == "supersede" or action not in get_args(Action):
             raise InvalidArgument(f"a fact is restored, tombstoned, quarantined or released; got {action!r:.40}")
         through = max(fact.position, self._head())
+        name = named_by(facts_kept.facts(self.memory, fact.position)).get(fact.pointer)  # the key has its words
+        sources = (fact.pointer, name) if name else (fact.pointer,)
         made = Decision(
-            IdMaker()(), action, fact.key, fact.pointer, reason=reason, sources=(fact.pointer,), by=by, through=through
+            IdMaker()(), action, fact.key, fact.pointer, reason=reason, sources=sources, by=by, through=through
         )
         return self.keep([made])[0]
 

@@ -10,12 +10,13 @@ It decides nothing itself: that is the reconciler, by default by rule and withou
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from firsthand.consolidate.keys import Fact
-from firsthand.consolidate.ledger import Decision
+from firsthand.consolidate.ledger import SOURCES_MAX, Decision
 from firsthand.consolidate.reconcile import AddAll, Reconciler
-from firsthand.consolidate.sweep import counts
+from firsthand.consolidate.sweep import counts, named_by
 from firsthand.consolidate.sweep_by_model import SweepByModel
 from firsthand.lifecycle import facts_kept
 from firsthand.lifecycle.ledger_log import DECISIONS_MAX, LedgerLog
@@ -55,7 +56,8 @@ def sweep(memory: Memory, agent: str = "", *, reconciler: Reconciler | None = No
     ledger = log.at()
     decided = (reconciler or AddAll()).sweep([one for one in told if counts(one)], {}, ledger)
     there = {one.id for one in log.decisions()}
-    new = [one for one in decided if one.id not in there]
+    named = named_by(told)
+    new = [_with_names(one, named) for one in decided if one.id not in there]
     left_out: tuple[str, ...] = ()
     if len(new) > DECISIONS_MAX:
         left_out = (f"{len(new) - DECISIONS_MAX:,} more decisions are due; sweep again",)
@@ -63,6 +65,13 @@ def sweep(memory: Memory, agent: str = "", *, reconciler: Reconciler | None = No
     log.followed()
     left_out += reconciler.told if isinstance(reconciler, SweepByModel) else ()
     return Swept(len(told), kept, told[-1].position if told else 0, left_out)
+
+
+def _with_names(one: Decision, named: Mapping[str, str]) -> Decision:
+    """Let a decision rest on what named its facts, too: its key is made of these words."""
+    names = dict.fromkeys(named[fact] for fact in (one.target, one.by_fact) if fact in named)
+    more = tuple(name for name in names if name not in one.sources)[: SOURCES_MAX - len(one.sources)]
+    return replace(one, sources=(*one.sources, *more)) if more else one
 
 
 def facts_of(memory: Memory, agent: str = "", *, as_of: int | None = None) -> tuple[Fact, ...]:
