@@ -55,6 +55,22 @@ def test_a_checkout_does_not_open_what_other_agents_remember(tmp_path):
     assert not load(store, str(project)).across
 
 
+@pytest.mark.parametrize("name", ["sleep", "consolidate"])
+def test_a_checkout_lets_no_work_be_done_unasked(tmp_path, name):
+    """A project's file switches neither sleep nor consolidation on, however it came there; it may switch them off."""
+    store, project = tmp_path / "store", tmp_path / "proj"
+    project.mkdir()
+    project_file(project).write_text(json.dumps({name: True}))
+    read = load(store, str(project))
+    assert (getattr(read, name), [f"firsthand switch {name} on" in one for one in read.faults]) == (False, [True])
+    with pytest.raises(InvalidArgument, match="switched on by the user"):
+        switch(project_file(project), name, on=True)
+    switch(user_file(store), name, on=True)
+    assert getattr(load(store, str(project)), name)
+    switch(project_file(project), name, on=False)
+    assert not getattr(load(store, str(project)), name)
+
+
 def test_each_session_has_switches_of_its_own_however_long_its_name(tmp_path):
     """Names that begin alike, and those of any script, are told apart; each file's name is one that can be had."""
     names = ["cursor:" + sign * 190 + end for sign in ("a", "\u65e5", "/") for end in ("1", "2")]

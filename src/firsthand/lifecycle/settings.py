@@ -4,7 +4,7 @@ Three files, the later over the earlier: ``settings.json`` in the store's folder
 ``.firsthand.json`` in the project's, ``hooks/sessions/<session>.json`` in the
 store's. A file that cannot be read changes nothing and is named in ``faults``: a
 switch must not fail a hook, nor silently be another one than was written. A project's
-file may come with a checkout: it does not open what other agents remember (`ACROSS`).
+file may come with a checkout: it neither opens what other agents remember nor has programs run (`USERS`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from firsthand.value import fields, replace, value
 
 PROJECT_FILE = ".firsthand.json"
 USER_FILE = "settings.json"
-ACROSS = "across"
-"""The switch that opens other agents' memory; a project's file does not turn it on."""
+USERS = ("across", "sleep", "consolidate")
+"""Switches that open other agents' memory, or let work be done unasked; a project's file turns none of them on."""
 BYTES_MAX = 65_536
 NAME_CHARACTERS_MAX = 200
 """Of a session's name in that of its file."""
@@ -94,8 +94,8 @@ def switch(place: Path, name: str, *, on: bool) -> Settings:
     """
     if name not in SWITCHES:
         raise InvalidArgument(f"expected one of the switches {', '.join(SWITCHES)}; got {name!r}")
-    if on and name == ACROSS and place.name == PROJECT_FILE:
-        raise InvalidArgument(f"{_not_of_a_project(place)}; got a project's file")
+    if on and name in USERS and place.name == PROJECT_FILE:
+        raise InvalidArgument(f"{_not_of_a_project(place, name)}; got a project's file")
     data = small_files.read(place)
     try:
         told = json.loads(data) if data and data.strip() else {}
@@ -140,17 +140,17 @@ def agent_of(cwd: str) -> str:
 
 
 def _of_project(below: Settings, place: Path) -> Settings:
-    """Lay a project's settings over the user's; whoever wrote the checkout opens no other agent's memory by it."""
+    """Lay a project's settings over the user's; whoever wrote the checkout switches none of `USERS` on by it."""
     found = _over(below, place)
-    if below.across or not found.across:
-        return found
-    return replace(found, across=False, faults=(*found.faults, f"{_not_of_a_project(place)}. It changes nothing."))
+    theirs = [one for one in USERS if getattr(found, one) and not getattr(below, one)]
+    faults = (f"{_not_of_a_project(place, one)}. It changes nothing." for one in theirs)
+    return replace(found, **dict.fromkeys(theirs, False), faults=(*found.faults, *faults)) if theirs else found
 
 
-def _not_of_a_project(place: Path) -> str:
+def _not_of_a_project(place: Path, name: str) -> str:
     return (
-        f"expected {ACROSS} to be switched on by the user, since {place} may come with a checkout: "
-        f"firsthand switch {ACROSS} on, or with --session"
+        f"expected {name} to be switched on by the user, since {place} may come with a checkout: "
+        f"firsthand switch {name} on, or with --session"
     )
 
 
