@@ -49,6 +49,8 @@ READ_EVENTS_MAX, READ_CHARACTERS_MAX = 2_000, 200_000
 _BROUGHT = (Kind.TOOL_RESULT, Kind.DOCUMENT, Kind.ATTACHMENT, Kind.USER_MESSAGE, Kind.NOTE, Kind.OTHER)
 _RUN, _SHARE = 4, 0.5
 """Words in a row that are compared; of a rule's, those that stand in one event from which it was taken."""
+_SHORT_CHARACTERS = 12
+"""Of a rule that has no such run, at the least; a shorter one, such as "use uv", stands in many a page by chance."""
 _ECHO_HITS, _ECHO_CHARACTERS, _ECHO_MS = 5, 2_000, 500
 _WAITS = (
     "it stands on what a tool or the web said, so it is no rule until the user lets it in: firsthand ledger approve"
@@ -115,7 +117,8 @@ def note(
         raise InvalidArgument(f"a note has at most {SOURCES_MAX} sources; got {len(pointers):,}. Name spans instead.")
     events = [_whole(memory, one) for one in pointers]
     said = to_text(content := to_bytes(text) if isinstance(text, str) else text)
-    for one in echoed(memory, said) if sort != SORTS[0] else ():
+    theirs = echoed(memory, said) if sort != SORTS[0] else ()
+    for one in theirs:
         if len(pointers) < SOURCES_MAX and Pointer(one.id) not in pointers:
             pointers.append(Pointer(one.id))
             events.append((one,))
@@ -127,7 +130,8 @@ def note(
         fields.setdefault("time", moment.now())
     given: dict[str, Any] = {"origin": "agent", "trust": Trust.AGENT} | fields
     left_out = told.left_out
-    if given["trust"] == Trust.AGENT and any(one.trust is Trust.UNTRUSTED for found in events for one in found):
+    brought = any(one.trust is Trust.UNTRUSTED for found in (theirs, *events) for one in found)
+    if given["trust"] == Trust.AGENT and brought:
         given["trust"] = Trust.UNTRUSTED  # taint follows derivation
         left_out += (_WAITS,) if sort != SORTS[0] else ()
     told_by_source = given["trust"] == Trust.TRUSTED or sort != SORTS[0]
@@ -145,11 +149,13 @@ def echoed(memory: Memory, text: str) -> tuple[Event, ...]:
     from firsthand.answer import Query, Scope  # noqa: PLC0415 - a session's end needs a name of this module alone
     from firsthand.consolidate.alike import folded  # noqa: PLC0415 - the same
 
-    def runs(said: str) -> set[tuple[str, ...]]:
-        words = re.findall(r"\w+", folded(said))
-        return {tuple(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1))} if words else set()
+    def runs(of: str) -> set[tuple[str, ...]]:
+        words = re.findall(r"\w+", folded(of))
+        return {tuple(words[at : at + run]) for at in range(max(1, len(words) - run + 1))} if words else set()
 
-    wanted = runs(text)
+    said = re.findall(r"\w+", folded(text))
+    run = min(_RUN, len(said))  # "never run tests" has no four words in a row: it counts as a whole
+    wanted = runs(text) if run == _RUN or len(" ".join(said)) >= _SHORT_CHARACTERS else set()
     if not wanted:
         return ()
     scope = Scope(kinds=_BROUGHT)
