@@ -8,18 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from firsthand import (
-    Memory,
-    environment,
-    pending,
-    project_file,
-    run_due,
-    session_file,
-    sleep,
-    sleeps_waiting,
-    switch,
-    user_file,
-)
+from firsthand import Memory, environment, pending, project_file, run_due, session_file, switch, user_file
 from firsthand.doors.display import count, shown
 from firsthand.doors.exits import DONE, STORE_FAILED
 from firsthand.doors.output import Output
@@ -95,6 +84,8 @@ def list_jobs(chosen: argparse.Namespace, out: Output) -> int:
 
 def _sleep(memory: Memory, out: Output) -> Iterator[bool]:
     """Do the sleeps that are due, and yield of each whether it was finished."""
+    from firsthand import sleep, sleeps_waiting  # noqa: PLC0415 - every command is told of this module as it starts
+
     for job in sleeps_waiting(memory.path, memory.namespace):
         if job.after_ms <= time.time() * 1000:
             slept = sleep(memory, job.agent, cwd=job.cwd)
