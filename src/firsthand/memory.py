@@ -113,9 +113,9 @@ class Memory:
         )
         opened = cls(log, index, named, meaning)
         if word := environment.hot_path():
-            from firsthand.lifecycle.activated import hot_path
+            from firsthand.lifecycle.activated import activate
 
-            opened.hot_path = hot_path(opened, word)
+            activate(opened, word)
         return opened
 
     @property

@@ -89,3 +89,15 @@ def test_a_word_that_names_no_reconciler_is_refused(tmp_path, monkeypatch, word)
     monkeypatch.setenv(VARIABLE, word)
     with pytest.raises(InvalidArgument, match="size-aware:500MB"):
         Memory.open(tmp_path / "s", embedder="none")
+
+
+def test_a_word_that_says_nothing_leaves_no_file_open(tmp_path, monkeypatch):
+    """A store that is not opened, since the flag is wrong, is closed again."""
+    Memory.open(tmp_path / "s", embedder="none").close()
+    closed = []
+    close = Memory.close
+    monkeypatch.setattr(Memory, "close", lambda one: (closed.append(one.path), close(one)))
+    monkeypatch.setenv(VARIABLE, "dance")
+    with pytest.raises(InvalidArgument):
+        Memory.open(tmp_path / "s", embedder="none")
+    assert closed == [tmp_path / "s"]

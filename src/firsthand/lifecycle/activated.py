@@ -26,6 +26,19 @@ _SIZE = re.compile(r"size-aware:(\d{1,12})(B|kB|MB|GB)")
 _BYTES = {"B": 1, "kB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000}
 
 
+def activate(memory: Memory, word: str) -> None:
+    """Put the hot path that the flag names on a memory; where it names none, the memory is closed again.
+
+    Raises:
+        InvalidArgument: it names none.
+    """
+    try:
+        memory.hot_path = hot_path(memory, word)
+    except InvalidArgument:
+        memory.close()
+        raise
+
+
 def hot_path(memory: Memory, word: str) -> HotPath:
     """Make the hot path that the flag names.
 
