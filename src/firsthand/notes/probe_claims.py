@@ -58,8 +58,8 @@ _WHY = re.compile(r"\b(?:why|cause|reason|how come|explanation)\b")
 _WHO = re.compile(r"\b(?:who|whose|whom|which (?:person|team|player|guest|man|woman|child))\b")
 _ASKS = re.compile(r"\b(?:how|what|which|who|whose|when|where)\b")
 _OF_ITS_KIND = frozenset(
-    ("time", "date", "day", "user", "ask", "asked", "want", "wanted", "need", "talk", "mention", "said", "price", "cost",
-     "number", "amount", "name", "value", "length", "duration")
+    ("time", "date", "day", "user", "ask", "asked", "want", "wanted", "need", "talk", "mention", "said", "price",
+     "cost", "number", "amount", "name", "value", "length", "duration")
 )  # fmt: skip
 """Words of a claim that say what kind of value is asked for, or that it is asked for."""
 _SUMS = {"sum of products", "average", "subtotal"}
