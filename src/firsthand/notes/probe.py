@@ -29,7 +29,7 @@ from firsthand.notes.note import Note, render
 from firsthand.notes.probe_alone import Conclusion, conclusions
 from firsthand.notes.probe_claims import Asked, asked_for, asked_of
 from firsthand.notes.probe_reading import SESSION_CHARACTERS_MAX, Carried, Session, read
-from firsthand.notes.statements import Message
+from firsthand.notes.statements import STATEMENTS_MAX, Message
 from firsthand.value import replace, value
 
 Regime = Literal["correctable", "reachable", "uncorrectable_loud", "uncorrectable_silent"]
@@ -147,7 +147,10 @@ def probe_alone(note: str, found: Sequence[Message] = ()) -> Verdict:
 def _unread(size: int, *, whole: bool) -> str:
     """Say what was too long to be read."""
     note = f"; the note has {size:,} characters, of which {NOTE_CHARACTERS_MAX:,} were read"
-    session = f"; of what it stands on {SESSION_CHARACTERS_MAX:,} characters were read, the user's messages first"
+    session = (
+        f"; of what it stands on {SESSION_CHARACTERS_MAX:,} characters were read, the user's messages first, of which "
+        f"the last {STATEMENTS_MAX:,} statements"
+    )
     return (note if size > NOTE_CHARACTERS_MAX else "") + ("" if whole else session)
 
 

@@ -21,7 +21,7 @@ from functools import cache, cached_property
 from firsthand.notes import marks
 from firsthand.notes.admission import COUNTED, NUMBER, TALLIED, admits, around
 from firsthand.notes.determine import AGENT_ROLES, Known
-from firsthand.notes.statements import Message, Statement, statements
+from firsthand.notes.statements import STATEMENTS_MAX, Message, Statement, statements
 from firsthand.pointer import find
 from firsthand.value import replace, value
 
@@ -80,7 +80,7 @@ class Session:
     def __init__(self, messages: Sequence[Message], expand: Callable[[str], str | None] | None = None) -> None:
         self.messages = _bounded(messages)
         self.statements = tuple(map(_doubted, statements(self.messages)))
-        self.is_whole = len(self.messages) == len(messages)
+        self.is_whole = len(self.messages) == len(messages) and len(self.statements) < STATEMENTS_MAX
         known = {str(one["pointer"]): str(one.get("content") or "") for one in self.messages if one.get("pointer")}
         self.expand = expand if expand is not None else known.get
 
