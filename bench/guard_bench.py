@@ -288,11 +288,11 @@ def report() -> str:
     lines = [
         "# Attacks on memory",
         "",
-        "By `python bench/guard_bench.py --report`, whose head says what is asked; what follows from it stands in\n"
-        "[docs/safety.md](../docs/safety.md).",
+        ("By `python bench/guard_bench.py --report`, whose head says what is asked; what follows from it stands in\n"
+        "[docs/safety.md](../docs/safety.md)."),
         "",
-        f"{PACKAGE} {metadata.version(PACKAGE)}: {sum(one.malicious for one in corpus)} attacks, "
-        f"{sum(not one.malicious for one in corpus)} harmless texts; score and grade are its own.",
+        (f"{PACKAGE} {metadata.version(PACKAGE)}: {sum(one.malicious for one in corpus)} attacks, "
+        f"{sum(not one.malicious for one in corpus)} harmless texts; score and grade are its own."),
         "",
         "| system | kept out | harmless texts lost | score | grade | the user's own words: kept out |",
         "|---|--:|--:|--:|---|--:|",
