@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand import Kind, Memory, Query, TuningDecision, tuning_of
+from firsthand import Kind, Memory, Query, Trust, TuningDecision, tuning_of
 from firsthand.errors import InvalidArgument, Unresolvable
 from firsthand.event import Draft, IdMaker
 from firsthand.index import learned
@@ -142,10 +142,21 @@ def test_what_is_no_decision_changes_nothing(memory, said):
         (base % b"0.9" + rest).replace(b"1,", b"2,", 1),
     ]
     texts.append((base % b"0.9" + rest).replace(b"mmr_lambda", b"attempts_max"))
-    memory.append([Draft(Kind.TUNING, text, MEDIA) for text in texts], session=SESSION)
-    memory.append([Draft(Kind.NOTE, base % b"0.9" + rest, MEDIA)], session=SESSION)
+    memory.append([Draft(Kind.TUNING, text, MEDIA, trust=Trust.TRUSTED) for text in texts], session=SESSION)
+    memory.append([Draft(Kind.NOTE, base % b"0.9" + rest, MEDIA, trust=Trust.TRUSTED)], session=SESSION)
     assert tuning_of(memory).decisions() == ()
     assert memory.recall("port").tuned == {}
+
+
+@pytest.mark.parametrize(
+    ("trust", "tuned"), [(Trust.UNTRUSTED, {}), (Trust.AGENT, {}), (Trust.TRUSTED, {"mmr_lambda": 0.9})]
+)
+def test_what_a_tool_or_an_import_brought_tunes_nothing(memory, said, trust, tuned):
+    """A whole decision counts where it is trusted, and nowhere else."""
+    told = b'{"tuning": 1, "name": "mmr_lambda", "before": 0.8, "after": 0.9, "reason": "", "by": "", "basis": "", '
+    draft = Draft(Kind.TUNING, told + b'"undoes": "", "figures": {}}', MEDIA, origin="tool:fetch", trust=trust)
+    memory.append([draft], session=SESSION)
+    assert memory.recall("port").tuned == tuned
 
 
 def test_a_decision_out_of_bounds_is_not_kept(memory, said):

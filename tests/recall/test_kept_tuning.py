@@ -22,7 +22,13 @@ def log(tmp_path):
 def decide(log, *afters: float) -> list[int]:
     """Append decisions on one value; give their positions."""
     drafts = [
-        Draft(Kind.TUNING, to_json(TuningDecision("", ORDER, 0.8, after)).encode(), MEDIA, origin="firsthand")
+        Draft(
+            Kind.TUNING,
+            to_json(TuningDecision("", ORDER, 0.8, after)).encode(),
+            MEDIA,
+            origin="firsthand",
+            trust=Trust.TRUSTED,
+        )
         for after in afters
     ]
     return [one.position for one in log.append(drafts, namespace="default", session=SESSION)]
@@ -83,7 +89,8 @@ def test_a_decision_is_read_as_it_was_written(log):
     """Figures and words come back; an event of another kind or media is none."""
     one = TuningDecision("", ORDER, 0.8, 0.9, "better", "rule:review", "1:0:", "", {"gain": 0.25})
     content = to_json(one).encode()
-    drafts = [Draft(Kind.TUNING, content, MEDIA), Draft(Kind.TUNING, content), Draft(Kind.NOTE, content, MEDIA)]
+    told = [(Kind.TUNING, MEDIA), (Kind.TUNING, ""), (Kind.NOTE, MEDIA)]
+    drafts = [Draft(kind, content, media, trust=Trust.TRUSTED) for kind, media in told]
     log.append(drafts, namespace="default", session=SESSION)
     read = [from_event(event) for event in log.reader.events("default", session=SESSION)]
     assert read[1:] == [None, None]

@@ -26,7 +26,6 @@ from firsthand.value import value
 
 if TYPE_CHECKING:
     from firsthand.lifecycle.agent import Agent
-    from firsthand.memory import Memory
 
 RECORD = "sleep"
 """The fact ``type`` in the meta of an event that says that the agent slept."""
@@ -100,16 +99,6 @@ def alone(agent: Agent) -> Iterator[None]:
         yield
 
 
-def is_asleep(memory: Memory) -> bool:
-    """Say whether somebody sleeps in a store now.
-
-    Raises:
-        StoreError: it cannot be looked at.
-    """
-    with small_files.alone(memory.path / FOLDER / LOCK_FILE) as free:
-        return not free
-
-
 def _who(store: Path) -> str:
     """Name who sleeps; the file is written just behind the lock, so it may still name the one before."""
     try:
@@ -123,7 +112,7 @@ def _who(store: Path) -> str:
 def _read(event: Event) -> SleepRecord | None:
     """Read a record; None for any other event."""
     meta = event.meta
-    if meta.get("type") != RECORD:
+    if meta.get("type") != RECORD or event.trust is not Trust.TRUSTED:  # an import did not sleep here
         return None
     since, through, digest = (meta.get(name) for name in ("since", "through", "digest"))
     steps, finished = meta.get("steps"), meta.get("finished")

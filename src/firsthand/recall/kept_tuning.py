@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from firsthand.errors import StoreDamaged
-from firsthand.event import Event, Kind, texts
+from firsthand.event import Event, Kind, Trust, texts
 from firsthand.index import learned
 from firsthand.value import replace
 
@@ -110,8 +110,8 @@ def from_event(event: Event) -> TuningDecision | None:
     """Read a decision; None for what was erased, is another program's, or is out of bounds."""
     from .tuning import TuningDecision, stands_in_bounds  # noqa: PLC0415 - as above
 
-    if event.erased or event.kind is not Kind.TUNING or event.media != MEDIA:
-        return None
+    if event.erased or event.kind is not Kind.TUNING or event.media != MEDIA or event.trust is not Trust.TRUSTED:
+        return None  # what a tool or an import brought decides nothing
     try:
         told = json.loads(event.text)
         name, reason, by, basis, undoes = (told[key] for key in ("name", "reason", "by", "basis", "undoes"))
