@@ -10,6 +10,7 @@ import pytest
 from sessions_made import at, plain
 
 from firsthand import (
+    Draft,
     InvalidArgument,
     Kind,
     Memory,
@@ -329,6 +330,35 @@ def test_an_erased_source_leaves_no_word_of_it(working):
     assert again.finished
     assert "teal" not in again.page.replace("gone: `", "")
     assert "teal" not in (working.folder / DIGEST_FILE).read_text()
+
+
+def test_a_record_that_an_import_brought_moves_no_window(working):
+    """An event of an untrusted origin that says that the agent slept is none of its sleeps."""
+    facts = {"type": "sleep", "since": 0, "through": 10**6, "digest": 0, "finished": True, "steps": {}}
+    working.memory.append(
+        [Draft(Kind.SESSION, b"", meta=facts, origin="import", trust=Trust.UNTRUSTED)], session=working.session
+    )
+    assert [*sleeps(working)] == []
+    assert sleep(working.memory, working, quiet_seconds=0.0).since == 0
+
+
+def test_an_erased_source_leaves_no_word_of_it_in_a_line_that_was_cut(agent):
+    """The page of a night on which a digest edited by hand stays: its lines are cut, and have no pointer then."""
+    memory = agent.memory
+    agent.enrol("s")
+    (memory.path / "settings.json").write_text('{"episodes": false}')
+    said = memory.session("s").user(
+        "The staging host is zebra-7, which we all agreed on in the long meeting of last week about where the machines "
+        "of both teams are to stand, and who pays for them in the end."
+    )
+    sleep(memory, agent, quiet_seconds=0.0)
+    (agent.folder / DIGEST_FILE).write_text("mine")
+    agent.enrol("t")
+    memory.session("t").user("The staging port is 80.")
+    page = sleep(memory, agent, quiet_seconds=0.0).page
+    assert ("what would stand in it" in page, "zebra" in page) == (True, True)
+    memory.erase([said])
+    assert [one for one in agent.folder.rglob("*") if one.is_file() and b"zebra" in one.read_bytes()] == []
 
 
 def test_consolidation_waits_for_its_switch(agent):

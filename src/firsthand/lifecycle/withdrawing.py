@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 STRINGS_MAX = 200
 STRING_CHARACTERS_MIN = 8
 """A shorter text stands in many a file by chance."""
+_WITHOUT_POINTERS = (files.PREAMBLE_FILE, files.SLEEP_FILE)
+"""They may hold words of an event without its pointer: a cut line of a digest, a word whose recalls fail."""
 
 
 def erase(memory: Memory, wanted: Sequence[str], reason: str) -> Erasure:
@@ -83,7 +85,7 @@ def _withdraw(agent: Agent, going: Collection[Event]) -> bool:
     gone = {one.id for one in going}
     for path in [*files.standing(agent)]:
         file = path.relative_to(agent.folder).as_posix()
-        named = file == files.PREAMBLE_FILE or _names_one(small_files.read(path) or b"", gone)
+        named = file in _WITHOUT_POINTERS or _names_one(small_files.read(path) or b"", gone)
         if named and files.written_by_us(agent, file):
             files.remove_written(agent, file)
     small_files.remove(agent.folder / files.NAMES_FILE)
