@@ -66,7 +66,7 @@ def test_a_memory_that_keeps_its_source_passes_all(memory):
 
 @pytest.mark.parametrize(
     ("memory", "recovered", "silent"),
-    [(concludes, 0, 9), (part, 1, 8), (told_part, 0, 0), (raises, 0, 9), (lambda messages, budget: "", 0, 0)],
+    [(concludes, 0, 9), (part, 1, 9), (told_part, 0, 0), (raises, 0, 9), (lambda messages, budget: "", 0, 0)],
 )
 def test_what_breaks_which_assertion(memory, recovered, silent):
     """A conclusion, a part that looks whole, a part that says so, a fault, and nothing: each breaks what it should."""

@@ -114,7 +114,7 @@ class Asked:
         enough = enough and not (self.understood and self.claim.how in _SUMS and _adds_lines(self, own))
         named = tuple(dict.fromkeys(one.text for one in gone))
         if self.understood and not enough:
-            named = tuple(dict.fromkeys((*worked_out.missing, *named)))
+            named = worked_out.missing or named
         return Given(enough, () if enough else named, self._bears(own, worked_out))
 
     def _bears(self, own: Sequence[Statement], worked_out: Given) -> bool:
