@@ -66,11 +66,24 @@ def test_an_erasure_takes_its_rows_and_leaves_the_other_namespace(log):
     assert db.execute("SELECT namespace FROM fact_out").get == 2
 
 
+def test_an_erasure_by_a_version_without_this_table_takes_its_rows_too(log, tmp_path):
+    """A log that is opened without followers, as an older version does, erases the rows of the namespace along."""
+    keep(log, 1, 1)
+    keep(log, 2, 2)
+    older = Log(tmp_path / "store", indexes=(TextIndex(),))
+    older.erase("default", [next(older.reader.events("default")).id], "")
+    older.close()
+    db = log.reader.db
+    assert ([*rows.rows(db, 1, 9)], rows.spoken(db, 1), rows.reach(db, 1)) == ([], {}, Reach("", 1, 0))
+    assert len([*rows.rows(db, 2, 9)]) == 1
+
+
 def test_a_rebuild_drops_everything(log):
-    """After a rebuild no table of facts is there."""
+    """After a rebuild no table of facts is there, and an event can be erased all the same."""
     keep(log, 1, 1)
     log.rebuild(None)
     assert not facts.is_there(log.reader.db)
+    log.erase("default", [next(log.reader.events("default")).id], "")
 
 
 def test_the_position_of_the_newest_decision_is_known(log):

@@ -65,6 +65,14 @@ CREATE TABLE IF NOT EXISTS fact_decisions (
   body      TEXT NOT NULL,       -- a JSON list of lists
   PRIMARY KEY (namespace, first)
 ) WITHOUT ROWID;
+-- An erasure by a version that does not know these tables takes their rows out as well.
+CREATE TRIGGER IF NOT EXISTS fact_erased AFTER UPDATE OF salt ON event WHEN NEW.salt IS NULL BEGIN
+  DELETE FROM fact WHERE namespace = NEW.namespace;
+  DELETE FROM fact_spoken WHERE namespace = NEW.namespace;
+  DELETE FROM fact_out WHERE namespace = NEW.namespace;
+  DELETE FROM fact_decisions WHERE namespace = NEW.namespace;
+  UPDATE fact_reach SET version = '', ledger = 0 WHERE namespace = NEW.namespace;
+END;
 """
 
 

@@ -73,6 +73,7 @@ class Facts:
 
     def reset(self, db: apsw.Connection) -> None:
         """Drop everything."""
+        db.execute("DROP TRIGGER IF EXISTS fact_erased")  # it names the tables
         for table in _TABLES:
             db.execute(f"DROP TABLE IF EXISTS {table}")
 
