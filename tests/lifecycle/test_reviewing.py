@@ -55,6 +55,14 @@ def tuned(tmp_path_factory):
         assert memory.verify().problems == ()
 
 
+@pytest.fixture
+def tuned_alone(tmp_path):
+    """The same store, for a test that changes it."""
+    with filled(tmp_path / "tuned") as memory:
+        yield memory, review(memory, keep=True)
+        assert memory.verify().problems == ()
+
+
 def held_out(memory: Memory) -> list[Question]:
     questions = questions_of(memory, _Review(memory, "", None)._judged())
     return [one for one in questions if one.half == HELD_OUT]
@@ -118,9 +126,9 @@ def test_every_answer_says_what_is_tuned(tuned):
     assert f"moved by {one.after:+g} log-odds by fh:{one.id}" in memory.recall("port").gate
 
 
-def test_undone_the_answers_are_those_of_before(tuned):
+def test_undone_the_answers_are_those_of_before(tuned_alone):
     """With every decision undone an answer is that of a store that was never tuned; undone again they stand."""
-    memory, seen = tuned
+    memory, seen = tuned_alone
     log = tuning_of(memory)
     before = log.at()
     undoings = [undoing for one in seen.decisions for undoing in log.undo(one.id)]
@@ -142,9 +150,9 @@ def test_without_keep_nothing_is_written(missed):
     assert missed.recall("port").tuned == {}
 
 
-def test_reviewed_again_no_fewer_are_found(tuned):
+def test_reviewed_again_no_fewer_are_found(tuned_alone):
     """A second review with nothing new may take back what another change has made needless, and loses nothing."""
-    memory, _ = tuned
+    memory, _ = tuned_alone
     questions = held_out(memory)
     before = found(memory, questions)
     review(memory, keep=True)
