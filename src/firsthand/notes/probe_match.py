@@ -106,7 +106,7 @@ def _distinct(amounts: list[Amount], facts: Sequence[Statement]) -> list[Amount]
     result = []
     for each in amounts:
         before = kept[each.found.kind, each.found.amount, "" if each.found.amount is not None else each.found.text]
-        if any(one.fact != each.fact and _says_again(one, each, facts) for one in before):
+        if any(one.fact != each.fact and _says_again(one, each, facts) for one in before[-OCCURRENCES_MAX:]):
             continue
         before.append(each)
         result.append(each)
@@ -192,7 +192,7 @@ def _pairs(wanted: Sequence[_Wanted], there: Sequence[Amount]) -> list[list[int]
     result = []
     for want in wanted:
         mine = want.amount
-        tried = dict.fromkeys(other for key in keys_of(mine.found) for other in by_amount[key])
+        tried = dict.fromkeys(other for key in keys_of(mine.found) for other in by_amount[key][: OCCURRENCES_MAX * 4])
         fitting = [at for at in list(tried)[: OCCURRENCES_MAX * 4] if equal(mine.found, there[at].found)]
         fitting.sort(key=lambda at: (-len(want.own & there[at].words), mine.found.kind != there[at].found.kind,
                                      -len(mine.words & there[at].words)))  # fmt: skip
