@@ -146,6 +146,7 @@ def test_what_is_not_loaded_and_a_process_that_is_gone_are_said(sandbox):
     """A task that was never loaded is refused; a process that was killed is an error, and the next call starts anew."""
     with pytest.raises(InvalidArgument, match="'x' was not"):
         sandbox.run(COPY, ["x"])
+    assert sandbox.run(COPY, ["a"])[0].fits  # its process is there, whichever test came before
     sandbox._process.kill()
     sandbox._process.wait()
     with pytest.raises(SandboxFailed, match="run it again"):
