@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firsthand.errors import InvalidArgument, ModelUnavailable
+from firsthand.notes.probe import probe
 from firsthand.notes.prompted import ModelNote, distill_by_model, prompt, unsupported
 from firsthand.notes.values import read
 
@@ -56,8 +57,9 @@ def test_a_note_keeps_what_holds_and_tells_what_it_dropped():
     """Pieces with something made up are left out, whole, and what it was is said; the others stay in order."""
     said = "- 7 notebooks at $4 each\n- 9 pens at $3 each. Ship by 9:45 pm.\n- total $46, tax $5\n"
     asked = []
+    text = "- 7 notebooks at $4 each\nShip by 9:45 pm."
     assert distill_by_model(SESSION, 600, lambda told: asked.append(told) or said) == ModelNote(
-        "- 7 notebooks at $4 each\nShip by 9:45 pm.", ("- 9 pens at $3 each.", "- total $46, tax $5"), ("$3", "$5")
+        text, ("- 9 pens at $3 each.", "- total $46, tax $5"), ("$3", "$5"), probe(text, SESSION)
     )
     assert asked == [prompt(SESSION, 600)]
     assert asked[0].endswith(
@@ -70,11 +72,26 @@ def test_what_the_budget_does_not_hold_is_dropped_whole():
     """No piece is cut in two; a later one that fits is kept."""
     said = "7 notebooks at $4 each\n9 pens at $2 each\n$46"
     written = distill_by_model(SESSION, 27, lambda _: said)
-    assert written == ModelNote("7 notebooks at $4 each\n$46", ("9 pens at $2 each",), ())
+    text = "7 notebooks at $4 each\n$46"
+    assert written == ModelNote(text, ("9 pens at $2 each",), (), probe(text, SESSION))
     assert distill_by_model(SESSION, 0, lambda _: said).text == ""
     assert [distill_by_model(SESSION, budget, lambda _: "a\nb\nc").text for budget in (3, 4, 5)] == [
         "a\nb", "a\nb", "a\nb\nc",
     ]  # fmt: skip
+
+
+def test_what_a_model_leaves_out_is_named():
+    """Nothing that such a note says is made up; whether the total can be corrected from it is the probe's verdict."""
+    session = [
+        {"role": "user", "content": "We buy 7 notebooks at $4 each and 9 pens at $2 each. What is the total?"},
+        {"role": "assistant", "content": "The total is $46."},
+    ]
+    whole, half = (
+        distill_by_model(session, 600, lambda _, said=said: said).verdict
+        for said in ("7 notebooks at $4 each, 9 pens at $2 each.", "7 notebooks at $4 each. The total is $46.")
+    )
+    assert whole.regime == "correctable"
+    assert (half.regime, half.missing) == ("uncorrectable_silent", ("9 pens at $2 each.",))
 
 
 @given(text=st.text(max_size=200), budget=st.integers(0, 80), source=st.text(max_size=120))

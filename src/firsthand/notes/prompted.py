@@ -3,13 +3,14 @@
     written = distill_by_model(messages, 600, lambda prompt: model.complete([...]).text)
     written.text         what holds
     written.dropped      pieces that say what the session does not have
+    written.verdict      of the probe: what of the session can still be corrected from it
 
 The invariants: no number, amount, time, date, exact string or quotation stands in the
 text that the session does not have; the text fits its budget; what was taken out is
-told, never just missing.
+told, never just missing; whether what is left suffices is asked of the probe, since a
+model may drop what matters.
 
-It does not know whether what is left suffices: that is for the probe. A model may drop
-what matters, or say what is there of another thing; neither is seen here. A price in a
+It does not see what is there and was said of another thing. A price in a
 currency that the session writes nowhere is taken for the bare number that it says.
 Source: reclaim-evaluation 6 (the one-prompt distiller; the wording is ours).
 """
@@ -22,6 +23,7 @@ from fractions import Fraction
 from functools import cache
 
 from firsthand.errors import InvalidArgument
+from firsthand.notes.probe import Verdict, probe
 from firsthand.notes.statements import Message
 from firsthand.notes.values import Value, in_base, read
 from firsthand.value import value
@@ -51,11 +53,13 @@ class ModelNote:
         text: what holds, within the budget.
         dropped: pieces that say what the session does not have, and those that the budget did not hold.
         unsupported: what of them the session does not have.
+        verdict: of the probe, which looks at the note and at the session.
     """
 
     text: str
-    dropped: tuple[str, ...] = ()
-    unsupported: tuple[str, ...] = ()
+    dropped: tuple[str, ...]
+    unsupported: tuple[str, ...]
+    verdict: Verdict
 
 
 def distill_by_model(messages: Sequence[Message], budget: int, model: Callable[[str], str]) -> ModelNote:
@@ -87,7 +91,8 @@ def distill_by_model(messages: Sequence[Message], budget: int, model: Callable[[
             continue
         used += len(piece) + bool(kept)
         kept.append(piece)
-    return ModelNote("\n".join(kept), tuple(dropped), tuple(dict.fromkeys(wrong)))
+    text = "\n".join(kept)
+    return ModelNote(text, tuple(dropped), tuple(dict.fromkeys(wrong)), probe(text, messages))
 
 
 def prompt(messages: Sequence[Message], budget: int) -> str:
