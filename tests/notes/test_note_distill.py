@@ -202,3 +202,17 @@ def test_a_negative_budget_is_refused():
     """A budget below 0 is a mistake of the caller."""
     with pytest.raises(InvalidArgument, match="a budget is 0 or more"):
         distill([], -1)
+
+
+def test_what_a_user_proposes_is_kept():
+    """A value that is asked for in the place of another one determines what was booked, though it is a question."""
+    said = [
+        {"role": "user", "content": "Could you book a table for 6 people at 14:15 on Wednesday?"},
+        {"role": "assistant", "content": "There is nothing free at that time."},
+        {"role": "user", "content": "How about 13:15 instead?"},
+        {"role": "assistant", "content": "Your table is booked. Confirmed: the time of the table is 14:15."},
+        {"role": "user", "content": "How about the weather, by the way?"},
+    ]
+    evidence = [one.text for one in distill(said, 400).evidence]
+    assert "How about 13:15 instead?" in evidence
+    assert "How about the weather, by the way?" not in evidence
