@@ -34,8 +34,8 @@ def test_an_answer_is_explained(explained):
     """A row for each hit that multiplies out, one for each attempt, the task, and what the confidence rests on."""
     task = Conditions(goal="ship it", phase="verify", premises=("a", "b"), session="s")
     answer = Answer(
-        Query("where is\na.db", conditions=task, mmr_lambda=0.8), Outcome.FOUND, (HIT, OTHER), confidence=0.81, threshold=0.75,
-        gate="learned on 312 questions", hops=HOPS,
+        Query("where is\na.db", conditions=task, mmr_lambda=0.8), Outcome.FOUND, (HIT, OTHER), confidence=0.81,
+        threshold=0.75, gate="learned on 312 questions", hops=HOPS,
     )  # fmt: skip
     assert explained(answer) == [
         "#  score  = base  x premise  x phase  x (1 - superseded)  x task relevance  found by",

@@ -28,7 +28,10 @@ TOLD_MAX = 16
 PASTED_CHARACTERS_MIN = 4_000  # a message from here on was pasted: nobody set all that stands in it
 
 _compiled = cache(re.compile)
-_REQUESTS = r"\b(?:(?:can|could|would|will) (?:you|i|we)|please|i need|i want|i'd like|i would like|help me|(?:how|what) about)\b"
+_REQUESTS = (
+    r"\b(?:(?:can|could|would|will) (?:you|i|we)|please|i need|i want|i'd like|i would like|help me"
+    r"|(?:how|what) about)\b"
+)
 _WISHES = (
     r"\b(?:i|we)(?: am|'m| are|'re| will| 'll| 'd| would|'ll|'d)? ?(?:also |really |actually "
     r"|just )?(?:need|want|like|looking for"
