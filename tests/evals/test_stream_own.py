@@ -164,7 +164,7 @@ def test_a_store_with_too_little_is_refused(tmp_path):
         with pytest.raises(InvalidArgument, match="at least 1 character; got 0"):
             own_run.run(memory, budget=0)
         assert memory.verify().ok
-    with pytest.raises(InvalidArgument, match="no memory 'x'; these are: no memory, keep all"):
+    with pytest.raises(InvalidArgument, match="no arm 'x'; these are: no memory, keep all"):
         own_run.chosen(["x"])
     with pytest.raises(InvalidArgument, match="name one with --store"):
         own_pack.run(Options())

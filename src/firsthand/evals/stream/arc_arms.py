@@ -25,6 +25,7 @@ from firsthand.evals.stream.arc_tasks import FAMILIES
 from firsthand.evals.stream.arc_world import World
 from firsthand.evals.stream.arc_writers import AppendOnly, Buffer, MergeAll, Misgrouped, OverScoped, Phantom, Rules
 from firsthand.evals.stream.arms import KEEP_ALL, MERGE_ALL, NO_MEMORY, Shows
+from firsthand.evals.stream.named import those_named
 from firsthand.value import value
 
 BATCH, PORTION, KEPT = 8, 6, 12
@@ -88,11 +89,7 @@ def chosen(names: Sequence[str]) -> tuple[Arm, ...]:
     Raises:
         InvalidArgument: one is not there.
     """
-    unknown = [name for name in names if name not in {one.name for one in ARMS}]
-    if unknown:
-        raise InvalidArgument(f"there is no arm {unknown[0]!r}; these are: {', '.join(one.name for one in ARMS)}")
-    wanted = {NO_MEMORY, KEEP_ALL, *names, *((GATED,) if RETRIEVED in names else ())}
-    return tuple(one for one in ARMS if not names or one.name in wanted)
+    return those_named(ARMS, names, [NO_MEMORY, KEEP_ALL, *((GATED,) if RETRIEVED in names else ())])
 
 
 @value

@@ -13,8 +13,8 @@ from typing import Literal
 from firsthand.consolidate import baselines
 from firsthand.consolidate.consolidators import Consolidator, none, rules_plus_exceptions
 from firsthand.consolidate.gate import GateSettings
-from firsthand.errors import InvalidArgument
 from firsthand.evals.stream.choosing import Chooser
+from firsthand.evals.stream.named import those_named
 from firsthand.value import value
 
 RETRIEVED_LINES = 16
@@ -85,8 +85,4 @@ def chosen(names: Sequence[str]) -> tuple[Arm, ...]:
     Raises:
         InvalidArgument: one is not there.
     """
-    unknown = [name for name in names if name not in {one.name for one in ARMS}]
-    if unknown:
-        raise InvalidArgument(f"there is no arm {unknown[0]!r}; these are: {', '.join(one.name for one in ARMS)}")
-    wanted = {NO_MEMORY, KEEP_ALL, *names, *(one.beside for one in ARMS if one.name in names)}
-    return tuple(one for one in ARMS if not names or one.name in wanted)
+    return those_named(ARMS, names, [NO_MEMORY, KEEP_ALL, *(one.beside for one in ARMS if one.name in names)])

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 
 from firsthand.consolidate.by_model import ByModel
 from firsthand.consolidate.gate import GateSettings
-from firsthand.errors import InvalidArgument
 from firsthand.evals.stream import arms
 from firsthand.evals.stream.arms import KEEP_ALL, NO_MEMORY, Arm, Shows
 from firsthand.evals.stream.choosing import (
@@ -29,6 +28,7 @@ from firsthand.evals.stream.choosing import (
 )
 from firsthand.evals.stream.choosing_model import ByModelChosen
 from firsthand.evals.stream.choosing_policies import Careful, DropOldest, Eroding, Hasty, Keep, Merging
+from firsthand.evals.stream.named import those_named
 
 EPISODES_LARGE = 100
 """Cases of the buffer: the larger one of the paper."""
@@ -92,8 +92,4 @@ def chosen(there: Sequence[Arm], names: Sequence[str]) -> tuple[Arm, ...]:
     Raises:
         InvalidArgument: one is not there.
     """
-    known = {one.name for one in there}
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise InvalidArgument(f"there is no arm {unknown[0]!r}; these are: {', '.join(one.name for one in there)}")
-    return tuple(one for one in there if not names or one.name in {NO_MEMORY, KEEP_ALL, *names})
+    return those_named(there, names, (NO_MEMORY, KEEP_ALL))

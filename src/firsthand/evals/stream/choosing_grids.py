@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from firsthand.consolidate.consolidators import Consolidator
 from firsthand.consolidate.entries import Episode, View, Written
-from firsthand.errors import InvalidArgument
 from firsthand.evals.stream.arc_run import Bench
 from firsthand.evals.stream.arc_solvers import FORCED as FORCED_SOLVER
 from firsthand.evals.stream.arc_solvers import STRONG, WEAK
@@ -26,6 +25,7 @@ from firsthand.evals.stream.choosing import AUTO, EPISODIC, FORCED, Action, Choi
 from firsthand.evals.stream.choosing_arms import name_of
 from firsthand.evals.stream.choosing_checks import LARGE, SMALL
 from firsthand.evals.stream.choosing_policies import Keep
+from firsthand.evals.stream.named import those_named
 from firsthand.evals.stream.run import Stream
 from firsthand.value import value
 
@@ -146,7 +146,4 @@ def chosen(names: Sequence[str]) -> tuple[Arm, ...]:
     Raises:
         InvalidArgument: one is not there.
     """
-    unknown = [name for name in names if name not in {one.name for one in ARMS}]
-    if unknown:
-        raise InvalidArgument(f"there is no arm {unknown[0]!r}; these are: {', '.join(one.name for one in ARMS)}")
-    return tuple(one for one in ARMS if not names or one.name in {NO_MEMORY, KEEP_ALL, *names})
+    return those_named(ARMS, names, (NO_MEMORY, KEEP_ALL))

@@ -22,6 +22,7 @@ from firsthand import Memory
 from firsthand.errors import InvalidArgument
 from firsthand.evals import stats
 from firsthand.evals.stats import Difference, Mean
+from firsthand.evals.stream.named import those_named
 from firsthand.evals.stream.own_memories import ARMS, BUDGET_CHARACTERS, KEEP_ALL, NO_MEMORY, Arm, Held, Lines
 from firsthand.evals.stream.own_questions import EVENTS_MAX, TELLING, Part, Question, Told, parts
 from firsthand.event import to_bytes, to_text
@@ -103,10 +104,7 @@ def chosen(names: Sequence[str]) -> tuple[Arm, ...]:
     Raises:
         InvalidArgument: one is not there.
     """
-    unknown = [name for name in names if name not in {one.name for one in ARMS}]
-    if unknown:
-        raise InvalidArgument(f"there is no memory {unknown[0]!r}; these are: {', '.join(one.name for one in ARMS)}")
-    return tuple(one for one in ARMS if not names or one.name in {NO_MEMORY, KEEP_ALL, *names})
+    return those_named(ARMS, names, (NO_MEMORY, KEEP_ALL))
 
 
 def run(
