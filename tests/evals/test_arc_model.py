@@ -73,6 +73,7 @@ def test_what_a_model_wrote_is_run_on_what_is_held_out():
     right = f"```python\n{task.truth.program.text(dict(task.truth.parameters))}\n```"
     told = {
         right: (True, True, "done"), "def solve(grid): return grid": (True, False, "done"),
+        "def solve(grid): return grid[99]": (True, False, "raised IndexError"),
         "no idea": (False, False, "no program"), "import os\ndef solve(grid): return grid": (True, False, "import"),
     }  # fmt: skip
     for reply, wanted in told.items():

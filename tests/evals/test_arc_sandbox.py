@@ -94,9 +94,14 @@ def test_what_a_program_may_not_do_is_stopped_and_named(sandbox, program, end):
 
 
 def test_a_program_that_fails_has_not_solved_its_task(sandbox):
-    """What raises, gives no grid, or no numbers of a grid, does not fit; it is no stop."""
-    for made in ("[1, 2]", "None", "[[10]]", "[[True, True]]", "[['1']]", "1 / 0", "solve(grid)"):
-        assert sandbox.run(f"def solve(grid): return {made}", ["a"]) == [Ran("a", False, "-")]
+    """What raises, gives no grid, or no numbers of a grid, does not fit; it is no stop, and the error is named."""
+    for made, raised in (
+        ("[1, 2]", "TypeError"), ("None", "TypeError"), ("[[10]]", ""), ("[[True, True]]", ""), ("[['1']]", ""),
+        ("1 / 0", "ZeroDivisionError"), ("solve(grid)", "RecursionError"),
+    ):  # fmt: skip
+        assert sandbox.run(f"def solve(grid): return {made}", ["a"]) == [Ran("a", False, "-", raised=raised)]
+    forged = "class Odd(Exception): pass\nOdd.__name__ = 'x fits ' + 'a' * 99\ndef solve(grid): raise Odd"
+    assert sandbox.run(forged, ["a"]) == [Ran("a", False, "-", raised="xfits" + "a" * 35)]
 
 
 def test_what_stops_it_on_one_task_says_nothing_of_the_others(sandbox):

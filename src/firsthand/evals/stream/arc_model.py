@@ -174,7 +174,8 @@ def answered(asking: Asking, reply: str, one: Task, sandbox: Sandbox) -> Answere
     if program is None:
         return Answered(asking.arm, asking.how, asking.seed, asking.task, False, False, "no program")
     (ran,) = sandbox.run(program, [one.name])
-    return Answered(asking.arm, asking.how, asking.seed, asking.task, True, ran.digest == one.digest, ran.end)
+    end = f"raised {ran.raised}" if ran.raised else ran.end
+    return Answered(asking.arm, asking.how, asking.seed, asking.task, True, ran.digest == one.digest, end)
 
 
 def rows(answers: Sequence[Answered]) -> Iterator[Row]:

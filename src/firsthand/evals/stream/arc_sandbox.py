@@ -35,7 +35,7 @@ ANSWER_SECONDS = 300
 PROGRAM_CHARACTERS_MAX = 20_000
 WORKER = "arc_worker.py"
 DONE = "done"
-_SAID = re.compile(r"(?P<task>.+) (?P<how>fits|not) (?P<digest>[0-9a-f]{16}|-)")
+_SAID = re.compile(r"(?P<task>.+) (?P<how>fits|not) (?P<digest>[0-9a-f]{16}|-)(?: (?P<raised>[A-Za-z]{1,40}))?")
 
 
 @value
@@ -46,12 +46,14 @@ class Ran:
         fits: whether it gives every pair, with some parameters.
         digest: of what it makes of the held-out grids; ``-`` when that is no grid.
         end: ``done``, or by what it was stopped.
+        raised: of one that does not fit, the error that it failed with, as when its grid was read; empty for none.
     """
 
     task: str
     fits: bool
     digest: str
     end: str = DONE
+    raised: str = ""
 
 
 class Sandbox:
@@ -119,7 +121,10 @@ class Sandbox:
         seconds = min(SECONDS_MAX, self._seconds + len(tasks) // TASKS_PER_SECOND)
         answer = self._answer({"program": program, "tasks": tasks, "seconds": seconds}, ANSWER_SECONDS)
         read = [_SAID.fullmatch(line) for line in answer["said"]]
-        found = [Ran(one["task"], one["how"] == "fits", one["digest"]) for one in read if one and one["task"] in tasks]
+        found = [
+            Ran(one["task"], one["how"] == "fits", one["digest"], raised=one["raised"] or "")
+            for one in read if one and one["task"] in tasks
+        ]  # fmt: skip
         if len(found) != len(read):  # it wrote to its pipe itself: nothing that it says is taken
             return [], "output"
         return found, answer["end"]

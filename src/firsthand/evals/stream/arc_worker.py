@@ -5,7 +5,8 @@ It is run by its path, isolated (``python -I -S``), and reads one JSON value a l
     {"tasks": {"a1": {"train": [{"input": ..., "output": ...}], "test": [{"input": ...}]}}}
     {"program": "def solve(grid): ...", "tasks": ["a1"], "seconds": 2}
 
-The answer to the second is ``{"said": ["a1 fits 5f3a...", ...], "end": "done"}``, where the end
+The answer to the second is ``{"said": ["a1 fits 5f3a...", "a2 not - KeyError", ...], "end": "done"}``:
+of a program that fits nothing the error that it failed with first is named. The end
 may be ``time``, ``memory``, ``output``, ``file``, ``network``, ``process``, ``import``, ``native
 code``, ``system call`` or ``died``. The right answers of the tests are never sent here.
 
@@ -39,6 +40,7 @@ MEMORY_BYTES_MAX = 512 << 20
 OUTPUT_BYTES_MAX = 1 << 20
 """Of what a child says to its parent."""
 PRINTED_CHARACTERS_MAX = 64 << 10
+ERROR_CHARACTERS_MAX = 40
 WAIT_TIMES = 10
 """How much longer than its processor time a child is waited for: a busy machine is no fault of a program."""
 FILES_MAX = 16
@@ -258,15 +260,17 @@ def _solve(
 def _tried(solve: Any, took: Any, task: dict[str, Any], tries: Any, stop: Any) -> str:
     """Seek the parameters with which a program gives all pairs, and say what it makes of the tests with them."""
     train, first = task["train"], None
+    failed: list[str] = []
     for found in tries(took, train[0]["input"], train[0]["output"]) if took else [{}]:
         first = found if first is None else first
-        if all(_grid(solve, pair["input"], found, stop) == pair["output"] for pair in train):
-            return f"fits {_digest(solve, task, found, stop)}"
-    return f"not {_digest(solve, task, first, stop) if first is not None else '-'}"
+        if all(_grid(solve, pair["input"], found, stop, failed) == pair["output"] for pair in train):
+            return f"fits {_digest(solve, task, found, stop, failed)}"
+    made = _digest(solve, task, first, stop, failed) if first is not None else "-"
+    return " ".join(["not", made, *failed[:1]])
 
 
-def _grid(solve: Any, grid: list[list[int]], found: dict[str, Any], stop: Any) -> Any:
-    """Give what a program makes of a grid; None when it is no grid, or it raises."""
+def _grid(solve: Any, grid: list[list[int]], found: dict[str, Any], stop: Any, failed: list[str]) -> Any:
+    """Give what a program makes of a grid; None when it is no grid, or it raises, which is noted by its name."""
     try:
         made = solve([row[:] for row in grid], **found)
         if isinstance(made, (list, tuple)) and len(made) > GRID_SIDE_MAX:
@@ -274,15 +278,17 @@ def _grid(solve: Any, grid: list[list[int]], found: dict[str, Any], stop: Any) -
         rows = [list(row) for row in made]
     except MemoryError:
         raise
-    except Exception:  # noqa: BLE001 - a program that fails on a grid does not solve it
+    except Exception as error:  # noqa: BLE001 - a program that fails on a grid does not solve it, and is told so
+        plain = "".join(sign for sign in type(error).__name__ if sign.isascii() and sign.isalpha())
+        failed.append(plain[:ERROR_CHARACTERS_MAX] or "error")
         return None
     if any(len(row) > GRID_SIDE_MAX for row in rows):
         stop("output")
     return rows if all(type(it) is int and 0 <= it <= 9 for row in rows for it in row) else None
 
 
-def _digest(solve: Any, task: dict[str, Any], found: dict[str, Any], stop: Any) -> str:
-    made = [_grid(solve, pair["input"], found, stop) for pair in task["test"]]
+def _digest(solve: Any, task: dict[str, Any], found: dict[str, Any], stop: Any, failed: list[str]) -> str:
+    made = [_grid(solve, pair["input"], found, stop, failed) for pair in task["test"]]
     return "-" if None in made else hashlib.sha256(json.dumps(made).encode()).hexdigest()[:16]
 
 
