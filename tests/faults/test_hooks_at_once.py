@@ -62,6 +62,7 @@ def test_every_event_once_while_the_daemon_is_killed(hooked, seed):
     """Hooks of many sessions in parallel, the daemon killed at random: every prompt is in the log exactly once."""
     user = hooked()
     user.hook(prompt(0, "first"))
+    user.daemon()  # on a busy machine it may come only after all calls, and there would be none to kill
     stop, killed = threading.Event(), []
     killing = threading.Thread(target=killer, args=(user, stop, killed, seed))
     killing.start()
