@@ -68,7 +68,7 @@ def test_a_backup_holds_nothing_that_was_erased(make_log, tmp_path):
     log.erase("default", ids)
     log.backup(tmp_path / "copy")
     data = b"".join(path.read_bytes() for path in (tmp_path / "copy").rglob("*") if path.is_file())
-    assert content[:16] not in data
+    assert not any(content[at : at + 16] in data for at in range(0, 200, 40))
     assert large[:16] not in data
 
 
