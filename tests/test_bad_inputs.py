@@ -349,10 +349,10 @@ def test_kinds_may_be_given_by_their_words(memory):
 def test_a_long_query_and_a_pattern_are_answered_in_time(memory):
     """60 kB of words, thousands of brackets and a pattern that backtracks are literal text, and quick."""
     memory.session("s").user("aaaaaaaaaaaaaaaaaaaaaaaaaa! crow")
-    began = time.monotonic()
+    began = time.process_time()
     for query in ("(a+)+$ " * 5_000, "(" * 3_000, "crow " * 12_000, "x" * 99_999, "%" * 60_000):
         assert memory.recall(Query(query, deadline_ms=500)).outcome in {Outcome.FOUND, Outcome.WEAK, Outcome.ABSENT}
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
 
 
 def test_a_pointer_that_leads_nowhere_says_so(memory):

@@ -19,7 +19,7 @@ from firsthand import Kind, Memory
 from firsthand.doors import daemon, hook_alone, hook_answering, hook_asking, hook_files
 from firsthand.doors.hook_asking import ANSWERED, LEAVE, LIMIT_MS, VERSION, Call
 
-SLACK_S = 1.5  # for the start of an interpreter on a machine with much else to do
+SLACK_S = 5.0  # for the start of an interpreter on a machine with much else to do
 
 
 @pytest.fixture
@@ -205,7 +205,7 @@ def test_a_disk_that_hangs_holds_no_host(tmp_path, capfd):
     """What is done apart is waited for a moment only, and goes on; what it says on standard error comes through."""
     done = tmp_path / "done"
     begun = time.monotonic()
-    hook_files.apart(lambda: (time.sleep(2), done.touch()))
+    hook_files.apart(lambda: (time.sleep(8), done.touch()))
     assert hook_files.APART_S <= time.monotonic() - begun < hook_files.APART_S + SLACK_S
     assert not done.exists()
     assert until(done.exists)

@@ -22,7 +22,7 @@ from firsthand import Kind, Memory
 from firsthand.doors import hook_alone, hook_asking, hook_files
 from firsthand.doors.hook_asking import LIMIT_MS, Call
 
-SLACK_S = 1.5  # for the start of an interpreter on a machine with much else to do
+SLACK_S = 5.0  # for the start of an interpreter on a machine with much else to do
 
 
 @pytest.fixture

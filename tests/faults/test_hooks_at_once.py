@@ -26,7 +26,7 @@ BARE_EVERY = 4
 """So often a bare interpreter is run among the hooks, to see how long they wait for a processor here."""
 STARTS = 3
 """A hook waits for its interpreter, its limit, and to be let go: each of both at most as a bare interpreter does."""
-SLACK_S = 1.0
+SLACK_S = 3.0
 
 
 @pytest.fixture

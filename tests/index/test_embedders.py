@@ -214,11 +214,11 @@ def test_an_answer_without_vectors_is_said(server, answer):
 def test_a_question_does_not_wait_for_a_silent_endpoint(server, monkeypatch):
     """A question is given up after its own short time, in one attempt, since a recall waits for it."""
     monkeypatch.setattr(endpoint, "QUERY_TIMEOUT_SECONDS", 0.2)
-    server.plan = [lambda handler: time.sleep(1)]
+    server.plan = [lambda handler: time.sleep(3)]
     begun = time.monotonic()
     with pytest.raises(ModelUnavailable, match="could not be asked"):
         Endpoint(server.url, "small").query("a")
-    assert time.monotonic() - begun < 0.9
+    assert time.monotonic() - begun < 2.8
     server.close()
     with pytest.raises(ModelUnavailable, match="is it running"):
         Endpoint(server.url, "small").query("a")

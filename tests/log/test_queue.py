@@ -171,7 +171,7 @@ def test_waiting_ends_with_an_error_that_carries_the_batch(tmp_path, ledger):
     started = time.monotonic()
     with pytest.raises(StoreBusy, match=r"waited 0.06 s.* firsthand 1") as caught:
         hasty.submit("late", 5)
-    assert 0.06 <= time.monotonic() - started < 1
+    assert 0.06 <= time.monotonic() - started < 4
     assert caught.value.batch == "late"
     with pytest.raises(StoreBusy) as caught:
         hasty.exclusively(lambda: None)
