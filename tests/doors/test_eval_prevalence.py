@@ -30,3 +30,10 @@ def test_a_corpus_that_holds_no_conversation_is_refused(shell, tmp_path):
     found = shell("eval", "prevalence", "--data", f"x={tmp_path / 'empty.json'}")
     assert (found.code, found.text) == (5, "")
     assert "conversation" in found.error
+    for words, code, told in (
+        (f"x={tmp_path}/none", 5, "is not there"),
+        ("x", 2, "NAME=PATH such as chats=chats.jsonl"),
+    ):
+        found = shell("eval", "prevalence", "--data", words)
+        assert (found.code, found.text) == (code, "")
+        assert told in found.error

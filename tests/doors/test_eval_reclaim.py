@@ -30,6 +30,21 @@ class Broken:
         if Broken.calls == 1:
             raise KeyError("no key")
         return [None, "x" * 700][Broken.calls % 2]
+
+def raising(messages, budget):
+    raise KeyError("no key")
+
+def printing(messages, budget):
+    print("said by a memory")
+    return head(messages, budget)
+
+class Stopping:
+    calls = 0
+    def write(self, messages, budget):
+        Stopping.calls += 1
+        if Stopping.calls == 3:
+            raise KeyboardInterrupt
+        return ""
 """
 SMALL = ("--problems", "1", "--experiment", "reclaim")
 
@@ -106,6 +121,37 @@ def test_what_a_memory_does_wrong_costs_its_item_and_is_said(said, tmp_path):
     assert "write gives text; Broken gave NoneType: return a str" in told.error
     assert "texts were longer than their budget, and were cut" in told.error
     assert "nothing is kept" in told.error
+
+
+def test_a_memory_that_fails_in_every_item_was_not_tested(said):
+    """Exit code 1 without any share asked for: nothing was measured, and a build must not be green."""
+    found = said("--memory", "toys_of_eval:raising", "--memory", "toys_of_eval:head", *SMALL)
+    assert found.code == 1
+    assert "toys_of_eval:raising failed in 4 of 4 items:" in found.error
+    assert "toys_of_eval:raising was not tested: it failed in every item" in found.error
+    assert "head failed" not in found.error
+    assert "head was not tested" not in found.error
+
+
+def test_what_a_memory_prints_stands_beside_the_answer(said):
+    """Standard output holds the answer alone, every line of it JSON; what was printed is on standard error."""
+    found = said("--memory", "toys_of_eval:printing", *SMALL, "--json")
+    assert found.code == 0
+    assert len(lines_of(found, "item")) == 2 * 2 * 5
+    assert "said by a memory" in found.error
+
+
+def test_an_interrupted_run_tells_what_is_kept(said, tmp_path):
+    """Ctrl-C ends with 130; what was asked is in the folder and is not asked again."""
+    words = ("--memory", "toys_of_eval:Stopping", *SMALL, "--out", "kept")
+    found = said(*words)
+    assert found.code == 130
+    kept = len((tmp_path / "kept" / "results" / "reclaim" / "items.jsonl").read_text().splitlines())
+    assert f"{kept} items are kept in" in found.error
+    assert "with --resume only the rest is asked" in found.error
+    again = said(*words, "--resume")
+    assert again.code == 0
+    assert f"{kept} of 20 items were there already" in again.error
 
 
 def test_json_gives_items_tables_requirements_and_checks(said):
@@ -194,6 +240,16 @@ def test_many_experiments_are_told_in_a_line_each(said):
         (("--experiment", "dialogues", "--data", "nowhere.json"), 5, "nowhere.json"),
         (("--experiment", "prompts"), 5, "two writers"),
         (("--resume",), 5, "nothing to resume"),
+        (("--html", "nowhere/r.html"), 5, "the folder nowhere is not there"),
+        (("--junit", "."), 5, "--junit names a file; got '.'"),
+        (("--badge", ""), 5, "--badge names a file; got ''"),
+        (("--html", "x", "--junit", "./x"), 5, "--html, --junit want a file each"),
+        (("--memory", "toys_of_eval:head", "--recall", "toys_of_eval:head"), 5, "expected a function recall(query)"),
+        (
+            ("--memory", "./toys_of_eval.py:head"),
+            5,
+            "without .py and without a folder, in the folder that it stands in: toys_of_eval:write",
+        ),
         (("--badge", "b.svg", "--memory", "firsthand", "--memory", "firsthand_note"), 5, "a badge is of one memory"),
         (("--budget", "-1"), 2, "a whole number from 0"),
         (("--corrections", "loud"), 2, "invalid choice"),

@@ -54,7 +54,9 @@ def test_notes_with_their_sessions_are_counted_by_regime(shell, tmp_path):
     rows.write_text("\n".join(map(json.dumps, items)) + "\n\n")
     assert shell("probe", rows).lines == [line.replace(str(file), str(rows)) for line in said.lines]
     rows.write_text(f"{json.dumps(items[0])}\n{{ no note }}\n")
-    assert shell("probe", rows).lines == [f"{rows}: correctable: the note has what it takes"]
+    torn = shell("probe", rows)
+    assert (torn.code, torn.out) == (5, b"")
+    assert f"{rows} 2: expected an object with a note, as elsewhere in this file; got none" in torn.error
     single = tmp_path / "one.json"
     single.write_text(json.dumps(items[1]))
     assert shell("probe", single).code == 1
@@ -75,7 +77,7 @@ def test_a_note_is_judged_by_the_store(shell, tmp_path):
 
 
 def test_what_is_no_note_is_told(shell, tmp_path, monkeypatch):
-    """A file that is not there, JSON of another shape, two kinds of source, too much: exit code 2 and a sentence."""
+    """A file that is not there, JSON of another shape, no text, two kinds of source: exit code 5 and a sentence."""
     shell.append("hello")
     file = tmp_path / "x.json"
     for content, given, told in (
@@ -87,10 +89,13 @@ def test_what_is_no_note_is_told(shell, tmp_path, monkeypatch):
         ('{"note": "x", "messages": [{"role": "user", "content": 5}]}', (file,), "x.json: message 0: its content"),
         ('{"note": "x", "messages": [{"role": "user", "content": "y"}]}', (file, "--session", "s"), "got both"),
         ("x", (file, "--session", "none"), "has nothing that was said"),
+        ("x", (tmp_path,), "Is a directory; expected a file with a note"),
+        ("x", ("-", "-"), "standard input is read once"),
+        ('[{"note": "x"}, 5]', (file,), "x.json 2: expected an object with a note"),
     ):
         file.write_text(content)
         said = shell("probe", *given)
-        assert (said.code, said.out) == (2, b"")
+        assert (said.code, said.out) == (5, b"")
         assert told in said.error
     file.write_text('{"note": ')
     assert shell("probe", file).code == 0  # a note that begins like JSON
@@ -100,3 +105,25 @@ def test_what_is_no_note_is_told(shell, tmp_path, monkeypatch):
     monkeypatch.setattr(probing, "ITEMS_MAX", 1)
     file.write_text('[{"note": "x"}, {"note": "y"}]')
     assert "at most 1 notes" in shell("probe", file).error
+
+
+def test_what_cannot_be_read_costs_no_other_note(shell, tmp_path):
+    """Notes beside a file that is not there, and beside one that is no text, are judged; exit code 5 says so."""
+    good, binary = tmp_path / "good.md", tmp_path / "binary"
+    good.write_bytes(b"\xef\xbb\xbf7 notebooks at $4, 9 pens at $2. The total was $55.")
+    binary.write_bytes("The total was $55.".encode("utf-16"))
+    said = shell("probe", tmp_path / "none", good, binary, good)
+    assert said.code == 5
+    assert said.lines[:2] == [f"{good}: correctable: the note has what it takes"] * 2
+    assert said.lines[2].startswith("of 2 notes 2 correctable")
+    assert f"{binary}: expected text in UTF-8; got another byte at 0" in said.error
+    assert "2 of 4 files not judged to the end" in said.error
+
+
+def test_a_message_of_several_parts_is_read_part_by_part(shell, tmp_path):
+    """The texts of a message are what was said; its pictures are left out."""
+    parts = [{"type": "text", "text": BOUGHT}, {"type": "image_url", "image_url": {"url": "data:,x"}}]
+    file = tmp_path / "parts.json"
+    for note, code in (("7 notebooks at $4, 9 pens at $2", 0), ("9 pens at $2", 1)):
+        file.write_text(json.dumps({"note": note, "messages": [{"role": "user", "content": parts}, MESSAGES[1]]}))
+        assert shell("probe", file).code == code

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from evals.reclaim_runs import Head, report
+from firsthand.errors import InvalidArgument
 from firsthand.evals import registry
 from firsthand.evals.reclaim import files, tables
 from firsthand.evals.reclaim.validators import Check
@@ -36,3 +39,12 @@ def test_tables_and_headlines_are_kept(tmp_path):
     assert (folder / "report.html").read_text() == "<page>"
     assert registry.last_result(tmp_path, "reclaim").endswith(": recomputing: head 1.00 (n = 4)")
     assert "recomputing: head" in registry.last_result(tmp_path, "reclaim-completeness")
+
+
+def test_one_run_at_a_time_writes_into_a_folder(tmp_path):
+    """A second run is refused while the first one writes, and not afterwards; another folder is free."""
+    told = r"another run is writing into .*one; wait until it ends"
+    with files.held(tmp_path / "one"), files.held(tmp_path / "two"), pytest.raises(InvalidArgument, match=told):
+        files.held(tmp_path / "one").__enter__()
+    with files.held(tmp_path / "one"):
+        pass

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from firsthand.evals.reclaim import corrections, drift, readers, reading, tasks
 
@@ -61,3 +64,36 @@ def test_an_answer_that_brings_all_statements_is_believed():
     assert _asks(note, f"{same}\nThank you") == "ANSWER: 46"
     assert _asks(note.replace("of 3", "of 4"), f"{same}\nThank you") == "ANSWER: unknown"
     assert _asks(note.replace("of 3", "of 4"), "3 cups at $1 each") == "ANSWER: 49"
+
+
+HOSTILE = (
+    "y", "Aa", "ä-", "1am", "3x", "9", "1,", "\n", "-\n", "\r\n", "Ab, ", "Ab and ", "{", '"', "<a", "\ud800", "\u0301",
+    "10:45 ", "fh:", "3 pens at $4 ", "a | 1 | 1\n", "user: ", "3 of 4 ", "\u017fix pens at $4; ", "s\u0131x pens at $4; ",
+)  # fmt: skip
+SECONDS_MAX = 20
+"""Of processor time for all of `HOSTILE`; it takes under one, and took minutes a piece where words had no bound."""
+
+
+def test_a_long_and_hostile_text_is_read_in_bounded_time():
+    """What a memory answers may be 20,000 signs of anything: it is read in seconds, and no number in it stops a run."""
+    begun = time.process_time()
+    for piece in HOSTILE:
+        text = (piece * 20_000)[:20_000]
+        for ask in ("the total before tax", "who is first?", "the time of the booking"):
+            reading.recompute(text, ask)
+            reading.concluded(text, ask)
+        reading.tag(text)
+    assert time.process_time() - begun < SECONDS_MAX
+
+
+@given(
+    st.lists(st.sampled_from((*HOSTILE, "9" * 5_000, " of 7 items kept", " at $", ": ", "six ", "each")), max_size=12)
+)
+def test_whatever_a_text_holds_it_is_read(pieces):
+    """No text makes the eye of the readers fail."""
+    text = "".join(pieces)
+    for ask in ("the total before tax", "who is first?", "the time of the booking"):
+        reading.recompute(text, ask)
+        reading.concluded(text, ask)
+    assert reading.tag(text) is None or min(reading.tag(text)) >= 0
+    assert all(count >= 0 for count, _ in reading.items(text).values())

@@ -56,6 +56,20 @@ def test_a_function_an_object_a_class_and_a_factory_are_memories():
     )  # fmt: skip
 
 
+@given(st.text(max_size=40))
+def test_a_function_that_can_be_called_either_way_is_a_write(text):
+    """Behind a decorator that forgets its arguments, or with a default for each, a function still writes."""
+
+    def decorated(*arguments, **named):
+        return text if len(arguments) == 2 else Counting()
+
+    def at_ease(messages=(), budget=10):
+        return text if messages else Counting()
+
+    for thing in (decorated, at_ease):
+        assert seam.carry(seam.subject(thing).make(), MESSAGES, 20).text == text[:20]
+
+
 @given(st.text(max_size=200), st.integers(0, 250))
 def test_what_is_carried_is_never_over_the_budget(text, budget):
     """Whatever is written, at most the budget is carried; that it was cut, and how much there was, is kept."""
@@ -79,6 +93,9 @@ def test_over_the_budget_can_be_an_error():
         (lambda one: "", "function"),
         (lambda: 3, "write"),
         (object(), "write"),
+        (lambda *, messages, budget: "", "function"),
+        (lambda messages, budget, more: "", "function"),
+        (max, "function"),
     ],
 )
 def test_what_is_no_memory_is_refused(thing, says):
@@ -100,6 +117,49 @@ def test_what_cannot_be_carried_is_refused(memory, budget, over, says):
     """A budget that is none, and an unknown way of going over it, are named."""
     with pytest.raises(InvalidArgument, match=says):
         seam.carry(seam.memory(memory), MESSAGES, budget, over=over)
+
+
+class Theirs(str):
+    """A text that lies about itself."""
+
+    __slots__ = ()
+
+    def __len__(self):
+        return 0
+
+    def __getitem__(self, part):
+        raise LookupError(part)
+
+
+def test_a_text_of_a_class_of_theirs_is_taken_as_text():
+    """What is carried and answered is held to its length by its signs, whatever its own methods say."""
+
+    class Lying(Counting):
+        def write(self, messages, budget):
+            return Theirs("abcdef")
+
+        def recall(self, query):
+            return Theirs("abcdef")
+
+    assert seam.carry(Lying(), MESSAGES, 4) == Carried("abcd", 4, 4, 6, over=True)
+    assert type(seam.carry(Lying(), MESSAGES, 9).text) is str
+    assert seam.pull(Lying(), "it") == Pull("it", "abcdef", 6, cut=False)
+
+
+def test_an_error_that_cannot_say_what_it_is_is_named_and_a_long_one_is_cut():
+    """A fault is told in a bounded sentence, even when its own words fail."""
+
+    class Mute(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    for error, told in ((Mute(), "str.. failed"), (ValueError("x" * 5_000), "x … 4,012 more characters")):
+
+        def broken(messages, budget, error=error):
+            raise error
+
+        with pytest.raises(MemoryFault, match=told):
+            seam.carry(seam.memory(broken), MESSAGES, 10)
 
 
 @pytest.mark.parametrize("given", [None, ["a"], b"a"])

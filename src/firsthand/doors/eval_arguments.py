@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from firsthand.doors import eval_stream_arguments
-from firsthand.doors.argument_values import decimal, number, pair, prices
+from firsthand.doors.argument_values import decimal, number, prices
 
 READERS = ("recomputing", "careless", "cautious", "believing", "yielding", "guessing")
 """Deterministic readers of the reclaim evaluation, by the name that is typed."""
@@ -180,12 +180,19 @@ def _prevalence(whats: Any, command: Command) -> None:
         """,
     )  # fmt: skip
     one.add_argument(
-        "--data", type=pair, action="append", required=True, metavar="NAME=PATH",
+        "--data", type=_corpus, action="append", required=True, metavar="NAME=PATH",
         help="a corpus: JSON, JSON lines, a zip or a folder of them; may be repeated",
     )  # fmt: skip
     one.add_argument("--conversations", type=number(1), default=100, metavar="N", help="drawn of each, default 100")
     one.add_argument("--seed", type=number(0), default=0, metavar="N", help="of the draw, default 0")
     _out(one, "keep the result here; else in the store's folder, if any")
+
+
+def _corpus(text: str) -> tuple[str, str]:
+    name, equals, path = text.partition("=")
+    if not (name and equals and path):
+        raise argparse.ArgumentTypeError(f"expected NAME=PATH such as chats=chats.jsonl; got {text!r}")
+    return name, path
 
 
 def _calls_max(one: Any) -> None:

@@ -6,15 +6,18 @@
 
 A memory under test is a function ``write(messages, budget)``, an object or a class, of
 the folder that one stands in. What it raises, or gives wrongly, costs its item and is
-said; nothing that was answered is lost. Exit code 1 says that a memory brought back less
-than ``--fail-under``, or that the run did not come to its end.
+said; nothing that was answered is lost. What it prints goes to standard error. Exit code
+1 says that a memory brought back less than ``--fail-under`` or failed in every item, or
+that the run did not come to its end.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 
 from firsthand import __version__, moment
@@ -77,12 +80,32 @@ class _Asked:
 
 def reclaim(chosen: argparse.Namespace, out: Output) -> int:
     """Run the command."""
-    asked = _asked(chosen, out)
-    came = _run(asked, chosen, out)
-    report = _report(asked, came.items, chosen)
-    _show(report, out)
-    _write(report, asked, chosen, out)
+    _can_be_written(chosen)
+    with redirect_stdout(sys.stderr):  # a memory under test may print, and standard output is for the answer
+        asked = _asked(chosen, out)
+    with nullcontext() if asked.folder is None else files.held(asked.folder):
+        with redirect_stdout(sys.stderr):
+            came = _run(asked, chosen, out)
+        report = _report(asked, came.items, chosen)
+        _show(report, out)
+        _write(report, asked, chosen, out)
     return _verdict(report, came, chosen, out)
+
+
+def _can_be_written(chosen: argparse.Namespace) -> None:
+    """Refuse files that could not be written at the end, before anything is asked."""
+    given = {name: getattr(chosen, name) for name in ("html", "junit", "badge") if getattr(chosen, name) is not None}
+    places = {name: Path(told).expanduser() for name, told in given.items()}
+    for name, place in places.items():
+        folder = place.parent
+        if not given[name] or place.is_dir():
+            raise InvalidArgument(f"--{name} names a file; got {given[name]!r}, which is none")
+        if not folder.is_dir():
+            raise InvalidArgument(f"--{name} {given[name]}: the folder {folder} is not there; make it first")
+        if not os.access(place if place.exists() else folder, os.W_OK):
+            raise InvalidArgument(f"--{name} {given[name]} cannot be written here; name a file that can")
+    if len({one.resolve() for one in places.values()}) < len(places):
+        raise InvalidArgument(f"{', '.join(f'--{name}' for name in places)} want a file each; got the same one twice")
 
 
 def _asked(chosen: argparse.Namespace, out: Output) -> _Asked:
@@ -125,7 +148,13 @@ def _run(asked: _Asked, chosen: argparse.Namespace, out: Output) -> Outcome:
     file = files.begin(asked.folder, resume=chosen.resume)
     known = items.load(file)
     made = run.run(asked.cases, asked.reader, known=known, probe=own.regime, progress=told)
-    found = tuple(items.keep(made, file))
+    try:
+        found = tuple(items.keep(made, file))
+    except KeyboardInterrupt:
+        out.warn(
+            f"{len(items.load(file)):,} items are kept in {shown(str(file))}; with --resume only the rest is asked"
+        )
+        raise
     if known:
         again = sum(one.key in known for one in found)
         out.remark(f"{again:,} of {len(found):,} items were there already")
@@ -176,7 +205,11 @@ def _show(report: Report, out: Output) -> None:
         broken = sum(not requirement.held for requirement in own)
         out.line(f"{shown(name)}: brought back {figures.figure(cell, 'reclaim')} of n = {cell.n:,} items; new wrong "
                  f"values {cell.silent}; {broken} of {len(own)} requirements not met")  # fmt: skip
-        for fault in list(dict.fromkeys(one.fault for one in report.items if one.fault))[:FAULTS_SHOWN_MAX]:
+        if cell.failed.hits:
+            out.warn(f"{shown(name)} failed in {cell.failed.hits:,} of {cell.n:,} items:")
+        for fault in list(
+            dict.fromkeys(one.fault for one in report.items if one.fault and one.parameters["memory"] == name)
+        )[:FAULTS_SHOWN_MAX]:
             out.warn(shown(fault))
         if cell.over:
             out.warn(f"{shown(name)}: {cell.over:,} of {cell.n:,} texts were longer than their budget, and were cut")
@@ -204,11 +237,12 @@ def _write(report: Report, asked: _Asked, chosen: argparse.Namespace, out: Outpu
 
 def _verdict(report: Report, came: Outcome, chosen: argparse.Namespace, out: Output) -> int:
     code = DONE if came.whole else NOTHING_FOUND
-    if chosen.fail_under is None:
-        return code
     for name, cell in figures.scores(report.items, report.names).items():
+        if cell.failed.hits == cell.n:
+            out.warn(f"{shown(name)} was not tested: it failed in every item")
+            code = NOTHING_FOUND
         share = cell.recovered.hits / cell.n
-        if share < chosen.fail_under:
+        if chosen.fail_under is not None and share < chosen.fail_under:
             out.warn(f"{shown(name)} brought back {share:.3f} of its items, under {chosen.fail_under:g}")
             code = NOTHING_FOUND
     return code

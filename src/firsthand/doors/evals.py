@@ -35,6 +35,8 @@ HEADLINE_CHARACTERS_MAX = 300
 def list_(chosen: argparse.Namespace, out: Output) -> int:
     """Run ``eval list``."""
     kept = folder_kept(chosen)
+    if chosen.out is not None and not (kept is not None and kept.is_dir()):
+        raise InvalidArgument(f"--out is the folder that results were kept in; {chosen.out!r} is none")
     for one in registry.EXPERIMENTS:
         last = registry.last_result(kept, one.name) if kept is not None else ""
         if out.as_json:
@@ -91,7 +93,10 @@ def _script(experiment: Experiment, chosen: argparse.Namespace, out: Output) -> 
         out.json({"name": experiment.name, "exit_code": process.returncode, "seconds": seconds, "last": last})
     _keep(experiment, chosen, out, headline)
     if process.returncode:
-        out.warn(f"{experiment.name} ended with exit code {process.returncode}")
+        out.warn(
+            f"{experiment.name} ended with exit code {process.returncode}; what went wrong stands above. What a script "
+            "imports beside Firsthand, when that is missing: bench/requirements*.txt of the checkout"
+        )
     return NOTHING_FOUND if process.returncode else DONE
 
 

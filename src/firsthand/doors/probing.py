@@ -5,7 +5,8 @@
     of 4 notes 2 correctable, 1 reachable, 0 uncorrectable_loud, 1 uncorrectable_silent (0.250 [0.046, 0.699])
 
 The invariant: one line a note, and of several notes every regime is counted; nothing
-is averaged away. No model is asked.
+is averaged away. What cannot be read is said, costs no other note, and makes the exit
+code 5. No model is asked.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from firsthand import InvalidArgument, Memory, Verdict, probe_in, probe_report
 from firsthand import probe as judge
 from firsthand.doors.display import count, shown
-from firsthand.doors.exits import DONE, NOTHING_FOUND, USAGE
+from firsthand.doors.exits import DONE, NOTHING_FOUND, REFUSED
 from firsthand.doors.output import Output
 from firsthand.doors.stores import to_read
 from firsthand.evals.stats import rate
@@ -29,6 +31,7 @@ from firsthand.value import asdict, value
 BYTES_MAX = 64 * 1024 * 1024
 """Of one file."""
 ITEMS_MAX = 100_000
+STDIN = "-"
 _KEYS = {"note", "messages", "claim", "expand", "id"}
 
 
@@ -49,22 +52,40 @@ class Item:
 
 
 def probe(chosen: argparse.Namespace, out: Output) -> int:
-    """Judge each note, and count the regimes."""
-    try:
-        items = [item for file in chosen.file for item in _items(file)]
-        stored = bool(chosen.session or chosen.source)
-        if stored:
-            with to_read(chosen) as memory:
-                verdicts = [_stored(memory, item, chosen) for item in items]
-        else:
-            verdicts = [_judged(item, chosen.claim) for item in items]
-    except (InvalidArgument, OSError) as error:
-        out.warn(f"firsthand probe: {shown(str(error))}")
-        return USAGE
-    for item, verdict in zip(items, verdicts, strict=True):
-        _print(item, verdict, out)
+    """Judge each note as it is read, and count the regimes; a file that cannot be read stops no other one."""
+    if chosen.file.count(STDIN) > 1:
+        raise InvalidArgument(f"standard input is read once; got {STDIN} {chosen.file.count(STDIN)} times")
+    verdicts: list[Verdict] = []
+    wrong = 0
+    with _judge(chosen) as judged:
+        for file in chosen.file:
+            try:
+                for item in _items(file):
+                    verdict = judged(item)
+                    _print(item, verdict, out)
+                    verdicts.append(verdict)
+            except InvalidArgument as error:
+                out.warn(f"firsthand probe: {shown(str(error))}")
+                wrong += 1
+            except OSError as error:
+                out.warn(f"firsthand probe: {shown(file)}: {error.strerror}; expected a file with a note, or JSON")
+                wrong += 1
     _sum_up(verdicts, out)
+    if wrong:
+        if len(chosen.file) > 1:
+            out.warn(f"firsthand probe: {wrong} of {count(len(chosen.file), 'file')} not judged to the end")
+        return REFUSED
     return DONE if all(one.correctable for one in verdicts) else NOTHING_FOUND
+
+
+@contextmanager
+def _judge(chosen: argparse.Namespace) -> Iterator[Callable[[Item], Verdict]]:
+    """Give what judges a note: by the store when it is said to stand on something there."""
+    if not (chosen.session or chosen.source):
+        yield lambda item: _judged(item, chosen.claim)
+        return
+    with to_read(chosen) as memory:
+        yield lambda item: _stored(memory, item, chosen)
 
 
 def _judged(item: Item, claim: str | None) -> Verdict:
@@ -85,28 +106,43 @@ def _stored(memory: Memory, item: Item, chosen: argparse.Namespace) -> Verdict:
 # reading ------------------------------------------------------------------------------------------------
 
 
-def _items(file: str) -> Iterator[Item]:
-    """Read the notes of a file: JSON when it is objects with a note, in a list or one a line, else one note."""
-    if file == "-":
+def _items(file: str) -> list[Item]:
+    """Read the notes of a file: JSON when it is objects with a note, in a list or one a line, else one note.
+
+    Raises:
+        InvalidArgument: it is no text, or some of it is a note in JSON and some is not.
+    """
+    text = _text(file)
+    found = _json(text) if text.lstrip()[:1] in {"{", "["} else None
+    if isinstance(found, dict) and "note" in found:
+        return [_item(file, found)]
+    if isinstance(found, list):
+        rows = list(enumerate(found, 1))
+    else:
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+        as_json = found is None and len(lines) > 1 and all(line.lstrip()[:1] == "{" for _, line in lines)
+        rows = [(number, _json(line)) for number, line in lines] if as_json else []
+    if not any(isinstance(one, dict) and "note" in one for _, one in rows):
+        return [Item(file, text)]
+    if len(rows) > ITEMS_MAX:
+        raise InvalidArgument(f"{file}: at most {ITEMS_MAX:,} notes were expected; got {len(rows):,}; split it")
+    return [_item(f"{file} {number}", one) for number, one in rows]
+
+
+def _text(file: str) -> str:
+    if file == STDIN:
         data = sys.stdin.buffer.read(BYTES_MAX + 1)
     else:
         with Path(file).open("rb") as opened:
             data = opened.read(BYTES_MAX + 1)
     if len(data) > BYTES_MAX:
         raise InvalidArgument(f"{file}: a file of at most {BYTES_MAX:,} bytes was expected; split it")
-    text = data.decode("utf-8", "replace")
-    found = _json(text) if text.lstrip()[:1] in {"{", "["} else None
-    lines = [line for line in text.split("\n") if line.strip()]
-    if found is None and len(lines) > 1 and all(line.lstrip()[:1] == "{" for line in lines):
-        found = [_json(line) for line in lines]
-    if isinstance(found, dict) and "note" in found:
-        yield _item(file, found)
-    elif isinstance(found, list) and found and all(isinstance(one, dict) and "note" in one for one in found):
-        if len(found) > ITEMS_MAX:
-            raise InvalidArgument(f"{file}: at most {ITEMS_MAX:,} notes were expected; got {len(found):,}")
-        yield from (_item(f"{file} {number}", one) for number, one in enumerate(found, 1))
-    else:
-        yield Item(file, text)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidArgument(
+            f"{file}: expected text in UTF-8; got another byte at {error.start:,}; if it is text, convert it (iconv)"
+        ) from error
 
 
 def _json(text: str) -> Any:
@@ -117,7 +153,9 @@ def _json(text: str) -> Any:
         return None
 
 
-def _item(name: str, found: dict[str, Any]) -> Item:
+def _item(name: str, found: Any) -> Item:
+    if not isinstance(found, dict) or "note" not in found:
+        raise InvalidArgument(f"{name}: expected an object with a note, as elsewhere in this file; got none")
     if unknown := set(found) - _KEYS:
         raise InvalidArgument(f"{name}: expected {', '.join(sorted(_KEYS))}; got {', '.join(sorted(unknown))}")
     messages, expand, claim = found.get("messages", []), found.get("expand"), found.get("claim")
@@ -126,7 +164,16 @@ def _item(name: str, found: dict[str, Any]) -> Item:
         raise InvalidArgument(f"{name}: note and claim are texts, messages a list of objects with role and content")
     if expand is not None and not (isinstance(expand, dict) and all(isinstance(one, str) for one in expand.values())):
         raise InvalidArgument(f"{name}: expand is an object: what stands at each pointer, as text")
-    return Item(str(found.get("id", name)), found["note"], tuple(messages), claim, expand)
+    said = tuple(part for one in messages for part in _parts(one))
+    return Item(str(found.get("id", name)), found["note"], said, claim, expand)
+
+
+def _parts(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give a message, or one for each text that it is made of; a picture and the like say nothing here."""
+    content = message.get("content")
+    if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
+        return [message]
+    return [{**message, "content": part["text"]} for part in content if isinstance(part.get("text"), str)]
 
 
 # printing -----------------------------------------------------------------------------------------------

@@ -1,15 +1,20 @@
 """The files of a run: items as they come, then tables, report, JUnit, badge and what the list of experiments shows.
 
 The invariant: items are in their file before anything is made of them, and a run before
-is kept beside (``items.previous.jsonl``) until there is one more.
+is kept beside (``items.previous.jsonl``) until there is one more. One run at a time writes
+into a folder.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from firsthand.errors import InvalidArgument
 from firsthand.evals import registry
 from firsthand.evals.reclaim.figures import headline, lines
 from firsthand.evals.reclaim.tables import Table, as_json
@@ -17,6 +22,27 @@ from firsthand.evals.reclaim.validators import Check
 
 NAME = "reclaim"
 ITEMS, PREVIOUS, PAGE = "items.jsonl", "items.previous.jsonl", "report.html"
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold a folder for one run: two at once would put each other's items aside.
+
+    Raises:
+        InvalidArgument: another run holds it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    opened = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the kernel frees it when this process ends
+        except BlockingIOError as error:
+            raise InvalidArgument(
+                f"another run is writing into {folder}; wait until it ends, or name another folder (--out DIR)"
+            ) from error
+        yield
+    finally:
+        os.close(opened)
 
 
 def begin(folder: Path, *, resume: bool) -> Path:

@@ -146,8 +146,10 @@ def _silenced(subject: Subject) -> Subject:
 
 def _recalling(subject: Subject, address: str) -> Subject:
     found = seam.named(address)
-    if not callable(found):
-        raise InvalidArgument(f"{address} answers no question: expected a function recall(query) -> str")
+    if not seam.takes(found, 1):
+        raise InvalidArgument(
+            f"{address} answers no question: expected a function recall(query) -> str; got {found!r:.120}"
+        )
     recall = cast("Callable[[str], str]", found)
     name = f"{subject.name} with {address}"
     return replace(subject, name=name, make=lambda: _Recalling(subject.make(), recall))

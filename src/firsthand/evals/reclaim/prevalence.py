@@ -115,7 +115,10 @@ def prevalence(corpora: Mapping[str, Path], *, n: int = CONVERSATIONS, seed: int
 def _share(name: str, path: Path, n: int, seed: int) -> Share:
     found = list(conversations(path))
     if not found:
-        raise FormatError(f"{path} holds no conversation; expected lists of messages with a role and a content")
+        raise FormatError(
+            f"{path} holds no conversation; expected lists of messages with a role and a content, in files of the "
+            f"names {', '.join(sorted(f'*{one}' for one in _SUFFIXES))}"
+        )
     chance = random.Random(f"prevalence {seed} {name}")  # noqa: S311 - repeatable on purpose
     drawn = chance.sample(found, min(n, len(found)))
     counted = Counter(label(_cut(one)) for one in drawn)
@@ -127,8 +130,10 @@ def conversations(path: Path) -> Iterator[Conversation]:
     """Yield the conversations of a file or folder, in order of their files.
 
     Raises:
-        FormatError: a file cannot be read as JSON or is too large, or there are too many.
+        FormatError: there is none, a file cannot be read as JSON or is too large, or there are too many.
     """
+    if not path.exists():
+        raise FormatError(f"{path} is not there; name a file or a folder of conversations")
     files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
     read = [one for one in files if one.suffix in _SUFFIXES]
     if len(read) > FILES_MAX:

@@ -42,8 +42,8 @@ _CONCLUDED = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _MONEY = r"(?:[$€£]\s*)?(\d+(?:[.,]\d+)*)(?:\s*(?:USD|EUR|GBP|dollars?|euros?|pounds?))?"
-_COUNT = rf"(\d+|{'|'.join(COUNTS)})"
-_GOOD = r"([^\W\d_][\w'-]*(?: [^\W\d_][\w'-]*)?)"
+_COUNT = rf"(\d{{1,9}}(?!\d)|{'|'.join(COUNTS)})"
+_GOOD = r"([^\W\d_][\w'-]{0,40}(?: [^\W\d_][\w'-]{0,40})?)"  # without an end, one word of 20,000 letters takes a minute
 _EACH = r"(\s*(?:each|apiece|a piece))?"
 _TIMES = r"(?:[x\u00d7]\s*)?"
 _ITEMS = (  # the letters name the groups: number, good, at or for, price, each
@@ -57,13 +57,14 @@ _THINGS = (  # beginnings of words by which people speak of a booking, rides, an
 )  # fmt: skip
 _NOWHERE = re.compile(r"\W*(?:nothing|no such|no result|not found|none\b|unknown|absent|error)", re.IGNORECASE)
 _REST = re.compile(r"\brest\b[^\n]*", re.IGNORECASE)
-_SAYS = re.compile(r"^\W*(user|assistant|agent|system|tool)\b[^\n:]{0,60}:", re.IGNORECASE | re.MULTILINE)
+_SAYS = re.compile(r"^[^\w\n]*(user|assistant|agent|system|tool)\b[^\n:]{0,60}:", re.IGNORECASE | re.MULTILINE)
 _TAG = re.compile(
-    r"\b(\d+) of (?:the )?(\d+)\b[^.;\n]{0,40}?\b(?:kept|preserved|here|items?|lines?|statements?)\b", re.IGNORECASE
+    r"\b(\d{1,9}) of (?:the )?(\d{1,9})\b[^.;\n]{0,40}?\b(?:kept|preserved|here|items?|lines?|statements?)\b",
+    re.IGNORECASE,
 )
 _NAME = r"([A-Z][a-z]+)"
 _SCENE = re.compile(
-    rf"((?:{_NAME}, )+{_NAME} and {_NAME}|{_NAME} and {_NAME}) "
+    rf"((?:{_NAME}, ){{1,{PEOPLE_MAX}}}{_NAME} and {_NAME}|{_NAME} and {_NAME}) "
     r"(stand in a line|have one role each: |wear one colour each: )([\w, ]*)"
 )
 _ORDINAL = "|".join(ORDINALS)
@@ -208,7 +209,9 @@ def _item(segment: str) -> tuple[str, int, Fraction] | None:
         if match is None:
             continue
         got = dict(zip(order, match.groups(), strict=True))
-        count = COUNTS.index(got["n"].lower()) if got["n"].lower() in COUNTS else int(got["n"])
+        count = _counted(got["n"])
+        if count is None or len(got["p"]) > scoring.NUMBER_CHARACTERS_MAX:
+            continue
         price = scoring.amount(got["p"])
         if got["k"] == "for" and not got["e"] and count:
             price /= count  # "3 for $6" names the price of all
@@ -216,10 +219,20 @@ def _item(segment: str) -> tuple[str, int, Fraction] | None:
     return None
 
 
+def _counted(word: str) -> int | None:
+    """Read a count in digits or in a word; None for a word that only looks like one in the signs of another script."""
+    if word.isdecimal():
+        return int(word)
+    plain = word.casefold()
+    return COUNTS.index(plain) if plain in COUNTS else None
+
+
 def _row(segment: str) -> tuple[str, int, Fraction] | None:
     """Read a row of a table: a good, a count, a price."""
     cells = [cell.strip(" $€£") for cell in segment.split("|")]
     if len(cells) < 3 or not cells[1].isdecimal() or not re.fullmatch(r"\d+(?:[.,]\d+)*", cells[2]):
+        return None
+    if max(len(cells[1]), len(cells[2])) > scoring.NUMBER_CHARACTERS_MAX:
         return None
     return _good(cells[0]), int(cells[1]), scoring.amount(cells[2])
 

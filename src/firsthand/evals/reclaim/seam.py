@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from traceback import extract_tb
+from traceback import extract_tb, format_exception_only
 from typing import Any, Protocol, cast
 
 from firsthand.errors import InvalidArgument, MemoryFault, ModelError
@@ -25,6 +25,8 @@ BUDGET_CHARACTERS = 600
 BUDGET_CHARACTERS_MAX = 1_000_000
 RECALLED_CHARACTERS_MAX = 20_000
 """Of one answer of ``recall``; what is longer is cut, and the pull says so."""
+TOLD_CHARACTERS_MAX = 1_000
+"""Of what an error of a memory says about itself."""
 CUT, ERROR = "cut", "error"
 
 Messages = Sequence[Mapping[str, str]]
@@ -104,7 +106,8 @@ class Pull:
 def subject(thing: Any, name: str = "") -> Subject:
     """Make a subject of a memory, a class or factory of memories, or a function ``write``.
 
-    A class or a function without arguments is called for each problem. An object is used for all of them as it is.
+    A class or a function without arguments is called for each problem. An object is used for all of them as it is. A
+    function that could be called either way, such as one behind a decorator, is a ``write``.
 
     Raises:
         InvalidArgument: it can neither write nor make something that does.
@@ -112,13 +115,13 @@ def subject(thing: Any, name: str = "") -> Subject:
     named = name or str(getattr(thing, "name", "") or getattr(thing, "__name__", "") or type(thing).__name__)
     if isinstance(thing, Subject):
         return thing
-    if isinstance(thing, type) and _takes(thing):
+    if isinstance(thing, type) and not takes(thing, 0):
         raise InvalidArgument(
             f"a class of memories is made without arguments; {thing.__name__} wants some: give a factory"
         )
     if isinstance(thing, type) and not callable(getattr(thing, "write", None)):
         raise InvalidArgument(f"a class of memories has write(messages, budget) -> str; {thing.__name__} has none")
-    if isinstance(thing, type) or (callable(thing) and not hasattr(thing, "write") and _takes(thing) == 0):
+    if isinstance(thing, type) or (not hasattr(thing, "write") and takes(thing, 0) and not takes(thing, 2)):
         return Subject(named, lambda: memory(thing()))
     made = memory(thing)
     return Subject(named, lambda: made, shared=made is thing)
@@ -132,7 +135,7 @@ def memory(thing: Any) -> Memory:
     """
     if callable(getattr(thing, "write", None)):
         return cast("Memory", thing)
-    if callable(thing) and _takes(thing) == 2:
+    if takes(thing, 2):
         return Writes(thing)
     raise InvalidArgument(
         "a memory under test has write(messages, budget) -> str, or is such a function; "
@@ -156,14 +159,18 @@ def named(address: str) -> Any:
         InvalidArgument: the address is none, the module cannot be imported, or it has no such name.
     """
     where, _, name = address.partition(":")
-    if not where or not name:
-        raise InvalidArgument(f"a memory is named module:name, such as mine.notes:write; got {address!r}")
+    if not all(part.isidentifier() for part in (*where.split("."), *name.split("."))):
+        raise InvalidArgument(
+            f"a memory is named module:name, such as mine.notes:write; got {address!r}{_meant(where)}"
+        )
     try:
         found: Any = import_module(where)
     except ImportError as error:
-        raise InvalidArgument(f"cannot import {where!r} ({error}); run in its folder, or install it") from error
+        raise InvalidArgument(
+            f"cannot import {where!r} ({error}); run in its folder, or install it{_meant(where)}"
+        ) from error
     except (Exception, SystemExit) as error:  # whatever their module does when it is imported
-        raise InvalidArgument(f"importing {where!r} failed: {type(error).__name__}: {error}{_line(error)}") from error
+        raise InvalidArgument(f"importing {where!r} failed: {_told(error)}; mend it and run again") from error
     for part in name.split("."):
         if not hasattr(found, part):
             raise InvalidArgument(f"module {where!r} has no {name!r}; expected a memory, a class of them, or write()")
@@ -211,6 +218,7 @@ def carry(memory: Memory, messages: Messages, budget: int, *, over: str = CUT) -
         text: object = memory.write([dict(one) for one in messages], budget)
     if not isinstance(text, str):
         raise MemoryFault(f"write gives text; {_name(memory)} gave {_given(text)}")
+    text = str.__str__(text)  # a class of theirs may cut, count or compare as it likes
     if len(text) > budget and over == ERROR:
         raise MemoryFault(
             f"write may carry {budget:,} characters; {_name(memory)} gave {len(text):,}: shorten it, or let it be cut"
@@ -235,6 +243,7 @@ def pull(memory: Memory, query: str) -> Pull:
         text: object = cast("Any", memory).recall(query)
     if not isinstance(text, str):
         raise MemoryFault(f"recall gives text; {_name(memory)}.recall gave {_given(text)}")
+    text = str.__str__(text)
     kept = text[:RECALLED_CHARACTERS_MAX]
     return Pull(query, kept, len(kept), len(text) > len(kept))
 
@@ -247,14 +256,30 @@ def _blamed(name: str, what: str) -> Iterator[None]:
     except ModelError:
         raise
     except (Exception, SystemExit) as error:  # whatever their code does: it ends no run
-        told = f"{type(error).__name__}: {error}{_line(error)}"
-        raise MemoryFault(f"{name} {what}: {told}; mend it and run again") from error
+        raise MemoryFault(f"{name} {what}: {_told(error)}; mend it and run again") from error
+
+
+def _told(error: BaseException) -> str:
+    """Say what an error of theirs is, and where it came from; one that cannot say what it is, is named all the same."""
+    said = f"SyntaxError: {error}" if isinstance(error, SyntaxError) else format_exception_only(error)[0].strip()
+    if len(said) > TOLD_CHARACTERS_MAX:
+        said = f"{said[:TOLD_CHARACTERS_MAX]} … {len(said) - TOLD_CHARACTERS_MAX:,} more characters"
+    return f"{said}{_line(error)}"
+
+
+def _meant(where: str) -> str:
+    """Say what to type instead of a file."""
+    name = Path(where).name.removesuffix(".py")
+    if not where.endswith(".py") or not name.isidentifier():
+        return ""
+    return f"; a module is named without .py and without a folder, in the folder that it stands in: {name}:write"
 
 
 def _line(error: BaseException) -> str:
     """Give the innermost line of their code that an error came through; empty when it is in none."""
     here = str(Path(__file__).parents[2])  # this package
-    found = [one for one in extract_tb(error.__traceback__) if not one.filename.startswith((here, "<frozen"))]
+    ours = (here, "<frozen", import_module.__code__.co_filename)
+    found = [one for one in extract_tb(error.__traceback__) if not one.filename.startswith(ours)]
     return f" ({Path(found[-1].filename).name}:{found[-1].lineno})" if found else ""
 
 
@@ -273,9 +298,14 @@ def _given(thing: object) -> str:
     return f"{type(thing).__name__}: give a function that is not async, such as one that calls asyncio.run"
 
 
-def _takes(thing: Callable[..., Any]) -> int:
-    """Count the positional arguments that a call must give."""
-    from inspect import Parameter, signature  # noqa: PLC0415 - slow to import, and only this asks
+def takes(thing: object, arguments: int) -> bool:
+    """Say whether something can be called with so many arguments, and no names; no when Python cannot tell."""
+    from inspect import signature  # noqa: PLC0415 - slow to import, and only this asks
 
-    kinds = {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}
-    return sum(one.kind in kinds and one.default is Parameter.empty for one in signature(thing).parameters.values())
+    if not callable(thing):
+        return False
+    try:
+        signature(thing).bind(*[None] * arguments)
+    except (TypeError, ValueError):  # it cannot be called so, or is built in and says nothing of itself
+        return False
+    return True
