@@ -68,7 +68,8 @@ def test_an_answer_that_brings_all_statements_is_believed():
 
 HOSTILE = (
     "y", "Aa", "ä-", "1am", "3x", "9", "1,", "\n", "-\n", "\r\n", "Ab, ", "Ab and ", "{", '"', "<a", "\ud800", "\u0301",
-    "10:45 ", "fh:", "3 pens at $4 ", "a | 1 | 1\n", "user: ", "3 of 4 ", "\u017fix pens at $4; ", "s\u0131x pens at $4; ",
+    "10:45 ", "fh:", "3 pens at $4 ", "a | 1 | 1\n", "user: ", "3 of 4 ", " ",
+    "\u017fix pens at $4; ", "s\u0131x pens at $4; ",
 )  # fmt: skip
 SECONDS_MAX = 20
 """Of processor time for all of `HOSTILE`; it takes under one, and took minutes a piece where words had no bound."""
