@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from firsthand import Agent, Memory
 from firsthand.log.log import Log
 
 pytest.register_assert_rewrite("stores")
@@ -47,6 +48,20 @@ def make_log(tmp_path) -> Iterator[Callable[..., Log]]:
 def log(make_log) -> Log:
     """One open store, verified when the test ends."""
     return make_log()
+
+
+@pytest.fixture
+def memory(tmp_path) -> Iterator[Memory]:
+    """One open memory that finds by words alone, verified when the test ends."""
+    with Memory.open(tmp_path / "store", embedder="none") as opened:
+        yield opened
+        assert opened.verify().problems == ()
+
+
+@pytest.fixture
+def agent(memory) -> Agent:
+    """An agent of that memory."""
+    return memory.agent("shop")
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ TYPE_CHECKING = False  # known to type checkers by its name; importing `typing` 
 if TYPE_CHECKING:
     from pathlib import Path
 
+NAMESPACE = "default"
+"""What a command takes where none is named."""
 HOST_VARIABLES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "GEMINI_CLI_HOME")
 
 
@@ -25,7 +27,7 @@ def default_store() -> Path:
 
 def default_namespace() -> str:
     """Give the namespace that is used when none is named: ``$FIRSTHAND_NAMESPACE``, else ``default``."""
-    return os.environ.get("FIRSTHAND_NAMESPACE", "") or "default"
+    return os.environ.get("FIRSTHAND_NAMESPACE", "") or NAMESPACE
 
 
 def default_embedder() -> str | None:

@@ -36,11 +36,13 @@ def test_a_ledger_is_swept_shown_undone_and_compared(filled):
     assert filled("ledger", "undo", made["id"], "--following", "--reason", "two ports").code == 0
     assert "undone" in filled("ledger").text.splitlines()[0]
     assert "The port is 80." in filled("digest", "--agent", "shop").text
-    assert filled("ledger", "undo", made["id"]).code == 1  # it is undone already
+    again = filled("ledger", "undo", made["id"])
+    assert (again.code, "is undone already; firsthand ledger undo" in again.error) == (1, True)
     diff = filled("ledger", "diff", "5", "6")
     assert diff.text.startswith("shop/port: supersede fh:")
     assert diff.text.rstrip().endswith("-> nothing decided")
-    assert filled("ledger", "diff", "6", "6").code == 1
+    same = filled("ledger", "diff", "6", "6")
+    assert (same.code, same.text, same.error) == (1, "", "the same is decided at 6 and at 6\n")
 
 
 def test_a_person_tombstones_and_restores_a_fact(filled):
@@ -74,6 +76,16 @@ def test_the_digest_is_written(filled):
         (("ledger", "undo"), 5, "takes 1 word behind it; got 0"),
         (("ledger", "diff", "1"), 5, "takes 2 words behind it; got 1"),
         (("ledger", "diff", "1", "x"), 5, "takes two positions; got 1 x"),
+        (("ledger", "diff", "-1", "1"), 5, "expected a position from 0 to 4, where this store is now; got -1"),
+        (("ledger", "diff", "1", "99"), 5, "from 0 to 4, where this store is now; got 99"),
+        (("ledger", "--as-of", "99"), 5, "from 0 to 4, where this store is now; got 99"),
+        (("digest", "--agent", "shop", "--as-of", "99"), 5, "from 0 to 4, where this store is now; got 99"),
+        (
+            ("digest", "--agent", "shop", "--as-of", "0"),
+            1,
+            "no fact of the user's stands and no session has an episode",
+        ),
+        (("ledger", "--as-of", "0"), 1, "nothing is decided as of position 0"),
         (("ledger", "show", "none"), 1, "expected the id of one decision"),
         (("ledger", "tombstone", "fh:" + "0" * 26, "--agent", "shop"), 1, "has 0"),
         (("ledger",), 1, ""),

@@ -57,7 +57,8 @@ def test_a_review_is_bounded_by_time_agent_and_seconds(asked):
         "decisions", "left_out",
     }  # fmt: skip
     assert asked("tuning", "review", "--agent", "shop", "--keep", "--json").json["recalls"] == 1
-    assert asked("tuning", "review", "--agent", "nobody").code == 1
+    unknown = asked("tuning", "review", "--agent", "nobody")
+    assert (unknown.code, "no agent 'nobody' has anything" in unknown.error) == (5, True)
 
 
 def test_what_is_in_force_is_listed_and_shown(tuned):

@@ -71,6 +71,22 @@ def test_a_checkout_lets_no_work_be_done_unasked(tmp_path, name):
     assert not getattr(load(store, str(project)), name)
 
 
+@pytest.mark.parametrize("name", ["sleep", "sleep_at", "consolidate"])
+def test_no_session_says_whether_a_memory_sleeps(tmp_path, name):
+    """What is of all of a memory is not a session's: no file of one changes it, and each that tries is named."""
+    place = session_file(tmp_path, "s")
+    place.parent.mkdir(parents=True)
+    place.write_text(json.dumps({name: "04:00" if name == "sleep_at" else True, "cues": False}))
+    read = load(tmp_path, "", "s")
+    assert (getattr(read, name), read.cues) == (getattr(Settings(), name), False)
+    assert ["of all of an agent's memory" in one for one in read.faults] == [True]
+    if name != "sleep_at":
+        with pytest.raises(InvalidArgument, match="got the file of one session"):
+            switch(place, name, on=True)
+        with pytest.raises(InvalidArgument, match="got the file of one session"):
+            switch(place, name, on=False)
+
+
 def test_each_session_has_switches_of_its_own_however_long_its_name(tmp_path):
     """Names that begin alike, and those of any script, are told apart; each file's name is one that can be had."""
     names = ["cursor:" + sign * 190 + end for sign in ("a", "\u65e5", "/") for end in ("1", "2")]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 import pytest
 from hosts_made import Claude
 from hypothesis import given
 from hypothesis import strategies as some
 
-from firsthand import InvalidArgument, Moment, begin_sleep, next_at, sleep, sleeps_waiting
+from firsthand import InvalidArgument, Moment, begin_sleep, moment, next_at, sleep, sleeps_waiting
 from firsthand.health.around import SLEEP_OVERDUE_S, of_jobs
 from firsthand.lifecycle import jobs
 from firsthand.lifecycle.doing import run_due
@@ -28,6 +29,38 @@ def switched(memory, monkeypatch, tmp_path):
     return memory
 
 
+@pytest.fixture
+def zone(monkeypatch):
+    """Set this machine's clock to a zone, for a test."""
+
+    def set_to(name: str) -> None:
+        monkeypatch.setenv("TZ", name)
+        time.tzset()
+
+    yield set_to
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("now", "at", "due"),
+    [
+        ("2026-03-28T12:00:00+01:00", "03:30", "2026-03-29T03:30:00.000+02:00"),  # an hour shorter
+        ("2026-03-28T12:00:00+01:00", "02:30", "2026-03-29T03:30:00.000+02:00"),  # which that night has not
+        ("2026-03-29T12:00:00+02:00", "02:30", "2026-03-30T02:30:00.000+02:00"),
+        ("2026-10-24T12:00:00+02:00", "03:30", "2026-10-25T03:30:00.000+01:00"),  # an hour longer
+        ("2026-10-24T12:00:00+02:00", "02:30", "2026-10-25T02:30:00.000+02:00"),  # which comes twice: the first
+        ("2026-10-25T02:45:00+02:00", "02:30", "2026-10-26T02:30:00.000+01:00"),  # not once more the same night
+        ("2026-10-25T02:15:00+01:00", "02:30", "2026-10-26T02:30:00.000+01:00"),
+        ("2026-10-24T12:00:00+09:00", "03:30", "2026-10-25T03:30:00.000+09:00"),  # another clock than this machine's
+    ],
+)
+def test_clocks_that_are_put_forward_or_back_move_no_sleep(zone, now, at, due):
+    """The next time of day is what the machine's clock will show then, also over the night when it is changed."""
+    zone("CET-1CEST,M3.5.0,M10.5.0/3")
+    assert str(next_at(at, moment.parse(now))) == due
+
+
 @given(
     some.integers(0, 4_000_000_000_000_000),
     some.integers(-14 * 60, 14 * 60),
@@ -37,7 +70,11 @@ def switched(memory, monkeypatch, tmp_path):
 def test_the_next_time_of_day_is_within_a_day(microseconds, offset, hour, minute):
     """It lies ahead, by at most a day, and the clock that was read shows that time then."""
     now = Moment(microseconds, offset)
-    due = next_at(f"{hour}:{minute:02}", now)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        due = next_at(f"{hour}:{minute:02}", now)
+    time.tzset()
     assert 0 < due.microseconds - now.microseconds <= 86_400_000_000
     assert str(due)[11:16] == f"{hour:02}:{minute:02}"
 
@@ -91,9 +128,12 @@ def test_a_sleep_that_was_begun_and_not_finished_is_due_again_later(switched):
     (job,) = sleeps_waiting(switched.path, "default")
     assert begin_sleep(switched.path, job)
     (file,) = jobs.folder(switched.path).glob("*sleep*")
-    os.utime(file, (LATER_MS / 1000, LATER_MS / 1000))
+    begun = int(time.time())
+    os.utime(file, (begun, begun))
     (again,) = sleeps_waiting(switched.path, "default")
-    assert (again.tries, again.after_ms) == (1, LATER_MS + AGAIN_S * 1000)
+    assert (again.tries, again.after_ms) == (1, max(job.after_ms, (begun + int(AGAIN_S)) * 1000))
+    os.utime(file, (LATER_MS / 1000, LATER_MS / 1000))  # the clock was decades ahead when it was begun
+    assert sleeps_waiting(switched.path, "default")[0].after_ms == job.after_ms
     file.unlink()
     assert not begin_sleep(switched.path, job)
 

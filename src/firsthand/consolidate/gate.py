@@ -241,20 +241,25 @@ def check(
         taken = {one.proposed: one.entry for one in judged if one.accepted}
         after = applied(left, proposal, episodes, takes=lambda one: taken.get(one.id))  # noqa: B023 - used at once
         after, rounds = _at_rest(after, tried, episodes)
-        lost = [one for one in canaries if solver.answer(one.question, after.text) != one.answer]
+        lost = _lost(canaries, solver, after.text)
         if not lost or not taken:
             break
         last = max(place for place, one in enumerate(judged) if one.accepted)
         judged[last] = _refused(judged[last], Check("together", False, len(canaries) - len(lost), len(canaries)))
     if lost:  # what is not shown any more is missed, though no entry came: all of it is shown again
         after = shown(after.entries, episodes, {})
-        lost = [one for one in canaries if solver.answer(one.question, after.text) != one.answer]
+        lost = _lost(canaries, solver, after.text)
     restored = tuple(sorted(_hidden(view, proposal) - set(after.demoted)))
     report = GateReport(
         proposal.hash, replayed, solver.name, settings, after, tuple(judged), tuple(sorted(fallen)), restored, rounds,
         len(canaries), len(lost), proposal.faults,
     )  # fmt: skip
     return _signed(report)
+
+
+def _lost(canaries: Iterable[Task], solver: Solver, text: str) -> list[Task]:
+    """Give the questions that are not answered rightly from a text; it is made once for all of them."""
+    return [one for one in canaries if solver.answer(one.question, text) != one.answer]
 
 
 def without(view: View, gone: Collection[str], episodes: Iterable[Episode]) -> View:

@@ -30,6 +30,8 @@ class Models:
         self.price = Price(*chosen.price) if chosen.price else None
         self.meter = Meter(Cap(chosen.calls_max, chosen.tokens_max, chosen.cost_max), self.price)
         self._chosen, self._folder, self._out, self._closes = chosen, folder, out, closes
+        self.was_asked = False
+        """A model was named that there is: then what was spent is told, also when it is nothing."""
 
     def named(self, model: str) -> Any:
         """Give a model: ``local``, ``local:FILE.gguf`` or ``URL#NAME``.
@@ -45,6 +47,7 @@ class Models:
         reached = None if self._chosen.replay else opened(one, environment.model_key())
         if isinstance(reached, AbstractContextManager):  # one in this process has nothing to give back
             self._closes.enter_context(reached)
+        self.was_asked = True
         return Asked(one, self._folder, self.meter, self.price, reached)
 
     def tell(self, asked: Any, prompts: Sequence[str], reply_tokens: int) -> None:
@@ -90,4 +93,5 @@ def models(chosen: argparse.Namespace, out: Output, *names: str | None) -> Itera
         try:
             yield one
         finally:
-            one.told()
+            if one.was_asked:
+                one.told()

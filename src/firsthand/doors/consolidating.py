@@ -27,7 +27,8 @@ from firsthand.doors.asking import Models, models
 from firsthand.doors.display import count, shown
 from firsthand.doors.exits import DONE, NOTHING_FOUND
 from firsthand.doors.output import Output
-from firsthand.doors.stores import to_read, to_write
+from firsthand.doors.stores import position, to_read, to_write
+from firsthand.doors.whose import agent_named
 from firsthand.value import asdict
 
 SHORT = 10
@@ -43,6 +44,7 @@ def consolidate(chosen: argparse.Namespace, out: Output) -> int:
     if chosen.what in {"list", "show"} and (chosen.model or chosen.solver_model):
         raise InvalidArgument("a model writes, or answers what is tried: it goes with firsthand consolidate propose")
     with to_write(chosen, create=False) if chosen.what == "keep" else to_read(chosen) as memory:
+        agent_named(memory, chosen.agent)
         if chosen.what == "list":
             return _list(memory, chosen, out)
         if chosen.what == "show":
@@ -90,11 +92,16 @@ def quarantine(chosen: argparse.Namespace, out: Output) -> int:
             out.json({**asdict(one), "time": str(one.time or "")})
         else:
             out.line(f"{one.id}  {one.action}  {one.target}")
+    if not made:
+        out.remark(f"{address} is not taken out" if chosen.release else f"{address} is taken out already, with all "
+                   "that was made of it")  # fmt: skip
+    elif chosen.release:
+        out.remark("what was made of it stays out; each is let in again by its own name, or by firsthand ledger undo")
     return DONE if made else NOTHING_FOUND
 
 
 def _list(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
-    view = consolidated_view(memory, chosen.agent, as_of=chosen.as_of)
+    view = consolidated_view(memory, chosen.agent, as_of=position(memory, chosen.as_of))
     if out.as_json:
         for one in view.entries:
             out.json(asdict(one))

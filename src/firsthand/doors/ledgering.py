@@ -29,7 +29,7 @@ from firsthand.doors.asking import Models, models
 from firsthand.doors.display import count, shown, table
 from firsthand.doors.exits import DONE, NOTHING_FOUND
 from firsthand.doors.output import Output
-from firsthand.doors.stores import to_read, to_write
+from firsthand.doors.stores import position, to_read, to_write
 from firsthand.doors.whose import agent_here
 from firsthand.value import asdict
 
@@ -70,7 +70,18 @@ def ledger(chosen: argparse.Namespace, out: Output) -> int:
             fact = _fact(memory, chosen)
             made = (log.decide(chosen.what, fact, reason=chosen.reason),)
         _tell(made, out)
+        if not made:
+            out.remark(_nothing_made(log, chosen))
         return DONE if made else NOTHING_FOUND
+
+
+def _nothing_made(log: LedgerLog, chosen: argparse.Namespace) -> str:
+    """Say why an undoing or an approval has decided nothing."""
+    if chosen.what != "undo":
+        return f"{shown(chosen.at[0])} is let in already"
+    one = log.find(chosen.at[0])
+    by = log.at().undone.get(one.id, "")
+    return f"{one.id} is undone already; firsthand ledger undo {by[-10:]} makes it stand again"
 
 
 def digest(chosen: argparse.Namespace, out: Output) -> int:
@@ -91,16 +102,19 @@ def digest(chosen: argparse.Namespace, out: Output) -> int:
             if written.difference:
                 out.line(shown(written.difference, lines=True))
             return DONE
-        made = digest_of(agent, as_of=chosen.as_of, lines_max=chosen.lines)
+        made = digest_of(agent, as_of=position(memory, chosen.as_of), lines_max=chosen.lines)
     if out.as_json:
         out.json(asdict(made))
     else:
         out.line(shown(made.text, lines=True).rstrip("\n"))
+    if not made.facts and not made.sessions:
+        then = "" if chosen.as_of is None else f" as of position {chosen.as_of:,}"
+        out.remark(f"no fact of the user's stands and no session has an episode{then}")
     return DONE if made.facts or made.sessions else NOTHING_FOUND
 
 
 def _list(log: LedgerLog, chosen: argparse.Namespace, out: Output) -> int:
-    decisions = log.decisions(chosen.as_of)
+    decisions = log.decisions(position(log.memory, chosen.as_of))
     undone = log.at(chosen.as_of).undone
     newest = decisions[-LISTED_MAX:]
     if out.as_json:
@@ -116,6 +130,9 @@ def _list(log: LedgerLog, chosen: argparse.Namespace, out: Output) -> int:
             out.line(line.rstrip())
         if len(decisions) > len(newest):
             out.remark(f"{count(len(decisions) - len(newest), 'older decision')} not shown")
+    if not decisions:
+        then = "" if chosen.as_of is None else f" as of position {chosen.as_of:,}"
+        out.remark(f"nothing is decided{then}; firsthand ledger sweep decides, and so does each sleep")
     return DONE if decisions else NOTHING_FOUND
 
 
@@ -139,7 +156,7 @@ def _show(log: LedgerLog, agent: Agent, one: Decision, out: Output) -> int:
 
 def _diff(log: LedgerLog, chosen: argparse.Namespace, out: Output) -> int:
     try:
-        positions = [int(one) for one in chosen.at]
+        positions = [position(log.memory, int(one)) for one in chosen.at]
     except ValueError as error:
         raise InvalidArgument(f"firsthand ledger diff takes two positions; got {' '.join(chosen.at):.60}") from error
     changes = ledger_difference(*(log.at(one) for one in positions))
@@ -149,6 +166,8 @@ def _diff(log: LedgerLog, chosen: argparse.Namespace, out: Output) -> int:
             continue
         was, now = (_in_words(each) for each in (one.before, one.after))
         out.line(f"{shown(one.key)}: {was} -> {now}")
+    if not changes:
+        out.remark(f"the same is decided at {positions[0]} and at {positions[1]}")
     return DONE if changes else NOTHING_FOUND
 
 
@@ -159,10 +178,11 @@ def _in_words(one: Decision | None) -> str:
 def _sweep(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
     agent = _agent_here(memory, chosen).name
     with models(chosen, out, chosen.model) as asked:
-        swept = sweep(memory, agent, as_of=chosen.as_of)
+        as_of = position(memory, chosen.as_of)
+        swept = sweep(memory, agent, as_of=as_of)
         _tell(swept.decided, out)
         if asked is not None:  # what needs no model has not waited for it
-            swept = sweep(memory, agent, reconciler=_by_model(memory, chosen, asked), as_of=chosen.as_of)
+            swept = sweep(memory, agent, reconciler=_by_model(memory, chosen, asked), as_of=as_of)
             _tell(swept.decided, out)
     for sentence in swept.left_out:
         out.warn(f"firsthand: {shown(sentence)}")

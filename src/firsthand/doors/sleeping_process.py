@@ -8,6 +8,7 @@ done.
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -74,7 +75,8 @@ class Sleeper:
         if code is None:
             return True
         if code:
-            self._log(f"a sleep of {self._whose} ended with exit code {code}: firsthand sleep --agent {self._whose}")
+            again = f"firsthand sleep --agent {shlex.quote(self._whose)}"
+            self._log(f"a sleep of {self._whose} ended with exit code {code}: {again}")
         self._process = None
         return False
 

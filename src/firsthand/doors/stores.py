@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from firsthand import Event, Memory, StoreDamaged
+from firsthand import Event, InvalidArgument, Memory, StoreDamaged
 from firsthand.value import value
 
 POSITION_MAX = 1 << 48
@@ -18,6 +18,21 @@ DAMAGED_MAX = 10_000  # of one walk; beyond, the store is past being read event 
 def to_read(chosen: argparse.Namespace) -> Memory:
     """Open the store of a command that only reads; it must be there."""
     return Memory.open(chosen.store, namespace=chosen.namespace, read_only=True, create=False)
+
+
+def position(memory: Memory, as_of: int | None) -> int | None:
+    """Give a position that was typed, when the store has come so far; None stays None, which is now.
+
+    Raises:
+        InvalidArgument: it lies before the beginning, or behind the last event.
+    """
+    head = int(memory.head().partition(":")[0])
+    if as_of is not None and not 0 <= as_of <= head:
+        raise InvalidArgument(
+            f"expected a position from 0 to {head}, where this store is now; got {as_of}. `firsthand timeline` "
+            "shows that of each event"
+        )
+    return as_of
 
 
 def to_write(chosen: argparse.Namespace, *, create: bool) -> Memory:

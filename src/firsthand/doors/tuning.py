@@ -9,7 +9,8 @@ from firsthand import InvalidArgument, Memory, Reviewed, TuningDecision, TuningL
 from firsthand.doors.display import shown, table
 from firsthand.doors.exits import DONE, NOTHING_FOUND
 from firsthand.doors.output import Output
-from firsthand.doors.stores import to_read, to_write
+from firsthand.doors.stores import position, to_read, to_write
+from firsthand.doors.whose import agent_named
 from firsthand.value import asdict
 
 _NAMES_ONE = {"show", "undo"}
@@ -35,12 +36,14 @@ def tuning(chosen: argparse.Namespace, out: Output) -> int:
         undone = log.undo(chosen.decision, reason=chosen.reason)
         for one in undone:
             _tell(one, out)
+        if not undone:
+            out.remark(f"{log.find(chosen.decision).id} is undone already")
         return DONE if undone else NOTHING_FOUND
 
 
 def _list(log: TuningLog, chosen: argparse.Namespace, out: Output) -> int:
-    decisions, undone = log.decisions(chosen.as_of), log.undone(chosen.as_of)
-    now = log.at(chosen.as_of)
+    as_of = position(log.memory, chosen.as_of)
+    decisions, undone, now = log.decisions(as_of), log.undone(as_of), log.at(as_of)
     if out.as_json:
         out.json({
             "in_force": now.changed, "note": now.note,
@@ -79,9 +82,13 @@ def _show(log: TuningLog, one: TuningDecision, out: Output) -> int:
 
 def _review(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
     seen = review(
-        memory, chosen.agent, since=chosen.since, until=chosen.until, deadline=time.monotonic() + chosen.seconds,
+        memory,
+        agent_named(memory, chosen.agent),
+        since=chosen.since,
+        until=chosen.until,
+        deadline=time.monotonic() + chosen.seconds,
         keep=chosen.keep,
-    )  # fmt: skip
+    )
     if out.as_json:
         out.json(_of_review(seen))
     else:

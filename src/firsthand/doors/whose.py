@@ -6,6 +6,8 @@ told so, and how sessions that are nobody's become its own.
 
 from __future__ import annotations
 
+import shlex
+
 from firsthand import Agent, InvalidArgument, Memory, agent_in
 
 
@@ -19,7 +21,17 @@ def agent_here(memory: Memory, name: str, folder: str) -> Agent:
     if one.sessions() or any(memory.events(one.session, limit=1)):
         return one
     whose = "" if name else " (the agent of this folder)"
+    with_it = f" --agent {shlex.quote(name)}" if name else ""
     raise InvalidArgument(
         f"no agent {one.name!r:.120}{whose} has anything in this store. `firsthand agents` lists those that do; "
-        f"sessions become its own by: firsthand agents enrol 'SESSION*'{f' --agent {name}' if name else ''}"
+        f"sessions become its own by: firsthand agents enrol 'SESSION*'{with_it}"
     )
+
+
+def agent_named(memory: Memory, name: str) -> str:
+    """Give the name of an agent that has something here; empty for none, which is all of the namespace.
+
+    Raises:
+        InvalidArgument: no session of the store is its own, and it keeps nothing there.
+    """
+    return agent_here(memory, name, "").name if name else ""

@@ -105,6 +105,8 @@ def review(
     *,
     since: Moment | None = None,
     until: Moment | None = None,
+    after: int = 0,
+    before: int | None = None,
     deadline: float | None = None,
     keep: bool = False,
 ) -> Reviewed:
@@ -113,13 +115,41 @@ def review(
     Args:
         agent: whose sessions are looked at; empty takes all of the namespace.
         since, until: of the recalls that are counted; questions are made of earlier ones too.
+        after, before: exclusive positions of the same recalls, whatever the clocks say.
         deadline: `time.monotonic` seconds after which nothing more is begun; None takes `SECONDS_MAX` from now.
         keep: without it nothing is written.
 
     Raises:
         StoreError: the log cannot be read, or written with ``keep``.
     """
-    return _Review(memory, agent, deadline).run(since, until, keep=keep)
+    return _Review(memory, agent, deadline).run(_Window(since, until, after, before), keep=keep)
+
+
+@value
+class _Window:
+    """Which recalls are counted: by their times and by their positions."""
+
+    since: Moment | None = None
+    until: Moment | None = None
+    after: int = 0
+    before: int | None = None
+
+    def has(self, one: Judged) -> bool:
+        told = one.recalled
+        if told.position <= self.after or (self.before is not None and told.position >= self.before):
+            return False
+        if told.time is None:
+            return self.since is None and self.until is None
+        return (self.since is None or told.time >= self.since) and (self.until is None or told.time < self.until)
+
+    def went_on(self, session: SessionInfo) -> bool:
+        """Say whether something happened in a session since then, as far as its events have times."""
+        if session.last_position <= self.after:
+            return False
+        return self.since is None or session.last is None or session.last >= self.since
+
+
+_EVER = _Window()
 
 
 class _Review:
@@ -134,9 +164,9 @@ class _Review:
         self._decided: list[TuningDecision] = []
         self._ids = IdMaker()
 
-    def run(self, since: Moment | None, until: Moment | None, *, keep: bool) -> Reviewed:
-        judged = self._judged(since)
-        window = [one for one in judged if _within(one, since, until)]
+    def run(self, counted: _Window, *, keep: bool) -> Reviewed:
+        judged = self._judged(counted)
+        window = [one for one in judged if counted.has(one)]
         real = questions_of(self._memory, judged)
         asked = {one.recalled.pointer for one in window}
         mined: tuple[Question, ...] = ()
@@ -162,12 +192,12 @@ class _Review:
 
     # what became of the recalls ------------------------------------------------------------------------
 
-    def _judged(self, since: Moment | None = None) -> list[Judged]:
+    def _judged(self, counted: _Window = _EVER) -> list[Judged]:
         """Judge the newest recalls, newest first; without any in the time that is reviewed no earlier ones."""
         found: list[Judged] = []
         earlier = 0
-        for one in self._sessions(since):
-            if not _went_on(one, since):
+        for one in self._sessions(counted):
+            if not counted.went_on(one):
                 earlier += one.events
                 if not found or earlier > EARLIER_EVENTS_MAX:
                     break
@@ -178,11 +208,11 @@ class _Review:
                 break
         return sorted(found, key=lambda one: -one.recalled.position)[:RECALLS_MAX]
 
-    def _sessions(self, since: Moment | None) -> list[SessionInfo]:
+    def _sessions(self, counted: _Window) -> list[SessionInfo]:
         """Give the sessions, those that went on in the time first, and of these the newest."""
         mine = frozenset(self._memory.agent(self._agent).sessions()) if self._agent else None
         told = [one for one in self._memory.sessions() if mine is None or one.name in mine]
-        return sorted(told, key=lambda one: (_went_on(one, since), one.last_position), reverse=True)
+        return sorted(told, key=lambda one: (counted.went_on(one), one.last_position), reverse=True)
 
     def _of_session(self, followed: Sequence[Followed]) -> Iterator[Judged]:
         """See of the recalls of a session without a sign of use whether they were missed."""
@@ -312,18 +342,6 @@ class _Review:
             self._ids(), one.name, one.before, one.after, reason, BY, basis if one.name == GATE else "",
             figures=trial.figures(), sources=sources,
         ))  # fmt: skip
-
-
-def _went_on(session: SessionInfo, since: Moment | None) -> bool:
-    """Say whether something happened in a session since then, as far as its events have times."""
-    return since is None or session.last is None or session.last >= since
-
-
-def _within(one: Judged, since: Moment | None, until: Moment | None) -> bool:
-    at = one.recalled.time
-    if at is None:
-        return since is None and until is None
-    return (since is None or at >= since) and (until is None or at < until)
 
 
 def _moved(trial: Trial, before: Sequence[Pair], after: Sequence[Pair]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ Three files, the later over the earlier: ``settings.json`` in the store's folder
 store's. A file that cannot be read changes nothing and is named in ``faults``: a
 switch must not fail a hook, nor silently be another one than was written. A project's
 file may come with a checkout: it neither opens what other agents remember nor has programs run (`USERS`).
+A memory sleeps as a whole: no session's file says whether it does (`WHOLE`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ PROJECT_FILE = ".firsthand.json"
 USER_FILE = "settings.json"
 USERS = ("across", "sleep", "consolidate")
 """Switches that open other agents' memory, or let work be done unasked; a project's file turns none of them on."""
+WHOLE = ("sleep", "sleep_at", "consolidate")
+"""Settings of all of an agent's memory; the file of one session does not change them."""
 BYTES_MAX = 65_536
+SESSIONS_FOLDER = "sessions"
 NAME_CHARACTERS_MAX = 200
 """Of a session's name in that of its file."""
 
@@ -76,7 +80,7 @@ def load(store: Path, cwd: str = "", session: str = "") -> Settings:
     found = _over(Settings(), store / USER_FILE)
     if cwd:
         found = _of_project(found, project_of(Path(cwd)) / PROJECT_FILE)
-    return _over(found, session_file(store, session)) if session else found
+    return _of_session(found, session_file(store, session)) if session else found
 
 
 def switch(place: Path, name: str, *, on: bool) -> Settings:
@@ -89,13 +93,16 @@ def switch(place: Path, name: str, *, on: bool) -> Settings:
         What that file alone says.
 
     Raises:
-        InvalidArgument: there is no such switch, it is not a project's to turn on, or the file holds no JSON object.
+        InvalidArgument: there is no such switch, it is not a project's to turn on or a session's to turn, or the file
+            holds no JSON object.
         StoreError: it cannot be written.
     """
     if name not in SWITCHES:
         raise InvalidArgument(f"expected one of the switches {', '.join(SWITCHES)}; got {name!r}")
     if on and name in USERS and place.name == PROJECT_FILE:
         raise InvalidArgument(f"{_not_of_a_project(place, name)}; got a project's file")
+    if name in WHOLE and place.parent.name == SESSIONS_FOLDER:
+        raise InvalidArgument(f"{_not_of_a_session(name)}; got the file of one session")
     data = small_files.read(place)
     try:
         told = json.loads(data) if data and data.strip() else {}
@@ -122,7 +129,7 @@ def session_file(store: Path, session: str) -> Path:
     name = quote(session, safe="", errors="surrogateescape")
     if len(name) > NAME_CHARACTERS_MAX:  # no file may have it whole, and another session may begin like it
         name = f"{name[:NAME_CHARACTERS_MAX]}-{blake2s(session.encode('utf-8', 'surrogateescape')).hex()[:16]}"
-    return store / "hooks" / "sessions" / f"{name}.json"
+    return store / "hooks" / SESSIONS_FOLDER / f"{name}.json"
 
 
 def project_of(cwd: Path) -> Path:
@@ -147,10 +154,26 @@ def _of_project(below: Settings, place: Path) -> Settings:
     return replace(found, **dict.fromkeys(theirs, False), faults=(*found.faults, *faults)) if theirs else found
 
 
+def _of_session(below: Settings, place: Path) -> Settings:
+    """Lay a session's settings over the others; what is of all of a memory stays as those have it."""
+    found = _over(below, place)
+    theirs = [one for one in WHOLE if getattr(found, one) != getattr(below, one)]
+    faults = (f"{place}: {_not_of_a_session(one)}. It changes nothing." for one in theirs)
+    held = {one: getattr(below, one) for one in theirs}
+    return replace(found, **held, faults=(*found.faults, *faults)) if theirs else found
+
+
+def _not_of_a_session(name: str) -> str:
+    return (
+        f"expected {name} of all of an agent's memory, from the user (firsthand switch {name.removesuffix('_at')} on) "
+        "or a project (off, with --project)"
+    )
+
+
 def _not_of_a_project(place: Path, name: str) -> str:
     return (
         f"expected {name} to be switched on by the user, since {place} may come with a checkout: "
-        f"firsthand switch {name} on, or with --session"
+        f"firsthand switch {name} on{'' if name in WHOLE else ', or with --session'}"
     )
 
 

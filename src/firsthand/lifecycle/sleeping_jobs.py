@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 AGAIN_S = 3_600.0
 """After a sleep was begun that was not finished, so long until the next try."""
+_UTC_0, _DAY_S = datetime(1970, 1, 1, tzinfo=UTC), 86_400
 _AT = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\Z", re.ASCII)
 
 
@@ -44,15 +46,33 @@ def at_of(text: str) -> tuple[int, int]:
 def next_at(text: str, now: Moment) -> Moment:
     """Give the next moment at which the clock that read ``now`` shows a time of day.
 
+    A clock that reads as this machine's is put forward and back as this machine's is: of a time that comes twice the
+    first one counts, and one that is skipped is as much later as was skipped.
+
     Raises:
         InvalidArgument: it is no time of day.
     """
     hour, minute = at_of(text)
-    local = datetime.fromtimestamp(now.microseconds / 1e6, UTC) + timedelta(minutes=now.offset_minutes)
-    due = local.replace(hour=hour, minute=minute, second=0, microsecond=0)
-    due += timedelta(days=due <= local)
-    apart = due - local
-    return Moment(now.microseconds + apart // timedelta(microseconds=1), now.offset_minutes)
+    is_ours = _offset_s(now.microseconds // 1_000_000) == now.offset_minutes * 60
+    local = _UTC_0 + timedelta(microseconds=now.microseconds, minutes=now.offset_minutes)
+    day = local.replace(hour=hour, minute=minute, second=0, microsecond=0)
+    while True:
+        shown_s = (day - _UTC_0) // timedelta(seconds=1)
+        due_s = _when(shown_s) if is_ours else shown_s - now.offset_minutes * 60
+        if due_s * 1_000_000 > now.microseconds:
+            return Moment(due_s * 1_000_000, (shown_s - due_s) // 60 if not is_ours else _offset_s(due_s) // 60)
+        day += timedelta(days=1)
+
+
+def _when(shown_s: int) -> int:
+    """Give the first second at which this machine's clock shows so many since 1970, of its own reckoning."""
+    offsets = {_offset_s(shown_s - _DAY_S), _offset_s(shown_s + _DAY_S)}  # before and behind a change near it
+    found = [shown_s - one for one in offsets]
+    return min((one for one in found if one + _offset_s(one) == shown_s), default=max(found))
+
+
+def _offset_s(at_s: int) -> int:
+    return time.localtime(at_s).tm_gmtoff or 0
 
 
 def leave_sleep(store: Path, namespace: str, agent: str, cwd: str, at: str, now: Moment) -> bool:
@@ -115,6 +135,7 @@ def _again_ms(store: Path, job: Job) -> int:
     if not job.tries:
         return 0
     try:
-        return int((_file(store, job).stat().st_mtime + AGAIN_S) * 1000)
+        written_s = _file(store, job).stat().st_mtime
     except FileNotFoundError:  # it was finished meanwhile, and whoever begins it finds that
         return 0
+    return 0 if written_s > time.time() + AGAIN_S else int((written_s + AGAIN_S) * 1000)  # 0: the clock was put back

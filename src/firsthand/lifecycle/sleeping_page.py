@@ -9,8 +9,10 @@ Pure but for the values it is given: it knows no store.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
+from firsthand.environment import NAMESPACE
 from firsthand.lifecycle.episode import code
 from firsthand.lifecycle.sleeping_steps import CUT, DONE, FAILED, SKIPPED, Night, SleepStep
 from firsthand.moment import clock
@@ -47,9 +49,16 @@ def _page(night: Night, steps: Sequence[SleepStep], seconds: float, seconds_max:
     yield f"- {_result(steps)}"
     for step in steps:
         yield from _section(step)
-    commands = [one for step in steps for one in step.undo]
+    namespace = night.agent.memory.namespace
+    where = "" if namespace == NAMESPACE else f" --namespace {shlex.quote(namespace)}"
+    commands = [f"{one}{where}" for step in steps for one in step.undo]
     if commands:
-        yield from ("", "## Undone by", *(f"- `{one}`" for one in commands))
+        yield from ("", "## Undone by", *(f"- {_command(one)}" for one in commands))
+
+
+def _command(text: str) -> str:
+    """Write a command as a code span that no name in it closes."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 def _result(steps: Sequence[SleepStep]) -> str:

@@ -16,6 +16,7 @@ It decides nothing and writes nothing itself: that is the rooms' that it calls.
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -215,9 +216,9 @@ def _review(night: Night, name: str) -> SleepStep:
     """See what became of the recalls since the last sleep, and tune what the store's own questions bear out."""
     from firsthand.lifecycle.reviewing import review
 
-    memory, since = night.agent.memory, None if night.before is None else night.before.time
+    after = 0 if night.before is None else night.before.through  # a clock may have been put back since then
     done = night.reviewed = review(
-        memory, night.agent.name, since=since, until=night.now, deadline=night.until, keep=True
+        night.agent.memory, night.agent.name, after=after, before=night.through + 1, deadline=night.until, keep=True
     )
     undo = (f"firsthand tuning undo {one.id[-ID_SHOWN:]}" for one in done.decisions)
     why = "the time was up before it had looked at all" if night.is_over else ""
@@ -232,7 +233,7 @@ def _consolidation(night: Night, name: str) -> SleepStep:
 
     agent = night.agent
     done = night.consolidated = consolidate_in(agent.memory, agent.name, keep=True)
-    whose = f"--agent {agent.name}"
+    whose = f"--agent {shlex.quote(agent.name)}"
     lines = [f"kept: {code(one.line, WORDS_CHARACTERS_MAX, f'fh:{one.id}')} (fh:{one.id})" for one in done.kept]
     lines += [f"taken out: {_words(agent, one.target)}" for one in done.quarantined]
     undo = [f"firsthand quarantine {one.id[-ID_SHOWN:]} {whose}" for one in done.kept]
