@@ -17,8 +17,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 
-import httpx
-
 TIMEOUT_SECONDS = 600.0
 CONTEXT_TOKENS = 8_192
 NOT_PASSED_ON = ("stream", "stream_options", "user", "store", "metadata")
@@ -54,6 +52,9 @@ class Writer:
                 self._known[held["request"]] = held
                 self._count(held)
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        import httpx  # not of the core: without a model nobody needs it
+
+        self._transport_error = httpx.TransportError
         self._client = httpx.Client(timeout=TIMEOUT_SECONDS, trust_env=False)
 
     def __enter__(self) -> Self:
@@ -80,7 +81,7 @@ class Writer:
                     return 404, json.dumps({"error": {"message": self.fault}}).encode()
                 try:
                     got = self._client.post(f"{self._url}/chat/completions", json=sent, headers=self._headers)
-                except httpx.TransportError as error:
+                except self._transport_error as error:
                     self.fault = f"{type(error).__name__}: {error}"
                     return 503, json.dumps({"error": {"message": self.fault}}).encode()
                 held = {"request": key, "peer": peer, "status": got.status_code, "reply": got.text}
