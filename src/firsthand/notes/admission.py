@@ -20,6 +20,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from firsthand.notes.admission_words import counts_some_of, losses
+
 _compiled = cache(re.compile)
 _NUMBERS = ("no", "none", "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 NUMBER = rf"(\d{{1,9}}|{'|'.join(_NUMBERS)})"
@@ -27,7 +29,9 @@ COUNTED = rf"\b{NUMBER}\s?(?:/|of|out of)\s?(?:the |all |its )?{NUMBER}\b"
 TALLIED = (
     r"(?:kept|items?|lines?|facts?|statements?|entries|entry|rows?|shown|here|included|listed|fit|fits|messages|parts"
     r"|clues|others|rest|see|remain\w*|things|products|articles|purchases|rules|records?|stored|saved|retained"
-    r"|preserved|points|values?|figures?|noted|written|copied|present|available|survived?|lost|missing|dropped)"
+    r"|preserved|points|values?|figures?|noted|written|copied|present|available|survived?|lost|missing|dropped"
+    r"|details?|inputs?|conditions?|made it|saved|pieces|numbers|sentences|notes?|memo|premises|constraints|readings"
+    r"|complete|carried|covered|left|remembered|recorded|captured)"
 )
 _WORDS = {word: max(0, number - 2) for number, word in enumerate(_NUMBERS)}
 _NOT = (
@@ -39,8 +43,10 @@ _KEEP = (
     r"(?:kept|keep|recorded|record|stored|store|saved|save|retained|retain|preserved|preserve|noted|copied"
     r"|included|include|listed|captured|capture|carried|carry|written|wrote|write|transcribed|logged|archived"
     r"|reproduced|quoted|survived?|surviving|fit|fits|memori[sz]ed|remember(?:ed)?|recall(?:ed)?|available|recoverable"
-    r"|recovered|in (?:this|the|my) (?:note|memory|summary|notes)|part of (?:this|the) (?:note|summary)|at hand|on file"
-    r"|on record|continued|complete|exhaustive|spelled out|documented|specified|mentioned|made it|make it|brought along"
+    r"|recovered|in (?:this|the|my) (?:note|memory|summary|notes)|part of (?:this|the) (?:note|summary)|at hand"
+    r"|on file"
+    r"|on record|continued|complete|exhaustive|spelled out|documented|specified|mentioned|made it|make it"
+    r"|brought along"
     r"|taken down|put down|set down|here|given|shown|registered|repeated|passed on|transferred|taken over|traceable)"
 )
 _KEPT_HERE = (
@@ -51,11 +57,14 @@ _KEPT_HERE = (
     r"|taken over|passed on)"
 )
 _LOSE = (
-    r"(?:lost|dropped|omitted|left out|cut(?: off| short| away| out)?|truncated|missing|gone|discarded|forgotten|forgot"
+    r"(?:lost|dropped|omitted|left out|cut(?: off| short| away| out)?|truncated|missing|gone|discarded|forgotten"
+    r"|forgot"
     r"|trimmed|pruned|abridged|shortened|elided|stripped|redacted|clipped|snipped|erased|evicted|compacted away"
     r"|swallowed|withheld|skipped|deleted|purged|removed|fell (?:out|away|off)|fallen out|dropped out|thrown away"
     r"|absent|lacking|lacks?|unavailable|unknown|incomplete|partial|fragment(?:ary)?|excerpt|extract|condensed"
-    r"|illegible|unreadable|unrecorded|unsaved|misplaced|expired|wiped|overwritten|left behind|squeezed out)"
+    r"|illegible|unreadable|unrecorded|unsaved|misplaced|expired|wiped|overwritten|left behind|squeezed out"
+    r"|slipped (?:out|away|through|my mind)|fall(?:s|en)? (?:out|away|off)|crowded out|rubbed out|corrupted|garbled"
+    r"|unverifiable|untraceable|irretrievable|mislaid|faded|escapes? me|lost track|forgets?|no trace|gap|elsewhere)"
 )
 _OF_A_NOTE = (
     r"(?:entr(?:y|ies)|items?|lines?|figures?|details?|data|numbers?|sources?|basis|bases|rest|remainder|others?"
@@ -82,6 +91,7 @@ _NO_HAVING = (
     r"|\bno longer (?:have|has|know|knows|known|hold|there)\b|\b(?:is|are|was|were) (?:not|no longer) known\b"
     r"|\bknow no longer\b|\bhave no (?:record|memory|trace|details|data|note|access)\b"
     r"|\bno (?:details?|record|trace|room|space|data|source|basis|evidence|figures?)\b(?! (?:needed|required))"
+    rf"(?!(?: [a-z]+){{0,3}} {_LOSE}\b)"
 )
 _UNFINISHED = (
     r"\betc\b|\band so (?:on|forth)\b|\bamong (?:others|other things)\b|\bnot exhaustive\b|\bto be continued\b"
@@ -95,17 +105,11 @@ _UNFINISHED = (
     r"|\[(?:cut|truncated|clipped|shortened|snipped?|redacted|fragment|incomplete|partial|abridged)\b"
     r"|\[ ?(?:\.\.\.|\u2026) ?\]|\u2026|\.\.\.\s*(?:\)|\]|\Z|\n)|\bran (?:too long|out of)\b|\btoo (?:long|big|large)"
     r" (?:to|for)\b"
-    r"|\b(?:t\.?b\.?d\.?|todo)\b|\bn/a\b"
-    r"|\b(?:not|nicht) (?:alles|vollst\u00e4ndig|gespeichert|notiert|erhalten|aufgeschrieben|\u00fcbernommen|mehr"
-    r" bekannt"
-    r"|mehr vorhanden)\b|\b(?:fehlen|fehlt|unvollst\u00e4ndig|gek\u00fcrzt|verloren|weggelassen|abgeschnitten)\b"
-    r"|\b(?:pas|plus) (?:\u00e9t\u00e9 )?(?:conserv|gard|enregistr|not|copi|retenu)\w*|\b(?:manque(?:nt)?|perdue?s?"
-    r"|incompl[e\u00e8]te?s?|tronqu\u00e9\w*|omis\w*)\b"
-    r"|\bno (?:se )?(?:guard|conserv|anot|copi|registr)\w*|\b(?:faltan?|perdid[oa]s?|incomplet[oa]s?|truncad[oa]s?"
-    r"|omitid[oa]s?)\b"
+    r"|\b(?:t\.?b\.?d\.?)|\bn/a\b|\b(?:it|they|the rest|the others|that|more) did(?: not|n['\u2019]t) fit\b"
 )
 _AGAIN = (
-    r"\b(?:ask|check|look|verify|consult|re-?read|fetch|see|confirm|clarify|request|get)(?:ed)?\b[^.\n]{0,40}\b(?:again"
+    r"\b(?:ask|check|look|verify|consult|re-?read|fetch|see|confirm|clarify|request"
+    r"|get)(?:ed)?\b[^.\n]{0,40}\b(?:again"
     r"|anew|once more|before (?:you |any|re|using|quot|trust|act)\w*|for the (?:rest|others|missing|full|whole"
     r"|details))\b"
     r"|\b(?:has|have|needs?|must|should) (?:to )?be (?:looked up|checked|found|asked|re-?read|fetched|verified"
@@ -119,7 +123,8 @@ _HERE = (
 )
 _REST = (
     r"\b(?:the )?(?:rest|remainder|remaining|others?|other (?:one|two|three|four|five|six|\d+)"
-    r"|missing (?:ones?|lines?|items?|part)|earlier messages|full (?:list|text|note|version|record)|whole (?:list|text)"
+    r"|missing (?:ones?|lines?|items?|part)|earlier messages|full (?:list|text|note|version|record)|whole (?:list"
+    r"|text)"
     r"|complete (?:list|text|record)|list in full|more|unabridged|uncut|in full|unshortened|further|leaves? out|left"
     r" out"
     r"|omitted|continued|continues|remainder)\b[^.\n]{0,48}?fh:"
@@ -137,7 +142,15 @@ _LOST_NOUN = (
     r"|remainder|originals?|figures?|facts?|particulars) (?:(?:is|are|was|were|be|been|got|went|has|have|had|now|all)"
     r" ){0,4}\Z"
 )
-_COMMON_LOSS = frozenset(("partial", "extract", "cut", "gone", "absent", "removed", "deleted", "skipped", "condensed"))
+_COMMON_LOSS = frozenset(
+    ("partial", "extract", "cut", "gone", "absent", "removed", "deleted", "skipped", "condensed", "gap", "elsewhere",
+     "faded", "corrupted", "forgets", "forget")
+)  # fmt: skip
+_PLACEHOLDER = (
+    r"[(\[{<\uff08\u3010\u300c\u2013\u2014-]\s*([^()\[\]{}<>\n]{2,60}?)\s*[)\]}>\uff09\u3011\u300d\u2013\u2014-]"
+    r"(?=[\s\"'|,;.<&)\\\]}]|\Z)"
+)
+"""What stands in brackets or between dashes: where a value stood, it may say that it is gone."""
 _WORD = r"[^\W\d_]+"
 
 
@@ -150,8 +163,33 @@ def admits(text: str, session: str = "") -> bool:
     low = text.lower()
     if _compiled(_REST).search(low) or any(counts_some(low, match) for match in _compiled(COUNTED).finditer(low)):
         return True
-    known = frozenset(_compiled(_WORD).findall(session.lower()))
-    return any(_is_admission(part, known) for part in _compiled(_SENTENCE).split(low) if part)
+    told = session.lower()
+    known = frozenset(_compiled(_WORD).findall(told))
+    if any(_is_placeholder(match[1], known, told) for match in _compiled(_PLACEHOLDER).finditer(low)):
+        return True
+    return any(
+        _is_admission(part, known) or _admits_elsewhere(part, told) for part in _compiled(_SENTENCE).split(low) if part
+    )
+
+
+def _is_placeholder(inside: str, known: frozenset[str], told: str) -> bool:
+    """Say whether what stands in brackets says nothing but that something was lost or not kept."""
+    for pattern in (_LOSSES, _WEAK):
+        for match in _compiled(pattern).finditer(inside):
+            if (
+                match.start() < 12
+                and not _is_of_the_session(match.group(), known)
+                and not _compiled(_NO_LOSS).search(inside[: match.start()])
+            ):
+                return match.group() not in _COMMON_LOSS or match.group() == inside
+    return _admits_elsewhere(inside, told)
+
+
+def _admits_elsewhere(part: str, told: str) -> bool:
+    """Say whether a part admits in another language, in words that the session does not use."""
+    if counts_some_of(part):
+        return True
+    return any(match not in told for match in losses(part))
 
 
 def _is_admission(part: str, known: frozenset[str]) -> bool:

@@ -34,8 +34,53 @@ GERMAN_TENS = {
     "zwanzig": 20, "drei\u00dfig": 30, "dreissig": 30, "vierzig": 40, "f\u00fcnfzig": 50, "sechzig": 60,
     "siebzig": 70, "achtzig": 80, "neunzig": 90,
 }  # fmt: skip
-UNITS_OF_NUMBERS: dict[str, int] = {  # up to nineteen
+_ONES_OF = (  # of five further languages, from two on; a dash where a word is common with another meaning
+    ("- tre quattro cinque - sette - nove dieci undici dodici tredici quattordici quindici sedici diciassette diciotto"
+    " diciannove"),
+    "dois três quatro - - - oito - - - - treze quatorze quinze dezesseis dezessete dezoito dezenove",
+    ("twee drie vier vijf zes zeven - negen tien - twaalf dertien veertien vijftien zestien zeventien achttien"
+     " negentien"),
+    ("dwa trzy cztery pięć sześć siedem osiem dziewięć dziesięć jedenaście"
+    " dwanaście trzynaście czternaście piętnaście szesnaście siedemnaście osiemnaście"
+    " dziewiętnaście"),
+    ("два три четыре пять шесть"
+    " семь восемь девять"
+    " десять одиннадцать"
+    " двенадцать тринадцать"
+    " четырнадцать пятнадцать"
+    " шестнадцать семнадцать"
+    " восемнадцать"
+    " девятнадцать"),
+    ("две трёх четырёх пяти"
+    " шести семи восьми"
+    " девяти десяти"),
+)  # fmt: skip
+_TENS_OF = (
+    "venti trenta quaranta cinquanta sessanta settanta ottanta novanta",
+    "vinte trinta quarenta cinquenta sessenta setenta oitenta noventa",
+    "twintig dertig veertig vijftig zestig zeventig tachtig negentig",
+    ("dwadzieścia trzydzieści czterdzieści pięćdziesiąt sześćdziesiąt"
+    " siedemdziesiąt osiemdziesiąt dziewięćdziesiąt"),
+    ("двадцать тридцать сорок"
+    " пятьдесят шестьдесят"
+    " семьдесят восемьдесят"
+    " девяносто"),
+)  # fmt: skip
+_JOINED_TENS = {  # tens that their ones are written together with: venticinque, vijfentwintig
+    **{word[:-1]: number for number, word in enumerate(_TENS_OF[0].split(), 2)},
+    **{word: number for number, word in enumerate(_TENS_OF[0].split(), 2)},
+}  # fmt: skip
+_ITALIAN_ONES = ("uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove")
+_DUTCH_ONES = ("een", "twee", "drie", "vier", "vijf", "zes", "zeven", "acht", "negen")
+JOINED_NUMBERS = {
+    **{tens + ones: 10 * number + one for tens, number in _JOINED_TENS.items()
+       for one, ones in enumerate(_ITALIAN_ONES, 1)},
+    **{ones + ("ën" if ones.endswith("e") else "en") + tens: 10 * number + one
+       for number, tens in enumerate(_TENS_OF[2].split(), 2) for one, ones in enumerate(_DUTCH_ONES, 1)},
+}  # fmt: skip
+UNITS_OF_NUMBERS: dict[str, int] = {  # up to nineteen, those of English first
     **{word: number for number, word in enumerate(_ENGLISH.split())},
+    **{word: number for words in _ONES_OF for number, word in enumerate(words.split(), 2) if word != "-"},
     **{word: number for word, number in GERMAN_UNITS.items() if word != "ein"},
     "zehn": 10, "zw\u00f6lf": 12, "dreizehn": 13, "vierzehn": 14, "f\u00fcnfzehn": 15, "sechzehn": 16, "siebzehn": 17,
     "achtzehn": 18, "neunzehn": 19,
@@ -48,9 +93,17 @@ UNITS_OF_NUMBERS: dict[str, int] = {  # up to nineteen
 BESIDE_OTHERS = {  # words of one language that are others in English: numbers beside words of that language alone
     "elf": (11, r"\b(?:zw\u00f6lf|f\u00fcnf|sieben|acht|neun|zehn|vier|sechs|je|und|zu)\b"),
     "once": (11, r"\b(?:cinco|cuatro|tres|seis|siete|ocho|nueve|diez|doce|cada|euros)\b"),
+    "sei": (6, r"\b(?:quattro|cinque|sette|dieci|euro|ciascun\w*|tre|nove)\b"),
+    "due": (2, r"\b(?:quattro|cinque|sette|dieci|ciascun\w*|tre|nove|sei|sono|alle|gli|della|di)\b"),
+    "otto": (8, r"\b(?:quattro|cinque|sette|dieci|ciascun\w*|tre|nove|sei|sono|alle|gli|della|di)\b"),
+    "sete": (7, r"\b(?:quatro|cinco|seis|oito|nove|dez|três|dois|cada|euros|reais)\b"),
+    "nove": (9, r"\b(?:quatro|cinco|seis|oito|sete|dez|três|dois|cada|euros|reais)\b"),
+    "dez": (10, r"\b(?:quatro|cinco|seis|oito|nove|sete|três|dois|cada|euros|reais)\b"),
+    "doze": (12, r"\b(?:quatro|cinco|seis|oito|nove|sete|três|dois|cada|euros|reais)\b"),
     "seize": (16, r"\b(?:cinq|quatre|trois|sept|huit|neuf|dix|douze|chacun\w*|et)\b"),
 }  # fmt: skip
 TENS: dict[str, int] = {
+    **{word: 10 * number for words in _TENS_OF for number, word in enumerate(words.split(), 2)},
     **{word: 10 * number for number, word in enumerate(_ENGLISH_TENS.split(), 2)},
     **GERMAN_TENS,
     "fourty": 40, "vingt": 20, "vingts": 20, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60,
@@ -61,7 +114,10 @@ SCALES: dict[str, int] = {
     "hundred": 100, "hundert": 100, "cien": 100, "ciento": 100, "thousand": 1000, "tausend": 1000, "mille": 1000,
     "mil": 1000, "million": 10**6, "millions": 10**6, "millionen": 10**6, "millones": 10**6, "mio": 10**6,
     "billion": 10**9, "bn": 10**9, "lakh": 10**5, "crore": 10**7, "dozen": 12, "dutzend": 12, "douzaine": 12,
-    "docena": 12,
+    "docena": 12, "cento": 100, "duizend": 1000, "honderd": 100, "tysiąc": 1000, "tysiące": 1000,
+    "tysięcy": 1000, "сто": 100, "тысяча": 1000,
+    "тысячи": 1000, "тысяч": 1000, "dozzina": 12,
+    "dúzia": 12, "dozijn": 12, "tuzin": 12, "дюжина": 12,
 }  # fmt: skip
 ATTACHED_SCALES = {"k": 10**3, "m": 10**6, "bn": 10**9, "mn": 10**6}  # "$4k"; "m" counts for money alone
 CHINESE_DIGITS = {
@@ -110,9 +166,19 @@ MINOR_WORDS = {  # hundredths; empty: of the currency that the text speaks of
     "cent": "", "cents": "", "\u00a2": "USD", "ct": "", "pence": "GBP", "p": "GBP", "centimes": "", "c\u00e9ntimos": "",
     "paise": "INR", "\u00f6re": "SEK", "c": "",
 }  # fmt: skip
-PERCENT_WORDS = frozenset({"%", "percent", "pct", "prozent", "porciento"})
+PERCENT_WORDS = frozenset(
+    {"%", "percent", "pct", "prozent", "porciento", "procent", "процент", "процента", "процентов"}
+)
 
 UNITS = {  # as written: the unit's one spelling
+    "t": "t", "т": "t", "кг": "kg", "\u0433": "g", "км": "km", "м": "m", "см": "cm",
+    "мм": "mm", "л": "l", "мл": "ml", "kilogrammes": "kg", "kilogrammi": "kg", "chilo": "kg",
+    "chili": "kg", "quilo": "kg", "quilos": "kg", "grammes": "g", "grammi": "g", "gramas": "g", "gramos": "g",
+    "tonnen": "t", "tonnellate": "t", "toneladas": "t", "mtr": "m", "metri": "m", "metros": "m",
+    "mètres": "m", "kilomètres": "km", "chilometri": "km", "kilómetros": "km", "quilômetros": "km",
+    "zentimeter": "cm", "centimetri": "cm", "centímetros": "cm", "centimètres": "cm", "litri": "l", "litros": "l",
+    "megabits": "Mbit", "megabit": "Mbit", "mbit": "Mbit", "mbps": "Mbit", "gbit": "Gbit", "gbps": "Gbit",
+    "gigabits": "Gbit", "gigabit": "Gbit", "kbit": "kbit", "kbps": "kbit", "kilobits": "kbit",
     "kg": "kg", "kgs": "kg", "kilo": "kg", "kilos": "kg", "kilogram": "kg", "kilograms": "kg", "kilogramm": "kg",
     "g": "g", "gram": "g", "grams": "g", "gramm": "g", "mg": "mg", "lb": "lb", "lbs": "lb", "oz": "oz",
     "ounce": "oz", "ounces": "oz", "tonne": "t", "tonnes": "t", "ton": "t", "tons": "t",
@@ -137,6 +203,7 @@ BASE: dict[str, tuple[str, Fraction]] = {  # a unit in terms of the unit of its 
     "km": ("m", Fraction(1000)), "cm": ("m", Fraction(1, 100)), "mm": ("m", Fraction(1, 1000)),
     "mi": ("m", Fraction("1609.344")), "ft": ("m", Fraction("0.3048")), "in": ("m", Fraction("0.0254")),
     "ml": ("l", Fraction(1, 1000)), "cl": ("l", Fraction(1, 100)),
+    "kbit": ("bit", Fraction(10**3)), "Mbit": ("bit", Fraction(10**6)), "Gbit": ("bit", Fraction(10**9)),
     "KB": ("B", Fraction(10**3)), "MB": ("B", Fraction(10**6)), "GB": ("B", Fraction(10**9)),
     "TB": ("B", Fraction(10**12)), "KiB": ("B", Fraction(2**10)), "MiB": ("B", Fraction(2**20)),
     "GiB": ("B", Fraction(2**30)), "dl": ("l", Fraction(1, 10)), "yd": ("m", Fraction("0.9144")),
@@ -148,7 +215,19 @@ BASE: dict[str, tuple[str, Fraction]] = {  # a unit in terms of the unit of its 
     "kHz": ("Hz", Fraction(1000)), "MHz": ("Hz", Fraction(10**6)), "GHz": ("Hz", Fraction(10**9)),
 }  # fmt: skip
 _MINUTE, _HOUR, _DAY = Fraction(60), Fraction(3600), Fraction(86400)
+_HOURS_OF = "ora ore hora horas uur uren godzina godziny godzin godz час часа часов ч"
+_MINUTES_OF = "minuto minuti minuut minuta minuty minut minutter minuter минута минуты минут мин"
+_SECONDS_OF = "secondi secondo segundos segundo seconden seconde sekund sekundy sekunda secondes секунд секунды сек"
+_DAYS_OF = (
+    "giorno giorni notte notti dia dias noite noites dag dagen nacht nachten nächte dzień dni noc noce nocy"
+    " день дня дней ночь ночи"
+    " ночей nuit nuits noche noches"
+)
+_WEEKS_OF = "settimana settimane semana weken tydzień tygodnie tygodni неделя недели недель semaine"
 DURATIONS: dict[str, Fraction] = {  # in seconds
+    **dict.fromkeys(_HOURS_OF.split(), _HOUR), **dict.fromkeys(_MINUTES_OF.split(), _MINUTE),
+    **dict.fromkeys(_SECONDS_OF.split(), Fraction(1)), **dict.fromkeys(_DAYS_OF.split(), _DAY),
+    **dict.fromkeys(_WEEKS_OF.split(), 7 * _DAY),
     "ms": Fraction(1, 1000), "milliseconds": Fraction(1, 1000), "s": Fraction(1), "sec": Fraction(1),
     "secs": Fraction(1), "second": Fraction(1), "seconds": Fraction(1), "sekunden": Fraction(1),
     "min": _MINUTE, "mins": _MINUTE, "minute": _MINUTE, "minutes": _MINUTE, "minuten": _MINUTE, "minutos": _MINUTE,
@@ -160,10 +239,25 @@ DURATIONS: dict[str, Fraction] = {  # in seconds
     "semanas": 7 * _DAY, "fortnight": 14 * _DAY,
 }  # fmt: skip
 MONTHS_LONG = {  # durations whose seconds are not fixed, in months
+    "mese": 1, "mesi": 1, "maand": 1, "maanden": 1, "miesiąc": 1, "miesiące": 1, "miesięcy": 1,
+    "месяц": 1, "месяца": 1, "месяцев": 1,
+    "anno": 12, "anni": 12, "jaar": 12, "jaren": 12, "lata": 12, "anos": 12,
+    "год": 12, "года": 12, "лет": 12,
     "month": 1, "months": 1, "monat": 1, "monate": 1, "monaten": 1, "mois": 1, "meses": 1, "mes": 1,
     "year": 12, "years": 12, "jahr": 12, "jahre": 12, "jahren": 12, "ans": 12, "ann\u00e9es": 12, "a\u00f1os": 12,
 }  # fmt: skip
+_MONTHS_OF = (  # of five further languages, as they stand in a date
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "januari februari maart april mei juni juli augustus september oktober november december",
+    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
+    ("января февраля марта"
+    " апреля мая июня июля"
+    " августа сентября"
+    " октября ноября декабря"),
+)  # fmt: skip
 MONTHS = {
+    **{word: number for words in _MONTHS_OF for number, word in enumerate(words.split(), 1)},
     "january": 1, "jan": 1, "januar": 1, "janvier": 1, "enero": 1,
     "february": 2, "feb": 2, "februar": 2, "f\u00e9vrier": 2, "febrero": 2,
     "march": 3, "mar": 3, "m\u00e4rz": 3, "mars": 3, "marzo": 3, "april": 4, "apr": 4, "avril": 4, "abril": 4,
@@ -174,11 +268,31 @@ MONTHS = {
     "november": 11, "nov": 11, "novembre": 11, "noviembre": 11,
     "december": 12, "dec": 12, "dezember": 12, "dez": 12, "d\u00e9cembre": 12, "diciembre": 12,
 }  # fmt: skip
+_WEEKDAYS_OF = (
+    "lunedì martedì mercoledì giovedì venerdì sabato domenica",
+    "segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado domingo",
+    "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
+    "poniedziałek wtorek środa czwartek piątek sobota niedziela",
+    "poniedziałku wtorku środę czwartku piątku sobotę niedzielę",
+    ("понедельник вторник"
+    " среда четверг пятница"
+    " суббота воскресенье"),
+    ("понедельника вторника"
+    " среду четверга пятницу"
+    " субботу воскресения"),
+)  # fmt: skip
 WEEKDAYS = {
+    **{word: number for words in _WEEKDAYS_OF for number, word in enumerate(words.split(), 1)},
     "monday": 1, "tuesday": 2, "wednesday": 3, "thursday": 4, "friday": 5, "saturday": 6, "sunday": 7,
     "montag": 1, "dienstag": 2, "mittwoch": 3, "donnerstag": 4, "freitag": 5, "samstag": 6, "sonntag": 7,
     "lundi": 1, "mardi": 2, "mercredi": 3, "jeudi": 4, "vendredi": 5, "samedi": 6, "dimanche": 7,
     "lunes": 1, "martes": 2, "mi\u00e9rcoles": 3, "jueves": 4, "viernes": 5, "s\u00e1bado": 6, "domingo": 7,
+}  # fmt: skip
+FAR_WEEKDAYS = {
+    **{f"{sign}曜": number for number, sign in enumerate("月火水木金土日", 1)},
+    **{f"{week}{sign}": number for week in ("星期", "礼拜", "周")
+       for number, sign in enumerate("一二三四五六日", 1)},
+    "星期天": 7,
 }  # fmt: skip
 WEEKDAYS_SHORT = {
     "mon": 1,

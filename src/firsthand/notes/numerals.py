@@ -95,7 +95,7 @@ def spelled(low: str, start: int) -> Amount | None:
     for word, stop in _words(low, at):
         ones, tens = lexicon.UNITS_OF_NUMBERS.get(word), lexicon.TENS.get(word)
         whole = _german(word) if ones is None and tens is None else None
-        if word in {"and", "y", "et"} and parts:
+        if word in {"and", "y", "et", "e"} and parts:
             continue
         if ones is not None and (
             not parts
@@ -148,7 +148,9 @@ def _german_pattern() -> re.Pattern[str]:
 
 
 def _german(word: str) -> int | None:
-    """Read a number that German writes as one word; None when it is none."""
+    """Read a number that German, Italian or Dutch writes as one word; None when it is none."""
+    if word in lexicon.JOINED_NUMBERS:
+        return lexicon.JOINED_NUMBERS[word]
     if len(word) < 8 or not ("und" in word or "hundert" in word):
         return None
     match = _german_pattern().fullmatch(word)

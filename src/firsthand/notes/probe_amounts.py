@@ -46,6 +46,7 @@ _TAKES = (
 _MINOR = r"(?:\b|\d)(?:cents?|ct|c|centimes?|c\u00e9ntimos?)\Z"
 _SIGNS = frozenset("-\u2212\u2013+")
 _LISTED_BEHIND = r"\s+(?:[^\W\d_]+\s+){0,3}[^\W\d_]+\s*[(:]\s*([^()\n.:;]{3,200})"
+_SLASHES = r"\d\d?/\d\d?/\d{2,4}"
 _LIST_SIGN = r"\s*(?:,\s*(?:and\s+|or\s+)?|/|\band\b|\bor\b)\s*"
 _COUNTS_A_LIST = r"\s+(?:[^\W\d_]+\s+){0,2}[^\W\d_]+\s*:"
 
@@ -90,7 +91,7 @@ def amounts_of(one: Statement, place: int) -> list[Amount]:
         inside = [cut for cut in cuts if not at < cut < at + len(found.text)]
         low = max((cut for cut in inside if cut <= at), default=0)
         high = min((cut for cut in inside if cut >= at + len(found.text)), default=len(one.text))
-        words = subject_of(one.text[low:high]) - numbers - _unit_words()
+        words = subject_of(one.text[low:high]) - numbers - unit_words()
         columns = subject_of(" ".join(cell.name for cell in one.cells if found in cell.values).replace("_", " "))
         above = subject_of(" ".join(one.path).replace("_", " "))
         own = words if words and one.form != "row" else (words or loose) | columns
@@ -109,7 +110,7 @@ def named_amounts(one: Statement, place: int) -> list[Amount]:
 
 
 @cache
-def _unit_words() -> frozenset[str]:
+def unit_words() -> frozenset[str]:
     """Give the words that say what a value is measured in: they tell none from another."""
     tables = (lexicon.UNITS, lexicon.DURATIONS, lexicon.MONTHS_LONG, lexicon.CURRENCY_WORDS, lexicon.MINOR_WORDS)
     names = frozenset(name for table in tables for name in table)
@@ -188,6 +189,12 @@ def equal(one: Value, other: Value) -> bool:
         return True
     if one.kind == other.kind == "date":
         return _is_that_day(one, other) or _is_that_day(other, one)
+    if {one.kind, other.kind} == {"time", "duration"}:
+        return _is_that_long(one, other) or _is_that_long(other, one)
+    if {one.kind, other.kind} == {"date", "number"}:
+        return _is_written_as(one, other) or _is_written_as(other, one)
+    if {one.kind, other.kind} == {"word", "number"} and "0x" in (one.text[:2].lower(), other.text[:2].lower()):
+        return _in_sixteen(one) == _in_sixteen(other)
     if {one.kind, other.kind} == {"word", "number"}:
         return _is_its_port(one, other) or _is_its_port(other, one)
     if {one.kind, other.kind} == {"time", "number"}:
@@ -208,8 +215,35 @@ def equal(one: Value, other: Value) -> bool:
     )
 
 
+def _is_that_long(time: Value, length: Value) -> bool:
+    """Say whether what is written like a time is a length of time: 7:06 is 426 seconds, or 426 minutes."""
+    if time.kind != "time" or time.amount is None or length.amount is None or length.unit:
+        return False
+    return length.amount in {time.amount, time.amount * 60}
+
+
+def _is_written_as(day: Value, number: Value) -> bool:
+    """Say whether a number is a whole date, written without signs: 20260702."""
+    if day.kind != "date" or day.unit or day.amount is None or number.amount is None or len(number.text) != 8:
+        return False
+    return date.fromordinal(int(day.amount)).strftime("%Y%m%d") == number.text
+
+
+def _in_sixteen(one: Value) -> Fraction | None:
+    return one.amount if one.kind == "number" else Fraction(int(one.text, 16))
+
+
 def _is_that_day(whole: Value, other: Value) -> bool:
-    """Say whether a whole date is the day that another one names without its year."""
+    """Say whether a whole date is the day that another one names without its year, or with its month behind."""
+    if (
+        not whole.unit
+        and not other.unit
+        and whole.amount
+        and other.amount
+        and _compiled(_SLASHES).fullmatch(other.text)
+    ):
+        day = date.fromordinal(int(other.amount))
+        return day.day <= 12 and date(day.year, day.day, day.month).toordinal() == whole.amount
     if whole.unit or whole.amount is None or other.unit != "MM-DD":
         return False
     day = date.fromordinal(int(whole.amount))
@@ -246,14 +280,18 @@ def keys_of(found: Value) -> list[Fraction | str]:
     """Give what a value may be found by: what it comes to, and its number as written."""
     if found.amount is None:
         port = found.text.rpartition(":")[2]
-        return [found.text.casefold(), *([Fraction(port)] if ":" in found.text and port.isdecimal() else [])]
+        sixteen = [Fraction(int(found.text, 16))] if _compiled(r"0[xX][0-9a-fA-F]{1,16}").fullmatch(found.text) else []
+        return [found.text.casefold(), *sixteen, *([Fraction(port)] if ":" in found.text and port.isdecimal() else [])]
     amount = found.amount * lexicon.BASE[found.unit][1] if found.unit in lexicon.BASE else found.amount
     if found.kind == "date" and not found.unit:
         day = date.fromordinal(int(found.amount))
-        return [found.amount, Fraction(day.month * 100 + day.day)]
+        swapped = [Fraction(date(day.year, day.day, day.month).toordinal())] if day.day <= 12 else []
+        return [found.amount, Fraction(day.month * 100 + day.day), Fraction(day.strftime("%Y%m%d")), *swapped]
     others: tuple[Fraction, ...] = (found.amount * 60,) if found.kind == "number" and found.amount <= 24 else ()
     if found.kind == "duration" and not found.unit:
         others = tuple(found.amount / unit for unit in _DURATION_UNITS)
+    elif found.kind == "time":
+        others = (found.amount * 60,)
     elif found.kind in {"percent", "money"}:
         others = (found.amount / 100, found.amount * 100)
     return list(dict.fromkeys((amount, found.amount, _written(found), abs(found.amount), *others)))

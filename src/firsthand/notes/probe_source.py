@@ -23,7 +23,7 @@ from itertools import pairwise
 
 from firsthand.notes.claim import TOOL_ROLES
 from firsthand.notes.determine import AGENT_ROLES, is_said
-from firsthand.notes.probe_amounts import QUANTITY, amounts_of, with_tokens
+from firsthand.notes.probe_amounts import QUANTITY, amounts_of, unit_words, with_tokens
 from firsthand.notes.relevance import CALENDAR, others_of, relevant, wanted_of
 from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, read, same
@@ -39,10 +39,28 @@ ANSWER_WORDS_MAX = 3
 """Words of an answer up to which it is nothing else."""
 QUESTION_WORDS_MIN = 6
 """Words of a question from which on it holds facts, too, when nothing else does."""
+GOING_ON_MAX = 16
+"""Messages before one in which a user may have told what it goes on from."""
+LISTENING_WORDS_MAX, LISTENING_CHARACTERS_MAX = 5, 40
+"""Words and characters of a message that says no more than that its writer listens."""
 _compiled = cache(re.compile)
 _PART = r"[,;:]\s+(?:and\s+|but\s+)?(?!\S+ (?:being|having|who|which|whose)\b)"
 _TAKEN_OFF = r"\b(?:minus|less|except|of whom|of which|who|left out of)\b"
 _ANAPHORA = r"\b(?:it|that|this|instead)\b"
+_GOES_ON = (
+    r"\A\W*(?:and|also|besides|then|later(?: on)?|next|moreover|further(?:more)?|in addition|but|so|plus"
+    r"|another thing|as for"
+    r"|und|au\u00dferdem|dann|sp\u00e4ter|dazu|ferner|et|puis|ensuite|de plus|plus tard|y|adem\u00e1s|luego"
+    r"|despu\u00e9s|e|poi|inoltre|dopo"
+    r"|depois|al\u00e9m|ook|daarna|verder|potem|ponadto|\u0438|\u0430|\u043f\u043e\u0442\u043e\u043c"
+    r"|\u0437\u0430\u0442\u0435\u043c|\u0435\u0449\u0451)\b"
+    r"|\A\W*(?:\u305d\u308c\u304b\u3089|\u307e\u305f|\u3055\u3089\u306b|\u6b21\u306b|\u7136\u540e|\u53e6\u5916"
+    r"|\u8fd8\u6709|\u63a5\u7740)"
+    r"|\A\W*(?:he|she|they|it|this|these|those|er|sie|es|ihn|ihm|ihnen|il|elle|ils|elles|ella|ellos|lui|lei|loro|ele"
+    r"|ela|eles"
+    r"|hij|zij|ze|ona|oni|\u043e\u043d|\u043e\u043d\u0430|\u043e\u043d\u0438)\b"
+)
+"""How a message begins, or whom it speaks of, that goes on from an earlier one."""
 _REQUEST = (
     r"\W*(?:please\b|(?:can|could|would|will) you\b|give me\b|tell me\b|show me\b|remind me\b|calculate\b|compute\b"
     r"|work out\b|look (?:at|up)\b|check\b|i(?:'d| would) like to know\b|i (?:need|want) to know\b|bitte\b)"
@@ -245,7 +263,50 @@ def _turns(
     for turn in sorted(chosen):
         if role[turn] not in TOOL_ROLES:
             chosen |= set(_behind(role, turn, TOOL_ROLES))
-    return chosen
+    return chosen | _going_on(said, by_turn, role, chosen)
+
+
+def _going_on(
+    said: Sequence[Statement], by_turn: dict[int, list[int]], role: dict[int, str], chosen: set[int]
+) -> set[int]:
+    """Give the turns before and behind chosen ones, as far as an agent only says that it listens between them."""
+    turns = sorted(turn for turn in role if role[turn] != "system")
+    found: set[int] = set()
+    for at, turn in enumerate(turns):
+        if turn not in chosen:
+            continue
+        latest = turn
+        for other in reversed(turns[max(0, at - GOING_ON_MAX) : at]):
+            if role[other] in AGENT_ROLES:
+                if not _only_listens(said, by_turn[other]):
+                    break
+            elif _goes_on_from(said, by_turn[latest], by_turn[other]):
+                found.add(other)
+                latest = other
+            else:
+                break
+    return {turn for turn in found if any(_tells(said[at]) for at in by_turn[turn])}
+
+
+def _goes_on_from(said: Sequence[Statement], places: Sequence[int], before: Sequence[int]) -> bool:
+    """Say whether a message goes on from an earlier one: it says so, speaks of "her" or "it", or has words of it."""
+    opening = said[places[0]].text.lower()
+    if _compiled(_GOES_ON).search(opening):
+        return True
+    words = frozenset().union(*(_named(said[at]) for at in places)) - unit_words()
+    return any(words & _named(said[at]) for at in before)
+
+
+def _only_listens(said: Sequence[Statement], places: Sequence[int]) -> bool:
+    """Say whether an agent's message says nothing: no value, no name, few words."""
+    text = " ".join(said[at].text for at in places)
+    quiet = not any(said[at].values for at in places) and not names_in(text)
+    return quiet and len(text.split()) <= LISTENING_WORDS_MAX and len(text) <= LISTENING_CHARACTERS_MAX
+
+
+def _tells(one: Statement) -> bool:
+    """Say whether a statement is one of facts: with values, or names."""
+    return one.form != "question" and bool(one.values or names_in(one.text))
 
 
 def _is_beside(role: dict[int, str], turn: int, other: int) -> bool:

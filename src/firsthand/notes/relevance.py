@@ -24,7 +24,7 @@ from firsthand.notes import lexicon
 from firsthand.notes.claim import TOOL_ROLES
 from firsthand.notes.probe_amounts import equal
 from firsthand.notes.statements import Named, Statement, subject_of
-from firsthand.notes.values import Value, read
+from firsthand.notes.values import Value, in_base, read
 from firsthand.value import replace, value
 
 PREFIX_MIN, SHORT_MIN = 5, 3
@@ -58,6 +58,7 @@ _TEMPORAL = (
     r"\b(?:when|days?|dates?|weeks?|months?|years?|how long|time|hours?|until|since|before|after|deadline|due|period"
     r"|nights?|weekdays?|morning|evening|today|tomorrow|duration|length|old|age|birthday|anniversary|born)\b"
 )
+_COUNTED = r"\bhow (?:many|much) ([^\W\d_]+)"
 _NAME = r"\b[A-Z\u00c0-\u00de][^\W\d_]+"
 _PAIR = r"(?:(?<=\s)|\A)[A-Z][\w/]*\s+(?=\S*\d)"
 
@@ -80,6 +81,12 @@ class Wanted:
     def is_shared_out(self) -> bool:
         """Whether it compares things or shares something out among them, so that no name leaves any of them out."""
         return _compiled(_SHARED_OUT).search(self.what.lower()) is not None
+
+    @property
+    def counted(self) -> frozenset[str]:
+        """The words for what is counted: "how many bags" asks for a number of bags, whatever comes in bags."""
+        match = _compiled(_COUNTED).search(self.what.lower())
+        return subject_of(match[1]) if match is not None else frozenset()
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -242,7 +249,7 @@ def _of_lists(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
     """Keep of each list the things that have most of what the claim has in common with some of them only."""
     gone: set[int] = set()
     for some in _lists(facts):
-        matched = {id(one): _matched(one, wanted) for one in some}
+        matched = {id(one): _matched(one, wanted) - wanted.counted for one in some}
         if _is_chain(some) or _is_listed(some, facts):
             continue
         if wanted.is_of_all and not _is_looked_up(some, matched, wanted):
@@ -328,7 +335,8 @@ def _is_alike(one: Statement, other: Statement) -> bool:
                                                                one.path != other.path)  # fmt: skip
     kinds, others = ([found.kind for found in each.values] for each in (one, other))
     if one.role in TOOL_ROLES and one.turn == other.turn:
-        return kinds[:1] == others[:1]
+        units = ({in_base(found)[0] for found in each.values[:1]} for each in (one, other))
+        return kinds[:1] == others[:1] and (next(units) == next(units) or one.form == other.form == "row")
     if kinds != others or one.role in TOOL_ROLES or other.role in TOOL_ROLES:
         return False
     mine, theirs = _plain(one), _plain(other)

@@ -46,6 +46,7 @@ _GERMAN_PAST = r"(halb|viertel nach|viertel vor) ([a-z\u00e4\u00f6\u00fc]+|\d\d?
 _MONTH = "|".join(sorted(lexicon.MONTHS, key=len, reverse=True))
 _OF = r"\s?(?:st|nd|rd|th|er|\u00ba|\.)?,?\s(?:of\s|de\s)?"
 _DAY_MONTH = rf"(\d\d?){_OF}({_MONTH})\b\.?(?:,?\s(?:de\s)?(\d{{4}})\b)?"
+_DAY_MONTH_YEAR = rf"(\d\d?)[-. /]({_MONTH})\.?[-. /]['\u2019]?(\d{{4}}|\d\d)(?![\d:]|[.,]\d)"
 _MONTH_DAY = rf"({_MONTH})\.?\s(\d\d?)(?:st|nd|rd|th)?(?![\d:]|[.,]\d)(?:,?\s(\d{{4}})\b)?"
 _MONTH_YEAR = rf"({_MONTH})\.?,?\s(\d{{4}})\b"
 
@@ -79,6 +80,9 @@ def date_at(low: str, start: int) -> Told | None:
     match = _compiled(_FAR_DATE).match(low, start)
     if match is not None:
         return _date(int(match[1] or 0), int(match[2]), int(match[3]), match.end())
+    match = _compiled(_DAY_MONTH_YEAR).match(low, start)
+    if match is not None:
+        return _date(year(match[3]), lexicon.MONTHS[match[2]], int(match[1]), match.end())
     match = _compiled(_DAY_MONTH).match(low, start)
     if match is not None:
         return _date(int(match[3] or 0), lexicon.MONTHS[match[2]], int(match[1]), match.end())
@@ -123,6 +127,10 @@ def time_at(low: str, start: int) -> Told | None:
     match = _compiled(_HOUR).match(low, start) if before not in {".", ":"} else None
     if match is not None:
         return _time(match[1], match[2] or match[4], match[3], match.end())
+    match = _compiled(r"(\d{1,3})(?:h(\d\d?)(?:m|min)|(?:m|min|')(\d\d)(?:s|sec|\"))(?!\w)").match(low, start)
+    if match is not None:
+        length = int(match[1]) * 3600 + int(match[2]) * 60 if match[2] else int(match[1]) * 60 + int(match[3])
+        return Told("duration", Fraction(length), "", match.end())
     match = _compiled(r"(\d\d?)h(\d\d)?\b").match(low, start)
     if match is not None and (match[2] == "00" or word_before(low, start) in lexicon.BEFORE_A_TIME):
         return _time(match[1], match[2], None, match.end())

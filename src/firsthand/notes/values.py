@@ -118,11 +118,13 @@ _EXACT = (
     r"|(?<![\w.-])[\w-]+\.(?:py|js|ts|tsx|md|json|jsonl|toml|ya?ml|txt|csv|c|h|go|rs|java|sh|sql|html|css"
     r"|log|cfg|ini)\b"
     r"|(?<!\w)#(?:[0-9a-f]{8}|[0-9a-f]{6}|[0-9a-f]{3})(?!\w)"
+    r"|(?<!\w)0x[0-9a-f]{1,16}(?!\w)"
     r"|(?<![\w-])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?!\w)"
     r"|(?<![\w.,-])(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,64}(?!\w)"
     r"|(?<![\w.,/])v?(?!\d{1,2}\.\d{1,2}\.(?:\d{4}|\d\d)(?!\d))(?!\d{1,3}(?:\.\d{3})+(?!\d))\d+\.\d+\.\d+(?:[.-]\w+)*"
     r"|(?<![\w.,])v\d+(?:\.\d+)+(?!\w)"
-    rf"|(?<![\w-])(?!(?:{_LIKE_MONEY})\d+(?:[.,]\d+)*(?!\w))(?!(?:[cmk]?m|ft)[23]\b)[a-z_][^\W\d]*(?:-[^\W\d]+)*-?\d\w*(?:[-.]\w+)*"
+    rf"|(?<![\w-])(?!(?:{_LIKE_MONEY})\d+(?:[.,]\d+)*(?!\w))(?!(?:[cmk]?m"
+    rf"|ft)[23]\b)[a-z_][^\W\d]*(?:-[^\W\d]+)*-?\d\w*(?:[-.]\w+)*"
     r"|(?<![\w.,-])\d+[a-z_]{2,}\d\w*(?:-\w+)*"
     r"|\+\d{1,3}(?:[ /-]?\(?\d{2,}\)?){2,6}(?!\w)"
 )
@@ -130,9 +132,14 @@ _DEGREES = r"\s?(?:\u00b0\s?[CF]?|[Dd]egrees?(?: [Cc]elsius| [Ff]ahrenheit| [CF]
 _SQUARED = (
     r"\s?(?:(?P<short>km|cm|mm|m|ft|in|mi)(?P<power>\u00b2|\u00b3|\^?[23])(?![\w])"
     r"|(?:sq(?:uare)?\.?|(?P<cube>cubic))[ -]?(?P<word>m|metres?|meters?|cm|centimet(?:re|er)s?|km|kilomet(?:re|er)s?"
-    r"|f(?:ee|oo)?t|miles?|inch(?:es)?)\b)"
+    r"|f(?:ee|oo)?t|miles?|inch(?:es)?)\b"
+    r"|(?P<other>(?:m\u00e8tres?|metros?|metri|meters?) (?:carr\u00e9s?|cuadrados?|quadrados?|quadrat[oi])"
+    r"|quadratmeter|qm"
+    r"|vierkante meters?|\u043a\u0432\. ?\u043c|\u5e73\u65b9?\u7c73|\u5e73\u65b9\u30e1\u30fc\u30c8\u30eb)\b)"
 )
 _SIDES = r"\s?(?:x|\u00d7|by)\s?\d+(?:[.,]\d+)?(?:\s?(?:x|\u00d7|by)\s?\d+(?:[.,]\d+)?)?\s?(?P<unit>[a-z]+)\b"
+_PER = frozenset({"per", "por", "pour"})
+_PERCENT = r"(?:per cento?|por ciento|por cento|pour cents?)\b"
 _NEGATIVE = frozenset({"minus", "negative"})
 _LARGE = {"M": 10**6, "G": 10**9, "T": 10**12}
 """Scales that are written large and attached: 1.2G."""
@@ -202,6 +209,15 @@ class _Reader:
             joined = between.strip() in {"", "and", "und", "et", "y", "&"} and len(between) < 6
             hours = last.kind == found.kind == "duration" and last.unit == found.unit
             hours = hours and found.amount < lexicon.DURATIONS.get(last.text.split()[-1].lower(), found.amount + 1)
+            joined = joined or (between == " " and last.unit == "ft" and found.unit in {"", "in"})
+            family = {lexicon.BASE.get(each.unit, (each.unit,))[0] for each in (last, found)}
+            parts = last.kind == found.kind == "number" and len(family) == 1 and "" not in family and joined
+            parts = parts and last.unit != found.unit and between.strip() in {"", "and"}
+            if parts or (last.unit == "ft" and joined and found.kind == "number" and found.amount < 12):
+                whole = self._together(last, found)
+                if whole is not None:
+                    self.found[-1] = whole
+                    return
             cents = last.kind == found.kind == "money" and found.amount < 1 and last.unit == found.unit
             cents = cents and last.amount is not None and last.amount.denominator == 1 and found.text[-1:].isalpha()
             if joined and (hours or cents) and last.amount is not None and found.amount < last.amount:
@@ -210,6 +226,20 @@ class _Reader:
                 )
                 return
         self.found.append(found)
+
+    def _together(self, last: Value, found: Value) -> Value | None:
+        """Add two parts of one length or weight: 6 ft 1, 2 kg 300 g; None where the second is no smaller part."""
+        assert last.amount is not None
+        assert found.amount is not None
+        unit = found.unit or "in"
+        share = (
+            found.amount
+            * lexicon.BASE.get(unit, ("", Fraction(1)))[1]
+            / lexicon.BASE.get(last.unit, ("", Fraction(1)))[1]
+        )
+        if not 0 < share < 1 or last.amount.denominator != 1:
+            return None
+        return replace(last, amount=last.amount + share, text=self.text[last.start : found.end], end=found.end)
 
     def _made(self, kind: Kind, amount: Fraction | int, unit: str, start: int, end: int) -> Value:
         return Value(kind, Fraction(amount), unit, self.text[start:end], start, end)
@@ -231,6 +261,13 @@ class _Reader:
             return self._signed(start, negative=first == "-")
         if first == ".":
             return self._of_point(start)
+        far = lexicon.FAR_WEEKDAYS.get(self.low[start : start + 2]) or lexicon.FAR_WEEKDAYS.get(
+            self.low[start : start + 3]
+        )
+        if far is not None:
+            stop = start + (2 if self.low[start : start + 2] in lexicon.FAR_WEEKDAYS else 3)
+            stop += self.low[stop : stop + 1] == "\u65e5" and self.low[stop - 1] == "\u66dc"
+            return self._made("date", far, "weekday", start, stop)
         if first in lexicon.CHINESE_DIGITS or first in lexicon.CHINESE_SCALES:
             return self._far(start, word)
         if first in lexicon.FRACTIONS:
@@ -246,6 +283,8 @@ class _Reader:
             return self._after_sign(start, end + (self.low[end : end + 1] == "."), unit)
         if token in lexicon.MONTHS:
             return self._told(start, times.month_at(self.low, start))
+        if self.low[end : end + 6] == "-feira" and f"{token}-feira" in lexicon.WEEKDAYS:
+            return self._made("date", lexicon.WEEKDAYS[f"{token}-feira"], "weekday", start, end + 6)
         if token in lexicon.WEEKDAYS:
             return self._made("date", lexicon.WEEKDAYS[token], "weekday", start, end)
         if token in lexicon.WEEKDAYS_SHORT and self.text[start].isupper():
@@ -339,7 +378,7 @@ class _Reader:
                 return replace(number, amount=number.amount + Fraction(int(part[1]), below), end=part.end())
             if part[3] and below > number.amount > 0 and below in {2, 3, 4, 5, 8, 16}:
                 return replace(number, amount=number.amount / below, end=part.end())
-        word = _compiled(r"\s([a-z]+)\b").match(self.low, number.end)
+        word = _compiled(r"\s([^\W\d_]+)\b").match(self.low, number.end)
         if word is not None and word[1] in lexicon.SCALES and word[1] not in {"mil", "mille"}:
             return replace(number, amount=number.amount * lexicon.SCALES[word[1]], end=word.end())
         far = self.low[number.end : number.end + 1]
@@ -434,13 +473,16 @@ class _Reader:
     def _of_degrees_or_area(self, number: Amount) -> Value | None:
         """Read a number of degrees, of an area or a volume, and the first side of "300 x 240 cm"."""
         start, end, amount = number.start, number.end, number.amount
+        tall = _compiled(r"'\s?(\d{1,2})(?:\"|''|(?=[\s,.;)]|\Z))").match(self.low, end)
+        if tall is not None and amount.denominator == 1 and amount < 10 and int(tall[1]) < 12:
+            return self._made("number", amount + Fraction(int(tall[1]), 12), "ft", start, tall.end())
         degrees = _compiled(_DEGREES).match(self.text, end)
         if degrees is not None:
             unit = "deg F" if "F" in degrees.group() or "fahrenheit" in degrees.group().lower() else "deg"
             return self._made("number", amount, unit, start, degrees.end())
         squared = _compiled(_SQUARED).match(self.low, end)
         if squared is not None:
-            length = lexicon.UNITS.get(squared["word"] or squared["short"], "")
+            length = "m" if squared["other"] else lexicon.UNITS.get(squared["word"] or squared["short"], "")
             power = "3" if squared["cube"] or squared["power"] in {"\u00b3", "3", "^3"} else "2"
             if f"{length}{power}" in lexicon.BASE or f"{length}{power}" in {"m2", "m3"}:
                 return self._made("number", amount, f"{length}{power}", start, squared.end())
@@ -457,8 +499,9 @@ class _Reader:
             return self._made("number", amount * large, "", start, stop)
         if word in lexicon.ATTACHED_SCALES and attached and not number.spelled and word != "m":
             return self._made("number", amount * lexicon.ATTACHED_SCALES[word], "", start, stop)
-        if word in lexicon.PERCENT_WORDS or (word == "per" and self.low[stop : stop + 5] == " cent"):
-            return self._made("percent", amount, "", start, stop + (5 if word == "per" else 0))
+        percent = _compiled(_PERCENT).match(self.low, stop - len(word)) if word in _PER else None
+        if word in lexicon.PERCENT_WORDS or percent is not None:
+            return self._made("percent", amount, "", start, stop if percent is None else percent.end())
         if word in lexicon.CURRENCY_CODES and (len(word) == 3 and word not in {"all", "try"}):
             return self._made("money", amount, word.upper(), start, stop)
         if word in {"pound", "pounds"} and self.low[stop : stop + 4] == " of ":
@@ -471,6 +514,10 @@ class _Reader:
             return self._made("duration", amount * lexicon.DURATIONS[word], "", start, stop)
         if word in lexicon.MONTHS_LONG:
             return self._made("duration", amount * lexicon.MONTHS_LONG[word], "month", start, stop)
+        if word == "in" and not number.spelled and _compiled(r"\s*(?:[.,;)\]|]|\Z|\n)").match(self.low, stop):
+            return self._made("number", amount, "in", start, stop)
+        if word == "t" and self.low[stop : stop + 1] in {"-", "'"}:
+            return self._made("number", amount, "", start, end)  # 7 T-shirts
         if word in lexicon.UNITS and (attached or word not in lexicon.ATTACHED_ONLY):
             return self._made("number", amount, lexicon.UNITS[word], start, stop)
         ordinal = attached and word in {"st", "nd", "rd", "th"}
