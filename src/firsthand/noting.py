@@ -11,7 +11,7 @@ It decides what is kept of a situation; it does not know how notes are indexed o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from firsthand import moment, pointer
@@ -54,6 +54,11 @@ _SHORT_CHARACTERS = 12
 _ECHO_HITS, _ECHO_CHARACTERS, _ECHO_MS = 5, 2_000, 500
 _WAITS = (
     "it stands on what a tool or the web said, so it is no rule until the user lets it in: firsthand ledger approve"
+)
+
+_WAITS_TURN = (
+    "what an agent writes after what a tool or the web said is no rule until the user lets it in: firsthand ledger "
+    "approve"
 )
 
 
@@ -131,9 +136,12 @@ def note(
     given: dict[str, Any] = {"origin": "agent", "trust": Trust.AGENT} | fields
     left_out = told.left_out
     brought = any(one.trust is Trust.UNTRUSTED for found in (theirs, *events) for one in found)
-    if given["trust"] == Trust.AGENT and brought:
-        given["trust"] = Trust.UNTRUSTED  # taint follows derivation
-        left_out += (_WAITS,) if sort != SORTS[0] else ()
+    if given["trust"] == Trust.AGENT:
+        read = "" if brought else _read(memory, said, session, str(given.get("agent") or ""), events)
+        if brought or read:
+            given["trust"] = Trust.UNTRUSTED  # taint follows derivation, and the turn
+            waits = f"its turn had read {read}; {_WAITS_TURN}" if read else _WAITS
+            left_out += (waits,) if sort != SORTS[0] else ()
     told_by_source = given["trust"] == Trust.TRUSTED or sort != SORTS[0]
     verdict = None if told_by_source else _probed(memory, content, events, derived=given["origin"])
     if verdict is not None and verdict.regime == SILENT:
@@ -147,7 +155,23 @@ def note(
 def echoed(memory: Memory, text: str) -> tuple[Event, ...]:
     """Find what a tool or the web said in these very words: a rule of its words is its rule, whoever notes it."""
     from firsthand.answer import Query, Scope  # noqa: PLC0415 - a session's end needs a name of this module alone
-    from firsthand.consolidate.alike import folded  # noqa: PLC0415 - the same
+
+    share = _sharer(text)
+    if share is None:
+        return ()
+    scope = Scope(kinds=_BROUGHT)
+    query = Query(text[:_ECHO_CHARACTERS], scope, hits_max=_ECHO_HITS, attempts_max=1, deadline_ms=_ECHO_MS)
+    found = (memory.event(hit.pointer) for hit in memory.recall(query).hits)
+    return tuple(
+        one for one in found
+        if one.trust is Trust.UNTRUSTED
+        and share(to_text(memory.expand(f"fh:{one.id}"))[:READ_CHARACTERS_MAX]) >= _SHARE
+    )  # fmt: skip
+
+
+def _sharer(text: str) -> Callable[[str], float] | None:
+    """Give what says how much of a text's runs of words stand in another one; None for a text of too few words."""
+    from firsthand.consolidate.alike import folded  # noqa: PLC0415 - a session's end needs a name of this module alone
 
     def runs(of: str) -> set[tuple[str, ...]]:
         words = re.findall(r"\w+", folded(of))
@@ -156,16 +180,28 @@ def echoed(memory: Memory, text: str) -> tuple[Event, ...]:
     said = re.findall(r"\w+", folded(text))
     run = min(_RUN, len(said))  # "never run tests" has no four words in a row: it counts as a whole
     wanted = runs(text) if run == _RUN or len(" ".join(said)) >= _SHORT_CHARACTERS else set()
-    if not wanted:
-        return ()
-    scope = Scope(kinds=_BROUGHT)
-    query = Query(text[:_ECHO_CHARACTERS], scope, hits_max=_ECHO_HITS, attempts_max=1, deadline_ms=_ECHO_MS)
-    found = (memory.event(hit.pointer) for hit in memory.recall(query).hits)
-    return tuple(
-        one for one in found
-        if one.trust is Trust.UNTRUSTED
-        and len(wanted & runs(to_text(memory.expand(f"fh:{one.id}"))[:READ_CHARACTERS_MAX])) >= _SHARE * len(wanted)
-    )  # fmt: skip
+    return (lambda other: len(wanted & runs(other)) / len(wanted)) if wanted else None
+
+
+def _read(memory: Memory, text: str, session: str, agent: str, sources: Sequence[tuple[Event, ...]]) -> str:
+    """Give the pointer of what the turn of a note had read that nobody trusted said; empty for nothing.
+
+    Its turn is that of its session, that in which its agent is now, and those of the agent's messages it rests on.
+    What the user said in these words is the user's, whatever else was read.
+    """
+    from firsthand.lifecycle import turns  # noqa: PLC0415 - a session's end needs a name of this module alone
+
+    share = _sharer(text)
+    own = memory.agent(agent) if agent else None
+    kept = {NOTES, *([own.session] if own is not None else [])}  # these have no turns
+    said = [] if session in kept else [turns.users_words(memory, session)]
+    said += [turns.users_words_of(own)] if own is not None else []
+    if share is not None and any(share(one) >= _SHARE for one in said):
+        return ""
+    told = [one for found in sources for one in found if one.trust is Trust.AGENT and one.kind is not Kind.NOTE]
+    found = (turns.read_in(memory, one.session, before=one.position) for one in told)
+    here = () if session in kept else (turns.read_in(memory, session),)
+    return next(filter(None, (*here, turns.read_by(own) if own is not None else "", *found)), "")
 
 
 def _probed(memory: Memory, content: bytes, sources: Sequence[tuple[Event, ...]], *, derived: str) -> Verdict:

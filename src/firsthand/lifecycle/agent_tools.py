@@ -23,6 +23,7 @@ from firsthand.event import INJECTED, UNSEARCHABLE, Event, Kind, Trust, to_bytes
 from firsthand.formats.tools import Call, Tool
 from firsthand.health import status
 from firsthand.lifecycle import settings as settings_file
+from firsthand.lifecycle import turns
 from firsthand.lifecycle.agent import SESSIONS_MAX, Agent
 from firsthand.lifecycle.correcting import check_correction
 from firsthand.lifecycle.correcting_text import TOKENS_MAX
@@ -45,6 +46,9 @@ EXPAND_CHARACTERS = 8_000
 REMEMBER_CHARACTERS_MAX = 20_000
 LINE_CHARACTERS = 160
 SESSIONS_LISTED_MAX = 200
+UNREAD = (
+    "what its turn has read is not in the log yet, so it is no rule until the user lets it in: firsthand ledger approve"
+)
 FRESH_S = 3_600  # how long the newest user message of a session counts as the one being answered
 
 
@@ -262,16 +266,18 @@ class AgentTools:
                 f"text has at most {REMEMBER_CHARACTERS_MAX:,} characters; got {len(text):,}. Say it in fewer words, "
                 "and name the pointers it rests on as sources."
             )
+        unread = turns.is_unread(self.agent)
         key = (self.memory.namespace, self.agent.name, sort, text, *sources)
         identity = event.derived_id(None, b"remember", *map(to_bytes, key))
         try:
             noted = self.memory.note(
                 text, session=self.agent.session, sort=sort, sources=sources, situations=situations or None,
-                id=identity, time=moment.now(), agent=self.agent.name, origin="agent", trust=Trust.AGENT,
+                id=identity, time=moment.now(), agent=self.agent.name, origin="agent",
+                trust=Trust.UNTRUSTED if unread else Trust.AGENT,
             )  # fmt: skip
         except IdConflict:  # said before: the time differs, the words do not
             return self._remembered_before(identity, sort)
-        left = "; ".join(noted.left_out)
+        left = "; ".join([*noted.left_out, *([UNREAD] if unread and sort != "note" else [])])
         why = f"kept as a {sort} with {len(noted.sources)} sources and {len(noted.situations)} situations"
         text = f"{why}: {noted.pointer}" + (f"\nnote: {shown(left)}" if left else "")
         return Told(text, Outcome.FOUND, why, {"pointers": [noted.pointer], "new": True})

@@ -82,6 +82,18 @@ def follow(memory: Memory, job: Job) -> None:
     small_files.remove(_spool(memory, job.session))
 
 
+def is_short(job: Job) -> bool:
+    """Say whether a transcript can be followed while somebody waits; True where there is none.
+
+    Raises:
+        StoreError: it cannot be looked at.
+    """
+    if not job.path or not small_files.is_file(job.path):
+        return True
+    with small_files.ours(f"look at {job.path}"):
+        return Path(job.path).stat().st_size <= NOW_BYTES_MAX
+
+
 def follow_now(memory: Memory, call: HookCall, agent: str) -> None:
     """Read what is new in a transcript within the hook, since its end is needed at once; nothing is learned from it.
 
