@@ -4,34 +4,27 @@
     python bench/reconcile_bench.py --data PATH [--show]        also real ones (nothing of them is kept)
     python bench/reconcile_bench.py --data PATH --report        write bench/RECONCILE.md
 
-Generated: a user names settings of several things in many sessions, changes some in twelve ways (four of which no rule
-was written for), and between them asks, supposes, quotes and speaks of other things; tools, pages and agents say
-changes too. The gold is computed.
+Generated: a user names settings of several things in many sessions, changes some in twelve ways, a quarter of the
+changes in others: in one run five that were first written as words that no rule knew, and were mended on since; in a
+second run five that no rule was ever written for, nor is to be. Between them the user asks, supposes, quotes and speaks
+of other things; tools, pages and agents say changes too. The gold is computed.
 
 Generated, too: a user counts things and books others, in words that say so anew and in words that do not (another one,
 other people's, asked, refused).
 
-Real: MultiWOZ 2.1, where the belief state of each turn says which slots were overwritten. A decision is wrong when its
-old value is still in the belief state at that turn, and the new one neither there nor at any later turn; early when it
-comes in at a later turn. The rules were mended on one half of the dialogues (by the hash of their names); of the other
-half only figures were looked at, never a dialogue. BEAM, where questions name the messages of an old and a new value
-(to be decided), and of two that contradict each other (not to be decided: the user is to be asked). Sessions of many
-customers swept as one scope. Every decision on these and on BEAM is shown by `--show`.
+Real: MultiWOZ, BEAM and sessions of many customers, see `reconcile_real`; there also what is said of each overwrite:
+found, surfaced, or where it is lost. `--show` prints each wrong decision and each loss of the halves looked at.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
-import json
 import random
 import statistics
 import tempfile
 import time
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
 from firsthand import (
@@ -41,12 +34,10 @@ from firsthand import (
     Fact,
     Kind,
     Memory,
-    Moment,
     Reconciler,
     SizeAware,
     Trust,
     digest_of,
-    facts_of,
     ledger_of,
     sweep,
 )
@@ -55,42 +46,15 @@ from firsthand.consolidate.keys import facts
 from firsthand.consolidate.ledger import Decision, fold
 from firsthand.consolidate.reconcile import decide
 from firsthand.consolidate.sweep import by_rule
-from firsthand.evals.stats import rate
 from firsthand.event import IdMaker
 from firsthand.index import facts as facts_table
 from firsthand.recall.attempt import Search
 from firsthand.value import replace
+from reconcile_real import LOSSES, Pairs, Tally, beam, customers, lost, multiwoz
+from reconcile_said import AT, said
 
 SEED = 7
-AT = Moment(1_700_000_000_000_000, 0)
 REPORT = Path(__file__).with_name("RECONCILE.md")
-
-
-def said(position: int, text: str, session: str, kind: Kind = Kind.USER_MESSAGE, trust: Trust = Trust.TRUSTED) -> Event:
-    """Make an event as the log gives it."""
-    return Event(position, f"{position:026d}", "default", session, position, 0, 0, kind, "", "user", trust, AT, AT,
-                 "text/plain", {}, b"", text.encode(), None, False, b"", b"")  # fmt: skip
-
-
-@dataclass
-class Tally:
-    """What came of decisions: ``right`` ones, ``wrong`` invalidations, ``other`` that the gold says nothing of."""
-
-    facts: int = 0
-    decided: int = 0
-    right: int = 0
-    wrong: int = 0
-    gold: int = 0
-    found: int = 0
-
-    def row(self, name: str) -> tuple[str, ...]:
-        precision, recall = rate(self.right, max(self.decided, 1)), rate(self.found, max(self.gold, 1))
-        of_facts = rate(self.wrong, max(self.facts, 1))
-        return (
-            name, f"{self.facts:,}", str(self.decided), f"{self.right} ({precision.share:.3f})", str(self.wrong),
-            f"{100 * of_facts.share:.2f} % [{100 * of_facts.low:.2f}, {100 * of_facts.high:.2f}]",
-            f"{self.found} of {self.gold} ({recall.share:.3f})",
-        )  # fmt: skip
 
 
 # generated -------------------------------------------------------------------------------------------------
@@ -113,6 +77,12 @@ UNSEEN = (
     "{v} it is for the {a} of {t}.", "Scratch {o}; {t} gets {v}.", "{t} runs with {a} {v} these days.",
     "You had {o} for {t}, that is outdated, take {v}.", "{t}: not {o} any more, {v}.",
 )  # fmt: skip
+NEVER = (
+    "Make that {v} for {t}, its {a}, from here on.", "For {t} the {a} of {o} has given way to {v}.",
+    "{t} no longer has {o} as its {a}: {v} is what counts.", "We settled on {v} as the {a} of {t} after all.",
+    "The {a} for {t}: {v} since this morning.",
+)  # fmt: skip
+"""Words that no rule was written for, nor is to be: what is found of these is found by chance."""
 IDLE = (
     "Is the {a} of {t} now {v}?", "If the {a} of {t} is now {v}, stop.", 'Ann wrote: "the {a} of {t} is now {v}".',
     "Maybe the {a} of {t} is {v}.", "> the {a} of {t} is now {v}", "```\nthe {a} of {t} is now {v}\n```",
@@ -140,8 +110,12 @@ def gone(held: Mapping[tuple[str, str], tuple[str, int]], told: Sequence[Fact], 
     )
 
 
-def generated(sessions: int) -> Tally:
-    """Let a user speak of settings, and compare what is decided with what was changed."""
+def generated(sessions: int, others: Sequence[str]) -> Tally:
+    """Let a user speak of settings, and compare what is decided with what was changed.
+
+    Args:
+        others: words of a quarter of the changes.
+    """
     r, tally, position = random.Random(SEED), Tally(), 0
     for number in range(sessions):
         held: dict[tuple[str, str], tuple[str, int]] = {}
@@ -157,7 +131,7 @@ def generated(sessions: int) -> Tally:
                 events.append(said(position, r.choice(SAY).format(**given), f"s{number}"))
                 held[thing, name] = (value, position)
             elif before is not None and sort < 0.5 and value != before[0]:
-                words = r.choice(CHANGE) if r.random() < 0.75 else r.choice(UNSEEN)
+                words = r.choice(CHANGE) if r.random() < 0.75 else r.choice(others)
                 events.append(said(position, words.format(**given), f"s{number}"))
                 gold.add((before[1], position))
                 held[thing, name] = (value, position)
@@ -168,16 +142,26 @@ def generated(sessions: int) -> Tally:
                                         (Kind.USER_MESSAGE, Trust.UNTRUSTED)))  # fmt: skip
                 events.append(said(position, CHANGE[0].format(**given), f"s{number}", kind, trust))
         told = facts(events)
-        at = {one.pointer: one.position for one in told}
         made = by_rule(told, {})
-        moves = {(at[one.target], one.through) for one in made}
-        tally.facts += len(told)
-        tally.decided += len(made)
-        tally.right += len(moves & gold)
-        tally.wrong += gone(held, told, made)
-        tally.gold += len(gold)
-        tally.found += len(moves & gold)
+        count(tally, told, made, gold, gone(held, told, made))
     return tally
+
+
+def count(
+    tally: Tally, told: Sequence[Fact], made: Sequence[Decision], gold: set[tuple[int, int]], wrong: int
+) -> None:  # fmt: skip
+    """Count what came of one session's facts; of each overwrite that was not found, where it is lost."""
+    pairs = Pairs.of(told, made)
+    tally.facts += len(told)
+    tally.decided += len(made)
+    tally.right += len(pairs.decided & gold)
+    tally.wrong += wrong
+    tally.gold += len(gold)
+    tally.found += len(pairs.decided & gold)
+    for one in gold:
+        old, new = ([fact for fact in told if fact.position == place] for place in one)
+        kind = "found" if one in pairs.decided else "surfaced" if one in pairs.surfaced else lost(old, new)
+        tally.losses[kind] += 1
 
 
 COUNTED = ("commits", "chapters", "invoices", "interviews", "sources", "episodes")
@@ -228,155 +212,9 @@ def arranged(sessions: int) -> Tally:
                     gold.add((held[key][1], position))
                 held[key] = (value, position)
         told = facts(events)
-        at = {one.pointer: one.position for one in told}
         made = by_rule(told, {})
-        moves = {(at[one.target], one.through) for one in made}
-        tally = Tally(
-            tally.facts + len(told), tally.decided + len(made), tally.right + len(moves & gold),
-            tally.wrong + gone(held, told, made), tally.gold + len(gold),
-            tally.found + len(moves & gold),
-        )  # fmt: skip
+        count(tally, told, made, gold, gone(held, told, made))
     return tally
-
-
-# real ------------------------------------------------------------------------------------------------------
-
-NOTHING = {"", "not mentioned", "none", "dontcare", "don't care"}
-SLOTS = {
-    "people": ("people",), "nights": ("stay",), "stars": ("stars",), "day": ("day",), "arrival": ("arriveBy",),
-    "departure": ("leaveAt",), " time": ("time",), "price range": ("pricerange",), "area": ("area",),
-    "food": ("food",), " type": ("type",), " sort": ("type",),
-}  # fmt: skip
-
-
-def _state(metadata: dict) -> dict[tuple[str, str], str]:
-    return {
-        (domain, slot): value.lower()
-        for domain, parts in metadata.items()
-        for part in ("semi", "book")
-        for slot, value in parts.get(part, {}).items()
-        if isinstance(value, str) and value.lower() not in NOTHING
-    }
-
-
-def is_looked_at(name: str) -> bool:
-    """Say whether a dialogue is of the half that the rules were mended on."""
-    return sha256(name.encode()).digest()[0] % 2 == 0
-
-
-@dataclass
-class Dialogues(Tally):
-    """What came of dialogues; ``early``: not wrong, but the annotation takes the new value at a later turn."""
-
-    early: int = 0
-
-
-def multiwoz(file: Path, *, looked_at: bool, show: bool) -> Dialogues:
-    """Sweep each dialogue of a half, and compare with the belief states."""
-    tally = Dialogues()
-    with zipfile.ZipFile(file) as packed:
-        dialogues = json.loads(packed.read("val.json"))
-    for name, dialogue in dialogues.items():
-        if is_looked_at(name) is looked_at:
-            _dialogue(name, dialogue["log"], tally, show=show and looked_at)
-    return tally
-
-
-def _dialogue(name: str, log: list[dict], tally: Dialogues, *, show: bool) -> None:
-    states = [{}, *(_state(turn["metadata"]) for turn in log[1::2])]
-    told = facts(said(place + 1, turn["text"], name) for place, turn in enumerate(log[: 2 * len(states) - 2 : 2]))
-    changed = {
-        (place, slot)
-        for place in range(1, len(states))
-        for slot, value in states[place].items()
-        if slot in states[place - 1] and states[place - 1][slot] != value
-    }
-    made, found = by_rule(told, {}), set()
-    by_key = {(one.key, one.pointer): one for one in told}
-    shown = {one.pointer: one.shown.lower().lstrip("0") for one in told}
-    for one in made:
-        old = by_key[one.key, one.target]
-        slots = [slot for end, names in SLOTS.items() if old.name.endswith(end) for slot in names]
-        met = [at for at in changed if at[0] == one.through and at[1][1] in slots]
-        held = [{value.lstrip("0") for (_, slot), value in state.items() if slot in slots}
-                for state in states[one.through :]]  # fmt: skip
-        found |= set(met)
-        lags = not met and shown[one.target] in held[0]
-        is_wrong = lags and not any(shown.get(one.by_fact, "?") in values for values in held)
-        tally.early += lags and not is_wrong
-        tally.right += not is_wrong
-        tally.wrong += is_wrong
-        if lags and show:
-            print(f"{'wrong' if is_wrong else 'early'}: {name} turn {one.through}, {one.by}, {one.key}: {old.text!r}")
-    tally.facts += len(told)
-    tally.decided += len(made)
-    tally.gold += len(changed)
-    tally.found += len(found)
-
-
-@dataclass
-class Beam:
-    """What came of BEAM: decisions on pairs that are updates, and on pairs that contradict each other."""
-
-    messages: int = 0
-    facts: int = 0
-    decided: int = 0
-    updates: int = 0
-    found: int = 0
-    contradictions: int = 0
-    overridden: int = 0
-
-
-def beam(folders: Sequence[Path], *, show: bool) -> Beam:
-    """Sweep each conversation, and look at the pairs that its questions are about."""
-    tally = Beam()
-    for folder in folders:
-        chat = json.loads((folder / "chat.json").read_text())
-        batches = chat if isinstance(chat, list) else [one for each in chat.values() for one in each]
-        users = sorted(
-            (one["id"], one["content"].partition("->->")[0])
-            for batch in batches for turn in batch.get("turns", []) for one in turn if one["role"] == "user"
-        )  # fmt: skip
-        told = facts(said(number + 1, text, folder.name) for number, text in users)
-        at = {one.pointer: one for one in told}
-        made = by_rule(told, {})
-        pairs = {(at[one.target].position - 1, one.through - 1) for one in made}
-        for one in made if show else ():
-            print(f"{folder.name}: {one.by} {one.key}\n    {at[one.target].text}\n    {at[one.by_fact].text}")
-        asked = json.loads((folder / "probing_questions" / "probing_questions.json").read_text())
-        for question in asked.get("knowledge_update", []):
-            named = question.get("source_chat_ids")
-            if isinstance(named, dict):
-                tally.updates += 1
-                old, new = named.get("original_info") or [], named.get("updated_info") or []
-                tally.found += any(one in old and other in new for one, other in pairs)
-        for question in asked.get("contradiction_resolution", []):
-            named = question.get("source_chat_ids")
-            if isinstance(named, dict):
-                tally.contradictions += 1
-                both = {*(named.get("first_statement") or []), *(named.get("second_statement") or [])}
-                tally.overridden += any({*pair} <= both for pair in pairs)
-        tally.messages += len(users)
-        tally.facts += len(told)
-        tally.decided += len(made)
-    return tally
-
-
-def customers(data: Path, *, show: bool) -> str:
-    """Sweep real sessions of many people as one scope: a decision across sessions is of two people, and wrong."""
-    with tempfile.TemporaryDirectory() as folder, Memory.open(Path(folder) / "store", embedder="none") as memory:
-        memory.import_paths([data / name for name in ("tau-airline", "pi-sessions", "longmemeval")])
-        made = sweep(memory)
-        told = facts_of(memory)
-        sessions = {one.pointer: one.session for one in told}
-        across = sum(sessions[one.target] != sessions[one.by_fact or one.target] for one in made.decided)
-        words = {one.pointer: one.text for one in told}
-        for one in made.decided if show else ():
-            print(f"customers: {one.by} {one.key}\n    {words[one.target]}\n    {words.get(one.by_fact, '')}")
-        return (
-            f"tau-airline, pi-sessions, longmemeval as one scope, each session another person's: {made.facts} facts, "
-            f"{len(made.decided)} decisions, {across} of them across sessions, which is wrong."
-        )
 
 
 # speed -----------------------------------------------------------------------------------------------------
@@ -534,9 +372,34 @@ def pure() -> Iterator[tuple[str, str, str]]:
     yield "fold of 10,000 decisions", f"{median_ms(lambda: fold(rows, 5_000), 9):.0f} ms", "200 ms"
 
 
+LOST = (
+    "Where overwrites are lost, or only shown to the user as an open conflict (`reconcile_real` says what the columns "
+    "mean); the last column: found, of those that the user's words decide."
+)
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
     return "\n".join(lines)
+
+
+def real(data: Path, *, show: bool) -> tuple[dict[str, Tally], str, list[tuple[str, ...]]]:
+    """Measure on real dialogues: tallies by name, sentences, and where BEAM's updates are lost."""
+    file = data / "multiwoz21" / "val.json.zip"
+    names = {True: "looked at", False: "not looked at"}
+    halves = {name: multiwoz(file, looked_at=one, show=show) for one, name in names.items()}
+    folders = sorted(one.parent for one in data.glob("beam-*/*/chat.json"))
+    beams = {name: beam(folders, looked_at=one, show=show) for one, name in names.items()}
+    early = " and ".join(str(one.early) for one in halves.values())
+    return (
+        {f"MultiWOZ 2.1, validation, half {name}": one for name, one in halves.items()},
+        "\n\n".join((
+            f"MultiWOZ: {early} of the decisions come before the annotation takes the new value; they count as right.",
+            *(one.told(name) for name, one in beams.items()),
+            customers(data, show=show),
+        )),
+        [one.updates.lost(f"BEAM, knowledge updates, half {name}") for name, one in beams.items()],
+    )  # fmt: skip
 
 
 def main() -> None:
@@ -547,40 +410,26 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print each wrong decision, and all of BEAM")
     parser.add_argument("--report", action="store_true", help=f"write {REPORT.name}")
     chosen = parser.parse_args()
-    quality = [generated(300).row("generated, settings"), arranged(300).row("generated, counts and bookings")]
-    text = ""
+    made = {
+        "generated, settings": generated(300, UNSEEN),
+        "generated, settings, words never mended on": generated(300, NEVER),
+        "generated, counts and bookings": arranged(300),
+    }
+    said_of = ""
+    losses = [one.lost(name) for name, one in made.items()]
     if chosen.data is not None:
-        file = chosen.data / "multiwoz21" / "val.json.zip"
-        halves = [multiwoz(file, looked_at=one, show=chosen.show) for one in (True, False)]
-        quality += [one.row(f"MultiWOZ 2.1, validation, half {name}")
-                    for one, name in zip(halves, ("looked at", "not looked at"), strict=True)]  # fmt: skip
-        folders = sorted(one.parent for one in chosen.data.glob("beam-*/*/chat.json"))
-        b = beam(folders, show=chosen.show)
-        text = (
-            f"MultiWOZ: {halves[0].early} and {halves[1].early} of the decisions come before the annotation takes the "
-            "new value; they count as right.\n\n"
-            f"BEAM: {b.messages:,} user messages of {len(folders)} conversations give {b.facts} facts and {b.decided} "
-            f"decisions. Of {b.updates} updates that its questions ask about {b.found} are decided; of "
-            f"{b.contradictions} contradictions, which are for the user to resolve, {b.overridden} are decided.\n\n"
-            + customers(chosen.data, show=chosen.show)
-        )
+        more, said_of, of_beam = real(chosen.data, show=chosen.show)
+        made |= more
+        losses = [one.lost(name) for name, one in made.items()] + of_beam
     speed = [*hot(), *pure(), *long_ledger(20_000), *swept(chosen.events)]
-    shown = (
-        table(
-            (
-                "",
-                "facts",
-                "decisions",
-                "right (precision)",
-                "wrong invalidations",
-                "of all facts [95 %]",
-                "overwrites found",
-            ),
-            quality,
-        )
-        + f"\n\n{text}\n\n"
-        + table(("what", "ours", "target"), speed)
-    )
+    shown = "\n\n".join((
+        table(("", "facts", "decisions", "right (precision)", "wrong invalidations", "of all facts [95 %]",
+               "overwrites found"), [one.row(name) for name, one in made.items()]),
+        said_of,
+        LOST,
+        table(("", "overwrites", *LOSSES, "found of decidable"), losses),
+        table(("what", "ours", "target"), speed),
+    ))  # fmt: skip
     print(shown)
     if chosen.report:
         REPORT.write_text(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from firsthand.compact.receipt import Receipt
     from firsthand.compact.stays import Stay
     from firsthand.consolidate.by_model import ByModel, ModelSolver
+    from firsthand.consolidate.conflicts import Conflict
     from firsthand.consolidate.consolidators import Consolidator
     from firsthand.consolidate.digest import Digest
     from firsthand.consolidate.entries import Entry
@@ -84,7 +85,7 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.sleeping_jobs import begin_sleep, next_at, sleeps_waiting
     from firsthand.lifecycle.sleeping_log import SleepRecord, sleeps
     from firsthand.lifecycle.sleeping_steps import SleepStep
-    from firsthand.lifecycle.sweeping import Swept, facts_of, sweep
+    from firsthand.lifecycle.sweeping import Swept, conflicts_of, facts_of, said_of, sweep
     from firsthand.lifecycle.tuning_log import TuningLog, tuning_of
     from firsthand.live.replay import difference
     from firsthand.live.request import Request
@@ -144,6 +145,7 @@ __all__ = [
     "ClaimVerdict",
     "Closed",
     "Conditions",
+    "Conflict",
     "Consolidated",
     "Consolidator",
     "Cues",
@@ -264,6 +266,7 @@ __all__ = [
     "begin_sleep",
     "callable_embedder",
     "check_correction",
+    "conflicts_of",
     "consolidate_in",
     "consolidated_view",
     "determine",
@@ -293,6 +296,7 @@ __all__ = [
     "recompute",
     "review",
     "run_due",
+    "said_of",
     "session_file",
     "sessions_like",
     "sleep",
@@ -365,6 +369,7 @@ _ROOMS = {
     "compact.stays": ("Stay",),
     "consolidate.by_model": ("ByModel", "ModelSolver"),
     "consolidate.consolidators": ("Consolidator",),
+    "consolidate.conflicts": ("Conflict",),
     "consolidate.digest": ("Digest",),
     "consolidate.entries": ("Entry",),
     "consolidate.gate": ("GateReport", "GateSettings"),
@@ -384,7 +389,7 @@ _ROOMS = {
     "lifecycle.sleeping_jobs": ("begin_sleep", "next_at", "sleeps_waiting"),
     "lifecycle.sleeping_log": ("SleepRecord", "sleeps"),
     "lifecycle.sleeping_steps": ("SleepStep",),
-    "lifecycle.sweeping": ("Swept", "facts_of", "sweep"),
+    "lifecycle.sweeping": ("Swept", "conflicts_of", "facts_of", "said_of", "sweep"),
     "lifecycle.installed": ("Installed", "installed"),
     "lifecycle.installing": ("Change", "Plan", "backups", "plan_install", "plan_uninstall"),
     "lifecycle.agent": ("Agent", "agent_in", "agents", "sessions_like"),

@@ -196,6 +196,8 @@ class Hit:
             empty for a hit of its own.
         replaced_by: pointer of what took the place of what it says of what is asked, by the ledger; of the decision
             where nothing did; empty while it stands. It is an answer all the same: who asks what it was finds it.
+        conflicts_with: pointer of what else the user said of it that cannot hold beside it, where both stand; empty
+            where nothing does.
     """
 
     pointer: str
@@ -216,6 +218,7 @@ class Hit:
     found_by: dict[str, float] = field(default_factory=dict)
     companion_of: str = ""
     replaced_by: str = ""
+    conflicts_with: str = ""
 
 
 @value

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from said import said, spoken
 
-from firsthand.consolidate.keys import FACTS_OF_EVENT_MAX, canonical, facts, key_of
+from firsthand.consolidate.keys import FACTS_OF_EVENT_MAX, facts
+from firsthand.consolidate.wording import canonical, key_of
 from firsthand.event import Kind, Trust
 
 

@@ -23,27 +23,28 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from firsthand.consolidate.arranged import Said, Sort, Spoken, slots, thing_of
+from firsthand.consolidate.deeds import deed
+from firsthand.consolidate.narrated import narrated
+from firsthand.consolidate.wording import DONE, LEAD_CHARACTERS, canonical, is_supposed, key_of, kind_of
 from firsthand.event import Event, Kind, Trust
-from firsthand.notes.statements import stem, subject_of
-from firsthand.notes.values import Value, in_base, read
 from firsthand.task.constraints import is_constraint
 from firsthand.task.sentences import Sentence, said
 from firsthand.value import field, replace, value
 
-READING = 5
+READING = 6
 """Of these rules, and of what they use of other rooms: another number makes what older ones read be read again."""
 FACTS_OF_EVENT_MAX = 64
-KEY_WORDS_MAX = 6
 VALUE_CHARACTERS_MAX = 160
 CUE_CHARACTERS = 12
 """Behind what is said, that may say that it changes: "is 5 now"."""
-LEAD_CHARACTERS = 80
-"""Before what is said, that may say that it is supposed."""
 TEXT_CHARACTERS_MAX = 300
 IT_MESSAGES_MAX = 4
 """Messages of a session behind the one that named a thing, in which "it" still means that."""
 TELLING = frozenset({Kind.USER_MESSAGE, Kind.NOTE})
 """Kinds that facts are taken from; whether one counts is a matter of its trust."""
+
+DEEDS: frozenset[Sort] = frozenset({"deed", "denial"})
+"""What somebody did or never did: no value, and nothing that stands in the place of another."""
 
 _compiled = cache(re.compile)
 
@@ -97,13 +98,13 @@ class Fact:
 
 
 def facts(events: Iterable[Event], *, scope: str = "") -> tuple[Fact, ...]:
-    """Give the facts of events, in order.
+    """Give the facts of events that say a value or take one back, in order.
 
     Args:
         events: in order of position; of several sessions, if need be.
         scope: what the keys begin with.
     """
-    return tuple(Reading(scope).read(events))
+    return tuple(one for one in Reading(scope).read(events) if one.sort not in DEEDS)
 
 
 @value
@@ -114,7 +115,7 @@ class Reading:
     spoken: dict[str, Spoken] = field(default_factory=dict)
 
     def read(self, events: Iterable[Event]) -> Iterator[Fact]:
-        """Yield the facts of events, in order."""
+        """Yield the facts of events, in order, and what was done or never done."""
         for one in events:
             if one.kind in TELLING and not one.erased and one.is_searchable and one.content:
                 yield from self._of_event(one)
@@ -155,65 +156,13 @@ class _Places:
         return place if self._plain else len(self._text[:place].encode("utf-8", "surrogatepass"))
 
 
-def canonical(shown: str) -> str:
-    """Give a value in one spelling: amounts with their unit, else small letters without frills."""
-    shown = shown.strip()
-    if not shown:
-        return ""
-    values = read(shown)
-    if len(values) == 1 and values[0].amount is not None and _is_all(values[0], shown):
-        unit, amount = in_base(values[0])
-        return f"{values[0].kind}:{amount}{f' {unit}' if unit else ''}"
-    plain = _compiled(r"[`\"'\u201c\u201d\u2018\u2019]+").sub("", shown).casefold()
-    return " ".join(_compiled(r"^(?:the|a|an|my|our|your) ").sub("", plain).split()).strip(" .,;:!")
-
-
-def _is_all(held: Value, shown: str) -> bool:
-    """Say whether a value is all that a text says, but for a word or two of how sure it is."""
-    rest = f"{shown[: held.start]} {shown[held.end :]}"
-    return len(subject_of(rest) - {"around", "about", "roughly", "exactly", "pm", "am"}) == 0
-
-
-def key_of(words: str) -> str:
-    """Give the key of what is spoken of: its words in one spelling and one order; empty when there are too many."""
-    plain = _compiled(r"'s\b").sub("", words.lower())
-    written = (one.rstrip(".-") for one in _compiled(r"[^\W_][\w.-]*").findall(plain))
-    found = {stem(one) for one in written if one not in _NO_KEY}
-    return " ".join(sorted(found)) if 0 < len(found) <= KEY_WORDS_MAX else ""
-
-
 # one sentence ----------------------------------------------------------------------------------------------
 
-_NO_KEY = frozenset(
-    """a an the my our your his her their its this that these those of for in on at to from by with and or new old
-    current currently latest updated final actual actually really now right correct which is are was be been i we
-    you it all total here there please then just also still so well ok okay yes no not instead""".split()  # noqa: SIM905 - so many quoted words are harder to read
-)
 _NO_THING = frozenset(
     """it that this there he she they what who which problem issue question thing idea reason answer point error
     goal plan problem result case way one something everything nothing anything difference first second next last
     code output message file function test example step""".split()  # noqa: SIM905 - the same
 )
-_DONE = (
-    r"(?:changed?|moved|switched|updated|renamed|shifted|migrated|rescheduled|postponed|pushed|extended|raised|lowered|"
-    r"increased|decreased|reduced|improved|dropped|grown|grew|risen|rose|bumped|upgraded|downgraded|corrected|adjusted|"
-    r"set|reached)"
-)
-_SUPPOSED = (
-    r"(?i)\b(?:if|unless|whether|suppose|assum\w+|imagine|hypothetical\w*|would|could|might|maybe|perhaps|"
-    r"probably|example|instance|e\.g|say,|let's say|as if|pretend|wish|hope|used to|dream\w*|jok(?:e|ing)|almost|"
-    r"nearly|(?:not|isn't|never) (?:true|correct|right|the case)|"
-    rf"(?:was|were|had been)(?! (?:just |recently |already ){{0,2}}{_DONE}\b)|mak(?:e|ing) sure|ensur\w+|"
-    r"check(?:ing)?|verify\w*|wonder\w*|worr\w+|heard|how|why|so that|when|not sure|once (?:we|i|you|it|the|this|that)|"
-    r"as soon as|in case|otherwise|provided|plan(?:s|ning|ned)? (?:to|on)|think(?:ing)? (?:of|about)|consider\w*|"
-    r"propos\w+|suggest\w*|(?<!\bi )(?<!\bwe )(?:said|says|told|claim(?:s|ed)|thinks|believes|wrote|writes|asked)|"
-    r"according to|wenn|falls|si)\b"
-)
-_MADE_UP = (
-    r"(?i)\W*(?:(?:so|and|but|well|ok|okay),? )?(?:for (?:instance|example)|let'?s (?:say|assume|suppose|pretend)|"
-    r"suppose|imagine|assum(?:e|ing)|pretend|hypothetically|what if|if|say,)\b"
-)
-"""At the head of a sentence: all of it is made up."""
 _CUE = (
     r"(?i)\b(?:(?<!right )now|actually|correction|corrected|instead|no longer|not anymore|any ?more|"
     r"changed?|chang(?:e|ing)|moved|switch(?:ed)?|updated?|renamed|from now on|scratch that|i meant|i mean|"
@@ -238,7 +187,7 @@ _COPULA = (
 _CHANGED = (
     rf"(?:{_WHO} ){_NP}(?:, which)? (?:has |have |had |was |were |is |are |got |been |recently |"
     r"just |further |slightly ){0,3}"
-    rf"(?:{_DONE}|pushed(?: back| forward| out)|went(?: up| down)?) (?:slightly |again |back |further |out ){{0,2}}"
+    rf"(?:{DONE}|pushed(?: back| forward| out)|went(?: up| down)?) (?:slightly |again |back |further |out ){{0,2}}"
     rf"(?:from (?P<before>[^\s,;].{{0,60}}?) )?(?:to|by|until|till) {_ADVERB}{_VALUE}"
 )
 _SET = (
@@ -325,8 +274,12 @@ def _told(sentence: Sentence, spoken: Spoken) -> Iterator[Said]:
     if arranged and _compiled(f"(?i){_IT}").match(text):  # "make that 4 nights" is of what is arranged
         yield from arranged
         return
-    heard = list(_assigned(text, spoken))
-    yield from heard or arranged
+    heard = list(_assigned(text, spoken)) or arranged
+    yield from heard
+    if not arranged:
+        there = [one.shown for one in heard]
+        yield from (one for one in narrated(text) if not any(one.shown in other for other in there))
+    yield from deed(sentence.said)
 
 
 def _config(text: str) -> Said | None:
@@ -355,7 +308,7 @@ def _assigned(text: str, spoken: Spoken) -> Iterator[Said]:
         return
     for pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _INSTEAD, _IT, _HAS, _HELD, _REACHED, _COPULA, _OF):
         match = _compiled(_GATES[pattern]).search(text) and _compiled(f"(?i){pattern}").search(text)
-        if match and not _is_supposed(text, match.start(), match.end()):
+        if match and not is_supposed(text, match.start(), match.end()):
             told = _of_match(match, pattern, spoken)
             if told is not None:
                 yield told
@@ -371,22 +324,13 @@ _GATES = {
 """What a text must have before a pattern is tried on it: most have nothing of the kind."""
 
 
-def _is_supposed(text: str, start: int, end: int) -> bool:
-    """Say whether what a place says is asked or supposed: by what leads to it, or by the mark behind its clause."""
-    lead, rest = text[max(0, start - LEAD_CHARACTERS) : end], text[end:]
-    if _compiled(_MADE_UP).match(text):
-        return True
-    return _compiled(_SUPPOSED).search(lead) is not None or (
-        rest.rstrip().endswith("?") and not set(",;:-") & set(rest)
-    )
-
-
 def _of_match(match: re.Match[str], pattern: str, spoken: Spoken) -> Said | None:
     """Make what a pattern found into what is said; None when it is no fact."""
     found = match.groupdict()
     near = match.string[max(0, match.start() - LEAD_CHARACTERS) : match.end() + CUE_CHARACTERS]
     own, what, shown = found.get("own") or "", found.get("what") or "", (found.get("value") or "").strip()
     shown, before = (_compiled(r"(?i)\A(?:on|at) ").sub("", one.strip()) for one in (shown, found.get("before") or ""))
+    shown = _compiled(_AMOUNT_FIRST).sub(r"\1", shown)
     own = own.lower()
     named = f"{own} {what}" if own.endswith("s") and own not in {"his", "its"} else what
     named = f"{named} {found.get('unit') or ''} {found.get('more') or ''}"
@@ -401,6 +345,10 @@ def _of_match(match: re.Match[str], pattern: str, spoken: Spoken) -> Said | None
         words = " ".join(sorted({*words.split(), own}))
     if not what and pattern is _IT and (not spoken.key or spoken.since > IT_MESSAGES_MAX or _arranges(match.string)):
         return None
+    if not what and pattern is _IT:
+        shown, _, of = match["value"].partition(" for ")
+        if not {*key_of(of).split()} <= {*spoken.key.split()}:
+            return None  # "make it 9000 for billing" is of no other thing
     if not what and pattern in (_FROM_TO, _INSTEAD):
         words = f"instead of {key_of(before)}"  # the value that it names says what is meant
     if pattern is _COPULA and not before:
@@ -421,6 +369,11 @@ def _arranges(text: str) -> bool:
     return bool(thing_of(text, Spoken()))
 
 
+_AMOUNT_FIRST = (
+    r"(?i)\A((?:[$\u20ac\u00a3] ?)?\d[\d,.]*\S*(?: \w+)?) (?:under|with|after|by|for|in|during|since|across|when|using|"
+    r"thanks) .*\Z"
+)
+"""How much it is, and behind that what for."""
 _COUNTS = r"\d[\d,.]* (?=[a-z])"
 _OTHERS = frozenset({"his", "her", "their"})
 _NO_NAME = (
@@ -457,7 +410,7 @@ def _is_value(shown: str, *, attribute: bool) -> bool:
     words = shown.split()
     if not words or len(words) > VALUE_WORDS_MAX or words[0].lower() in _NO_VALUE:
         return False
-    if canonical(shown).partition(":")[0] in {"number", "money", "time", "date", "percent", "duration"}:
+    if kind_of(canonical(shown)):
         return True
     if _compiled(_SAYS_HOW).search(words[0]) and words[0].islower():
         return False
@@ -466,7 +419,15 @@ def _is_value(shown: str, *, attribute: bool) -> bool:
 
 def _importance(sentence: Sentence, told: Said) -> float:
     """Say how much a fact matters, from 0 to 1: rules and corrections more, what was arranged for a day less."""
-    matters = {"correction": 0.6, "config": 0.6, "assignment": 0.5, "retraction": 0.4, "slot": 0.3}[told.sort]
+    matters = {
+        "correction": 0.6,
+        "config": 0.6,
+        "assignment": 0.5,
+        "retraction": 0.4,
+        "slot": 0.3,
+        "deed": 0.0,
+        "denial": 0.0,
+    }[told.sort]
     matters += 0.2 if is_constraint(sentence.said) else 0.0
     matters += 0.1 if told.possessive else 0.0
     return round(min(1.0, matters + (0.05 if any(map(str.isdigit, told.shown)) else 0.0)), 2)

@@ -19,8 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from firsthand.consolidate.keys import Fact, key_of
+from firsthand.consolidate.keys import DEEDS, Fact
 from firsthand.consolidate.ledger import Action, Decision, Ledger
+from firsthand.consolidate.wording import key_of, kind_of
 from firsthand.event import Trust, derived_id
 
 FROM_TO_VALUE_CHARACTERS_MIN = 2
@@ -38,7 +39,7 @@ def by_rule(window: Sequence[Fact], working: Mapping[str, Fact], ledger: Ledger 
     standing = _Standing(working.values())
     decided: list[Decision] = []
     for new in window:
-        if new.trust is not Trust.TRUSTED:
+        if not counts(new):
             continue
         old = _meant(new, standing)
         rule = "" if old is None or standing.is_of_several(old.key, new) else _rule(new, old)
@@ -76,8 +77,8 @@ def named_by(facts: Iterable[Fact]) -> dict[str, str]:
 
 
 def counts(fact: Fact) -> bool:
-    """Say whether a fact may stand in a digest: a user said it, by trust."""
-    return fact.trust is Trust.TRUSTED
+    """Say whether a fact may stand in a digest, or decide: a user said it, by trust, and it says a value."""
+    return fact.trust is Trust.TRUSTED and fact.sort not in DEEDS
 
 
 class _Standing:
@@ -141,7 +142,7 @@ def _meant(new: Fact, standing: _Standing) -> Fact | None:
     if new.before and len(new.before) >= FROM_TO_VALUE_CHARACTERS_MIN:
         every = standing.valued(new.before)
         named = [one for one in every if one.session == new.session] or every
-        return named[0] if len(named) == 1 else None
+        return named[0] if len(named) == 1 and _may_mean(new, named[0]) else None
     if new.sort != "correction" or not new.name:
         return None
     wider = [
@@ -150,6 +151,14 @@ def _meant(new: Fact, standing: _Standing) -> Fact | None:
         if one.sort in {"assignment", "correction"} and "'s" not in one.about  # "the port" is not Ann's
     ]
     return wider[0] if len(wider) == 1 and alike(new, wider[0]) else None
+
+
+def _may_mean(new: Fact, old: Fact) -> bool:
+    """Say whether what is said beside a value that is named as gone names the thing that has it, or nothing at all."""
+    if not new.name.startswith("instead of") or not new.about:
+        return True
+    name = key_of(old.about) if old.name.startswith("instead of") else old.name
+    return bool({*key_of(new.about).split()} & {*name.split()})
 
 
 def _rule(new: Fact, old: Fact) -> str:
@@ -180,7 +189,7 @@ def alike(new: Fact, old: Fact) -> bool:
 
 def _kind(fact: Fact) -> str:
     """Name the kind of a value, and what it counts."""
-    return f"{fact.value.partition(':')[0] if ':' in fact.value else ''} {_counted(fact)}"
+    return f"{kind_of(fact.value)} {_counted(fact)}"
 
 
 def _counted(fact: Fact) -> str:

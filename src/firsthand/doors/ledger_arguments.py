@@ -23,6 +23,7 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         firsthand ledger undo 5GZ8K2N7 --following          as if it had never been, and all that followed from it
         firsthand ledger restore fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY@0-25      this fact stands, and no other of its key
         firsthand ledger tombstone fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY@0-25    this fact stands no longer
+        firsthand ledger conflicts                          what you said that contradicts each other, both sides
         firsthand ledger waiting                            rules that stand on what a tool or the web said
         firsthand ledger approve fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY           let one of these in; undo takes it back
         firsthand ledger diff 1200 1950                     what is decided otherwise at the second position
@@ -31,7 +32,8 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     one.add_argument(
         "what", nargs="?", default="list", help="default: list",
-        choices=("list", "show", "sweep", "undo", "restore", "tombstone", "waiting", "approve", "diff"),
+        choices=("list", "show", "sweep", "undo", "restore", "tombstone", "waiting", "approve", "diff",
+                 "conflicts"),
     )  # fmt: skip
     one.add_argument(
         "at", nargs="*", metavar="WHAT", help="an id or its end; a pointer of a fact; with diff: two positions"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from pathlib import Path
 
 from firsthand import (
     Agent,
+    Conflict,
     Decision,
     Fact,
     InvalidArgument,
@@ -16,17 +16,18 @@ from firsthand import (
     SweepByModel,
     Unresolvable,
     agent_in,
+    conflicts_of,
     digest_of,
-    facts_of,
     ledger_difference,
     ledger_of,
     lineage_of,
+    said_of,
     sweep,
     write_digest,
 )
 from firsthand.consolidate.sweep_by_model import TOKENS_MAX
 from firsthand.doors.asking import Models, models
-from firsthand.doors.display import count, shown, table
+from firsthand.doors.display import clock, count, shown, table
 from firsthand.doors.exits import DONE, NOTHING_FOUND
 from firsthand.doors.output import Output
 from firsthand.doors.stores import position, to_read, to_write
@@ -35,9 +36,9 @@ from firsthand.value import asdict
 
 LISTED_MAX = 1_000
 WAITING_CHARACTERS = 160
-_READS = {"list", "show", "diff", "waiting"}
+_READS = {"list", "show", "diff", "waiting", "conflicts"}
 _GIVEN = {"list": 0, "show": 1, "sweep": 0, "undo": 1, "restore": 1, "tombstone": 1, "waiting": 0, "approve": 1,
-          "diff": 2}  # fmt: skip
+          "diff": 2, "conflicts": 0}  # fmt: skip
 """How many words each needs behind it."""
 
 
@@ -60,6 +61,8 @@ def ledger(chosen: argparse.Namespace, out: Output) -> int:
             return _diff(log, chosen, out)
         if chosen.what == "sweep":
             return _sweep(memory, chosen, out)
+        if chosen.what == "conflicts":
+            return _conflicts(memory, chosen, out)
         if chosen.what == "waiting":
             return _waiting(memory, out)
         if chosen.what == "undo":
@@ -201,6 +204,36 @@ def _waiting(memory: Memory, out: Output) -> int:
     return DONE if waiting else NOTHING_FOUND
 
 
+def _conflicts(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
+    """Show what was said that contradicts each other, with the words, the session and the time of both."""
+    found = conflicts_of(memory, _agent_here(memory, chosen).name, as_of=chosen.as_of)
+    for each in found:
+        if out.as_json:
+            out.json({"why": each.why, **{name: _side(memory, one) for name, one in _sides(each).items()}})
+            continue
+        out.line(f"{each.why}: {shown(each.later.about)}")
+        for name, one in _sides(each).items():
+            side = _side(memory, one)
+            words = shown(one.text)[:WAITING_CHARACTERS]
+            out.line(f"  {name}: {words} ({one.pointer}, {side['who']}, session {side['session']}, {side['time']})")
+    out.remark(
+        f"{count(len(found), 'open conflict')}; say which one holds, or: firsthand ledger restore POINTER"
+        if found else "no open conflict"
+    )  # fmt: skip
+    return DONE if found else NOTHING_FOUND
+
+
+def _sides(each: Conflict) -> dict[str, Fact]:
+    return {"earlier": each.earlier, "later": each.later}
+
+
+def _side(memory: Memory, one: Fact) -> dict[str, object]:
+    """Tell one side of a conflict with its origin."""
+    time = memory.event(one.event).time
+    return {"pointer": one.pointer, "text": one.text, "who": one.origin or "user", "trust": one.trust.word,
+            "session": shown(one.session), "time": clock(time)}  # fmt: skip
+
+
 def _by_model(memory: Memory, chosen: argparse.Namespace, asked: Models) -> SweepByModel:
     one = asked.named(chosen.model)
     return SweepByModel(
@@ -219,8 +252,9 @@ def _tell(made: tuple[Decision, ...], out: Output) -> None:
 
 def _fact(memory: Memory, chosen: argparse.Namespace) -> Fact:
     agent = _agent_here(memory, chosen)
-    found: Iterator[Fact] = (one for one in facts_of(memory, agent.name) if chosen.at[0] in (one.pointer, one.event))
-    facts = list({one.key: one for one in found}.values())
+    found = [one for one in said_of(memory, agent.name) if chosen.at[0] in (one.pointer, one.event)]
+    valued = [one for one in found if one.sort not in {"deed", "denial"}]
+    facts = list({one.key: one for one in valued or found}.values())
     if len(facts) != 1:
         raise Unresolvable(
             f"expected the pointer of one fact of agent {agent.name!r:.60}, as `firsthand digest` shows it; "

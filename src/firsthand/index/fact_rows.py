@@ -46,14 +46,14 @@ CREATE TABLE IF NOT EXISTS fact_spoken (
   body      TEXT NOT NULL,       -- a JSON list
   PRIMARY KEY (namespace, session)
 ) WITHOUT ROWID;
--- One row a fact that the ledger takes out.
+-- One row a fact that the ledger takes out, and one a side of an open conflict.
 CREATE TABLE IF NOT EXISTS fact_out (
   namespace INTEGER NOT NULL,
   position  INTEGER NOT NULL,    -- of its event
   target    TEXT NOT NULL,       -- pointer of the fact
   name      TEXT NOT NULL,       -- its key
-  by_fact   TEXT NOT NULL,       -- pointer of what took its place; empty for none
-  decision  BLOB NOT NULL,       -- id of the decision
+  by_fact   TEXT NOT NULL,       -- pointer of what took its place, empty for none; or of the other side
+  decision  BLOB NOT NULL,       -- id of the decision; empty of an open conflict
   PRIMARY KEY (namespace, position, target, name)
 ) WITHOUT ROWID;
 -- Decisions of the ledger as they were read, many to a row: a long ledger is read at once.
@@ -217,12 +217,41 @@ def keep_out(
         db.executemany(
             "DELETE FROM fact_out WHERE namespace = ? AND name = ?", [(namespace, one) for one in sorted(names)]
         )
+        out = [*out]
+        sql = "DELETE FROM fact_out WHERE namespace = ? AND decision = x'' AND by_fact = ?"
+        db.executemany(sql, [(namespace, one.target) for one in out])  # it contradicts nothing any more
     db.executemany(
         "INSERT OR REPLACE INTO fact_out VALUES (?, ?, ?, ?, ?, ?)",
         [(namespace, one.position, one.target, one.name, one.by_fact, id_bytes(one.decision)) for one in out],
     )
     db.execute("INSERT OR IGNORE INTO fact_reach VALUES (?, '', 0, 0)", (namespace,))
     db.execute("UPDATE fact_reach SET ledger = ? WHERE namespace = ?", (through, namespace))
+    return True
+
+
+def keep_open(db: apsw.Connection, namespace: int, before: Reach, scope: Iterable[int], sides: Iterable[Out]) -> bool:
+    """Keep which facts contradict each other in the place of what was kept of these; a transaction is open.
+
+    Args:
+        before: the reach that they were worked out at.
+        scope: positions of all facts that were looked at.
+        sides: both sides of each open conflict.
+
+    Returns:
+        False, and nothing is kept, when somebody read on, decided or erased in the meantime.
+    """
+    db.execute(_SCHEMA)
+    if reach(db, namespace) != before:
+        return False
+    db.execute(
+        "DELETE FROM fact_out WHERE namespace = ? AND decision = x'' "
+        "AND position IN (SELECT value FROM json_each(?))",
+        (namespace, json.dumps([*scope])),
+    )  # fmt: skip
+    db.executemany(
+        "INSERT OR IGNORE INTO fact_out VALUES (?, ?, ?, ?, ?, x'')",
+        [(namespace, one.position, one.target, one.name, one.by_fact) for one in sides],
+    )
     return True
 
 

@@ -2,7 +2,8 @@
 
 Reading facts takes its time for each message; a sweep each night must cost what the day
 brought. So what was read stays in the store's own file (`fact_rows`). A table says of which
-events recall is to tell that something took their place, so that a recall asks one question.
+events recall is to tell that something took their place, or that something else that stands
+contradicts them, so that a recall asks one question.
 
 The invariant: everything here can be dropped and made again. An erasure takes out all rows
 of its namespace, and makes all be read again by the next sweep: what was said later may
@@ -32,13 +33,13 @@ _TABLES = ("fact_reach", "fact", "fact_spoken", "fact_out", "fact_decisions")
 
 @value
 class Out:
-    """One fact that the ledger takes out.
+    """One fact that the ledger takes out, or one side of an open conflict.
 
     Attributes:
         target: its pointer.
         name: its key, without the scope: the words of what it is about.
-        by_fact: pointer of what took its place; empty for none.
-        decision: id of the decision.
+        by_fact: pointer of what took its place, empty for none; of an open conflict, of the other side.
+        decision: id of the decision; empty of an open conflict.
     """
 
     position: int
@@ -119,5 +120,6 @@ def _out_of(db: apsw.Connection, namespace: int, positions: Iterable[int]) -> li
     )
     found: list[Any] = db.execute(sql, (namespace, str([*positions]))).fetchall()
     return [
-        Out(position, target, name, by_fact, id_text(decision)) for position, target, name, by_fact, decision in found
+        Out(position, target, name, by_fact, id_text(decision) if decision else "")
+        for position, target, name, by_fact, decision in found
     ]

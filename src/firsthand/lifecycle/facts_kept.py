@@ -31,6 +31,7 @@ from firsthand.value import replace
 if TYPE_CHECKING:
     import apsw
 
+    from firsthand.consolidate.conflicts import Conflict
     from firsthand.event import Event
     from firsthand.memory import Memory
 
@@ -109,6 +110,31 @@ def _follow(memory: Memory, namespace: int, before: Ledger | None, at: Callable[
 
     memory._log.exclusively(keep)  # noqa: SLF001 - one room
     return done[0]
+
+
+def keep_open(memory: Memory, told: Sequence[Fact], found: Sequence[Conflict]) -> None:
+    """Keep which facts contradict each other, for recall to tell of; the newest conflict of a fact counts.
+
+    Args:
+        told: all facts that were looked at.
+    """
+    namespace = memory._log.namespace_key(memory.namespace)  # noqa: SLF001 - one room
+    sides = [
+        Out(one.position, one.pointer, one.name, other.pointer, "")
+        for each in reversed(found)
+        for one, other in ((each.earlier, each.later), (each.later, each.earlier))
+    ]
+    done: list[bool] = []
+    for _ in range(ATTEMPTS_MAX):  # else recall tells of those that it knew; the next sweep keeps what is found then
+        before = kept.reach(memory._log.reader.db, namespace)  # noqa: SLF001 - one room
+
+        def keep(db: apsw.Connection, before: Reach = before) -> None:
+            with db:
+                done.append(kept.keep_open(db, namespace, before, {one.position for one in told}, sides))
+
+        memory._log.exclusively(keep)  # noqa: SLF001 - one room
+        if done[-1]:
+            return
 
 
 def sessions_of(memory: Memory, agent: str) -> frozenset[str] | None:

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from firsthand.consolidate.keys import Fact
+from firsthand.consolidate.conflicts import Conflict, conflicts
+from firsthand.consolidate.keys import DEEDS, Fact
 from firsthand.consolidate.ledger import SOURCES_MAX, Decision
 from firsthand.consolidate.reconcile import AddAll, Reconciler
 from firsthand.consolidate.sweep import counts, named_by
@@ -35,12 +36,14 @@ class Swept:
         decided: the decisions that are new, in order.
         through: the position of the last event that it read.
         left_out: sentences on what was not done.
+        open: what contradicts each other and is for the user to decide, the newest last.
     """
 
     facts: int
     decided: tuple[Decision, ...]
     through: int
     left_out: tuple[str, ...] = ()
+    open: tuple[Conflict, ...] = ()
 
 
 def sweep(memory: Memory, agent: str = "", *, reconciler: Reconciler | None = None, as_of: int | None = None) -> Swept:
@@ -52,7 +55,8 @@ def sweep(memory: Memory, agent: str = "", *, reconciler: Reconciler | None = No
         as_of: read no event behind this position.
     """
     log = LedgerLog(memory)
-    told = facts_of(memory, agent, as_of=as_of)
+    every = said_of(memory, agent, as_of=as_of)
+    told = [one for one in every if one.sort not in DEEDS]
     ledger = log.at()
     decided = (reconciler or AddAll()).sweep([one for one in told if counts(one)], {}, ledger)
     there = {one.id for one in log.decisions()}
@@ -64,7 +68,10 @@ def sweep(memory: Memory, agent: str = "", *, reconciler: Reconciler | None = No
     kept = log.keep(new[:DECISIONS_MAX])
     log.followed()
     left_out += reconciler.told if isinstance(reconciler, SweepByModel) else ()
-    return Swept(len(told), kept, told[-1].position if told else 0, left_out)
+    found = conflicts(every, log.at())
+    if every:
+        facts_kept.keep_open(memory, every, found)
+    return Swept(len(told), kept, told[-1].position if told else 0, left_out, found)
 
 
 def _with_names(one: Decision, named: Mapping[str, str]) -> Decision:
@@ -76,6 +83,16 @@ def _with_names(one: Decision, named: Mapping[str, str]) -> Decision:
 
 def facts_of(memory: Memory, agent: str = "", *, as_of: int | None = None) -> tuple[Fact, ...]:
     """Give the facts of an agent's sessions, or of all of the namespace, in order of position."""
+    return tuple(one for one in said_of(memory, agent, as_of=as_of) if one.sort not in DEEDS)
+
+
+def conflicts_of(memory: Memory, agent: str = "", *, as_of: int | None = None) -> tuple[Conflict, ...]:
+    """Give what a user said that contradicts each other, while both stand: for the user to decide, the newest last."""
+    return conflicts(said_of(memory, agent, as_of=as_of), LedgerLog(memory).at(as_of))
+
+
+def said_of(memory: Memory, agent: str = "", *, as_of: int | None = None) -> tuple[Fact, ...]:
+    """Give the facts of an agent's sessions, and what was done or never done there, in order of position."""
     told = facts_kept.facts(memory, as_of)
     sessions = facts_kept.sessions_of(memory, agent)
     if sessions is None:

@@ -172,13 +172,21 @@ class Search:
         row = self.row(one.row)
         return self.evidence.text(row) if row is not None else ""
 
-    def replaced(self, positions: Sequence[int], asked: Sequence[str]) -> dict[int, str]:
-        """Say which events hold a fact of what is asked that the ledger takes out, and what took its place."""
+    def replaced(
+        self, positions: Sequence[int], asked: Sequence[str], beside: dict[int, str] | None = None
+    ) -> dict[int, str]:  # fmt: skip
+        """Say which events hold a fact of what is asked that the ledger takes out, and what took its place.
+
+        Args:
+            beside: is filled with those that another one contradicts, while both stand, and with that one's pointer.
+        """
         try:
             out = facts.out_of(self.db, self.key, positions)
         except StoreDamaged as error:
             self.of_ledger = str(error)
             return {}
+        if out and beside is not None:
+            beside |= replaced(out, self.event, asked, is_open=True)
         return replaced(out, self.event, asked) if out else {}
 
     def weigh(self, text: str) -> Weighed:

@@ -306,12 +306,15 @@ def _gone(one: Candidate, slot: Slot, holders: Sequence[tuple[Candidate, Sequenc
     return gone
 
 
-def replaced(out: Iterable[Out], event: Callable[[int], Event | None], asked: Iterable[str]) -> dict[int, str]:
+def replaced(
+    out: Iterable[Out], event: Callable[[int], Event | None], asked: Iterable[str], *, is_open: bool = False
+) -> dict[int, str]:  # fmt: skip
     """Say of which events something of what is asked holds no more by the ledger, and what took its place.
 
     Args:
-        out: facts that the ledger takes out.
+        out: facts that the ledger takes out, and sides of open conflicts.
         event: gives the event of a position.
+        is_open: say instead of which events something that stands contradicts another one, and which.
 
     Returns:
         A pointer by position: of the fact that took its place; of the decision where none did.
@@ -321,6 +324,8 @@ def replaced(out: Iterable[Out], event: Callable[[int], Event | None], asked: It
     names = {stem(word.lower()) for word in asked}
     found: dict[int, str] = {}
     for one in out:
+        if is_open != (not one.decision):
+            continue
         held, by = event(one.position), one.by_fact or f"fh:{one.decision}"
         says_itself = by.partition("@")[0] == one.target.partition("@")[0]  # "it is 80; no, 81"
         is_whole = held is not None and 2 * one.bytes >= held.size_bytes

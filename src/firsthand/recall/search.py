@@ -213,21 +213,22 @@ class _Answering:
 
     def _shown(self, page: Sequence[Place], ranked: dict[int, Scored], asked: list[str]) -> list[hits.Shown]:
         search = self._search
-        replaced = search.replaced([place.position for place in page], asked)
+        beside: dict[int, str] = {}
+        replaced = search.replaced([place.position for place in page], asked, beside)
         shown: list[hits.Shown] = []
         for place in page:
             one, partner = ranked.get(place.position), place.partner
             of = search.event(partner.of) if partner is not None else None
             companion_of = f"fh:{of.id}" if of is not None else ""
-            replaced_by = replaced.get(place.position, "")
+            of_ledger = replaced.get(place.position, ""), beside.get(place.position, "")
             row = search.row(one.row if one is not None else row_of(place.position, 0))
             if row is None:
                 continue
             if one is not None:
-                shown.append(hits.Shown(row, one.match, one.total, one.parts, one.found_by, companion_of, replaced_by))
+                shown.append(hits.Shown(row, one.match, one.total, one.parts, one.found_by, companion_of, *of_ledger))
             elif partner is not None:
                 one_more = _companion(row, partner.why, search.evidence.tokens(row), companion_of)
-                shown.append(replace(one_more, replaced_by=replaced_by))
+                shown.append(replace(one_more, replaced_by=of_ledger[0], conflicts_with=of_ledger[1]))
         return shown
 
     # the answer ------------------------------------------------------------------------------------
