@@ -52,6 +52,7 @@ _RUN = r"[^\W_]"  # a letter or a digit; the underscore is a joint
 _CHUNK = re.compile(rf"(?<!{_RUN}){_RUN}++(?:(?:[-./\\_~+%:@#]{{1,3}}+|,(?=\d)){_RUN}++)+")
 _OUTER = re.compile(r"[:@#]+[/\\.]*")  # a whole that holds one of these also counts by its pieces
 _HUMP = re.compile(r"[A-Z](?<=[a-z][A-Z])")
+_SPACE = re.compile(r"\s")
 _HUMPED_WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]*[a-z][A-Z][A-Za-z]*(?![A-Za-z0-9])")
 _BETWEEN_HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NO_SPACES = (
@@ -111,7 +112,7 @@ def words_of(text: str, head: str = "") -> Words:
     """Give what of a text counts for ranking: as `of_text`, with pairs of signs as the only exact strings."""
     plain, spaceless = _plain(text, head)
     if _HUMP.search(plain):
-        plain += _humps(_pieces(plain, mixed=True))
+        plain += _humps(_humped(plain))
     return Words(plain, " ".join(map(token, dict.fromkeys(_pairs(spaceless, single=True)))) if spaceless else "")
 
 
@@ -143,14 +144,32 @@ def _is_numbered(text: str, at: int) -> bool:
     return not at or not text[at - 1].isalnum()
 
 
-def _pieces(text: str, *, mixed: bool = False) -> dict[str, None]:
-    """Cut a text at its spaces, each piece once, in order, none of them long; or those alone that hold capitals."""
-    cut = text.split()
-    pieces = dict.fromkeys([piece for piece in cut if not piece.islower()] if mixed else cut)
+def _pieces(text: str) -> dict[str, None]:
+    """Cut a text at its spaces, each piece once, in order, none of them long."""
+    pieces = dict.fromkeys(text.split())
     if len(text) > STRING_CHARACTERS_MAX and max(map(len, pieces), default=0) > STRING_CHARACTERS_MAX:
-        step = STRING_CHARACTERS_MAX
-        pieces = dict.fromkeys(word[at : at + step] for word in pieces for at in range(0, len(word), step))
+        pieces = _shortened(pieces)
     return pieces
+
+
+def _humped(text: str) -> dict[str, None]:
+    """Give those of a text's pieces that hold camel case; few do, so they are looked for, and the others not cut."""
+    pieces: dict[str, None] = {}
+    end = 0
+    for hump in _HUMP.finditer(text):
+        at = hump.start()
+        if at < end:
+            continue
+        start = max(end, text.rfind(" ", end, at) + 1, text.rfind("\n", end, at) + 1)
+        behind = _SPACE.search(text, at)
+        end = behind.start() if behind is not None else len(text)
+        pieces.update(dict.fromkeys(text[start:end].split()))  # after a tab or the like there may be more in it
+    return _shortened(pieces) if any(len(piece) > STRING_CHARACTERS_MAX for piece in pieces) else pieces
+
+
+def _shortened(pieces: Iterable[str]) -> dict[str, None]:
+    step = STRING_CHARACTERS_MAX
+    return dict.fromkeys(word[at : at + step] for word in pieces for at in range(0, len(word), step))
 
 
 def token(string: str) -> str:

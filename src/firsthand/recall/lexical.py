@@ -105,8 +105,7 @@ def tokenizer(db: apsw.Connection) -> Tokenize:
     fts5 = _fts5(db)
 
     def tokenize(data: bytes) -> Any:
-        found = fts5(data, apsw.FTS5_TOKENIZE_QUERY, None, include_colocated=True)
-        return [one[:3] for one in found]
+        return fts5(data, apsw.FTS5_TOKENIZE_QUERY, None, include_colocated=False)
 
     return tokenize
 
@@ -169,6 +168,7 @@ class Lexical:
         last = db.execute(f"SELECT max(id) FROM {self._table}_docsize WHERE id < {TRIGGER_ROWS}").get  # noqa: S608
         self._passages = last is not None and last >= ROW_STEP
         self._where = where(db, namespace, scope)
+        self._holding: dict[str, str] = {}  # by what is asked for: the rows that hold it, as JSON
 
     def frequencies(self, question: Question) -> dict[str, int]:
         """Say in how many rows each term of a question stands.
@@ -176,15 +176,15 @@ class Lexical:
         The commonest come from the counted table, scaled to the present size; the others are
         looked up. Reading a frequency costs its postings, so it must not be done for common words.
         """
-        keys = [term.key for term in (*question.words, *question.stop_words, *question.strings)]
-        found = self.common(keys)
+        terms = {term.key: term for term in (*question.strings, *question.stop_words, *question.words)}
+        found = self.common(terms)
         if not counted_of(self._db, self._namespace) and self.size.rows >= _UNCOUNTED_ROWS:
             found = {term.key: self.size.rows // 3 for term in question.stop_words}
-        sql = f"SELECT doc FROM {self._table}_terms WHERE term = ?"  # noqa: S608 - a number
         with self._deadline.over(self._db):
-            for key in keys:
-                if key not in found:
-                    found[key] = int(self._db.execute(sql, (key,)).get or 0)
+            for key, term in terms.items():
+                if key not in found:  # to count its rows is to read them, and they are asked for next
+                    held = self._held_by(term.match)
+                    found[key] = held.count(",") + 1 if held != "[]" else 0
         return found
 
     def common(self, keys: Collection[str]) -> dict[str, int]:
@@ -202,15 +202,18 @@ class Lexical:
 
     def holders(self, match: str) -> list[int]:
         """Give all rows that match, of any scope, in no order that says anything; `inside` parts them."""
-        sql = (
-            f"SELECT json_group_array(rowid) FROM {self._table} "  # noqa: S608 - a number; one value, not so many rows
-            f"WHERE {self._table} MATCH ? AND rowid < {TRIGGER_ROWS}"
-        )
         found = "[]"
         with self._deadline.over(self._db):
-            found = str(self._db.execute(sql, (match,)).get)
+            found = self._held_by(match)
         rows: list[int] = json.loads(found)
-        return rows
+        return rows if max(rows, default=0) < TRIGGER_ROWS else [row for row in rows if row < TRIGGER_ROWS]
+
+    def _held_by(self, match: str) -> str:
+        """Give the rows that match, those of triggers too, as JSON: one value instead of so many rows."""
+        if match not in self._holding:
+            sql = f"SELECT json_group_array(rowid) FROM {self._table} WHERE {self._table} MATCH ?"  # noqa: S608 - a number
+            self._holding[match] = str(self._db.execute(sql, (match,)).get)
+        return self._holding[match]
 
     def newest_rows(self, match: str, limit: int) -> list[int]:
         """Give the newest rows that match between the scope's bounds, of any scope; of a large event its first row."""
@@ -242,8 +245,9 @@ class Lexical:
         """
         if not self._where.sql or not rows:
             return list(rows)
-        held = _held(self._db, self._where, {position_of(row) for row in rows})
-        return [row for row in rows if position_of(row) in held]
+        apart = self._where.apart
+        held = _held(self._db, self._where, {at for at in map(position_of, rows) if at in apart})
+        return [row for row in rows if (at := position_of(row)) in held or at not in apart]
 
     def newest(self, match: str, limit: int) -> list[int]:
         """Give the rows that match, newest first; costs no ranking."""
@@ -366,6 +370,8 @@ def in_scope(db: apsw.Connection, namespace: int, scope: Scope, positions: Colle
 
 
 def _held(db: apsw.Connection, limits: Where, positions: Collection[int]) -> set[int]:
+    if not positions:
+        return set()
     sql = (
         f"SELECT e.position FROM event e WHERE e.position IN ({', '.join(map(str, sorted(positions)))}) "  # noqa: S608
         f"AND e.position >= ? AND e.position < ? {limits.sql}"
@@ -375,12 +381,17 @@ def _held(db: apsw.Connection, limits: Where, positions: Collection[int]) -> set
 
 @value
 class Where:
-    """A scope as SQL over ``event e``; ``low`` (inclusive) and ``high`` bound the positions."""
+    """A scope as SQL over ``event e``; ``low`` (inclusive) and ``high`` bound the positions.
+
+    Attributes:
+        apart: only positions in it may be outside of the scope.
+    """
 
     sql: str
     values: tuple[Any, ...]
     low: int
     high: int
+    apart: range = range(ROW_STEP)
 
     @property
     def bounded(self) -> bool:
@@ -391,10 +402,12 @@ def where(db: apsw.Connection, namespace: int, scope: Scope) -> Where:
     """Write a scope as SQL. Names are values, never text of the statement."""
     parts: list[str] = []
     values: list[Any] = []
+    without: list[_Session] = []
     low = 0 if scope.after_position is None else max(0, scope.after_position + 1)
     high = ROW_STEP if scope.before_position is None else max(0, min(ROW_STEP, scope.before_position))
     if scope.sessions or scope.without_sessions:
-        left_out = {one.key for one in _sessions(db, namespace, scope.without_sessions)}
+        without = _sessions(db, namespace, scope.without_sessions)
+        left_out = {one.key for one in without}
         if scope.sessions:
             kept = [one for one in _sessions(db, namespace, scope.sessions) if one.key not in left_out]
             low = max(low, min((one.first for one in kept), default=0))
@@ -403,8 +416,9 @@ def where(db: apsw.Connection, namespace: int, scope: Scope) -> Where:
         else:
             sql, keys = _among("+e.session", left_out)
             sql = f"NOT {sql}"
-        parts.append(sql)
-        values += keys
+        if scope.sessions or left_out:
+            parts.append(sql)
+            values += keys
     if scope.agents:
         parts.append(f"e.agent IN (SELECT key FROM name WHERE text IN ({_marks(scope.agents)}))")  # noqa: S608
         values += scope.agents
@@ -421,7 +435,10 @@ def where(db: apsw.Connection, namespace: int, scope: Scope) -> Where:
     if scope.after_position is not None or scope.before_position is not None:
         parts.append("e.position >= ? AND e.position < ?")
         values += (low, high)
-    return Where("".join(f"AND {part} " for part in parts), tuple(values), low, high)
+    apart = range(ROW_STEP)
+    if len(parts) == 1 and without and not scope.sessions:  # nothing is asked for but to leave sessions out
+        apart = range(min(one.first for one in without), max(one.last for one in without) + 1)
+    return Where("".join(f"AND {part} " for part in parts), tuple(values), low, high, apart)
 
 
 @value

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from firsthand.event import Event, to_text
 from firsthand.index import words
-from firsthand.value import replace
+from firsthand.value import replace, value
 
 from .evidence import Evidence, Row
 from .plan import Question, Tokenize, abbreviates
@@ -24,6 +24,19 @@ SHOWN_CHARACTERS_MIN = 3
 _CLAUSE = re.compile(r"[.:;,!?]\s|\n")
 """What ends a name at the beginning of a content: the next clause may name another."""
 _DIGITS = re.compile(r"\d+")
+
+
+@value
+class _Called:
+    """What an event's names say to a question.
+
+    Attributes:
+        held: keys of the question's numbers and exact strings in them.
+        numbered: they hold a word of it and a number.
+    """
+
+    held: frozenset[str]
+    numbered: bool
 
 
 class Matcher:
@@ -48,6 +61,7 @@ class Matcher:
         self._strings = {term.key for term in question.strings}
         self._contexts: dict[str, frozenset[str]] = {}
         self._agents: dict[str, bool] = {}
+        self._called: dict[str, _Called] = {}
 
     def match(self, row: Row) -> Match | None:
         """See what of the question stands in a row; None when nothing that counts does."""
@@ -83,13 +97,17 @@ class Matcher:
         if not (self._series or self._strings):
             return ()
         called = words.names(row.event)
-        own = frozenset(self._evidence.stems(called + words.unpadded(called)))
-        found = around & self._strings
-        found |= self._name_in(called, own)
+        if called not in self._called:  # the same for most events of a session
+            own = frozenset(self._evidence.stems(called + words.unpadded(called)))
+            other = bool(self._plain & own) and any(map(str.isdigit, called))
+            self._called[called] = _Called(self._name_in(called, own), other)
+        own_name = self._called[called]
+        found = (around & self._strings) | own_name.held
         # An event that goes by another number of the series is not called by what it mentions first.
-        if row.number == 0 and not (self._plain & own and any(map(str.isdigit, called))):
+        if row.number == 0 and not own_name.numbered:
             lead = _CLAUSE.split(text[:LEAD_CHARACTERS], maxsplit=1)[0]
-            found |= self._name_in(lead, frozenset(self._evidence.stems(lead + words.unpadded(lead))))
+            if self._strings or _DIGITS.search(lead):
+                found |= self._name_in(lead, frozenset(self._evidence.stems(lead + words.unpadded(lead))))
         return tuple(sorted(found))
 
     def _name_in(self, name: str, stems: frozenset[str]) -> frozenset[str]:

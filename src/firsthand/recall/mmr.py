@@ -14,6 +14,7 @@ It knows no event and no query.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -60,8 +61,12 @@ def order(totals: Sequence[float], terms: Sequence[Collection[str]], mmr_lambda:
 
 def rarity(rows: Sequence[Collection[str]]) -> Mapping[str, int]:
     """Weigh each term by how few of the rows hold it, in whole numbers from 1 to `WEIGHT_MAX`."""
-    counts = Counter(term for row in rows for term in row)
-    return {term: max(1, min(WEIGHT_MAX, 1 + int(math.log2(len(rows) / times)))) for term, times in counts.items()}
+    return _rarity(Counter(itertools.chain.from_iterable(rows)), len(rows))
+
+
+def _rarity(counts: Mapping[str, int], rows: int) -> Mapping[str, int]:
+    weights = {times: max(1, min(WEIGHT_MAX, 1 + int(math.log2(rows / times)))) for times in {*counts.values()}}
+    return {term: weights[times] for term, times in counts.items()}
 
 
 def _weighed(rows: Sequence[Collection[str]]) -> tuple[list[int], list[int]]:
@@ -72,18 +77,19 @@ def _weighed(rows: Sequence[Collection[str]]) -> tuple[list[int], list[int]]:
     """
     rows = [tuple(row)[:TERMS_MAX] for row in rows]
     sets = [frozenset(row) for row in rows]
-    weights = rarity(sets)
-    shared = Counter(term for row in sets for term in row)
+    counts = Counter(itertools.chain.from_iterable(sets))
+    weights = _rarity(counts, len(sets))
+    shared = {term for term, times in counts.items() if times > 1}
     bits: dict[str, int] = {}
     at = 0
-    for term in (term for row in rows for term in row):
-        if shared[term] > 1 and term not in bits:
+    for term in filter(shared.__contains__, itertools.chain.from_iterable(rows)):
+        if term not in bits:
             bits[term] = ((1 << weights[term]) - 1) << at
             at += weights[term]
     masks = []
     for row in sets:
         mask = 0
-        for term in row:
-            mask |= bits.get(term, 0)
+        for term in row & shared:
+            mask |= bits[term]
         masks.append(mask)
-    return masks, [sum(weights[term] for term in row) for row in sets]
+    return masks, [sum(map(weights.__getitem__, row)) for row in sets]

@@ -18,7 +18,6 @@ how the candidate was found. This module knows no storage.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
@@ -56,9 +55,14 @@ class Frequencies:
 
     def idf(self, df: int) -> float:
         """Weigh a term by its rarity; never below zero. What the index does not know counts as in one row."""
-        df = max(1, df)
-        rows = max(self.rows, df)
-        return math.log(1 + (rows - df + 0.5) / (df + 0.5))
+        return _idf(self.rows, df)
+
+
+@lru_cache(maxsize=4_096)  # a question has few terms, and each is weighed for every row
+def _idf(rows: int, df: int) -> float:
+    df = max(1, df)
+    rows = max(rows, df)
+    return math.log(1 + (rows - df + 0.5) / (df + 0.5))
 
 
 @value
@@ -118,7 +122,9 @@ def match(
         around: tokens of its context: a term that only stands there counts once, and not for the length.
         named: keys that stand in what it is called.
     """
-    counts = Counter(filter(terms.__contains__, tokens))
+    counts: dict[str, int] = {}
+    for key in filter(terms.__contains__, tokens):
+        counts[key] = counts.get(key, 0) + 1
     exact, folded = [], []
     even = lower = ""
     for one in wanted:
@@ -133,7 +139,7 @@ def match(
             even = even or " ".join(lower.split())
         if stands(string, even if " " in string else lower, opens=one.opens):
             folded.append(one)
-    times = {key: counts[key] or 1 for key in terms if key in counts or key in around}
+    times = {key: counts.get(key, 1) for key in terms if key in counts or key in around}
     return Match(times, len(tokens), tuple(exact), tuple(folded), named)
 
 
@@ -147,9 +153,9 @@ def by_words(times: Mapping[str, int], tokens: int, frequencies: Frequencies, li
     """
     mean = max(LENGTH_MIN, frequencies.tokens_mean)
     length = K1 * (1 - B + B * max(LENGTH_MIN, tokens) / mean)
-    total = 0.0
+    total, rows, df = 0.0, frequencies.rows, frequencies.df
     for key, count in times.items():
-        weight = frequencies.idf(frequencies.df.get(key, 0)) * (STOP_SHARE if key in light else 1.0)
+        weight = _idf(rows, df.get(key, 0)) * (STOP_SHARE if key in light else 1.0)
         total += weight * count * (K1 + 1) / (count + length)
     return total
 
