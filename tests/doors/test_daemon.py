@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -272,14 +273,75 @@ def test_a_hook_that_waits_no_more_is_not_worked_for(served):
     )  # fmt: skip
     waiting = hook_asking.connect(socket, str(served.run_folder), call, loopback=False)
     waiting.sendall(call.frame(json.dumps(prompt(8)).encode()))
-    time.sleep(hook_asking.WAIT_MS / 1000 + 0.2)
+    time.sleep(hook_asking.PATIENT_MS / 1000 + 0.2)
     for one in silent:
         one.close()
     waiting.settimeout(10)
+    assert waiting.recv(100) == hook_asking.reply(hook_asking.TAKEN)
     assert waiting.recv(100) == b""
     waiting.close()
     assert served.hook(prompt(1)).code == 0
     assert said(served.store) == ["prompt number 0 of s", "prompt number 1 of s"]
+
+
+def test_a_hook_whose_time_is_nearly_over_is_recorded_and_told_that_nothing_was_recalled(tmp_path):
+    """What waited too long at a busy daemon goes into the log, and that nothing was looked for is said."""
+    call = Call(operation="hook", host="claude-code", nonce="0c" * 16, moment_ns=str(time.time_ns()))
+    payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "the port of the server"}
+    faults: list[str] = []
+    with Memory.open(tmp_path / "store") as memory:
+        made = hook_answering.answered(memory, call, json.dumps(payload).encode(), faults.append, 0)
+        assert [one.text for one in memory.events(kind=Kind.USER_MESSAGE)] == ["the port of the server"]
+        assert memory.verify().ok
+    late = "left out: the hook's time was over before it began"
+    assert faults == [f"claude-code: cues: {late}; recall: {late}"]
+    assert f"memory is degraded: cues: {late}" in json.loads(made.output)["hookSpecificOutput"]["additionalContext"]
+
+
+def test_a_daemon_that_took_a_call_is_waited_for_longer():
+    """A reply that says that the call was taken is no answer: the next one is, and has more time."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(hook_asking.reply(hook_asking.TAKEN))
+        late = threading.Timer(0.5, lambda: theirs.sendall(hook_asking.reply(hook_asking.ANSWERED, b"{}")))
+        late.start()
+        begun = time.monotonic()
+        call = Call(operation="hook")
+        assert hook_asking.exchange(ours, call, b"", begun + 0.3, begun + 60) == (hook_asking.ANSWERED, b"{}")
+        assert time.monotonic() - begun > 0.3
+        late.join()
+
+
+def test_a_call_that_was_taken_and_not_answered_in_time_is_kept(user):
+    """A daemon that takes a call and never answers it holds no host; it is no hung one, and nothing is lost."""
+    user.run_folder.mkdir(mode=0o700)
+    source = (
+        "from firsthand.doors import hook_asking, hooking\n"
+        "hook_asking.WAIT_MS = hook_asking.LIMIT_MS = hook_asking.ALONE_MS_MIN = 60_000\n"
+        "hook_asking.PATIENT_MS = 100\n"
+        "hook_asking.run(hooking._load, ['cursor'])"
+    )
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(user.run_folder / "daemon.sock"))
+        listener.listen()
+        process = subprocess.Popen(
+            [sys.executable, "-c", source], env=user.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        process.stdin.write(json.dumps(prompt(7)).encode())
+        process.stdin.close()
+        connection, _ = listener.accept()
+        with connection:
+            connection.sendall(hook_asking.reply(hook_asking.TAKEN))
+            assert process.stdout.read() == b""
+            assert process.wait(60) == 0
+        process.stdout.close()
+    assert not (user.run_folder / "hung").exists()
+    assert until(lambda: "the daemon did not answer in time; the call of cursor is kept" in user.log(), 60)
+    user.hook(prompt(1))
+    assert user.daemon()
+    user.hook(prompt(2))
+    assert until(lambda: len(said(user.store)) == 3, 60)
+    assert said(user.store) == [f"prompt number {n} of s" for n in (1, 2, 7)]
 
 
 def test_a_call_that_is_kept_while_the_daemon_runs_is_recorded_by_it(served):

@@ -35,11 +35,13 @@ from firsthand.doors import hook_asking, hook_files
 from firsthand.doors.daemon_jobs import Jobs
 from firsthand.doors.daemon_stores import Stores
 from firsthand.doors.hook_answering import answered, index, is_kept
-from firsthand.doors.hook_asking import ANSWERED, BUSY, HOOK, LEAVE, STATUS, STOP, VERSION, WAIT_MS, Call
+from firsthand.doors.hook_asking import ANSWERED, BUSY, HOOK, LEAVE, PATIENT_MS, STATUS, STOP, TAKEN, VERSION, Call
 
 IDLE_S = 15 * 60.0
-CONNECTIONS_MAX = 16  # at work or waiting, as many as are answered while a hook waits; one more is sent away at once
+CONNECTIONS_MAX = 64  # at work or waiting; one more is sent away at once
 BACKLOG = 64
+RECALL_MS = 700
+"""A hook that waited so long is recorded and told nothing more: what is left of its time is for those behind it."""
 THREADS_MAX = 6
 REQUEST_S = 5.0
 """A caller that does not say its request whole in so long is let go."""
@@ -113,6 +115,8 @@ class _Daemon:
             with connection:
                 _say(connection, BUSY)
             return
+        if not self._loopback:  # there it has to show its token first
+            _say(connection, TAKEN)
         with self._counting:
             self._running += 1
         self._workers.submit(self._work, connection, time.monotonic())
@@ -138,7 +142,9 @@ class _Daemon:
         payload = hook_asking.receive(connection, size, by)
         if self._loopback and not hmac.compare_digest(call.token.encode(), self._token.encode()):
             raise ValueError("its token is not the daemon's")
-        if call.operation == HOOK and time.monotonic() - came > WAIT_MS / 1000:
+        if self._loopback:
+            _say(connection, TAKEN)
+        if call.operation == HOOK and time.monotonic() - came > PATIENT_MS / 1000:
             return  # it waits no more, and has answered or kept the call itself: others still wait
         if call.operation == STATUS:
             _say(connection, ANSWERED, json.dumps(self._state()).encode())
@@ -150,14 +156,15 @@ class _Daemon:
             if call.operation == HOOK:
                 self._stop(reason)
         else:
-            self._hook(connection, call, payload)
+            self._hook(connection, call, payload, came)
 
-    def _hook(self, connection: socket.socket, call: Call, payload: bytes) -> None:
+    def _hook(self, connection: socket.socket, call: Call, payload: bytes, came: float) -> None:
         with self._counting:
             self._calls += 1
         try:
             with self._stores.of(call) as memory:
-                made = answered(memory, call, payload, self._log)
+                left_ms = max(1, int(RECALL_MS - 1000 * (time.monotonic() - came)))
+                made = answered(memory, call, payload, self._log, left_ms)
                 _say(connection, ANSWERED, made.output)
                 if self._running == 1:  # while others are at work it would hold up what they append
                     index(memory, self._log)

@@ -26,14 +26,17 @@ _PART_SECONDS = 600.0
 Log = Callable[[str], None]
 
 
-def answered(memory: Memory, call: Call, payload: bytes, log: Log) -> Answered:
+def answered(memory: Memory, call: Call, payload: bytes, log: Log, left_ms: int | None = None) -> Answered:
     """Give what is answered; its faults are in the log of hooks.
+
+    Args:
+        left_ms: of the hook's time; None for all of it.
 
     Raises:
         FirsthandError: the host is not known.
     """
     moment = Moment(int(call.moment_ns) // 1_000)
-    made = answer_hook(call.host, payload, memory, nonce=call.nonce, now=moment)
+    made = answer_hook(call.host, payload, memory, nonce=call.nonce, now=moment, left_ms=left_ms)
     if made.fault:
         log(f"{call.host}: {made.fault}")
     return made

@@ -26,7 +26,11 @@ LIMIT_MS = 1_200
 PAYLOAD_MS = 5_000
 """For the host to say its payload whole; the time of the hook itself begins then."""
 WAIT_MS = 500
-"""For the daemon's answer; then the hook answers by itself."""
+"""For a sign of the daemon; then the hook answers by itself."""
+PATIENT_MS = 900
+"""For the answer of a daemon that took the call: it is at others, and who answered beside it would slow all of them."""
+ALONE_MS_MIN = LIMIT_MS - PATIENT_MS
+"""With less left, a hook cannot answer by itself any more: it keeps its call."""
 HUNG_S = 10.0
 """A daemon that let a hook wait in vain is not asked for so long."""
 PAYLOAD_BYTES_MAX = 64 << 20
@@ -34,7 +38,7 @@ HEAD_BYTES_MAX = 65_536
 CHUNK_BYTES = 1 << 18
 SOCKET_FILE, PORT_FILE, HUNG_FILE = "daemon.sock", "daemon.port", "hung"
 SOCKET_PATH_MAX = 100  # bytes; the systems allow 104 to 108
-ANSWERED, LEAVE, BUSY = b"A", b"L", b"B"
+ANSWERED, LEAVE, BUSY, TAKEN = b"A", b"L", b"B", b"T"
 HOOK, STATUS, STOP = "hook", "status", "stop"
 
 
@@ -99,6 +103,9 @@ def _answer(_signal: "Any", load: "Any", environment: "Any", call: Call, folder:
         write(1, output)
         return
     alone, files = load("hook_alone"), load("hook_files")
+    if begun + LIMIT_MS / 1000 - time.monotonic() < ALONE_MS_MIN / 1000:
+        files.apart(lambda: files.keep(call, payload, folder, "the daemon did not answer in time"))
+        return
     write(1, alone.answer(call, payload, folder, begun + LIMIT_MS / 1000, files))
     if wanted:
         files.apart(lambda: alone.start_daemon(folder, files))
@@ -144,11 +151,12 @@ def ask(call: Call, payload: bytes, folder: str, *, loopback: bool) -> bytes | N
     hung = os.path.join(folder, HUNG_FILE)
     if not folder or not is_private(folder) or _is_fresh(hung):
         return None
-    by = time.monotonic() + WAIT_MS / 1000
+    begun = time.monotonic()
+    by, patient_by = begun + WAIT_MS / 1000, begun + PATIENT_MS / 1000
     try:
-        status, output = exchange(connect(_socket, folder, call, loopback=loopback), call, payload, by)
+        status, output = exchange(connect(_socket, folder, call, loopback=loopback), call, payload, by, patient_by)
     except TimeoutError:
-        if not os.fork():  # nothing interrupts a wait for a disk, and the host waits
+        if time.monotonic() < patient_by and not os.fork():  # nothing interrupts a wait for a disk, and the host waits
             _mark(hung)
         return None
     except (OSError, ValueError):  # None: nobody listens, it died, or speaks otherwise
@@ -224,15 +232,22 @@ def socket_path(folder: str) -> str:
     return SOCKET_FILE
 
 
-def exchange(connection: "Any", call: Call, payload: bytes, by: float) -> tuple[bytes, bytes]:
+def exchange(connection: "Any", call: Call, payload: bytes, by: float, patient_by: float = 0.0) -> tuple[bytes, bytes]:
     """Send a request and give the reply's status and bytes.
 
+    Args:
+        by, patient_by: until when (of the monotonic clock) a reply is waited for; and that of a daemon which said
+            that it took the call, 0 for no other time.
+
     Raises:
-        TimeoutError: the reply was not whole by that time (of the monotonic clock).
+        TimeoutError: the reply was not whole by that time.
         OSError, ValueError: the connection broke, or the reply is none.
     """
     connection.sendall(call.frame(payload))
     head = receive(connection, 9, by)
+    if head[4:5] == TAKEN:
+        by = patient_by or by
+        head = receive(connection, 9, by)
     if head[:4] != MAGIC:
         raise ValueError("the reply is none of this protocol")
     output = receive(connection, int.from_bytes(head[5:9], "big"), by)

@@ -58,12 +58,14 @@ def answer_hook(
     nonce: str = "",
     now: Moment | None = None,
     deadline_ms: int | None = None,
+    left_ms: int | None = None,
 ) -> Answered:
     """Answer one call of a hook.
 
     Args:
         nonce: the same for a call that is made again, since it was not answered.
         deadline_ms: after so long nothing more is begun; None takes what the event may cost.
+        left_ms: as ``deadline_ms``, for a call that waited before it came here: the shorter one holds.
 
     Raises:
         InvalidArgument: there is no such host.
@@ -72,7 +74,9 @@ def answer_hook(
 
     speaks = hook_hosts.named(host)
     call = speaks.parse(payload)
-    hook = _Hook(memory, call, nonce, now or moment.now(), deadline_ms)
+    allowed = DEADLINES_MS.get(call.event, DEADLINE_MS) if deadline_ms is None else deadline_ms
+    allowed = allowed if left_ms is None else min(allowed, left_ms)
+    hook = _Hook(memory, call, nonce, now or moment.now(), allowed)
     reads = speaks.reads_context(call.event)
     if reads and call.host != host:  # another host runs these hooks: what it does not read would count as shown
         reads = hook_hosts.named(call.host).reads_context(call.event)
@@ -95,9 +99,8 @@ def after_hook(memory: Memory) -> None:
 class _Hook:
     """One call, from what came to what is answered."""
 
-    def __init__(self, memory: Memory, call: HookCall, nonce: str, now: Moment, deadline_ms: int | None) -> None:
-        allowed = DEADLINES_MS.get(call.event, DEADLINE_MS) if deadline_ms is None else deadline_ms
-        self._until = time.monotonic() + allowed / 1000
+    def __init__(self, memory: Memory, call: HookCall, nonce: str, now: Moment, deadline_ms: int) -> None:
+        self._until = time.monotonic() + deadline_ms / 1000
         self._memory, self._call, self._nonce, self._now = memory, call, nonce, now
         self._session = replace(call, agent_id="").log_session
         self.faults: list[str] = []
