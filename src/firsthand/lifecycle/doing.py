@@ -108,8 +108,10 @@ def _do(memory: Memory, job: Job) -> None:
 
     if job.kind == jobs.FOLLOW:
         capture.follow(memory, job)
+        _judge(memory, job)
     elif job.kind == jobs.SPOOL:
         capture.settle(memory, job)
+        _judge(memory, job)
     elif job.kind == jobs.PROJECT:
         capture.take_project(memory, job)
     elif job.kind == jobs.FILES:
@@ -122,6 +124,7 @@ def _do(memory: Memory, job: Job) -> None:
         from firsthand.lifecycle import closing
 
         capture.follow(memory, job)
+        _judge(memory, job)
         closing.close(memory.agent(job.agent), job.session)
     elif job.kind == jobs.CATCH_UP:
         from firsthand.lifecycle import closing
@@ -136,6 +139,13 @@ def _do(memory: Memory, job: Job) -> None:
         raise InvalidArgument(
             f"expected a job of {', '.join(jobs.KINDS)}; got {job.kind!r}, of another version. Remove it."
         )
+
+
+def _judge(memory: Memory, job: Job) -> None:
+    """Judge what a host's compaction has put in the place of what was said, if there was one."""
+    from firsthand.health import summaries
+
+    summaries.judge(memory, job.session)
 
 
 def _give_back(folder: Path, name: str) -> None:
