@@ -1,4 +1,4 @@
-"""bench/probe_bench.py: what it counts, when it fails, and that the held-out half is shown to nobody."""
+"""bench/probe_bench.py: what it counts, when it fails, and that the newest set is shown to nobody."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from probe_set.case import Case, half_of
 from probe_set.cases import cases
 from probe_set.fresh import fresh
 from probe_set.second import second
+from probe_set.third import third
 
 LINES = "7 notebooks at $4, 9 pens at $2"
 SESSION = (
@@ -105,15 +106,17 @@ def test_what_a_probe_raises_names_the_case():
     assert raised.value.__notes__ == ["on the case one-1"]
 
 
-def test_the_held_out_half_is_not_shown(capsys):
-    """Failures are listed of the dev half and refused of the rest, whose notes no report prints."""
-    for half in ("held-out", "unseen", "fresh", "second"):
-        with pytest.raises(SystemExit) as refused:
-            probe_bench.main(["--half", half, "--failures"], judge=oracle)
-        assert refused.value.code == 2
-        assert "not looked at" in capsys.readouterr().err
+def test_the_newest_set_is_not_shown(capsys):
+    """Failures are listed of the parts that are open to tuning, refused of the third set; no report prints a note."""
+    with pytest.raises(SystemExit) as refused:
+        probe_bench.main(["--half", "third", "--failures"], judge=oracle)
+    assert refused.value.code == 2
+    assert "not looked at" in capsys.readouterr().err
+    for half in ("held-out", "unseen", "fresh", "second", "third"):
         probe_bench.main(["--half", half], judge=lambda _each: Said("correctable"))
         assert "NOTE" not in capsys.readouterr().out
+    assert probe_bench.main(["--half", "second", "--failures"], judge=lambda _each: Said("correctable")) == 1
+    assert "== stall-" in capsys.readouterr().out
     assert probe_bench.main(["--kind", "tags", "--failures"], judge=lambda _each: Said("correctable")) == 1
     shown = capsys.readouterr().out
     wrong = [each for each in half_of(cases(), "dev") if each.kind == "tags" and each.gold != "correctable"]
@@ -143,19 +146,21 @@ def test_the_tables_count_what_was_said():
 def test_the_report_holds_every_part_and_fails_with_either_half_or_a_later_set(tmp_path, capsys):
     """The file has a section and a column for each part; each fails the run when it is wrong, but for the unseen."""
     path = tmp_path / "PROBE.md"
-    bound = {each.kind for each in (*cases(), *fresh(), *second())}
-    new, latest = {each.id for each in fresh()}, {each.id for each in second()}
+    bound = {each.kind for each in (*cases(), *fresh(), *second(), *third())}
+    later = [{each.id for each in part} for part in (fresh(), second(), third())]
     dev = {each.id for each in half_of(cases(), "dev")}
     assert probe_bench.main(["--write", str(path)], judge=oracle) == 0
     heads = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("## ")]
     assert [head.split(":")[0] for head in heads] == [
-        "## The second set", "## The fresh set", "## The held-out half", "## The dev half",
+        "## The third set", "## The second set", "## The fresh set", "## The held-out half", "## The dev half",
         "## Kinds of other subjects",
     ]  # fmt: skip
-    assert capsys.readouterr().out.count("right 1.000") == 5
+    assert capsys.readouterr().out.count("right 1.000") == 6
     told = path.read_text(encoding="utf-8")
-    assert "| | The second set | The fresh set | The held-out half | The dev half | Kinds of other subjects |\n" in told
-    assert f"| notes | {len(second())} | {len(fresh())} | 476 | 475 | 144 |\n" in told
+    assert [line for line in told.splitlines() if line.startswith("| | The")] == [
+        "| | " + " | ".join(head.split(":")[0].removeprefix("## ") for head in heads) + " |"
+    ]
+    assert f"| notes | {len(third())} | {len(second())} | {len(fresh())} | 476 | 475 | 144 |\n" in told
 
     def of(wrong) -> probe_bench.Judge:
         return lambda each: Said("correctable") if wrong(each) else oracle(each)
@@ -165,5 +170,5 @@ def test_the_report_holds_every_part_and_fails_with_either_half_or_a_later_set(t
     assert probe_bench.main(["--write", str(path)], judge=of(lambda each: each.id in dev)) == 1
     held = {each.id for each in half_of(cases(), "held-out")}
     assert probe_bench.main(["--write", str(path)], judge=of(lambda each: each.id in held)) == 1
-    assert probe_bench.main(["--write", str(path)], judge=of(lambda each: each.id in new)) == 1
-    assert probe_bench.main(["--write", str(path)], judge=of(lambda each: each.id in latest)) == 1
+    for part in later:
+        assert probe_bench.main(["--write", str(path)], judge=of(lambda each, part=part: each.id in part)) == 1

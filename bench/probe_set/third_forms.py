@@ -98,10 +98,6 @@ def assigned(rows: Sequence[Row], topic: str) -> str:
     return f"# {topic}\nfacts = dict()\n" + "\n".join(f'facts["{r.label}"] = "{cell(r)}"' for r in rows)
 
 
-def inserted(rows: Sequence[Row], topic: str) -> str:
-    return f"-- {topic}\n" + "\n".join(f"INSERT INTO facts VALUES ('{r.label}', '{cell(r)}');" for r in rows)
-
-
 def trailers(rows: Sequence[Row], topic: str) -> str:
     return f"chore: {topic}\n\n" + "\n".join(f"{r.label.title().replace(' ', '-')}: {cell(r)}" for r in rows)
 
@@ -130,7 +126,7 @@ KEYED: dict[str, Form] = {
     "dotted": dotted, "three": three, "turned": turned, "semicolons": semicolons, "toml": toml, "dotenv": dotenv,
     "flat": flat, "array": array, "mapping": mapping, "logfmt": logfmt, "checklist": checklist, "numbered": numbered,
     "bold": bold, "headings": headings, "tree": tree, "elements": elements, "assigned": assigned,
-    "inserted": inserted, "trailers": trailers, "added": added, "arrows": arrows, "defined": defined,
+    "trailers": trailers, "added": added, "arrows": arrows, "defined": defined,
     "stamped": stamped, "inline": inline,
 }  # fmt: skip
 
@@ -180,7 +176,7 @@ SPOKEN: dict[str, Form] = {
 }  # fmt: skip
 FORMS: dict[str, Form] = KEYED | SPOKEN
 LINED = frozenset(
-    "dotted three semicolons toml dotenv mapping checklist bold tree assigned inserted trailers added arrows stamped "
+    "dotted three semicolons toml dotenv mapping checklist bold tree assigned trailers added arrows stamped "
     "bullets handoff lines stars one_column".split()
 )
 """The forms with a line for each row, so that a line can be taken out and a note can end with any of them."""

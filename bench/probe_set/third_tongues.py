@@ -77,7 +77,7 @@ PORTUGUESE = Phrases(
     pointed=("{t} Leia em {p}", "{t} Os valores estão apenas em {p}"),
     source=("Origem: {p}", "(extraído de {p})"),
     unfounded=("{c} Os dados de origem não existem mais.", "{c} (a conta não foi guardada)"),
-    gap=("[perdido]", "?? (não foi salvo)"),
+    gap=("[extraviado]", "?? (não foi salvo)"),
     elided=("[... uma linha removida ...]",), moved=("[... movido para {p} ...]",),
     hedge=("{c} Salvo engano.", "Se bem me lembro: {c}"),
     aside=("Prefere respostas curtas.", "Escreve à noite.", "Gosta de listas."),

@@ -1,4 +1,4 @@
-"""Further ways to write one value, beside those of `second_words`: dates of other countries, versions, lists.
+"""Further ways to write one value, beside those of `second_words`: versions, lists, dates with points, times.
 
 The invariant: every way says the same value, whole; none rounds.
 
@@ -19,16 +19,6 @@ class Put(Spelled):
     def dotted(self) -> str:
         """09.03.2026."""
         return f"{self.day:%d.%m.%Y}"
-
-    @property
-    def slashed(self) -> str:
-        """09/03/2026, the day first."""
-        return f"{self.day:%d/%m/%Y}"
-
-    @property
-    def han(self) -> str:
-        """2026年3月9日."""
-        return f"{self.day.year}年{self.day.month}月{self.day.day}日"
 
     @property
     def ver(self) -> str:
@@ -58,34 +48,9 @@ class Put(Spelled):
         return self.value
 
     @property
-    def points(self) -> str:
-        """With points between thousands."""
-        return f"{self.whole:,}".replace(",", ".")
-
-    @property
-    def spaces(self) -> str:
-        """With spaces between thousands."""
-        return f"{self.whole:,}".replace(",", " ")
-
-    @property
-    def cents(self) -> str:
-        """A hundredth of the value, with two decimals: cents in euros."""
-        return f"{float(Fraction(self.n) / 100):.2f}"
-
-    @property
-    def centesimi(self) -> str:
-        """A hundredth of the value, with two decimals and a comma."""
-        return self.cents.replace(".", ",")
-
-    @property
     def hundredth(self) -> str:
         """A hundredth of the value: centimetres in metres."""
         return Spelled(Fraction(self.n) / 100).n
-
-    @property
-    def sixtieth(self) -> str:
-        """A sixtieth of the value: seconds in minutes."""
-        return Spelled(Fraction(self.n) / 60).n
 
     @property
     def stamp(self) -> str:
