@@ -69,7 +69,7 @@ def first_due(rng: Random) -> Matter:
         other = days[-1] + timedelta(days=9) if day == days[0] else days[0] - timedelta(days=4 + at)
         rows.append(_due(at, name, day, other))
     return Matter(
-        "what comes due first", "Four things have to be renewed.", rows, "min(rows)[1]",
+        "what comes due first", "Some things have to be renewed.", rows, "min(rows)[1]",
         lambda at: min(at.values(), key=lambda row: row[0])[1],
         [("user", "Renewals: {row0}, {row1}."), ("tool", "calendar\n{row2}\n{row3}"),
          ("user", "Which one do I have to look after first?")],

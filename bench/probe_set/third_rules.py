@@ -33,7 +33,7 @@ def plans(rng: Random) -> Matter:
         return fitting[0] if len(fitting) == 1 else None
 
     return Matter(
-        "which server plan meets both conditions", "A server plan was chosen among three.",
+        "which server plan meets both conditions", "A server plan was chosen.",
         [*rows,
          given("ram", "memory needed", ram, "it needs at least {v.n} GB of RAM", "≥ {v.n} GB|at least {v.n} GB",
                "at least {v.n} GB of RAM are needed|less than {v.n} GB of RAM will not do", ram // 2, 2 * ram),
@@ -97,7 +97,7 @@ def curry(rng: Random) -> Matter:
         return safe[0] if len(safe) == 1 else None
 
     return Matter(
-        "which guest can eat the stew", "Three guests with allergies were to be served a stew.",
+        "which guest can eat the stew", "Guests with allergies were to be served a stew.",
         [*rows, given("dish", "in the stew", dish, "the stew has {v.all} in it", "{v.all}|{v.bar}",
                       "the stew contains {v.all}|in the stew there are {v.all}", (foods[1], foods[2], foods[3]),
                       (foods[0], foods[2], foods[3]))],

@@ -94,6 +94,16 @@ class Writer:
     def _nowhere(self) -> str:
         return "fh:" + new_id(self._rng)
 
+    def _looks_whole(self, rows: Sequence[Given]) -> bool:
+        """Whether rows that lack something, or have something wrong, give an answer of their own all the same.
+
+        What gives none, like spendings without the sum that they were taken from, does not look whole by itself.
+        """
+        if not self._matter.alike or self._matter.space is not None or not rows:
+            return False
+        signs = {one.value > 0 for one in self._all if isinstance(one.value, int)}
+        return not signs or {one.value > 0 for one in rows} == signs
+
     # correctable
 
     def _whole(self) -> Noted:
@@ -219,7 +229,7 @@ class Writer:
     def _part(self) -> Noted:
         """Write a part as if it were the whole; where one sees that it is none, with the conclusion."""
         text = self._write(self._mixed(self._kept))
-        if self._matter.alike and self._rng.random() < 0.6:
+        if self._looks_whole(self._kept) and self._rng.random() < 0.6:
             return Noted(text, self._kept)
         return Noted(self._beside(text, self._concluded), self._kept, concludes=True)
 
@@ -240,7 +250,8 @@ class Writer:
         if self._matter.single:
             rows = [*rows, *self._extras] if self._rng.random() < 0.5 else rows
             return Noted(self._write(self._mixed(rows)), rows, concludes=True)
-        if self._rng.random() < 0.5:
+        found = self._matter.work({one.key: one.value for one in rows})
+        if found is None or isinstance(found, frozenset) or self._rng.random() < 0.5:
             return Noted(self._beside(self._write(rows), self._concluded), rows, concludes=True)
         return Noted(self._write(self._mixed(rows)), rows)
 
@@ -252,7 +263,7 @@ class Writer:
         if way == 1:
             claim = self._say(self._words.all_here)
             text = self._beside(self._write(self._kept), claim)
-            ends = self._matter.single or not self._matter.alike
+            ends = not self._looks_whole(self._kept)
             return Noted(f"{self._concluded}\n{text}" if ends else text, self._kept, concludes=ends)
         if way == 2:
             memo = self._nowhere()
@@ -271,7 +282,7 @@ class Writer:
         victim = len(rows) - 1 if self._matter.single else self._rng.randrange(1, len(values))
         end = _inside(values[victim], rows[victim]) or marked.rfind("\n", 0, values[victim].start())
         note = bare(marked[:end]).rstrip(" .,:/-")
-        ends = self._matter.single or not self._matter.alike
+        ends = not self._looks_whole(rows[:victim])
         return Noted(f"{self._concluded}\n{note}" if ends else note, rows[:victim], concludes=ends)
 
 
