@@ -170,7 +170,10 @@ def echoed(memory: Memory, text: str) -> tuple[Event, ...]:
 
 
 def _sharer(text: str) -> Callable[[str], float] | None:
-    """Give what says how much of a text's runs of words stand in another one; None for a text of too few words."""
+    """Give what says how much of a text's runs of words stand in another one; None for a text without words.
+
+    One of so few words that any page may hold them by chance stands in another only when that says nothing else.
+    """
     from firsthand.consolidate.alike import folded  # noqa: PLC0415 - a session's end needs a name of this module alone
 
     def runs(of: str) -> set[tuple[str, ...]]:
@@ -180,7 +183,9 @@ def _sharer(text: str) -> Callable[[str], float] | None:
     said = re.findall(r"\w+", folded(text))
     run = min(_RUN, len(said))  # "never run tests" has no four words in a row: it counts as a whole
     wanted = runs(text) if run == _RUN or len(" ".join(said)) >= _SHORT_CHARACTERS else set()
-    return (lambda other: len(wanted & runs(other)) / len(wanted)) if wanted else None
+    if wanted:
+        return lambda other: len(wanted & runs(other)) / len(wanted)
+    return (lambda other: float(re.findall(r"\w+", folded(other)) == said)) if said else None
 
 
 def _read(memory: Memory, text: str, session: str, agent: str, sources: Sequence[tuple[Event, ...]]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from firsthand.evals.stream import checks
 
 
@@ -21,6 +23,7 @@ def test_a_run_is_told_written_and_listed(shell, tmp_path):
         "--out",
         str(tmp_path / "kept"),
     )
+    (tmp_path / "a").mkdir()
     found = shell(*words, "--html", str(tmp_path / "a" / "page.html"), "--markdown", str(tmp_path / "a" / "tables.md"))
     assert found.code == 0
     assert found.lines[0] == "schedule stream: 2 streams of 8 updates, 64 episodes each, seeds 0 to 1, 3 arms"
@@ -34,6 +37,21 @@ def test_a_run_is_told_written_and_listed(shell, tmp_path):
     kept = json.loads((tmp_path / "kept" / "results" / "stream" / "summary.json").read_text())
     assert (kept["headline"], len(kept["streams"])) == ("5 of 5 checks held (2 streams; stream)", 6)
     assert "5 of 5 checks held" in shell("eval", "list", "--out", str(tmp_path / "kept")).text
+
+
+@pytest.mark.parametrize(
+    ("option", "place", "told"),
+    [
+        ("--html", "none/page.html", "the folder {}/none is not there; make it first"),
+        ("--markdown", ".", "--markdown names a file; got '{}/.', which is none"),
+        ("--out", "file/below", "expected a folder or a place for one; Not a directory. Name another one."),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_anything_runs(shell, tmp_path, option, place, told):
+    """A place that is no place costs no run: what is wrong with it is said at once."""
+    (tmp_path / "file").write_text("")
+    found = shell("eval", "stream", "--streams", "1000", option, f"{tmp_path}/{place}")
+    assert (found.code, found.text, told.format(tmp_path) in found.error) == (5, "", True)
 
 
 def test_other_schedules_have_no_checks(shell):

@@ -14,7 +14,6 @@ that the run did not come to its end.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, redirect_stdout
@@ -24,7 +23,7 @@ from firsthand import __version__, moment
 from firsthand.doors import eval_models
 from firsthand.doors.display import shown
 from firsthand.doors.eval_models import Models, Outcome
-from firsthand.doors.eval_results import folder_kept, progress
+from firsthand.doors.eval_results import can_be_written, folder_kept, progress
 from firsthand.doors.exits import DONE, NOTHING_FOUND
 from firsthand.doors.output import Output
 from firsthand.errors import InvalidArgument
@@ -80,7 +79,7 @@ class _Asked:
 
 def reclaim(chosen: argparse.Namespace, out: Output) -> int:
     """Run the command."""
-    _can_be_written(chosen)
+    can_be_written(chosen, "html", "junit", "badge")
     with redirect_stdout(sys.stderr):  # a memory under test may print, and standard output is for the answer
         asked = _asked(chosen, out)
     with nullcontext() if asked.folder is None else files.held(asked.folder):
@@ -90,22 +89,6 @@ def reclaim(chosen: argparse.Namespace, out: Output) -> int:
         _show(report, out)
         _write(report, asked, chosen, out)
     return _verdict(report, came, chosen, out)
-
-
-def _can_be_written(chosen: argparse.Namespace) -> None:
-    """Refuse files that could not be written at the end, before anything is asked."""
-    given = {name: getattr(chosen, name) for name in ("html", "junit", "badge") if getattr(chosen, name) is not None}
-    places = {name: Path(told).expanduser() for name, told in given.items()}
-    for name, place in places.items():
-        folder = place.parent
-        if not given[name] or place.is_dir():
-            raise InvalidArgument(f"--{name} names a file; got {given[name]!r}, which is none")
-        if not folder.is_dir():
-            raise InvalidArgument(f"--{name} {given[name]}: the folder {folder} is not there; make it first")
-        if not os.access(place if place.exists() else folder, os.W_OK):
-            raise InvalidArgument(f"--{name} {given[name]} cannot be written here; name a file that can")
-    if len({one.resolve() for one in places.values()}) < len(places):
-        raise InvalidArgument(f"{', '.join(f'--{name}' for name in places)} want a file each; got the same one twice")
 
 
 def _asked(chosen: argparse.Namespace, out: Output) -> _Asked:

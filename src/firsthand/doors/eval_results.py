@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from pathlib import Path
 
-from firsthand import environment
+from firsthand import InvalidArgument, environment
 from firsthand.doors.output import Output
 
 
@@ -16,6 +17,39 @@ def folder_kept(chosen: argparse.Namespace) -> Path | None:
         return Path(chosen.out).expanduser()
     store = Path(chosen.store).expanduser() if chosen.store else environment.default_store()
     return store if (store / "firsthand.db").is_file() else None
+
+
+def can_be_written(chosen: argparse.Namespace, *names: str) -> None:
+    """Refuse files, and a folder of results, that could not be written at the end, before anything is asked.
+
+    Args:
+        names: options that name a file.
+
+    Raises:
+        InvalidArgument: one of them is no file that can be written, or stands twice; the folder cannot be made.
+    """
+    given = {name: getattr(chosen, name) for name in names if getattr(chosen, name) is not None}
+    places = {name: Path(told).expanduser() for name, told in given.items()}
+    for name, place in places.items():
+        folder = place.parent
+        if not given[name] or place.is_dir():
+            raise InvalidArgument(f"--{name} names a file; got {given[name]!r}, which is none")
+        if not folder.is_dir():
+            raise InvalidArgument(f"--{name} {given[name]}: the folder {folder} is not there; make it first")
+        if not os.access(place if place.exists() else folder, os.W_OK):
+            raise InvalidArgument(f"--{name} {given[name]} cannot be written here; name a file that can")
+    if len({one.resolve() for one in places.values()}) < len(places):
+        raise InvalidArgument(f"{', '.join(f'--{name}' for name in places)} want a file each; got the same one twice")
+    if chosen.out is not None:
+        folder = Path(chosen.out).expanduser()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidArgument(
+                f"--out {chosen.out}: expected a folder or a place for one; {error.strerror}. Name another one."
+            ) from error
+        if not os.access(folder, os.W_OK):
+            raise InvalidArgument(f"--out {chosen.out} cannot be written here; name a folder that can")
 
 
 def progress(out: Output, about: str, noun: str = "prompts") -> Callable[[int, int], None]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from firsthand import environment
 from firsthand.doors.display import shown, table
-from firsthand.doors.eval_results import folder_kept, progress
+from firsthand.doors.eval_results import can_be_written, folder_kept, progress
 from firsthand.doors.exits import DONE, NOTHING_FOUND
 from firsthand.doors.output import Output
 from firsthand.doors.stores import to_read
@@ -28,6 +28,7 @@ from firsthand.value import fields
 
 def stream_(chosen: argparse.Namespace, out: Output) -> int:
     """Run the command."""
+    can_be_written(chosen, "html", "markdown")
     pack, kept = packs.named(chosen.pack), folder_kept(chosen)
     typed = {name: getattr(chosen, name) for name in fields(Options) if name not in ALWAYS}
     found = packs.run(
@@ -61,7 +62,6 @@ def _show(found: Report, out: Output) -> None:
 
 def _write(file: str, text: str, out: Output) -> None:
     path = Path(file).expanduser()
-    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     out.remark(f"written to {shown(str(path))}")
 

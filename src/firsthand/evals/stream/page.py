@@ -6,6 +6,7 @@ in every picture; a band holds for all updates of its curve at once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from html import escape
 
@@ -20,6 +21,8 @@ from firsthand.evals.stream.measure import STRONG, WEAK
 from firsthand.evals.stream.report import ABOUT, MODEL, SHARES, Run, short
 from firsthand.evals.stream.run import Stream
 
+QUARTERS = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
+"""Of the side of a picture, in units of a power of ten."""
 PLACES_MAX = 11
 """Updates that are marked on a curve."""
 OTHERS_MAX = plots.SERIES_MAX - 2
@@ -67,19 +70,29 @@ def pictures(streams: Sequence[Stream], arms: Sequence[str], figures: Sequence[s
     base = [name for name in (NO_MEMORY, KEEP_ALL) if name in arms]
     others = [name for name in arms if name not in base]
     groups = [others[at : at + OTHERS_MAX] for at in range(0, len(others), OTHERS_MAX)] or [[]]
+    number = len({one.seed for one in streams})
     drawn = {figure: {name: _series(streams, name, figure) for name in arms} for figure in figures}
     for group in groups:
         names = [*base, *group]
         yield plots.legend(names)
-        panels = "".join(_panel(figure, [drawn[figure][name] for name in names]) for figure in figures)
+        panels = "".join(_panel(figure, [drawn[figure][name] for name in names], number) for figure in figures)
         yield f'<div class="panels">{panels}</div>'
 
 
-def _panel(figure: str, series: Sequence[Series]) -> str:
+def even(most: float) -> float:
+    """Give the end of a side that holds a number, such that its quarters are short to write; 1 for nothing."""
+    if most <= 0:
+        return 1.0
+    unit = 10.0 ** math.floor(math.log10(most / 4))
+    return 4 * unit * next(one for one in QUARTERS if 4 * unit * one >= most * (1 - 1e-9))
+
+
+def _panel(figure: str, series: Sequence[Series], number: int) -> str:
     side = figure if figure != "characters" else "thousand characters"
-    most = 1.0 if figure != "characters" else max((it.high or 0.0) for one in series for _, it in one.points) or 1.0
+    most = 1.0 if figure != "characters" else even(max((it.high or 0.0) for one in series for _, it in one.points))
     drawn = plots.lines(f"{figure} after each update", "update", side, series, most=most, width=PANEL_WIDTH)
-    return f"<figure>{drawn}<figcaption>{escape(figure)}; 95 % bands, for a whole curve at once</figcaption></figure>"
+    bands = "95 % bands, for a whole curve at once" if number > 1 else "one stream, so no bands"
+    return f"<figure>{drawn}<figcaption>{escape(figure)}; {bands}</figcaption></figure>"
 
 
 def _series(streams: Sequence[Stream], name: str, figure: str) -> Series:
