@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
 
 from evals.reclaim_runs import Head, Nasty, report
 from firsthand.evals.reclaim import page as pages
+from firsthand.evals.reclaim import pictures
 from firsthand.evals.reclaim.page import page
 from firsthand.evals.reclaim.validators import Check
 from firsthand.value import replace
@@ -128,3 +130,24 @@ def test_requirements_checks_and_an_empty_run_are_told():
     assert "<th>not met</th>" in text
     empty = replace(report(ALL, Head, "head", 1), items=(), tables=(), requirements=(), checks=())
     assert Seen(page(empty)).open == []
+
+
+def test_no_two_bars_of_a_memory_have_the_same_name():
+    """Each bar says what it is of, uncut: its memory stands above it, and what tells it from the others beside it."""
+    names = ("reclaim", "adversarial", "completeness", "places")
+    made = report(names, Head, "a_module_of_mine:a_memory_with_a_long_name", 1)
+    for table in made.tables:
+        drawn = ET.fromstring(re.search("<svg.*?</svg>", pictures.pictures(table, made.names), re.DOTALL)[0])
+        told: dict[str, list[str]] = {}
+        for text in drawn.iter("text"):
+            if text.get("class") == "group":
+                told[text.text] = []
+            elif text.get("text-anchor") == "end" and text.get("class") is None:
+                told[list(told)[-1]].append(text.text)
+        assert list(told) == list(dict.fromkeys(str(cell.label("memory")) for cell in made_first(table, made.names)))
+        assert sum(map(len, told.values())) == len(table.cells)
+        assert all(len(set(own)) == len(own) and "…" not in "".join(own) for own in told.values())
+
+
+def made_first(table, names):
+    return sorted(table.cells, key=lambda cell: cell.label("memory") not in names)

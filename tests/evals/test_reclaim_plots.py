@@ -40,14 +40,18 @@ def test_no_two_series_look_alike():
 
 
 def test_bars_are_as_wide_as_their_shares():
-    """Segments stand side by side and fill the bar; groups stand apart."""
+    """Segments stand side by side and fill the bar; groups stand apart, below their names."""
     rows = [Bar("a", "one", (("recovered", 1), ("wrong", 3), ("failed", 0))), Bar("b", "two", (("wrong", 4),))]
     tree = ET.fromstring(plots.bars("about", rows))
     first, second, third = list(tree.iter("rect"))
     assert round(float(second.get("width")) / float(first.get("width"))) == 3
     assert round(float(first.get("x")) + float(first.get("width"))) == round(float(second.get("x")))
     assert round(float(first.get("width")) + float(second.get("width"))) == round(float(third.get("width")))
-    assert [it.text for it in tree.iter("text")] == ["one", "0.25", "0.75", "n = 4", "two", "1.00", "n = 4"]
+    assert [it.text for it in tree.iter("text")] == [
+        "a", "one", "0.25", "0.75", "n = 4", "b", "two", "1.00", "n = 4",
+    ]  # fmt: skip
     alike = plots.bars("about", [rows[0], Bar("a", "two", (("wrong", 4),))])
     tops = [float(it.get("y")) for it in ET.fromstring(alike).iter("rect")]
     assert float(third.get("y")) > tops[2]
+    alone = ET.fromstring(plots.bars("about", [Bar("", "one", (("wrong", 4),))]))
+    assert [it.text for it in alone.iter("text")] == ["one", "1.00", "n = 4"]

@@ -8,6 +8,7 @@ import pytest
 
 from firsthand.errors import InvalidArgument
 from firsthand.evals.reclaim import cascade, policies, run, seam, sweeps, tables, tasks
+from firsthand.evals.reclaim import items as items_of
 from firsthand.evals.reclaim.policies import BLANK, DENOISED, LOSSY, PADDED, SOURCE_FIRST, TAGGED
 from firsthand.evals.reclaim.readers import Believing, Recomputing, Slipping, Yielding
 from firsthand.evals.reclaim.seam import Subject
@@ -150,7 +151,11 @@ def test_errors_of_the_agents_own_count_only_where_it_erred():
     erred = {one.parameters["problem"] for one in items if one.attractor != one.answer}
     assert 0 < len(erred) < 12
     found = tables.endogenous(items)
-    assert found.remarks == (f"{24 - 2 * len(erred)} of 24 items are left out: their session did not go wrong",)
+    assert found.remarks == (
+        f"{24 - 2 * len(erred)} of 24 items are left out: their session did not go wrong, or the memory failed",
+    )
+    failed = [items_of.failed(one, Recomputing(), "it raised") for one in cases]
+    assert tables.endogenous(failed).cells == ()  # what their sessions concluded is not known
     source, own = found.cell(memory=SOURCE_FIRST), found.cell(memory="own_conclusion")
     assert (source.n, share(source), share(own)) == (len(erred), 1, 0)
     assert table(cases, Believing()).cell(memory="own_conclusion").attractor.share == 1

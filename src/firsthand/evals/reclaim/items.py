@@ -132,10 +132,10 @@ class Item:
 
 def failed(case: Case, reader: Reader, fault: str) -> Item:
     """Make the item of a case whose memory failed: it counts, and is not lost."""
-    problem = case.problem
+    concluded = case.problem.attractor if case.say is None else ""  # what it said by itself is not known then
     return Item(
         key(case, reader), case.parameters(reader), "", "", 0, 0, False, (), (), (), scoring.FAILED, "", False,
-        problem.answer, problem.attractor, "", 0, fault=fault,
+        case.problem.answer, concluded, "", 0, fault=fault,
     )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ figure { margin: .8rem 0; }
 .panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(22rem, 1fr)); gap: .6rem; }
 svg.plot { width: 100%; height: auto; font: 12px system-ui, "DejaVu Sans", sans-serif; }
 svg text { fill: var(--ink); } svg text.faint { fill: var(--faint); }
+svg text.group { font-weight: 600; }
 svg .grid { stroke: var(--line); stroke-width: 1; }
 svg .ci { stroke-width: 1.4; opacity: .75; }
 .legend { font-size: .85rem; margin: .1rem 0; } .legend span { display: inline-block; margin-right: 1rem; }

@@ -98,10 +98,11 @@ def _bars(table: Table, names: Sequence[str]) -> str:
     by_memory: dict[str, list[Cell]] = {}
     for cell in table.cells:
         by_memory.setdefault(str(cell.label("memory") or ""), []).append(cell)
+    grouped = any(len(cells) > 1 for cells in by_memory.values())
     rows = [
         Bar(
-            name,
-            label(cell) or "all items",
+            name if grouped else "",
+            label(cell, ("memory",) if grouped else ()) or "all items",
             tuple((one, getattr(cell, _COUNTED.get(one, one)).hits) for one in scoring.OUTCOMES),
         )
         for name in _ordered(by_memory, names)

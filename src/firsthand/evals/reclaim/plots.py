@@ -31,7 +31,11 @@ class Series:
 
 @value
 class Bar:
-    """One bar: how many of n items came to each outcome, in the order of the outcomes; groups stand apart."""
+    """One bar: how many of n items came to each outcome, in the order of the outcomes.
+
+    Attributes:
+        group: bars of one stand together, below its name; empty for a bar that stands by itself.
+    """
 
     group: str
     name: str
@@ -73,12 +77,15 @@ def bars(about: str, rows: Sequence[Bar]) -> str:
     """Draw one bar for each row, split by outcome; n stands behind it."""
     wide = WIDTH - _NAMES - 62
     drawn = []
-    top, group = _GAP - _BAR - _GAP, rows[0].group if rows else ""
+    top, group = -_BAR, ""
     for row in rows:
-        top += _BAR + _GAP + (_BETWEEN if row.group != group else 0)
-        group = row.group
+        if row.group != group:
+            top += _BAR + (_BETWEEN if drawn else 0)
+            group = row.group
+            drawn.append(f'<text x="0" y="{top + 12}" class="group">{_plain(group, 90)}</text>')
+        top += _BAR + _GAP
         n = sum(count for _, count in row.counts)
-        drawn.append(f'<text x="{_NAMES - 8}" y="{top + 12}" text-anchor="end">{_plain(row.name, 40)}</text>')
+        drawn.append(f'<text x="{_NAMES - 8}" y="{top + 12}" text-anchor="end">{_plain(row.name, 38)}</text>')
         at = float(_NAMES)
         for outcome, count in row.counts:
             if not count:

@@ -285,7 +285,10 @@ def dialogues(items: Sequence[Item]) -> Table:
 def endogenous(items: Sequence[Item]) -> Table:
     """Section 11: only items of sessions that did go wrong."""
     went_wrong = [item for item in items if item.attractor not in {"", item.answer}]
-    right = f"{len(items) - len(went_wrong)} of {len(items)} items are left out: their session did not go wrong"
+    right = (
+        f"{len(items) - len(went_wrong)} of {len(items)} items are left out: their session did not go wrong, or the "
+        "memory failed"
+    )
     by = ("memory",)
     columns = ("reclaim", "attractor", "abstained")
     return Table("endogenous", "11", by, columns, cells(went_wrong, by) if went_wrong else (), remarks=(right,))
