@@ -5,7 +5,7 @@ same day. 196 of 199 were the same. The three others were found ambiguous, not j
 the dish that fits had nothing in it and so fitted everybody, and one of *backup*, where "no, 45" was cited and no note
 said of what. Both sessions were written anew, before anything was measured, and these three were judged again.
 Of 144 generated notes, four of each kind, 143 were judged as computed; in the other a slip was overlooked. What then
-looked doubtful was changed (a part of clues that concludes nothing, a topic that says of how many things there are), and
+looked doubtful was changed (a part of clues that concludes nothing, a topic that says how many things there are), and
 of 72 notes after that, two of each kind, all were judged as computed.
 
 Who works on the probe does not read this file.
