@@ -146,3 +146,33 @@ def test_a_model_goes_with_a_sweep_alone(filled, words):
     """Elsewhere, or its options without one, a model is refused, and nothing is decided."""
     assert filled("ledger", *words, "--agent", "shop").code == 5
     assert filled("ledger").code == 1
+
+
+def test_what_contradicts_each_other_is_shown_and_decided(shell):
+    """Both sides are shown with who said them, in which session and when, and how to decide; then nothing is open."""
+    with Memory.open(shell.store, embedder="none") as memory:
+        for session, text in (("one", "The port is 80."), ("two", "The port is 81."),
+                              ("one", "I just installed Redis on the cache host."),
+                              ("two", "I have never installed Redis on any cache host.")):  # fmt: skip
+            memory.agent("shop").enrol(session)
+            memory.session(session).user(text)
+    found = shell("ledger", "conflicts", "--agent", "shop")
+    assert found.code == 0
+    assert [line.partition(" (fh:")[0] for line in found.text.splitlines()] == [
+        "two values: port", "  earlier: The port is 80.", "  later: The port is 81.",
+        "  decide: firsthand ledger restore POINTER of what holds",
+        "said to be never done",
+        "  earlier: I just installed Redis on the cache host.",
+        "  later: I have never installed Redis on any cache host.",
+        "  decide: firsthand ledger tombstone POINTER of what does not hold",
+    ]  # fmt: skip
+    assert found.error == "2 open conflicts\n"
+    lines = shell("ledger", "conflicts", "--agent", "shop", "--json").text.splitlines()
+    values, deeds = map(json.loads, lines)
+    assert (values["why"], values["of_one_key"], values["later"]["session"], values["later"]["trust"]) == (
+        "two values", True, "two", "trusted",
+    )  # fmt: skip
+    assert shell("ledger", "restore", values["later"]["pointer"], "--agent", "shop").code == 0
+    assert shell("ledger", "tombstone", deeds["later"]["pointer"], "--agent", "shop").code == 0
+    none = shell("ledger", "conflicts", "--agent", "shop")
+    assert (none.code, none.text, none.error) == (1, "", "0 open conflicts\n")

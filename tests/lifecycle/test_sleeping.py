@@ -433,3 +433,19 @@ def test_a_memory_that_only_reads_does_not_sleep(working):
     with Memory.open(path, read_only=True, embedder="none") as reading, pytest.raises(StoreReadOnly) as refused:
         sleep(reading, "shop")
     assert f"open {path} without read_only" in str(refused.value)
+
+
+def test_the_page_shows_what_only_the_user_can_decide(working):
+    """What contradicts itself stands on the page in the words of both sides, and is gone once it is decided."""
+    memory = working.memory
+    working.enrol("two")
+    say(memory, "two", "The billing port is 80.")
+    say(memory, "one", "The billing port is 81.")
+    slept = sleeping(working)
+    one, other = (one for one in facts_of(memory, working.name) if "billing" in one.text)
+    said = f"`The billing port is 80.` ({one.pointer}), and later `The billing port is 81.` ({other.pointer})"
+    assert f"- {said}: two values" in slept.page.splitlines()
+    assert "- decide: `firsthand ledger conflicts`" in slept.page.splitlines()
+    assert headings(slept.page)[-2:] == ["For", "Undone"]
+    ledger_of(memory).decide("restore", other)
+    assert "For you to decide" not in sleeping(working, now=at(900)).page

@@ -138,3 +138,61 @@ def test_a_store_without_a_ledger_pays_one_look(memory):
     """Without a sweep no table is there, and nothing is out."""
     db = memory._log.reader.db
     assert (facts.is_there(db), facts.out_of(db, 1, [1]), facts.behind(db, 1)) == (False, [], 0)
+
+
+@pytest.fixture
+def contradicted(tmp_path):
+    """A store with two values of one port in two sessions, and no word of which one holds; verified at the end."""
+    with Memory.open(tmp_path / "open", embedder="none") as opened:
+        opened.session("one").user("The billing port is 80.")
+        opened.session("two").user("The billing port is 81.")
+        yield opened
+        assert opened.verify().problems == ()
+
+
+def sides(memory):
+    """Give what each hit says contradicts it, by its words."""
+    return {hit.preview: (hit.conflicts_with, hit.replaced_by) for hit in memory.recall("billing port").hits}
+
+
+def test_what_contradicts_each_other_is_found_on_both_sides(contradicted):
+    """After a sweep each of two facts that stand names the other; before, and once one is chosen, neither does."""
+    memory = contradicted
+    assert {*sides(memory).values()} == {("", "")}
+    swept = sweep(memory)
+    one, other = facts_of(memory)
+    assert [(each.earlier, each.later, each.why) for each in swept.open] == [(one, other, "two values")]
+    assert sides(memory) == {one.text: (other.pointer, ""), other.text: (one.pointer, "")}
+    assert f"open: {other.pointer} says otherwise, ask the user" in of_recall(memory.recall("billing port")).text
+    decided = ledger_of(memory).decide("restore", other)
+    assert sides(memory) == {one.text: ("", other.pointer), other.text: ("", "")}
+    assert sweep(memory).open == ()
+    ledger_of(memory).undo(decided.id)
+    assert sweep(memory).open == swept.open
+    assert sides(memory) == {one.text: (other.pointer, ""), other.text: (one.pointer, "")}
+
+
+def test_with_an_erased_side_the_other_stands_alone(contradicted):
+    """What is erased contradicts nothing any more, at once and after the next sweep."""
+    memory = contradicted
+    sweep(memory)
+    one, other = facts_of(memory)
+    memory.erase([one.event])
+    assert sides(memory) == {other.text: ("", "")}
+    assert sweep(memory).open == ()
+    assert sides(memory) == {other.text: ("", "")}
+
+
+def test_a_sweep_of_one_agent_leaves_what_is_open_of_another(tmp_path):
+    """What is open is kept by what was looked at: agents of one store do not wipe each other's."""
+    with Memory.open(tmp_path / "two", embedder="none") as memory:
+        for agent, port in (("shop", 80), ("blog", 90)):
+            for session in ("a", "b"):
+                memory.agent(agent).enrol(f"{agent}-{session}")
+                memory.session(f"{agent}-{session}").user(f"The {agent} port is {port + (session == 'b')}.")
+        for agent in ("shop", "blog"):
+            assert len(sweep(memory, agent).open) == 1
+        for agent in ("shop", "blog"):
+            found = [hit for hit in memory.recall(f"{agent} port").hits if agent in hit.preview]
+            assert [bool(hit.conflicts_with) for hit in found] == [True, True]
+        assert memory.verify().problems == ()

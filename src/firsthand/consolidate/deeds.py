@@ -22,6 +22,8 @@ from firsthand.consolidate.wording import stems
 
 WORDS_MIN, WORDS_MAX = 2, 48
 """Of what a deed or a denial says, without common words; one that says less is of anything."""
+NAME_WORDS_MAX = 8
+"""Of the key of one; its value has all its words."""
 
 _compiled = cache(re.compile)
 _HOW = r"(?: just| already| now| recently| only| finally| also| actually| really| even| ever| successfully| since)*"
@@ -46,7 +48,8 @@ _STANCE = (
 )
 _NOT = r"\b(?:never|not|n't|no longer|haven't|hasn't|didn't|don't|without)\b"
 _CLAUSE_END = (
-    r",? (?:but|so|which|because|since|and i|and we|although|though|however|what|how|can you|could you|any advice)\b"
+    r",? (?:but|so|which|because|since|and i|and we|although|though|however|what|why|how|can you|could you|"
+    r"any advice)\b"
 )
 
 
@@ -70,10 +73,6 @@ def deed(heard: str) -> Iterator[Said]:
 
 def _made(text: str, sort: Sort) -> Iterator[Said]:
     words = sorted(stems(text))
-    if WORDS_MIN <= len(words) <= WORDS_MAX or (sort == "deed" and len(words) > WORDS_MAX):
-        yield Said(
-            " ".join([sort, *words[:WORDS_MAX]]),
-            " ".join(words[:WORDS_MAX]),
-            "deed" if sort == "deed" else "denial",
-            near=True,
-        )
+    if WORDS_MIN <= len(words) <= WORDS_MAX:
+        name = " ".join([sort, *words[:NAME_WORDS_MAX]])
+        yield Said(name, " ".join(words), sort, about=name, near=True)

@@ -291,7 +291,7 @@ def _is_untold(text: str, match: re.Match[str]) -> bool:
         and match["what"]
         and _compiled(_OWN_CLAUSE).search(text[match.end("what") : match.start("value")])
     )
-    if not has_clause and _compiled(_WISH).search(lead[begun:]):
+    if not has_clause and _compiled(_WISH).search(lead[begun : max(begun, match.start())]):
         return True
     if _compiled(r"(?i)\b(?:remind me that|the fact that|now that)\b").search(lead[begun:]):
         return False  # what holds is taken for granted, whatever is asked about it

@@ -36,6 +36,7 @@ from firsthand.value import asdict
 
 LISTED_MAX = 1_000
 WAITING_CHARACTERS = 160
+_DEEDS = ("deed", "denial")
 _READS = {"list", "show", "diff", "waiting", "conflicts"}
 _GIVEN = {"list": 0, "show": 1, "sweep": 0, "undo": 1, "restore": 1, "tombstone": 1, "waiting": 0, "approve": 1,
           "diff": 2, "conflicts": 0}  # fmt: skip
@@ -209,18 +210,27 @@ def _conflicts(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
     found = conflicts_of(memory, _agent_here(memory, chosen).name, as_of=chosen.as_of)
     for each in found:
         if out.as_json:
-            out.json({"why": each.why, **{name: _side(memory, one) for name, one in _sides(each).items()}})
+            out.json(
+                {
+                    "why": each.why,
+                    "of_one_key": _is_of_one(each),
+                    **{name: _side(memory, one) for name, one in _sides(each).items()},
+                }
+            )
             continue
-        out.line(f"{each.why}: {shown(each.later.about)}")
+        out.line(f"{each.why}: {shown(each.later.about)}" if each.later.sort not in _DEEDS else each.why)
         for name, one in _sides(each).items():
             side = _side(memory, one)
             words = shown(one.text)[:WAITING_CHARACTERS]
             out.line(f"  {name}: {words} ({one.pointer}, {side['who']}, session {side['session']}, {side['time']})")
-    out.remark(
-        f"{count(len(found), 'open conflict')}; say which one holds, or: firsthand ledger restore POINTER"
-        if found else "no open conflict"
-    )  # fmt: skip
+        holds = "restore POINTER of what holds" if _is_of_one(each) else "tombstone POINTER of what does not hold"
+        out.line(f"  decide: firsthand ledger {holds}")
+    out.remark(count(len(found), "open conflict"))
     return DONE if found else NOTHING_FOUND
+
+
+def _is_of_one(each: Conflict) -> bool:
+    return each.earlier.key == each.later.key
 
 
 def _sides(each: Conflict) -> dict[str, Fact]:
@@ -253,7 +263,7 @@ def _tell(made: tuple[Decision, ...], out: Output) -> None:
 def _fact(memory: Memory, chosen: argparse.Namespace) -> Fact:
     agent = _agent_here(memory, chosen)
     found = [one for one in said_of(memory, agent.name) if chosen.at[0] in (one.pointer, one.event)]
-    valued = [one for one in found if one.sort not in {"deed", "denial"}]
+    valued = [one for one in found if one.sort not in _DEEDS]
     facts = list({one.key: one for one in valued or found}.values())
     if len(facts) != 1:
         raise Unresolvable(

@@ -49,6 +49,11 @@ def _page(night: Night, steps: Sequence[SleepStep], seconds: float, seconds_max:
     yield f"- {_result(steps)}"
     for step in steps:
         yield from _section(step)
+    asks = [one for step in steps for one in step.asks]
+    if asks:
+        yield from ("", "## For you to decide: both stand until you say which one holds", *(f"- {one}" for one in asks))
+        more = sum(step.more_asks for step in steps)
+        yield f"- and {more:,} more: `firsthand ledger conflicts`" if more else "- decide: `firsthand ledger conflicts`"
     namespace = night.agent.memory.namespace
     where = "" if namespace == NAMESPACE else f" --namespace {shlex.quote(namespace)}"
     commands = [f"{one}{where}" for step in steps for one in step.undo]

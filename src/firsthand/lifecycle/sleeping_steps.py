@@ -30,6 +30,7 @@ from firsthand.printable import shown
 from firsthand.value import replace, value
 
 if TYPE_CHECKING:
+    from firsthand.consolidate.conflicts import Conflict
     from firsthand.consolidate.ledger import Decision
     from firsthand.consolidate.reconcile import Reconciler
     from firsthand.lifecycle.agent import Agent
@@ -44,6 +45,8 @@ DONE, SKIPPED, CUT, FAILED = "done", "skipped", "cut", "failed"
 LINES_MAX = 40
 """Of one step that are shown; how many more there are is said."""
 WORDS_CHARACTERS_MAX = 160
+ASKS_MAX = 10
+"""Open conflicts that a page shows, the newest ones."""
 ID_SHOWN = 10
 """Characters of an id in a command: its end."""
 _PLAIN = str.maketrans("`<>[]", "'()()")
@@ -58,6 +61,7 @@ class SleepStep:
         why: it was not done, or not whole; empty for what is whole.
         lines: Markdown, a line each, at most `LINES_MAX`; ``left_out`` says how many more there were.
         undo: commands that undo what it did.
+        asks: what only the user can decide, a line each, at most `ASKS_MAX`; ``more_asks``: how many more there are.
     """
 
     name: str
@@ -67,6 +71,8 @@ class SleepStep:
     lines: tuple[str, ...] = ()
     left_out: int = 0
     undo: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    more_asks: int = 0
 
 
 @value(frozen=False)
@@ -164,7 +170,15 @@ def _sweep(night: Night, name: str) -> SleepStep:
     decided = night.swept.decided
     undo = (f"firsthand ledger undo {one.id[-ID_SHOWN:]}" for one in decided)
     left = _sentence(" ".join([*told, *night.swept.left_out]))
-    return _step(name, CUT if left else DONE, (_of_decision(agent, one) for one in decided), why=left, undo=undo)
+    step = _step(name, CUT if left else DONE, (_of_decision(agent, one) for one in decided), why=left, undo=undo)
+    found = night.swept.open
+    asks = tuple(_of_conflict(agent, one) for one in reversed(found[-ASKS_MAX:]))
+    return replace(step, asks=asks, more_asks=len(found) - len(asks))
+
+
+def _of_conflict(agent: Agent, one: Conflict) -> str:
+    """Say what contradicts each other in the words of both sides, with the pointer of each."""
+    return f"{_words(agent, one.earlier.pointer)}, and later {_words(agent, one.later.pointer)}: {_sentence(one.why)}"
 
 
 def _of_decision(agent: Agent, one: Decision) -> str:
