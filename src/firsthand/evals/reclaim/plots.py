@@ -76,7 +76,7 @@ def lines(about: str, axis: str, side: str, series: Sequence[Series], *, most: f
 def bars(about: str, rows: Sequence[Bar]) -> str:
     """Draw one bar for each row, split by outcome; n stands behind it."""
     wide = WIDTH - _NAMES - 62
-    drawn = []
+    drawn: list[str] = []
     top, group = -_BAR, ""
     for row in rows:
         if row.group != group:
