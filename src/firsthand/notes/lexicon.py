@@ -90,6 +90,7 @@ UNITS_OF_NUMBERS: dict[str, int] = {  # up to nineteen, those of English first
     "doce": 12, "trece": 13, "catorce": 14, "quince": 15, "diecis\u00e9is": 16, "diecisiete": 17, "dieciocho": 18,
     "diecinueve": 19,
 }  # fmt: skip
+ENGLISH_NUMBERS = frozenset(f"{_ENGLISH} {_ENGLISH_TENS}".split())
 BESIDE_OTHERS = {  # words of one language that are others in English: numbers beside words of that language alone
     "elf": (11, r"\b(?:zw\u00f6lf|f\u00fcnf|sieben|acht|neun|zehn|vier|sechs|je|und|zu)\b"),
     "once": (11, r"\b(?:cinco|cuatro|tres|seis|siete|ocho|nueve|diez|doce|cada|euros)\b"),

@@ -27,6 +27,8 @@ DENIES = (
     r"|them|to|for|again)|(?:was|were|got|been) returned|refunded"
     r"|cancel+ed|struck off|crossed off|left out|decided against|turned down|only looked at|looked at|window[- ]shopped"
     r"|thought about|out of stock|sold out|just browsing|dropped from|removed from|excluded|for comparison"
+    r"|(?:drop+ed|cancel+ed|scrapped|skipped|abandoned|refused|withdrew|crossed out|struck out|gave up on|decided against"
+    r"|took out|sent back|put back|ruled out|turned down|left(?= (?:it|them|that|this|those|these)(?:[.,;)]|\Z| (?:out|off|there|behind)))) (?:it|them|that|this|those|these)\b(?! (?:to|in|at|on|for|with|as|for)\b)"
     r"|alternatives?"
     r"|not chosen|not part of|not in the order|unavailable|weighed|wish ?list|(?:would|could) have)\b"
     r"|\bnicht (?:gekauft|genommen|bestellt|gew\u00e4hlt)\b|\b(?:verworfen|nur angesehen|abgelehnt|erwogen)\b"
@@ -76,7 +78,7 @@ _CLAIMED = (
     r"|\b(?:apparently|supposedly|allegedly|reportedly|hearsay)\b|\bi (?:think|guess|believe|suspect|remember|reckon)\b"
 )
 _CORRECTS = (
-    r"\b(?:correction|corrected|actually|i meant|rather|sorry|oops|scratch that|change (?:it|that|the"
+    r"\b(?:correction|corrected|actually|really|in the end|in fact|i meant|rather|sorry|oops|scratch that|change (?:it|that|the"
     r"|this)|changed (?:it |that |the [\w ]{1,24}|my mind )?(?:to|from)?|make (?:it|that)"
     r"|instead|now|no longer|update[ds]?|revised?|turns? out|on second thoughts?|mistake|wrong"
     r"|should (?:have been|be|read)|moved? (?:it |that )?to"

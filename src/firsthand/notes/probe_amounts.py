@@ -23,6 +23,8 @@ from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, in_base, read, same
 from firsthand.value import replace, value
 
+LISTED_MAX, LISTED_WORDS_MAX = 24, 3
+"""Things that a number counts which stand behind it, and words of one."""
 _compiled = cache(re.compile)
 _SEPARATOR = r"[,;\n()|]+|[.!?](?=\s|\Z)|\s(?:and|und|et|y|then|but)\s"
 PARTS = {
@@ -45,7 +47,8 @@ _TAKES = (
 )
 _MINOR = r"(?:\b|\d)(?:cents?|ct|c|centimes?|c\u00e9ntimos?)\Z"
 _SIGNS = frozenset("-\u2212\u2013+")
-_LISTED_BEHIND = r"\s+(?:[^\W\d_]+\s+){0,3}[^\W\d_]+\s*[(:]\s*([^()\n.:;]{3,200})"
+_LISTED_BEHIND = r"\s+(?:[^\W\d_]+\s+){0,6}?[^\W\d_]+\s*([(:,])\s*([^()\n.:;]{3,200})"
+_OF_KNOWN = r"\b(?:all|all of the|all the|the other|alle|tous les|toutes les|los|las|tutti e|tutte e|todos os|alle|wszystkie)\s\Z"
 _SLASHES = r"\d\d?/\d\d?/\d{2,4}"
 _LIST_SIGN = r"\s*(?:,\s*(?:and\s+|or\s+)?|/|\band\b|\bor\b)\s*"
 _COUNTS_A_LIST = r"\s+(?:[^\W\d_]+\s+){0,2}[^\W\d_]+\s*:"
@@ -130,7 +133,9 @@ def _is_no_amount(one: Statement, found: Value, before: Sequence[Amount]) -> boo
         return False
     at = found.start - one.start
     listed = _compiled(_LISTED_BEHIND).match(one.text[at + len(found.text) :]) if found.kind == "number" else None
-    if listed is not None and found.amount > 1 and len(_compiled(_LIST_SIGN).split(listed[1])) == found.amount:
+    if listed is not None and found.amount > 1 and _lists_so_many(listed[2], found.amount, loose=listed[1] == ","):
+        return True
+    if found.kind == "number" and _compiled(_OF_KNOWN).search(one.text[:at].lower()[-16:]):
         return True
     if any(sign.isdigit() for sign in found.text):
         return False
@@ -142,6 +147,23 @@ def _is_no_amount(one: Statement, found: Value, before: Sequence[Amount]) -> boo
     if found.amount == 1 and len(one.values) > 1 and found.kind in {"number", "money"}:
         return True
     return found.kind == "number" and _compiled(_COUNTS_A_LIST).match(one.text[at + len(found.text) :]) is not None
+
+
+def _lists_so_many(text: str, number: Fraction, *, loose: bool) -> bool:
+    """Say whether a text begins with a list of so many short things, or is one.
+
+    Args:
+        loose: no more than a comma stands before it.
+    """
+    signs = list(_compiled(_LIST_SIGN).finditer(text))
+    if len(signs) + 1 == number and not loose:
+        return True
+    if not 2 < number <= min(len(signs) + 1, LISTED_MAX) or "and" not in signs[int(number) - 2].group():
+        return False
+    starts = [0, *(sign.end() for sign in signs)]
+    ends = [*(sign.start() for sign in signs), len(text)]
+    things = [text[low:high] for low, high in zip(starts, ends, strict=True)][: int(number)]
+    return all(len(one.split()) <= LISTED_WORDS_MAX and not any(sign.isdigit() for sign in one) for one in things)
 
 
 def unsaid_quantities(facts: Sequence[Statement], said: Sequence[Statement]) -> set[int]:

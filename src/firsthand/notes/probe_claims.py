@@ -24,6 +24,7 @@ from firsthand.notes.determine import AGENT_ROLES, Claim, Known, claim_of, deter
 from firsthand.notes.facts import Line
 from firsthand.notes.probe_amounts import measures_alike
 from firsthand.notes.probe_held import answers_it, bears, concludes, missing, says_all, speaks_of_others, takes_rejected
+from firsthand.notes.probe_lookup import Lookup, lookup_of
 from firsthand.notes.probe_reading import Carried, Session
 from firsthand.notes.probe_source import ASKING, Source, names_in, source_of
 from firsthand.notes.relevance import kin
@@ -97,9 +98,14 @@ class Asked:
     conclusions: tuple[Value, ...]
     source: Source
     understood: bool
+    lookup: Lookup | None = None
 
     def given(self, own: Sequence[Statement], over: Sequence[Statement] = ()) -> Given:
         """Say what statements give; what stands in `over` stands above them."""
+        if self.lookup is not None:
+            enough = self.lookup.is_in(over) or self.lookup.is_in(own)
+            spoken = self.lookup.is_spoken_of(own) or bears(self.source, own)
+            return Given(enough, () if enough else (self.lookup.text,), spoken)
         worked_out = self._worked_out(own, over)
         if self.understood:
             if says_all(self.source, own):
@@ -181,7 +187,10 @@ def _asked(session: Session, claim: Claim) -> Asked:
     if not understood and not looked_up:
         made = replace(made, source=source_of(said, claim.what, (), ()))
     concluded = claim.concluded or tuple(_conclusions(said, claim, answer if understood else None))
-    return replace(made, answer=answer if understood else None, conclusions=concluded, understood=understood)
+    lookup = lookup_of(said, claim.what, made.source) if looked_up else None
+    return replace(
+        made, answer=answer if understood else None, conclusions=concluded, understood=understood, lookup=lookup
+    )
 
 
 def _is_understood(asked: Asked, answer: Value | None, *, looked_up: bool) -> bool:

@@ -76,12 +76,14 @@ def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[St
         return []
     names = _known_names([*source.facts, *said], puzzle) | source.names
     puzzle = replace(puzzle, people=tuple(dict.fromkeys((*puzzle.people, *sorted(names)))))
+    told = f" {' '.join(_bare(one.text) for one in said if one.polarity)} "
     needed = [_without_scores(one, names, source) for one in source.facts]
     gone = unheld(needed, said, by_name=source.is_verbal and source.asks_who)
     result = []
     near = _by_word([*said, *cut])
     for place, one in enumerate(needed):
-        if _bare(one.text) in verbatim:
+        bare = _bare(one.text)
+        if bare in verbatim or (len(bare.split()) >= LISTED_MIN and f" {bare} " in told):
             continue
         if place in gone or not _is_said(one, _sharing(one, near), puzzle, source):
             result.append(source.facts[place])
@@ -152,7 +154,8 @@ def bears(source: Source, own: Sequence[Statement]) -> bool:
             continue
         words = _words(one) & source.told
         telling = words - source.common
-        if len(words) >= enough or words & source.answered or (telling and (one.values or one.denied)):
+        answering = words & source.answered and (one.values or not any(each.values for each in source.said))
+        if len(words) >= enough or answering or (telling and (one.values or one.denied)):
             return True
         there = [found for found in (*one.values, *one.denied) if any(equal(found, other) for other in source.values)]
         common += len(there)

@@ -443,7 +443,7 @@ def _without_corrected(facts: list[Statement]) -> list[Statement]:
             kinds = {found.kind for found in one.values}
             for place in range(len(kept) - 1, -1, -1):
                 if {found.kind for found in kept[place].values} >= kinds and kept[place].subject & one.subject:
-                    if len(kept[place].values) == len(one.values):
+                    if _told_of(kept[place]) == _told_of(one):
                         del kept[place]
                     break
                 if (
@@ -455,6 +455,12 @@ def _without_corrected(facts: list[Statement]) -> list[Statement]:
                     break
         kept.append(one)
     return kept
+
+
+def _told_of(one: Statement) -> int:
+    """Count the values of a statement, a weekday beside its date not among them."""
+    dated = any(found.kind == "date" and not found.unit for found in one.values)
+    return sum(not (dated and found.unit == "weekday") for found in one.values)
 
 
 def _is_corrected(one: Statement, later: Statement) -> bool:

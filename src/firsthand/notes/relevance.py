@@ -59,6 +59,8 @@ _TEMPORAL = (
     r"|nights?|weekdays?|morning|evening|today|tomorrow|duration|length|old|age|birthday|anniversary|born)\b"
 )
 _COUNTED = r"\bhow (?:many|much) ([^\W\d_]+)"
+_BESIDE = r"(?:[,;:]|\b(?:and|und|et|y|e|en|i|\u0438))\s*\Z"
+_COUNTED_THING = r"\s+([^\W\d_]+)"
 _NAME = r"\b[A-Z\u00c0-\u00de][^\W\d_]+"
 _PAIR = r"(?:(?<=\s)|\A)[A-Z][\w/]*\s+(?=\S*\d)"
 
@@ -113,7 +115,7 @@ def relevant(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
     parts = _without_titles(parts, wanted)
     for chosen in (_of_sections, _of_fields, _of_lists):
         parts = chosen(parts, wanted)
-    parts = [_columns(one, wanted, parts) for one in parts]
+    parts = [_counted(_columns(one, wanted, parts), wanted) for one in parts]
     parts = _without_strangers([_without_dates(one, parts, wanted) for one in parts], wanted)
     return _linked(parts, wanted)
 
@@ -388,6 +390,20 @@ def _columns(one: Statement, wanted: Wanted, facts: Sequence[Statement]) -> Stat
     if len(hits) != 1 or not (_matched(key, wanted, above=False) or _valued(key, wanted) or len(facts) == 1):
         return one
     return _of_cells(one, (first, hits[0]))
+
+
+def _counted(one: Statement, wanted: Wanted) -> Statement:
+    """Leave out of a statement the numbers of other things, where it has a number of what the claim asks the number of."""
+    if not wanted.counted or len(one.values) < LISTED_MIN:
+        return one
+    of_it, others = [], []
+    for found in one.values:
+        behind = _compiled(_COUNTED_THING).match(one.text, found.end - one.start)
+        if found.kind == "number" and behind is not None:
+            mine = any(kin(word, other) for word in subject_of(behind[1]) for other in wanted.counted)
+            beside = _compiled(_BESIDE).search(one.text[: found.start - one.start].lower()) is not None
+            (of_it if mine else others if beside else []).append(found)
+    return replace(one, values=tuple(each for each in one.values if each not in others)) if of_it else one
 
 
 def _names(cell: Named, wanted: Wanted) -> bool:

@@ -72,7 +72,7 @@ def same(one: Value, other: Value) -> bool:
 
 def _bare(text: str) -> str:
     """Give an exact string for comparing: a telephone number without its gaps, another one in small letters."""
-    return re.sub(r"[ /()-]", "", text) if text.startswith("+") else text.casefold()
+    return re.sub(r"[ /()-]", "", text) if text.startswith("+") else re.sub(r"\Av(?=\d)", "", text.casefold())
 
 
 def in_base(one: Value) -> tuple[str, Fraction | None]:
@@ -387,10 +387,20 @@ class _Reader:
         return number
 
     def _spelled(self, start: int, word: str) -> Value | None:
-        if not is_number_word(word) or (word == "one" and not self._counts(start)):
+        if not is_number_word(word) or (word == "one" and not self._counts(start)) or self._is_name(start, word):
             return None
         number = spelled(self.low, start)
         return None if number is None else self._measured(number)
+
+    def _is_name(self, start: int, word: str) -> bool:
+        """Say whether a word for a number begins a name: Nine Lanterns; not where a unit stands behind it."""
+        if not self.text[start].isupper() or word not in lexicon.ENGLISH_NUMBERS:
+            return False
+        behind = _compiled(r"[ -]([^\W\d_]+)").match(self.text, start + len(word))
+        if behind is None or not behind[1][0].isupper() or behind[1].isupper():
+            return False
+        low = behind[1].lower()
+        return not (is_number_word(low) or low in lexicon.UNITS or low in lexicon.DURATIONS or low in lexicon.CURRENCY_WORDS)
 
     def _counts(self, start: int) -> bool:
         """Say whether "one" counts something where it stands, rather than names it."""

@@ -1,0 +1,306 @@
+r"""Finds the one thing that a claim asks to be looked up, and says whether a note has it.
+
+    "the rear gate opens with M750", later "the rear gate now opens with M498"
+    claim "the code of the rear gate now"        M498, told with "rear gate"
+    note  {"front gate": "C529", "rear gate": "M498"}    has it
+    note  "rear gate until yesterday: M750"              has not
+
+What was said is cut into units: cells, entries of a list, clauses. The unit that shares most of the
+claim's words gives it; of equals the latest message does. Its value or its name is what a note must have,
+with the words that tell this unit from the others, and with no other value.
+
+The invariant: where two units of one message answer equally well, or the claim is worked out rather than
+looked up, there is no lookup (`lookup_of` gives None), and nothing is said of the note.
+
+It does not know what the words mean: a word of one family stands for another, no synonym does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from firsthand.notes.claim import AGENT_ROLES
+from firsthand.notes.determine import is_said
+from firsthand.notes.probe_amounts import equal, unit_words, with_tokens
+from firsthand.notes.probe_source import ASKING, Source
+from firsthand.notes.relevance import CALENDAR, kin
+from firsthand.notes.statements import Statement, subject_of
+from firsthand.notes.values import Value, read
+from firsthand.value import value
+
+UNITS_MAX = 2_000
+"""Units of a session, and of a note, that are looked at: the last ones."""
+RIVALS_MAX = 100
+"""Other units that what a note says may be about."""
+NEAR_MIN = 0.6
+"""Share of its signs that an exact string has in common with the one that it was copied from, with a slip."""
+_compiled = cache(re.compile)
+_NOT = r"\b(?:not|never|neither|nor|no|none|nobody|except|unless|if|either|or|n['\u2019]t|nicht|kein\w*|oder|pas|ou|ni|non|n\u00e3o|niet|geen|nie)\b|n['\u2019]t\b"
+_WORKED_OUT = (
+    r"\b(?:how (?:many|much|far|long|old|big|fast|high|tall|often|are|is|was|do)|totals?|sums?|differences?|average|mean"
+    r"|in all|altogether|left|remain\w*|next|lasts?|first|second|third|most|least|more|less|fewer|than|each|every|per|shares?|both"
+    r"|all|between|after|before|until|without|whether|why|related|relation|order|rank\w*|sequence|together"
+    r"|[a-z]{2,}(?<!inter)(?<!for)(?<!r)est|distance|duration|length|age|weight of|number of|price of all|yield|interest"
+    r"|comes? to|worth|change)\b|\b(?:which|what) (?:[a-z]+ )?[a-z]{2,}[^s\W]s\b"
+)
+_KIND_WORDS = subject_of(
+    "time date day hour user name value number place person one thing code address now today currently current end present"
+    " finally actually moment will would shall the of it going gone go goes come comes have has been become became be"
+)
+_CUT = r"\s*(?:[,;|\n\u3001\uff0c\u3002\u061b\u060c]|\s-\s|\s\u2013\s)\s*(?:and |but |while |und |aber |et |y |e )?|\s(?:and|but|while|whereas|und|aber|et|mais|y|pero|ma|mas|en|maar)\s"
+_RECEIVES = r"\b(?:to|for|with|by|is|an|auf|zu|\u00e0|chez|a|para|aan|voor|do|dla)\s+(?:the\s+)?\Z|[:=\u2192>]\s*(?:the\s+)?\Z"
+_STALE = (
+    r"\b(?:until (?:yesterday|recently|now|then|last|today)|no longer|formerly|previously|used to|old|former|before|at first|earlier"
+    r"|expired|outdated|obsolete|superseded|replaced|invalid|planned|first plan|was to|wanted to|would have|looked at|not booked"
+    r"|favou?red|first choice|rejected|cancelled|canceled|fr\u00fcher|bisher\w*|vorher|alte[rns]?|ancien\w*|avant|antes|anterior|vecchi\w*)\b"
+)
+_NAME = r"(?<![\w'\u2019])[A-Z\u00c0-\u00de][^\W\d_]+(?:['\u2019]s)?"
+_NO_NAME = subject_of(
+    "user tool note assistant task memo minutes item subject from to hello regards info state besides there head three in at it"
+    " writes likes asked works somebody note it the"
+)
+
+
+@value
+class Unit:
+    """A piece that says one thing: its words, its names and its values, and the values of the row's name."""
+
+    text: str
+    words: frozenset[str]
+    names: tuple[str, ...]
+    values: tuple[Value, ...]
+    above: tuple[Value, ...]
+    turn: int
+    corrects: bool
+
+
+@value
+class Lookup:
+    """What is to be looked up.
+
+    Attributes:
+        text: of the statement that gives it.
+        names: the words of the name that is asked for; empty where it is a value.
+        found: the value that is asked for; None where it is a name.
+        keys: words of the claim that the unit has which gives it.
+        rivals: of each other unit, which of them it has.
+        asked_values: values of the claim that the unit has which gives it.
+        concluded: values that an agent gave: as a note's conclusion they speak against nothing.
+        other_names: words of names that other units give.
+        concluded_names: words of names that an agent gave.
+    """
+
+    text: str
+    names: frozenset[str]
+    found: Value | None
+    keys: frozenset[str]
+    rivals: tuple[frozenset[str], ...]
+    asked_values: tuple[Value, ...]
+    concluded: tuple[Value, ...]
+    other_names: frozenset[str]
+    concluded_names: frozenset[str]
+
+    def is_in(self, said: Sequence[Statement]) -> bool:
+        """Say whether statements give what is asked for, with the words that tell it, and give nothing else for it."""
+        told = [one for one in said if one.polarity and one.role not in AGENT_ROLES and one.form != "question"]
+        near = [one for one in list(units_of(told))[-UNITS_MAX:] if self._is_told(one) and not _is_stale(one)]
+        given = [one for one in near if self._gives(one)]
+        return bool(given) and not any(self._gives_another(one) for one in near if one not in given)
+
+    def is_spoken_of(self, said: Sequence[Statement]) -> bool:
+        """Say whether statements give anything for what is asked, be it right or not."""
+        units = list(units_of([one for one in said if one.form != "question"]))[-UNITS_MAX:]
+        return any(self._is_told(one) and (self._gives(one) or self._gives_another(one, any_=True)) for one in units)
+
+    def _is_told(self, unit: Unit) -> bool:
+        """Say whether a unit is about what is asked for, and not about something else that was said."""
+        there = (*unit.values, *unit.above)
+        if not all(any(equal(each, other) for other in there) for each in self.asked_values):
+            return False
+        matched = frozenset(key for key in self.keys if any(kin(key, word) for word in unit.words))
+        return (bool(matched) or bool(self.asked_values)) and not any(
+            matched <= rival and not self.asked_values for rival in self.rivals
+        )
+
+    def _gives(self, unit: Unit) -> bool:
+        if self.found is not None:
+            return any(self._is_it(each) for each in unit.values)
+        return self.names <= unit.words
+
+    def _gives_another(self, unit: Unit, *, any_: bool = False) -> bool:
+        if self.found is not None:
+            kind = self.found.kind
+            others = [each for each in unit.values if each.kind == kind and each.unit != "weekday"]
+            others = [each for each in others if not self._is_it(each)]
+            return any(any_ or not any(equal(each, one) for one in self.concluded) for each in others)
+        return bool(unit.words & (self.other_names - (frozenset() if any_ else self.concluded_names)))
+
+    def _is_it(self, each: Value) -> bool:
+        return self.found is not None and (equal(self.found, each) or equal(each, self.found))
+
+
+def lookup_of(said: Sequence[Statement], what: str, source: Source) -> Lookup | None:
+    """Find what a claim asks to be looked up; None when it is not a lookup, or not a sure one."""
+    if _compiled(_WORKED_OUT).search(what.lower()) or source.is_yes_or_no or not source.said:
+        return None
+    keys = subject_of(what) - ASKING - _KIND_WORDS
+    answers = [found for found in source.answers if not any(equal(found, each) for each in source.asked_values)]
+    kinds = {found.kind for found in answers if found.unit != "weekday"} or {found.kind for found in answers}
+    told = [one for one in said if is_said(one) and one.polarity and one.asserts != "claim" and one.form != "question"]
+    everything = list(units_of(told))[-UNITS_MAX:]
+    if not (keys or source.asked_values) or len(kinds) > 1 or not _is_stated(answers, everything):
+        return None
+    kind = next(iter(kinds), "")
+    units = [one for one in everything if not _negated(one.text) and _payload(one, kind, keys, source)]
+    must = [each for each in source.asked_values if any(_has(one, each) for one in everything)]
+    units = [one for one in units if all(_has(one, each) for each in must)]
+    named = frozenset(word for name in _names(what) for word in subject_of(name)) & keys
+    score = {id(one): frozenset(key for key in keys if any(kin(key, word) for word in one.words)) for one in units}
+    there = frozenset(key for key in named if any(kin(key, word) for one in told for word in one.subject))
+    units = [one for one in units if there <= score[id(one)]]
+    best = max((len(score[id(one)]) for one in units), default=0)
+    if not units or (not best and not must):
+        return None
+    top = [one for one in units if len(score[id(one)]) == best]
+    chosen = top[-1]
+    rivals = [one for one in top if one.turn == chosen.turn and one is not chosen]
+    if any(_differ(one, chosen, kind, keys, source) for one in rivals) and not chosen.corrects:
+        return None
+    return _made(chosen, everything, score[id(chosen)], tuple(must), source, _payload(chosen, kind, keys, source))
+
+
+def _made(
+    chosen: Unit, units: Sequence[Unit], keys: frozenset[str], must: tuple[Value, ...], source: Source,
+    payload: Value | frozenset[str] | None,
+) -> Lookup | None:  # fmt: skip
+    rivals = []
+    for one in units:
+        matched = frozenset(key for key in keys if any(kin(key, word) for word in one.words))
+        if matched and matched != keys:
+            rivals.append(matched)
+    distinct = tuple(dict.fromkeys(rivals))[:RIVALS_MAX]
+    if isinstance(payload, Value):
+        return Lookup(
+            chosen.text, frozenset(), payload, keys, distinct, must, source.answers, frozenset(), frozenset()
+        )
+    if payload is None or sum(payload <= one.words for one in units) > 1:
+        return None  # what else is said of that name may change what it is named for
+    names = frozenset(word for one in units for name in one.names for word in subject_of(name))
+    told = frozenset(word for one in source.said for name in _names(one.text) for word in subject_of(name))
+    return Lookup(chosen.text, payload, None, keys, distinct, must, (), (names | told) - payload - keys, told)
+
+
+def _is_stated(answers: Sequence[Value], units: Sequence[Unit]) -> bool:
+    """Say whether what an agent answered with was said as it is, or nearly: then it was not worked out."""
+    there = [found for one in units for found in one.values]
+    for one in answers:
+        if any(equal(one, found) or equal(found, one) for found in there):
+            continue
+        if one.kind != "word" or not any(found.kind == "word" and _is_near(one.text, found.text) for found in there):
+            return False
+    return True
+
+
+def _is_near(one: str, other: str) -> bool:
+    same = sum(first == second for first, second in zip(one, other, strict=False))
+    return same >= NEAR_MIN * max(len(one), len(other))
+
+
+def _has(unit: Unit, wanted: Value) -> bool:
+    return any(equal(wanted, each) or equal(each, wanted) for each in (*unit.values, *unit.above))
+
+
+def _negated(text: str) -> bool:
+    return _compiled(_NOT).search(text.lower()) is not None
+
+
+def _payload(unit: Unit, kind: str, keys: frozenset[str], source: Source) -> Value | frozenset[str] | None:
+    """Give what a unit would answer: its one value of a kind, or the name that receives; None when there is none."""
+    if kind:
+        there = [each for each in unit.values if each.kind == kind]
+        there = [each for each in there if each.unit != "weekday"] or there
+        there = [each for each in there if not any(equal(each, other) for other in source.asked_values)]
+        return there[0] if len(there) == 1 else None
+    names = [name for name in unit.names if not subject_of(name) & keys]
+    if not names:
+        return None
+    words, at = [subject_of(name) for name in names], [unit.text.find(name) for name in names]
+    joined, places = [words[0]], [at[0]]
+    for number in range(1, len(names)):
+        if unit.text[at[number - 1] + len(names[number - 1]) : at[number]] == " ":
+            joined[-1] = joined[-1] | words[number]
+        else:
+            joined.append(words[number])
+            places.append(at[number])
+    if len(joined) == 1:
+        return joined[0]
+    receives = [
+        each for each, place in zip(joined, places, strict=True)
+        if _compiled(_RECEIVES).search(unit.text[:place].lower()) is not None
+    ]  # fmt: skip
+    return receives[0] if len(receives) == 1 else None
+
+
+def _differ(one: Unit, other: Unit, kind: str, keys: frozenset[str], source: Source) -> bool:
+    first, second = (_payload(each, kind, keys, source) for each in (one, other))
+    if isinstance(first, Value) and isinstance(second, Value):
+        return not equal(first, second)
+    return first != second
+
+
+def _is_stale(unit: Unit) -> bool:
+    return _compiled(_STALE).search(unit.text.lower().replace("_", " ")) is not None
+
+
+def units_of(said: Sequence[Statement]) -> Iterator[Unit]:
+    """Cut statements into units: named cells, entries, clauses."""
+    for one in said:
+        if one.form == "header":
+            continue
+        above = subject_of(" ".join(one.path).replace("_", " "))
+        named = [cell for cell in one.cells if cell.name]
+        if len(named) > 1:
+            first = subject_of(one.cells[0].text)
+            for cell in named:
+                text = f"{cell.name.replace('_', ' ')}: {cell.text}"
+                words = subject_of(text) | (first if len(named) < len(one.cells) or one.form == "row" else frozenset())
+                yield _unit(text, words | above, one, one.cells[0].values)
+        elif len(named) == 1:
+            text = f"{named[0].name.replace('_', ' ')}: {named[0].text}"
+            yield from _parts(text, above, one)
+        elif one.cells and all(_compiled(r"[^=:]{1,40}[=:][^=:]+").fullmatch(cell.text) for cell in one.cells):
+            for cell in one.cells:
+                yield _unit(cell.text, subject_of(cell.text) | above, one)
+        elif one.cells:
+            yield _unit(" ".join(cell.text for cell in one.cells), one.subject | above, one)
+        else:
+            yield from _parts(one.text, above, one)
+
+
+def _parts(text: str, above: frozenset[str], one: Statement) -> Iterator[Unit]:
+    """Cut a text at its commas where each part has a name or a value of its own."""
+    parts = [part for part in _compiled(_CUT).split(text) if part and part.strip()]
+    telling = [part for part in parts if _names(part) or read(part) or len(subject_of(part)) > 1]
+    if len(parts) < 2 or len(telling) < len(parts):
+        yield _unit(text, subject_of(text) | above, one)
+        return
+    lead = subject_of(parts[0].rpartition(":")[0]) if ":" in parts[0] else frozenset[str]()
+    for part in parts:
+        yield _unit(part, subject_of(part) | above | lead, one)
+
+
+def _unit(text: str, words: frozenset[str], one: Statement, above: tuple[Value, ...] = ()) -> Unit:
+    held = with_tokens(Statement(text, one.turn, 0, len(text), values=read(text)))
+    return Unit(text, words - unit_words(), tuple(_names(text)), held.values, above, one.turn, one.corrects)
+
+
+def _names(text: str) -> list[str]:
+    """Give the words that are written large and may be names; the first of a sentence where it is no common word."""
+    found = []
+    for match in _compiled(_NAME).finditer(text):
+        word = match.group().removesuffix("'s").removesuffix("\u2019s")
+        if subject_of(word) and word.lower() not in CALENDAR and not subject_of(word) & _NO_NAME:
+            found.append(word)
+    return found
