@@ -140,8 +140,11 @@ def wanted(question: Question, tokenize: Tokenize) -> tuple[Wanted, ...]:
             and len(term.word) >= SHOWN_CHARACTERS_MIN
             and not any(term.word in s.word for s in question.strings)
         ):
-            hashed = abbreviates(term.word)
-            found.append(Wanted(term.word, (term.key,) if hashed else (), "exact" if hashed else "", opens=hashed))
+            if abbreviates(term.word):
+                found.append(Wanted(term.word, (term.key,), "exact", opens=True))
+            else:
+                word = term.word.isascii() and term.word.isalnum()
+                found.append(Wanted(term.word, (), "", stem=term.key if word else ""))
     if not found:
         wordless = not question.words and not question.stop_words
         found.append(Wanted(question.text.strip(), (), "exact" if wordless else ""))

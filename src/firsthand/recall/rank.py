@@ -74,12 +74,14 @@ class Wanted:
         keys: the terms it is made of; its weight is their rarity, summed.
         part: which part of the score it adds to: ``exact`` or ``phrase``; empty when it is only shown.
         opens: it may be the beginning of a longer word, as an abbreviated hash is.
+        stem: the one term that it is; empty for what is no single word.
     """
 
     string: str
     keys: tuple[str, ...]
     part: str
     opens: bool = False
+    stem: str = ""
 
 
 @value
@@ -127,9 +129,13 @@ def match(
         counts[key] = counts.get(key, 0) + 1
     exact, folded = [], []
     even = lower = ""
+    # In ASCII alone a word's ends are the tokenizer's, and with one text its tokens are those of all that is read.
+    cut_alike = len(texts) == 1 and head.isascii() and texts[0].isascii()
     for one in wanted:
         if not one.opens and any(key in terms and key not in counts for key in one.keys):
             continue  # a row without one of its words does not hold the string: no need to read it for that
+        if cut_alike and one.stem and one.stem not in counts:
+            continue
         if any(stands(one.string, text, opens=one.opens) for text in texts):
             exact.append(one)
             continue

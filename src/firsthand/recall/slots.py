@@ -79,6 +79,9 @@ def slots(text: str, asked: Collection[str]) -> tuple[Slot, ...]:
     wanted = frozenset(stem(word) for word in asked if len(word) > 1 and not word.isdigit())
     text = text[:CHARACTERS_MAX]
     small = text.lower()
+    # A word without its plural ending stands in each of its forms, but for a last y that has become an i.
+    if not any((word[:-1] if word[-1] == "y" else word) in small for word in wanted):
+        return ()
     if len(small) != len(text):  # a few signs have small forms of two
         small = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
     found: dict[frozenset[str], Slot] = {}
