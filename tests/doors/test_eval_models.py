@@ -64,8 +64,18 @@ def test_what_was_not_recorded_fails_and_is_counted(said, recorded):
                  "--replay")  # fmt: skip
     assert found.code == 1
     assert "6 cases: 0 known, 3 made, 3 failed, 0 left" in found.error
-    assert "failed: " in found.error
+    assert found.error.count("failed: ") == 3
     assert "--resume" in found.error
+
+
+def test_a_run_without_an_item_passes_nowhere(said, tmp_path):
+    """Nothing was recorded: one line for what failed alike, exit code 1, JUnit with a failure, and no badge."""
+    found = said(*SMALL, "--model", "http://localhost:9/v1#small", "--replay", "--junit", "j.xml", "--badge", "b.svg")
+    assert found.code == 1
+    assert "3 cases: 0 known, 0 made, 3 failed, 0 left" in found.error
+    assert "no badge was written: there is no item of firsthand" in found.error
+    assert not (tmp_path / "b.svg").exists()
+    assert 'message="0 of 3 cases have an item"' in (tmp_path / "j.xml").read_text()
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,14 @@ def test_each_requirement_is_a_test_case_and_counts_add_up():
     assert (tree.get("tests"), tree.get("failures")) == (str(len(own) + 2), str(broken + 1))
 
 
+def test_a_run_that_broke_off_is_a_failure():
+    """A file without an item is not green: that the run did not come to its end is a test case of its own."""
+    tree = ET.fromstring(junit((), (), "0 of 20 cases have an item").encode())
+    assert (tree.get("tests"), tree.get("failures")) == ("1", "1")
+    assert tree.find("testsuite/testcase/failure").get("message") == "0 of 20 cases have an item"
+    assert ET.fromstring(junit((), ()).encode()).get("tests") == "0"
+
+
 def test_a_failure_shows_one_item_whole():
     """What was asked, carried and answered stands in the failure."""
     own, tree = made(("completeness",), Head)

@@ -7,6 +7,7 @@ never asked again. Nothing is asked before its size and, with a price, its cost 
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from firsthand.evals.reclaim.spending import Cap, Price
 from firsthand.value import value
 
 FAILURES_SHOWN_MAX = 3
+"""Different ones, the commonest first."""
 
 
 @value
@@ -103,8 +105,8 @@ def ask(models: Models, cases: Sequence[Case], reader: Reader, chosen: argparse.
         f"{count(len(cases), 'case')}: {done.known:,} known, {done.made:,} made, {len(done.failed):,} failed, "
         f"{done.left:,} left; spent {done.spent}"
     )
-    for one in done.failed[:FAILURES_SHOWN_MAX]:
-        out.warn(f"failed: {shown(one.error)}")
+    for error, times in Counter(one.error for one in done.failed).most_common(FAILURES_SHOWN_MAX):
+        out.warn(f"failed: {shown(error)}" + (f" ({times:,} times)" if times > 1 else ""))
     if done.stopped:
         out.warn(f"stopped: {shown(done.stopped)}")
     if done.failed or done.left:

@@ -87,7 +87,7 @@ def reclaim(chosen: argparse.Namespace, out: Output) -> int:
             came = _run(asked, chosen, out)
         report = _report(asked, came.items, chosen)
         _show(report, out)
-        _write(report, asked, chosen, out)
+        _write(report, asked, came, chosen, out)
     return _verdict(report, came, chosen, out)
 
 
@@ -201,7 +201,7 @@ def _show(report: Report, out: Output) -> None:
             out.warn(f"the evaluation itself: {shown(str(check))}")
 
 
-def _write(report: Report, asked: _Asked, chosen: argparse.Namespace, out: Output) -> None:
+def _write(report: Report, asked: _Asked, came: Outcome, chosen: argparse.Namespace, out: Output) -> None:
     told = page.page(report)
     if asked.folder is not None:
         out_folder = asked.folder.parents[1]
@@ -210,9 +210,14 @@ def _write(report: Report, asked: _Asked, chosen: argparse.Namespace, out: Outpu
     if chosen.html:
         Path(chosen.html).expanduser().write_text(told, encoding="utf-8")
     if chosen.junit:
-        Path(chosen.junit).expanduser().write_text(junit.junit(report.requirements, report.checks), encoding="utf-8")
+        unfinished = "" if came.whole else f"{len(came.items):,} of {len(asked.cases):,} cases have an item"
+        text = junit.junit(report.requirements, report.checks, unfinished)
+        Path(chosen.junit).expanduser().write_text(text, encoding="utf-8")
     if chosen.badge:
-        for cell in figures.scores(report.items, asked.names).values():
+        scores = figures.scores(report.items, asked.names)
+        if not scores:
+            out.warn(f"no badge was written: there is no item of {shown(', '.join(asked.names))}")
+        for cell in scores.values():
             file = Path(chosen.badge).expanduser()
             file.write_text(badge.badge(cell), encoding="utf-8")
             out.remark(badge.markdown(cell, file.name, Path(chosen.html).name if chosen.html else ""))

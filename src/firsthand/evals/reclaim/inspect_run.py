@@ -16,6 +16,7 @@ Nothing imports this module but `models`, when a model is asked: Inspect takes s
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -214,7 +215,11 @@ class Bridge:
                 )
             return get_model(one.address, memoize=False)
         except Exception as error:  # each provider has errors of its own
-            raise InvalidArgument(f"Inspect AI cannot ask {one.address!r}: {error}") from error
+            told = re.sub(r"\[/?[a-z ]+\]|\s+", " ", str(error))  # some are marked up for a terminal
+            raise InvalidArgument(
+                f"Inspect AI cannot ask {one.address!r}: {' '.join(told.split())}; a provider wants its package and "
+                "its key as Inspect's pages say, and a server of one's own is typed URL#NAME"
+            ) from error
 
     def complete(
         self,

@@ -19,13 +19,21 @@ TEXT_CHARACTERS_MAX = 2_000
 """Of what was carried and replied, in a failure."""
 
 
-def junit(requirements: Sequence[Requirement], checks: Sequence[Check]) -> str:
-    """Write the file: a suite for each memory, and one for the checks of the evaluation itself."""
+def junit(requirements: Sequence[Requirement], checks: Sequence[Check], unfinished: str = "") -> str:
+    """Write the file: a suite for each memory, and one for the checks of the evaluation itself.
+
+    Args:
+        unfinished: why the run did not come to its end; that is a failure too, or a run that asked nothing would pass.
+    """
     suites = [
         _Suite(f"reclaim {memory}", tuple(_case(one) for one in requirements if one.memory == memory))
         for memory in dict.fromkeys(one.memory for one in requirements)
     ]
     suites += [_Suite("reclaim, the evaluation itself", tuple(_check(one) for one in checks))] if checks else []
+    if unfinished:
+        head = f"<testcase classname={_attribute('reclaim.run')} name={_attribute('the run came to its end')}"
+        told = f"{head}><failure message={_attribute(unfinished)}>{_text(unfinished)}</failure></testcase>"
+        suites.append(_Suite("reclaim, the run", (_Case(told, held=False),)))
     tests, failures = sum(len(one.cases) for one in suites), sum(one.failures for one in suites)
     body = "\n".join(str(one) for one in suites)
     return (
