@@ -174,6 +174,23 @@ def test_a_gate_that_refuses_all_fails_the_bench():
     }
 
 
+def test_the_gated_memory_is_under_a_third_and_as_good_for_a_strong_reader():
+    """It answers all that the raw episodes answer, helps the weak reader beyond them, and lets no merged rule in."""
+    merged = "gate + merge all"
+    streams = [*run([NAMED[name] for name in (NO_MEMORY, KEEP_ALL, GATED, merged)], range(2))]
+
+    def at_end(arm: str, figure: str) -> float:
+        return curves.end(streams, arm, figure).mean
+
+    assert at_end(GATED, "characters") < at_end(KEEP_ALL, "characters") / 3
+    for figure in ("seen strong", "exceptions strong", "rule strong", "p0 strong"):
+        assert at_end(GATED, figure) == at_end(KEEP_ALL, figure) == 1
+    assert at_end(GATED, "rule weak") > at_end(KEEP_ALL, "rule weak") == at_end(NO_MEMORY, "rule weak")
+    told = [one.rates for one in curves.of(streams, merged)]
+    assert (sum(one.good_taken + one.bad_taken for one in told), min(one.bad_refused for one in told) > 0) == (0, True)
+    assert at_end(merged, "p0 weak") == 1
+
+
 def test_checks_fail_on_streams_that_are_not_as_they_say():
     """Each of C0, C1, H1, H2, H3 and H6 fails when its figure is turned round; without the arms none is said."""
     names = [NO_MEMORY, KEEP_ALL, TELEPHONE, RULES, MERGE_ALL, arms.UNSCOPED]
@@ -224,7 +241,8 @@ def test_what_is_passed_over_again_is_shown_again():
             self.hidden |= new
             return Writing((), tuple(new))
 
-    for name, first, updates in (("stream-10", 3, 30), ("static-10", 1, 10)):
+    passes = (("stream-10", 3, 30), ("static-10", 1, 10), ("stream-50", 3, 150), ("static-50", 1, 50))
+    for name, first, updates in passes:
         found = stream(Arm("hides once", lambda _: HidesOnce()), world(1, 24), name)
         shown = [point["raw"] for point in found.points]
         assert len(shown) == updates

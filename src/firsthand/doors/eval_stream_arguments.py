@@ -35,7 +35,7 @@ def add(whats: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         "--schedule", action="append", default=[], metavar="NAME",
         help="arcstream: stream, batch-8, interleaved, rounds-10, rounds-50, static-all, static-10, static-50, "
         "static-group, mixed, homogeneous, blocked or fresh; ledger: stream, batch-1, shuffled, blocked, interleaved, "
-        "every-8, static-all, static-group, rounds-3, stream-10 or static-10; "
+        "every-8, static-all, static-group, rounds-3, stream-10, static-10, stream-50 or static-50; "
         "may be repeated; default stream, which alone has checks",
     )  # fmt: skip
     one.add_argument(

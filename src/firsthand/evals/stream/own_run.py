@@ -125,6 +125,11 @@ def run(
             raise InvalidArgument(f"{name} of own sessions are 1 to {most}; got {number}")
     if budget < 1:
         raise InvalidArgument(f"a budget is at least 1 character; got {budget}")
+    if updates * questions < QUESTIONS_MIN:
+        raise InvalidArgument(
+            f"own sessions are asked at least {QUESTIONS_MIN} questions in all; {updates} updates of {questions} are "
+            f"{updates * questions}. Ask more of each (--questions)."
+        )
     told, left = _told(memory)
     cut = parts(told, updates, questions, seed)
     asked = tuple(one for part in cut for one in part.questions)

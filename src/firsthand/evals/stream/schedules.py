@@ -5,8 +5,8 @@
     blocked        one family after the other                      static-group  one batch a family
     interleaved    families in turn                                static-all    all at once
     rounds-3       the stream, and its updates twice again with nothing new
-    stream-10      the stream, and nine times more each of its batches shown once more
-    static-10      all at once, and nine times more all of it shown once more
+    stream-10, -50 the stream, and nine or 49 times more each of its batches shown once more
+    static-10, -50 all at once, and nine or 49 times more all of it shown once more
 
 The invariant: the pool is the same whatever the schedule, and a schedule's order is a
 function of the world, so arms that run on one world are pairs. Of two answers to one
@@ -26,7 +26,9 @@ from firsthand.value import replace, value
 
 BATCH = 8
 EVERY = 8
-ROUNDS, PASSES = 3, 10
+ROUNDS = 3
+PASSES, MANY_PASSES = 10, 50
+"""Over the same updates, as often as the paper passes over them (faulty-memories, Figure 2)."""
 
 
 @value
@@ -98,17 +100,14 @@ def _rounds(world: World) -> tuple[Update, ...]:
     return (*updates, *(Update(()) for _ in range((ROUNDS - 1) * len(updates))))
 
 
-def _streamed_again(world: World) -> tuple[Update, ...]:
-    return _again(_in_batches(world.episodes, BATCH))
+def _again(first: Callable[[World], tuple[Update, ...]], passes: int) -> Callable[[World], tuple[Update, ...]]:
+    """Pass over the updates of a schedule so many times."""
 
+    def of(world: World) -> tuple[Update, ...]:
+        updates = first(world)
+        return (*updates, *(Update((), again=one.new) for _ in range(passes - 1) for one in updates))
 
-def _static_again(world: World) -> tuple[Update, ...]:
-    return _again(_static_all(world))
-
-
-def _again(updates: tuple[Update, ...]) -> tuple[Update, ...]:
-    """Pass over the same updates as often as the paper does (faulty-memories, Figure 2)."""
-    return (*updates, *(Update((), again=one.new) for _ in range(PASSES - 1) for one in updates))
+    return of
 
 
 def _families(world: World) -> list[list[Episode]]:
@@ -128,5 +127,6 @@ def _placed(episodes: Iterable[Episode]) -> list[Episode]:
 SCHEDULES: Mapping[str, Callable[[World], tuple[Update, ...]]] = {
     "stream": _stream, "batch-1": _one_by_one, "shuffled": _shuffled, "blocked": _blocked,
     "interleaved": _interleaved, "every-8": _every, "static-all": _static_all, "static-group": _static_group,
-    "rounds-3": _rounds, "stream-10": _streamed_again, "static-10": _static_again,
+    "rounds-3": _rounds, "stream-10": _again(_stream, PASSES), "static-10": _again(_static_all, PASSES),
+    "stream-50": _again(_stream, MANY_PASSES), "static-50": _again(_static_all, MANY_PASSES),
 }  # fmt: skip
