@@ -3,7 +3,8 @@
 The notes were shuffled, and neither the first verdict nor its argument was shown; but it was the same person on the
 same day. 196 of 199 were the same. The three others were found ambiguous, not judged otherwise: two of *cakes*, where
 the dish that fits had nothing in it and so fitted everybody, and one of *backup*, where "no, 45" was cited and no note
-said of what. Both sessions were written anew, before anything was measured; the letters of these three are the set's own verdicts.
+said of what. Both sessions were written anew, before anything was measured; the letters of these
+three are the set's own verdicts.
 Of 144 generated notes, four of each kind, 143 were judged as computed; in the other a slip was overlooked. What then
 looked doubtful was changed (a part of clues that concludes nothing, a topic that says how many things there are), and
 of 72 notes after that, two of each kind, all were judged as computed.
