@@ -228,7 +228,7 @@ def equal(one: Value, other: Value) -> bool:
     plain = [each for each in (one, other) if each.kind == "number" and not each.unit]
     if plain and (_written(one) == _written(other) or _in_some_unit(one, other) or _in_some_unit(other, one)):
         return True
-    signed = [each.text[:1] in _SIGNS for each in (one, other)]
+    signed = [each.text[:1] in _SIGNS or each.text[:6].lower() == "minus " for each in (one, other)]
     return (
         signed == [False, True]
         and one.kind == other.kind

@@ -46,6 +46,13 @@ ALIKE_MIN = 0.6
 """Share of their words that two statements have in common which put the same thing."""
 SHORT_WORDS_MAX = 4
 """Words of a short answer; words that a note puts around it."""
+_OF_TALK = subject_of(
+    "user wanted want know asked ask question talk talked discuss discussed speak spoke conversation chat about topic subject note memo"
+    " minutes item somebody someone there"
+)
+"""Words by which a note says what a conversation was about."""
+SCENE_MIN = 0.8
+"""Share of a statement's words that stand in one of the session's that says who or what there is."""
 SHARING_MAX = 200
 """Statements with a word in common in which a sentence is looked for."""
 COMMON_MAX = 12
@@ -152,6 +159,8 @@ def bears(source: Source, own: Sequence[Statement]) -> bool:
     for one in own:
         if one.form == "question" or speaks_of_others(one, source):
             continue
+        if _sets_the_scene(one, source):
+            continue
         words = _words(one) & source.told
         telling = words - source.common
         answering = words & source.answered and (one.values or not any(each.values for each in source.said))
@@ -164,6 +173,23 @@ def bears(source: Source, own: Sequence[Statement]) -> bool:
         if any(_is_rare(found) for found in there) or common >= BEARING_VALUES_MIN:
             return True
     return False
+
+
+def _sets_the_scene(one: Statement, source: Source) -> bool:
+    """Say whether a statement only says who or what there is, as the session does, or what it was about."""
+    if _is_a_scene(one, source):
+        return True
+    facts = bool(source.facts) and all(each.values for each in source.facts) and not source.is_verbal
+    return facts and not (one.values or one.denied or amounts_of(one, 0)) and len(_words(one) & source.told) <= LISTED_MIN
+
+
+def _is_a_scene(one: Statement, source: Source) -> bool:
+    """Say whether a statement repeats one of the session's that only says who or what there is."""
+    words = _words(one) - _OF_TALK
+    return any(
+        len(words & scene) >= SCENE_MIN * len(words) and len(words & scene) >= SCENE_MIN * len(scene)
+        for scene in source.scenes
+    )
 
 
 def _has_the_key(one: Statement, source: Source) -> bool:
@@ -179,6 +205,8 @@ def concludes(source: Source, own: Sequence[Statement]) -> bool:
     asked = source.asked | source.framing
     short = [one for one in source.said if 0 < len(one.text.split()) <= SHORT_WORDS_MAX and not one.values]
     for one in own:
+        if _is_a_scene(one, source):
+            continue
         if one.form not in {"question", "header"} and any(_repeats(one, each) for each in short):
             return True
         words = _words(one) - subject_of(" ".join(found.text for found in one.values))

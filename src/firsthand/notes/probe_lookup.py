@@ -18,14 +18,16 @@ It does not know what the words mean: a word of one family stands for another, n
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 
 from firsthand.notes.claim import AGENT_ROLES
 from firsthand.notes.determine import is_said
 from firsthand.notes.probe_amounts import equal, unit_words, with_tokens
-from firsthand.notes.probe_source import ASKING, Source
+from firsthand.notes.probe_source import ASKING, Source, names_in
 from firsthand.notes.relevance import CALENDAR, kin
+from firsthand.notes.slots import ANY, kinds_of
 from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, read
 from firsthand.value import value
@@ -34,6 +36,8 @@ UNITS_MAX = 2_000
 """Units of a session, and of a note, that are looked at: the last ones."""
 RIVALS_MAX = 100
 """Other units that what a note says may be about."""
+TELLING_MIN = 6
+"""Signs of an exact string from which on it stands for the same thing wherever it stands."""
 NEAR_MIN = 0.6
 """Share of its signs that an exact string has in common with the one that it was copied from, with a slip."""
 _compiled = cache(re.compile)
@@ -49,8 +53,15 @@ _KIND_WORDS = subject_of(
     "time date day hour user name value number place person one thing code address now today currently current end present"
     " finally actually moment will would shall the of it going gone go goes come comes have has been become became be"
 )
-_CUT = r"\s*(?:[,;|\n\u3001\uff0c\u3002\u061b\u060c]|\s-\s|\s\u2013\s)\s*(?:and |but |while |und |aber |et |y |e )?|\s(?:and|but|while|whereas|und|aber|et|mais|y|pero|ma|mas|en|maar)\s"
-_RECEIVES = r"\b(?:to|for|with|by|is|an|auf|zu|\u00e0|chez|a|para|aan|voor|do|dla)\s+(?:the\s+)?\Z|[:=\u2192>]\s*(?:the\s+)?\Z"
+_CUT = r"\s*(?:[,;|\n\u3001\uff0c\u3002\u061b\u060c]|\s-\s|\s\u2013\s)\s*(?:and |but |while |und |aber |et |y |e )?|\s(?:and|while|whereas|und|aber|et|mais|y|pero|ma|mas|en|maar)\s"
+_DECIDED = (
+    r"\b(?:signed|chose|chosen|decided?|settled|went (?:with|for)|going with|go with|picked|booked|agreed on|opted|took|taken|final\w*"
+    r"|in the end|ended up|selected|hired|appointed|reserved|gew\u00e4hlt|entschieden|genommen|gebucht|choisi|retenu|pris|r\u00e9serv\u00e9"
+    r"|eleg\w+|reserv\w+|scelto|prenotat\w+|escolh\w+|gekozen|geboekt|wybra\w+|\u0432\u044b\u0431\u0440\u0430\w*)\b"
+)
+_RECEIVES = (
+    r"\b(?:to|for|with|by|is|an|auf|zu|\u00e0|chez|a|para|aan|voor|do|dla)\s+(?:the\s+)?\Z|[:=\u2192>]\s*(?:the\s+)?\Z"
+)
 _STALE = (
     r"\b(?:until (?:yesterday|recently|now|then|last|today)|no longer|formerly|previously|used to|old|former|before|at first|earlier"
     r"|expired|outdated|obsolete|superseded|replaced|invalid|planned|first plan|was to|wanted to|would have|looked at|not booked"
@@ -119,7 +130,21 @@ class Lookup:
         there = (*unit.values, *unit.above)
         if not all(any(equal(each, other) for other in there) for each in self.asked_values):
             return False
+        if (
+            self.found is not None
+            and self.found.kind == "word"
+            and len(self.found.text) >= TELLING_MIN
+            and self._gives(unit)
+        ):
+            return True
         matched = frozenset(key for key in self.keys if any(kin(key, word) for word in unit.words))
+        if (
+            self.names
+            and not self.rivals
+            and self.names <= unit.words
+            and _compiled(_DECIDED).search(unit.text.lower())
+        ):
+            return True
         return (bool(matched) or bool(self.asked_values)) and not any(
             matched <= rival and not self.asked_values for rival in self.rivals
         )
@@ -145,15 +170,24 @@ def lookup_of(said: Sequence[Statement], what: str, source: Source) -> Lookup | 
     """Find what a claim asks to be looked up; None when it is not a lookup, or not a sure one."""
     if _compiled(_WORKED_OUT).search(what.lower()) or source.is_yes_or_no or not source.said:
         return None
+    known = _known(said)
     keys = subject_of(what) - ASKING - _KIND_WORDS
     answers = [found for found in source.answers if not any(equal(found, each) for each in source.asked_values)]
     kinds = {found.kind for found in answers if found.unit != "weekday"} or {found.kind for found in answers}
+    asked_kinds = kinds_of(what)
+    if asked_kinds != ANY and kinds:
+        kinds = {next((each for each in asked_kinds if each in kinds), "")}
     told = [one for one in said if is_said(one) and one.polarity and one.asserts != "claim" and one.form != "question"]
     everything = list(units_of(told))[-UNITS_MAX:]
-    if not (keys or source.asked_values) or len(kinds) > 1 or not _is_stated(answers, everything):
+    if not (keys or source.asked_values) or len(kinds) > 1 or (kinds == {""} and answers):
+        return None
+    if not _is_stated([found for found in answers if found.kind in kinds], everything):
         return None
     kind = next(iter(kinds), "")
-    units = [one for one in everything if not _negated(one.text) and _payload(one, kind, keys, source)]
+    if not kind and not any(subject_of(name) - keys and name in known for name in _given(source)):
+        return None  # what was answered is no name
+    denies = _negated(what)
+    units = [one for one in everything if _negated(one.text) == denies and _payload(one, kind, keys, source)]
     must = [each for each in source.asked_values if any(_has(one, each) for one in everything)]
     units = [one for one in units if all(_has(one, each) for each in must)]
     named = frozenset(word for name in _names(what) for word in subject_of(name)) & keys
@@ -161,19 +195,28 @@ def lookup_of(said: Sequence[Statement], what: str, source: Source) -> Lookup | 
     there = frozenset(key for key in named if any(kin(key, word) for one in told for word in one.subject))
     units = [one for one in units if there <= score[id(one)]]
     best = max((len(score[id(one)]) for one in units), default=0)
-    if not units or (not best and not must):
+    if not units:
         return None
+    if not best and not must:
+        units = [one for one in units if not kind and _compiled(_DECIDED).search(one.text.lower())]
+        return (
+            _made(units[-1], everything, keys, (), source, _payload(units[-1], kind, keys, source), known)
+            if (units and not any(one.turn > units[-1].turn and known & set(one.names) for one in everything))
+            else None
+        )
     top = [one for one in units if len(score[id(one)]) == best]
     chosen = top[-1]
     rivals = [one for one in top if one.turn == chosen.turn and one is not chosen]
     if any(_differ(one, chosen, kind, keys, source) for one in rivals) and not chosen.corrects:
         return None
-    return _made(chosen, everything, score[id(chosen)], tuple(must), source, _payload(chosen, kind, keys, source))
+    return _made(
+        chosen, everything, score[id(chosen)], tuple(must), source, _payload(chosen, kind, keys, source), known
+    )
 
 
 def _made(
     chosen: Unit, units: Sequence[Unit], keys: frozenset[str], must: tuple[Value, ...], source: Source,
-    payload: Value | frozenset[str] | None,
+    payload: Value | frozenset[str] | None, known: frozenset[str],
 ) -> Lookup | None:  # fmt: skip
     rivals = []
     for one in units:
@@ -182,14 +225,26 @@ def _made(
             rivals.append(matched)
     distinct = tuple(dict.fromkeys(rivals))[:RIVALS_MAX]
     if isinstance(payload, Value):
-        return Lookup(
-            chosen.text, frozenset(), payload, keys, distinct, must, source.answers, frozenset(), frozenset()
-        )
+        return Lookup(chosen.text, frozenset(), payload, keys, distinct, must, source.answers, frozenset(), frozenset())
     if payload is None or sum(payload <= one.words for one in units) > 1:
         return None  # what else is said of that name may change what it is named for
-    names = frozenset(word for one in units for name in one.names for word in subject_of(name))
-    told = frozenset(word for one in source.said for name in _names(one.text) for word in subject_of(name))
+    names = frozenset(word for name in known for word in subject_of(name))
+    told = frozenset(word for name in _given(source) if name in known for word in subject_of(name))
     return Lookup(chosen.text, payload, None, keys, distinct, must, (), (names | told) - payload - keys, told)
+
+
+def _known(said: Sequence[Statement]) -> frozenset[str]:
+    """Give the names of a session: words written large within a sentence, or at the beginning of several, never small."""
+    inner = {name for one in said for name in names_in(one.text)}
+    first = Counter(name for one in said for name in _names(one.text)[:1])
+    small = {word for one in said for word in _compiled(r"[^\W\d_]+").findall(one.text) if word.islower()}
+    cells = {name for one in said for cell in one.cells for name in _names(cell.text)}
+    many = {name for name, number in first.items() if number > 1}
+    return frozenset(name for name in inner | many | cells if name.lower() not in small)
+
+
+def _given(source: Source) -> list[str]:
+    return [name for one in source.said for name in _names(one.text)]
 
 
 def _is_stated(answers: Sequence[Value], units: Sequence[Unit]) -> bool:
@@ -280,15 +335,27 @@ def units_of(said: Sequence[Statement]) -> Iterator[Unit]:
 
 
 def _parts(text: str, above: frozenset[str], one: Statement) -> Iterator[Unit]:
-    """Cut a text at its commas where each part has a name or a value of its own."""
-    parts = [part for part in _compiled(_CUT).split(text) if part and part.strip()]
-    telling = [part for part in parts if _names(part) or read(part) or len(subject_of(part)) > 1]
-    if len(parts) < 2 or len(telling) < len(parts):
+    """Cut a text at its commas where each part has a name or a value, and words of its own."""
+    spans = [(found.start, found.end) for found in read(text)]
+    cuts = [
+        match.span() for match in _compiled(_CUT).finditer(text)
+        if not any(low < match.end() and match.start() < high for low, high in spans)
+    ]  # fmt: skip
+    starts, ends = [0, *(end for _, end in cuts)], [*(start for start, _ in cuts), len(text)]
+    parts = [text[low:high] for low, high in zip(starts, ends, strict=True) if text[low:high].strip()]
+    if len(parts) < 2 or not all(_stands_alone(part) for part in parts):
         yield _unit(text, subject_of(text) | above, one)
         return
     lead = subject_of(parts[0].rpartition(":")[0]) if ":" in parts[0] else frozenset[str]()
     for part in parts:
         yield _unit(part, subject_of(part) | above | lead, one)
+
+
+def _stands_alone(part: str) -> bool:
+    held = read(part)
+    named = _names(part)
+    words = subject_of(part) - subject_of(" ".join(found.text for found in held))
+    return bool(held or named) and (len(words) > len(named) or bool(held and words))
 
 
 def _unit(text: str, words: frozenset[str], one: Statement, above: tuple[Value, ...] = ()) -> Unit:

@@ -68,9 +68,11 @@ def unheld(facts: Sequence[Statement], said: Sequence[Statement], *, by_name: bo
     held = _paired(own, {}, wanted)
     missing = {at for at in range(len(wanted)) if at not in held}
     if missing:
+        unowned = [any(not owners[other] for other in pairs[at]) for at in range(len(wanted))]
+        misplaced = {at for at in missing if any(owners[other] and at not in owners[other] for other in pairs[at])}
         loose = [
             [] if at not in missing or (by_name and wanted[at].own) else
-            [other for other in pairs[at] if not _is_anothers(at, owners[other], missing, wanted)]
+            [other for other in pairs[at] if not _is_anothers(at, owners[other], missing, wanted, misplaced, unowned)]
             for at in range(len(wanted))
         ]  # fmt: skip
         held = _paired(loose, held, wanted, of_all)
@@ -200,11 +202,18 @@ def _pairs(wanted: Sequence[_Wanted], there: Sequence[Amount]) -> list[list[int]
     return result
 
 
-def _is_anothers(at: int, owners: frozenset[int], missing: set[int], wanted: Sequence[_Wanted]) -> bool:
-    """Say whether a value stands with the words of another needed value that is missing itself."""
+def _is_anothers(at: int, owners: frozenset[int], missing: set[int], wanted: Sequence[_Wanted], misplaced: set[int],
+               unowned: Sequence[bool]) -> bool:  # fmt: skip
+    """Say whether a value stands with the words of another needed value that is missing itself.
+
+    Args:
+        misplaced: needed values of which the note has the value with the words of another one.
+        unowned: of each needed value, whether the note has it with no telling words at all.
+    """
     return at not in owners and any(
         other in missing and wanted[other].turn == wanted[at].turn
         and wanted[other].amount.found.kind == wanted[at].amount.found.kind
+        and (other in misplaced or not unowned[other])
         for other in owners
     )  # fmt: skip
 

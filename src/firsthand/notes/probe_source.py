@@ -39,6 +39,8 @@ ANSWER_WORDS_MAX = 3
 """Words of an answer up to which it is nothing else."""
 QUESTION_WORDS_MIN = 6
 """Words of a question from which on it holds facts, too, when nothing else does."""
+SCENES_MAX = 100
+"""Statements that say who or what there is, which a note may repeat and say nothing."""
 GOING_ON_MAX = 16
 """Messages before one in which a user may have told what it goes on from."""
 LISTENING_WORDS_MAX, LISTENING_CHARACTERS_MAX = 5, 40
@@ -65,6 +67,7 @@ _REQUEST = (
     r"\W*(?:please\b|(?:can|could|would|will) you\b|give me\b|tell me\b|show me\b|remind me\b|calculate\b|compute\b"
     r"|work out\b|look (?:at|up)\b|check\b|i(?:'d| would) like to know\b|i (?:need|want) to know\b|bitte\b)"
 )
+_IN_A_ROW = r"[^\W\d_]+(?:(?:, (?:and |or )?(?:an? |the )?|,? (?:and|or|&|und|et|y|e) (?:an? |the )?)[^\W\d_]+(?: [^\W\d_]+){0,2}){2,}"
 _NAME = r"(?<![.!?]\s)(?<!\A)(?<!\n)\b[A-Z\u00c0-\u00de][^\W\d_]+"
 ANY_NAME = r"\b[A-Z\u00c0-\u00de][^\W\d_]+"
 ASKING = frozenset(
@@ -93,6 +96,7 @@ class Source:
         is_yes_or_no: it asks whether something is so.
         names: words of the session that are written large within a sentence and nowhere small.
         common: words that several things have, so that they tell none of them.
+        scenes: words of the statements that only say who or what there is.
         said: an agent's answer.
         asks_who: it asks for a person or a thing.
         is_verbal: an agent answered with words, and with no value that was not asked with.
@@ -118,6 +122,7 @@ class Source:
     common: frozenset[str] = frozenset()
     said: tuple[Statement, ...] = ()
     is_whole: bool = True
+    scenes: tuple[frozenset[str], ...] = ()
 
 
 def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: Iterable[int]) -> Source:
@@ -178,6 +183,7 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
         frozenset(word for word, number in Counter(w for one in everything for w in one.subject).items() if number > 1),
         tuple(answers),
         is_whole=len(facts) <= FACTS_MAX,
+        scenes=tuple(said[at].subject for at in there if is_said(said[at]) and _is_a_scene(said[at]))[:SCENES_MAX],
     )
 
 
@@ -426,6 +432,11 @@ def _listings(said: Sequence[Statement], places: Sequence[int]) -> set[int]:
         at for at, some in names.items()
         if len(some) > 2 and len(said[at].subject) <= len(some) + 2 and all(there[name] > 1 for name in some)
     }  # fmt: skip
+
+
+def _is_a_scene(one: Statement) -> bool:
+    """Say whether a statement says who or what there is: four things or more in a row, with no value but their number."""
+    return not amounts_of(one, 0) and _compiled(_IN_A_ROW).search(one.text) is not None
 
 
 def names_in(text: str) -> list[str]:

@@ -400,7 +400,8 @@ _COMMON = frozenset(
     une des de du et à el los las y con por
     """.split()  # noqa: SIM905 - quoted words are harder to read
 )
-_WORD = r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*"
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+_WORD = rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}])*(?:['\u2019][^\W\d_]+)*"
 _FAR = r"[\u3400-\u9fff\u3040-\u30ff]"
 
 

@@ -400,7 +400,9 @@ class _Reader:
         if behind is None or not behind[1][0].isupper() or behind[1].isupper():
             return False
         low = behind[1].lower()
-        return not (is_number_word(low) or low in lexicon.UNITS or low in lexicon.DURATIONS or low in lexicon.CURRENCY_WORDS)
+        return not (
+            is_number_word(low) or low in lexicon.UNITS or low in lexicon.DURATIONS or low in lexicon.CURRENCY_WORDS
+        )
 
     def _counts(self, start: int) -> bool:
         """Say whether "one" counts something where it stands, rather than names it."""
