@@ -42,7 +42,7 @@ _RELATIONS: tuple[tuple[str, str, str], ...] = (
             r"|upstream of|vor|avant|antes"
         ),
         (
-            r"after|later|behind|follows?|followed|following|slower|below|under(?:neath)?|beneath|downstream of"
+            r"after|later|waits? for|waiting for|have to wait for|behind|follows?|followed|following|slower|below|under(?:neath)?|beneath|downstream of"
             r"|(?:was |is )?preceded by|nach|hinter|apr\u00e8s|despu\u00e9s"
         ),
     ),
@@ -92,7 +92,7 @@ def goes_the_same_way(one: str, other: str, names: Iterable[str], *, known: bool
     """
     wanted = list(names)
     first, second = (sorted(wanted, key=text.find) for text in (one, other))
-    mine, theirs = _directions(one, first), _directions(other, second)
+    mine, theirs = directions(one, first), directions(other, second)
     common = mine.keys() & theirs.keys()
     if common:
         axis = next(iter(sorted(common)))
@@ -101,7 +101,7 @@ def goes_the_same_way(one: str, other: str, names: Iterable[str], *, known: bool
     return first == second or pointed or not (known or (mine and theirs))
 
 
-def _directions(text: str, names: Sequence[str]) -> dict[str, int]:
+def directions(text: str, names: Sequence[str]) -> dict[str, int]:
     """Say for each relation that a text names which way its first word points, from the first name to the second.
 
     "A's manager is B" and "the manager of A is B" point the other way than "A is the manager of B".

@@ -178,6 +178,8 @@ def _asked(session: Session, claim: Claim) -> Asked:
     made = Asked(claim.what, replace(claim, needs=needs), session, None, (), source, understood=False)
     if _WHY.search(claim.what.lower()):
         return replace(made, conclusions=tuple(_conclusions(said, claim, None)), understood=True)
+    if source.things.lists and not _is_solved(made):
+        return replace(made, conclusions=tuple(_conclusions(said, claim, None)))
     told = [one for one in said if is_said(one)]
     looked_up = claim.how in {"assignment", "lookup", "unknown"}
     if looked_up and _SEVERAL.search(claim.what.lower()):

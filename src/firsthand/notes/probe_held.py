@@ -25,6 +25,7 @@ from firsthand.notes.direction import goes_the_same_way
 from firsthand.notes.probe_amounts import PARTS, amounts_of, equal, named_amounts, with_tokens
 from firsthand.notes.probe_match import unheld
 from firsthand.notes.probe_source import ANY_NAME, SAYS_AGAIN, Source, names_in, parts_of
+from firsthand.notes.relation import relations
 from firsthand.notes.relevance import CALENDAR, marks_of
 from firsthand.notes.statements import Named, Statement, subject_of
 from firsthand.notes.values import Value, same
@@ -88,7 +89,12 @@ def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[St
     gone = unheld(needed, said, by_name=source.is_verbal and source.asks_who)
     result = []
     near = _by_word([*said, *cut])
+    related = frozenset(each for one in [*said, *cut] for each in relations(one.text, source.things))
     for place, one in enumerate(needed):
+        theirs = relations(one.text, source.things)
+        if theirs:
+            result += [] if theirs <= related else [source.facts[place]]
+            continue
         bare = _bare(one.text)
         if bare in verbatim or (len(bare.split()) >= LISTED_MIN and f" {bare} " in told):
             continue
@@ -180,7 +186,9 @@ def _sets_the_scene(one: Statement, source: Source) -> bool:
     if _is_a_scene(one, source):
         return True
     facts = bool(source.facts) and all(each.values for each in source.facts) and not source.is_verbal
-    return facts and not (one.values or one.denied or amounts_of(one, 0)) and len(_words(one) & source.told) <= LISTED_MIN
+    return (
+        facts and not (one.values or one.denied or amounts_of(one, 0)) and len(_words(one) & source.told) <= LISTED_MIN
+    )
 
 
 def _is_a_scene(one: Statement, source: Source) -> bool:

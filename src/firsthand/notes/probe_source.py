@@ -24,6 +24,7 @@ from itertools import pairwise
 from firsthand.notes.claim import TOOL_ROLES
 from firsthand.notes.determine import AGENT_ROLES, is_said
 from firsthand.notes.probe_amounts import QUANTITY, amounts_of, unit_words, with_tokens
+from firsthand.notes.relation import Things, relations, things_of
 from firsthand.notes.relevance import CALENDAR, others_of, relevant, wanted_of
 from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, read, same
@@ -39,6 +40,8 @@ ANSWER_WORDS_MAX = 3
 """Words of an answer up to which it is nothing else."""
 QUESTION_WORDS_MIN = 6
 """Words of a question from which on it holds facts, too, when nothing else does."""
+RELATED_MIN, RELATED_MAX = 2, 400
+"""Sentences that relate things to each other from which on it is a puzzle; those that are read, the last ones."""
 SCENES_MAX = 100
 """Statements that say who or what there is, which a note may repeat and say nothing."""
 GOING_ON_MAX = 16
@@ -77,6 +80,9 @@ ASKING = frozenset(
 SAYS_AGAIN = frozenset(("total", "conclusion", "confirmation", "claim"))
 
 
+_NO_THINGS = Things(())
+
+
 @value
 class Source:
     """What a claim stands on.
@@ -97,6 +103,7 @@ class Source:
         names: words of the session that are written large within a sentence and nowhere small.
         common: words that several things have, so that they tell none of them.
         scenes: words of the statements that only say who or what there is.
+        things: what they list, when sentences relate these to each other.
         said: an agent's answer.
         asks_who: it asks for a person or a thing.
         is_verbal: an agent answered with words, and with no value that was not asked with.
@@ -123,6 +130,7 @@ class Source:
     said: tuple[Statement, ...] = ()
     is_whole: bool = True
     scenes: tuple[frozenset[str], ...] = ()
+    things: Things = _NO_THINGS
 
 
 def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: Iterable[int]) -> Source:
@@ -156,6 +164,12 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
     wanted = wanted_of(what, ASKING, answers)
     everything = facts
     facts = relevant(facts, wanted)
+    told_there = [part for at in affirmed if not _is_a_scene(said[at]) for part in parts_of(said[at])]
+    things, related = _related(said, affirmed, told_there)
+    if things.lists:
+        known_texts = {one.text for one in facts}
+        facts = [one for one in facts if not _is_a_scene(one)]
+        facts += [one for one in related if one.text not in known_texts]
     questions = (said[place] for place in there if said[place].form == "question" and place not in chosen)
     asking = asked.union(ASKING, *(one.subject for one in questions))
     told = frozenset().union(*(one.subject for one in (*facts, *answers))) - asking
@@ -183,8 +197,20 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
         frozenset(word for word, number in Counter(w for one in everything for w in one.subject).items() if number > 1),
         tuple(answers),
         is_whole=len(facts) <= FACTS_MAX,
+        things=things,
         scenes=tuple(said[at].subject for at in there if is_said(said[at]) and _is_a_scene(said[at]))[:SCENES_MAX],
     )
+
+
+def _related(
+    said: Sequence[Statement], places: Sequence[int], told: Sequence[Statement]
+) -> tuple[Things, list[Statement]]:
+    """Give the things that are listed and the sentences that relate them; nothing where fewer than two do."""
+    scenes = [said[at].text for at in places if _is_a_scene(said[at])][:SCENES_MAX]
+    told = [one for one in told if one.form not in {"row", "question"}][-RELATED_MAX:]
+    things = things_of(scenes, [one.text for one in told]) if scenes else _NO_THINGS
+    related = [one for one in told if relations(one.text, things)]
+    return (things, related) if len(related) >= RELATED_MIN else (_NO_THINGS, [])
 
 
 def _answers(
