@@ -220,6 +220,11 @@ def test_a_memory_that_fails():
     assert advice(told)[0] == "  Mend what fails; it counts as not brought back."
     assert message(assert_lossless, raises).startswith("raises is not lossless: it failed: raises raised in write(): ")
 
+    def colours(messages, budget):
+        raise ValueError("\x1b[31mred")
+
+    assert "ValueError: \\x1b[31mred" in message(assert_lossless, colours)
+
 
 def test_what_to_do_is_about_what_broke():
     """Each way of breaking has its own advice: cut, one object for all, what was answered stored again, cut answers."""

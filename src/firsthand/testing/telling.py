@@ -45,7 +45,7 @@ def of_reclaimed(result: Reclaimed) -> str:
 
 def of_lost(result: Lossless) -> str:
     """Tell which messages did not come back."""
-    lines = [f"{result.name} is not lossless: {result.figures}"]
+    lines = [shown(f"{result.name} is not lossless: {result.figures}")]
     if result.fault:
         return "\n".join(lines)
     sessions = Counter(one.session for one in result.lines)

@@ -44,11 +44,17 @@ _CONCLUDED = re.compile(
 _MONEY = r"(?:[$€£]\s*)?(\d+(?:[.,]\d+)*)(?:\s*(?:USD|EUR|GBP|dollars?|euros?|pounds?))?"
 _COUNT = rf"(\d{{1,9}}(?!\d)|{'|'.join(COUNTS)})"
 _GOOD = r"([^\W\d_][\w'-]{0,40}(?: [^\W\d_][\w'-]{0,40})?)"  # without an end, one word of 20,000 letters takes a minute
+_FROM_ITS_START = r"(?<![^\W\d_])"
 _EACH = r"(\s*(?:each|apiece|a piece))?"
 _TIMES = r"(?:[x\u00d7]\s*)?"
 _ITEMS = (  # the letters name the groups: number, good, at or for, price, each
     (re.compile(rf"\b{_COUNT}\s*{_TIMES}{_GOOD}\s*(?:,\s*)?(at|@|for)\s*{_MONEY}{_EACH}", re.IGNORECASE), "ngkpe"),
-    (re.compile(rf"{_GOOD}\s*[:,]\s*{_COUNT}\s*{_TIMES}(at|@|for|,)?\s*{_MONEY}{_EACH}", re.IGNORECASE), "gnkpe"),
+    (
+        re.compile(
+            rf"{_FROM_ITS_START}{_GOOD}\s*[:,]\s*{_COUNT}\s*{_TIMES}(at|@|for|,)?\s*{_MONEY}{_EACH}", re.IGNORECASE
+        ),
+        "gnkpe",
+    ),
 )
 _INSISTS = re.compile(r"\b(?:it is|comes to|agrees on|answer is)\b(.*?)(?=[.!?,](?:\s|$)|$)", re.IGNORECASE)
 _THINGS = (  # beginnings of words by which people speak of a booking, rides, and their two ends
