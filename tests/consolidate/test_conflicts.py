@@ -20,7 +20,7 @@ def opened(events, *decisions):
     return [(one.why, one.earlier.text, one.later.text) for one in conflicts(told, fold(made))]
 
 
-VALUES, NEVER = "two values", "said to be never done"
+VALUES, NEVER, AMOUNTS = "two values", "said to be never done", "two amounts"
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,16 @@ VALUES, NEVER = "two values", "said to be never done"
         (VALUES, "I've added 45 sources to my Zotero library.", "I've added 52 sources to my Zotero library."),
         (VALUES, "I secured 3 interviews for producer roles.", "Good that I secured 5 interviews, right, Ann?"),
         (VALUES, "I need a taxi to the Cambridge Belfry.", "I need a taxi to the Gonville Hotel."),
+        (
+            AMOUNTS,
+            "My dice accuracy is better after completing 8 problems on dice.",
+            "I've increased my practice to 12 conditional problems on dice.",
+        ),
+        (
+            AMOUNTS,
+            "I've measured a socket latency of 120ms, can you help?",
+            "Can you say why my socket latency has, after all that work, improved to 95ms?",
+        ),
         (NEVER, "I just downloaded Zotero on March 2.", "I've never used Zotero or downloaded it, so how do I begin?"),
         (NEVER, "I've never used Zotero or downloaded it, so how do I begin?", "I just downloaded Zotero on March 2."),
         (NEVER, "We met Michael on May 3 at the media hub.", "I've never met Michael, why is that relevant?"),
@@ -51,6 +61,10 @@ def test_what_only_one_can_hold_of_is_open(why, first, second):
         ("My flight to Rome is on May 3, 2024.", "The flight to Rome is on May 3."),  # the same day
         ("I need a hotel for 3 nights.", "I also need a hotel for 2 nights."),
         ("I've finished 30 chapters.", "Ann has now finished 42 chapters."),
+        ("I've completed 8 problems on dice.", "Ann has increased her practice to 12 problems on dice."),
+        ("I've completed 8 problems on dice.", "I want to get to 12 problems on dice."),
+        ("I've completed 8 problems on dice.", "I've increased my speed to 12 rolls on dice."),
+        ("I've completed 8 problems on dice.", "I now have 12 problems with my landlord."),
         ("I just downloaded Zotero on March 2.", "I've never used or downloaded Endnote, so what now?"),
         ("I want to download Zotero.", "I've never used Zotero or downloaded it, so how do I begin?"),
         ("Can you download Zotero?", "I've never used Zotero or downloaded it, so how do I begin?"),

@@ -43,6 +43,16 @@ def moves(events, ledger=None):
         ("rule:slot", "A restaurant that serves Thai food, please.", "How about Indian?"),
         ("rule:slot", "I want to see a museum.", "How about a college instead?"),
         ("rule:slot", "Book a table at 18:15.", "Can you check for 17:15 on the same day?"),
+        ("rule:from-to", "The team has 5 people.", "The team went up from 5 to 7 people."),
+        ("rule:correction", "The team has 5 people.", "The team has grown to 7 people."),
+        ("rule:correction", "My budget is $500.", "My budget is now $700."),
+        ("rule:correction", "We run Node 18.", "We've upgraded to Node 20."),
+        ("rule:slot", "I need a restaurant with Thai food.", "Are there any Indian restaurants?"),
+        (
+            "rule:slot",
+            "Thanks for the train, and I also need a cheap restaurant with Thai food.",
+            "How about Indian food?",
+        ),
     ],
 )
 def test_a_later_value_takes_the_place(rule, first, second):
@@ -59,6 +69,33 @@ def test_what_is_taken_back_is_tombstoned():
 @pytest.mark.parametrize(
     ("first", "second"),
     [
+        ("Our database is Postgres.", "We no longer use Postgres."),
+        ("The staging port is 80.", "The staging port is no longer 80."),
+        ("The staging port is 80.", "The staging port is not 80 any more."),
+        ("I live in Berlin.", "I don't live in Berlin any more."),
+        ("I work at Siemens.", "I no longer work at Siemens."),
+    ],
+)
+def test_a_value_that_holds_no_more_is_taken_out(first, second):
+    """What is said to hold no longer is tombstoned, whatever took its place."""
+    assert moves(spoken(first, second)) == [("rule:retraction", first, "")]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("The staging port is 80.", "The staging port is no longer 81."),  # not this value
+        ("The staging port is 80.", "The production port is no longer 80."),  # nor this thing
+        ("My sister's editor is Vim.", "I no longer use Vim."),  # another person's
+        ("I live in Berlin.", "I don't live in Hamburg any more."),
+        ("Our database is Postgres.", "I think we no longer use Postgres, or do we?"),
+        ("Our database is Postgres.", "We no longer use it."),
+        ("Make it 81.", "The staging port is 8080."),
+        ("The staging port is 8080.", "Make it 9000 for production."),  # of another thing
+        ("I want to see a museum.", "Are there any colleges?"),  # people see several
+        ("I need a train to Ely.", "Actually, I need a train to Cambridge."),  # another journey, perhaps
+        ("I don't need a train.", "I need a table for 4 people."),
+        ("I also need a hotel for 3 nights and a train for 2 people.", "Make it 4 people for the hotel."),
         ("The staging port is 8080.", "The staging port is 8080."),  # the same value
         ("The staging port is 8080.", "The production port is now 8443."),  # another key
         ("The staging port is 8080.", "The staging port is now private."),  # a value of another kind

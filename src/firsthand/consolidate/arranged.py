@@ -19,7 +19,7 @@ from typing import Literal
 
 from firsthand.value import value
 
-Sort = Literal["assignment", "correction", "config", "slot", "retraction", "deed", "denial"]
+Sort = Literal["assignment", "correction", "config", "slot", "retraction", "deed", "denial", "mention"]
 WORDS_MAX, WORDS_UNNAMED_MAX = 60, 24
 """Of a sentence that arranges something, and of one that does not name it; a longer one tells a story."""
 

@@ -39,7 +39,13 @@ COVERED_MIN = 0.45
 NAMED_WORDS_MIN = 3
 """Of the name of what is told in passing, for two values of it to be of one thing."""
 
-Why = Literal["two values", "said to be never done"]
+MENTIONED_MIN = 0.3
+"""Of the words around a new amount, by how rare they are, so much stands around the earlier one too."""
+MENTIONED_WORDS_MIN = 2
+MENTIONS_MAX = 200
+"""Earlier amounts of a kind that a new one is compared with: the newest ones."""
+
+Why = Literal["two values", "said to be never done", "two amounts"]
 
 
 @value
@@ -65,6 +71,12 @@ def conflicts(told: Sequence[Fact], ledger: Ledger) -> tuple[Conflict, ...]:
     """
     standing = [one for one in told if one.trust is Trust.TRUSTED and ledger.standing(one)]
     found = [*_of_values([one for one in standing if counts(one)], ledger), *_of_denials(standing)]
+    there = {(one.earlier.event, one.later.event) for one in found}
+    decisions = (*ledger.latest.values(), *ledger.tail)
+    decided = {(one.target.partition("@")[0], one.by_fact.partition("@")[0]) for one in decisions}
+    found += [
+        one for one in _of_mentions(standing) if (one.earlier.event, one.later.event) not in there | decided
+    ]  # fmt: skip
     return tuple(sorted(found, key=lambda one: (one.later.position, one.earlier.position)))[-CONFLICTS_MAX:]
 
 
@@ -111,6 +123,34 @@ def _differ(earlier: Fact, later: Fact) -> bool:
     if (earlier.near or later.near or "slot" in (earlier.sort, later.sort)) and earlier.session != later.session:
         return False
     return later.sort != "slot" or beside(later.text) is None
+
+
+def _of_mentions(standing: Sequence[Fact]) -> Iterator[Conflict]:
+    """Yield for each amount with a word of change the earlier one that has most of the words around it in common."""
+    told = [one for one in standing if one.sort == "mention"]
+    words = {one.pointer: frozenset(one.about.split()) for one in told}
+    number = Counter(word for one in words.values() for word in one)
+    at: dict[tuple[str, str], list[Fact]] = {}
+    for later in told:
+        place = later.session, later.key
+        if later.changes:
+            best, share = None, MENTIONED_MIN
+            own = words[later.pointer]
+            whole = sum(_rarity(number[word], len(words)) for word in own)
+            for earlier in at.get(place, [])[-MENTIONS_MAX:]:
+                both = own & words[earlier.pointer]
+                if earlier.event == later.event or earlier.value == later.value or len(both) < MENTIONED_WORDS_MIN:
+                    continue
+                covered = sum(_rarity(number[word], len(words)) for word in both) / whole
+                if covered >= share:
+                    best, share = earlier, covered
+            if best is not None:
+                yield Conflict(best, later, "two amounts")
+        at.setdefault(place, []).append(later)
+
+
+def _rarity(number: int, of: int) -> float:
+    return math.log(1 + of / (1 + number))
 
 
 def _is_same_day(one: str, other: str) -> bool:

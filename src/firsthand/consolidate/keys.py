@@ -24,6 +24,7 @@ from functools import cache
 
 from firsthand.consolidate.arranged import Said, Sort, Spoken, slots, thing_of
 from firsthand.consolidate.deeds import deed
+from firsthand.consolidate.mentions import mentions
 from firsthand.consolidate.narrated import narrated
 from firsthand.consolidate.wording import DONE, LEAD_CHARACTERS, canonical, is_supposed, key_of, kind_of
 from firsthand.event import Event, Kind, Trust
@@ -31,7 +32,7 @@ from firsthand.task.constraints import is_constraint
 from firsthand.task.sentences import Sentence, said
 from firsthand.value import field, replace, value
 
-READING = 6
+READING = 7
 """Of these rules, and of what they use of other rooms: another number makes what older ones read be read again."""
 FACTS_OF_EVENT_MAX = 64
 VALUE_CHARACTERS_MAX = 160
@@ -43,8 +44,8 @@ IT_MESSAGES_MAX = 4
 TELLING = frozenset({Kind.USER_MESSAGE, Kind.NOTE})
 """Kinds that facts are taken from; whether one counts is a matter of its trust."""
 
-DEEDS: frozenset[Sort] = frozenset({"deed", "denial"})
-"""What somebody did or never did: no value, and nothing that stands in the place of another."""
+DEEDS: frozenset[Sort] = frozenset({"deed", "denial", "mention"})
+"""What somebody did or never did, or how much of what was named in a story: nothing that takes another's place."""
 
 _compiled = cache(re.compile)
 
@@ -247,6 +248,16 @@ _RETRACT = (
     r"(?:the|my|our) (?P<gone>(?:[\w.'/-]+ ){0,5}?[\w.'/-]+) (?:is|are) (?:no longer (?:needed|used|relevant|valid|"
     r"planned|there|in use)|obsolete|cancell?ed|gone|off the table)\b"
 )
+_NO_LONGER = (
+    rf"(?:{_WHO} ){_NP} (?:is|are) (?P<ended>no longer|not) (?:at |on |in )?(?P<value>[^\s,;][^,;]{{0,40}}?)"
+    r"(?P<more> any ?more)?[.!]?\Z"
+)
+_NOT_ANY_MORE = (
+    r"\A(?:so |and |but |well,? )?(?:i|we)(?:'m| am|'re| are)? "
+    r"(?:no longer|(?:do not|don't|not) (?=.* any ?more[.!]?\Z)) ?"
+    r"(?P<verb>live|living|work|working|use|using|drive|run|running|play|drink|take) (?:in |at |for |on )?"
+    r"(?P<value>[^\s,;][^,;]{0,40}?)(?: any ?more)?[.!]?\Z"
+)
 _CONFIG = (
     r"(?:export |set |ENV |let |const |- |\+ ?)?(?P<what>[A-Za-z_][\w.-]{0,60})(?P<sign>\s?=\s?|: ?)"
     r"(?P<value>[\"'`]?[^\s=\"'`][^=\"'`]{0,100}?[\"'`]?)[,;]?\Z"
@@ -280,6 +291,7 @@ def _told(sentence: Sentence, spoken: Spoken) -> Iterator[Said]:
         there = [one.shown for one in heard]
         yield from (one for one in narrated(text) if not any(one.shown in other for other in there))
     yield from deed(sentence.said)
+    yield from mentions(text)
 
 
 def _config(text: str) -> Said | None:
@@ -306,6 +318,10 @@ def _assigned(text: str, spoken: Spoken) -> Iterator[Said]:
         if words:
             yield Said(words, "", "retraction", about=gone["what"] or gone["gone"])
         return
+    ended = _ended(text)
+    if ended is not None:
+        yield ended
+        return
     for pattern in (_CHANGED, _SET, _NOT_BUT, _FROM_TO, _INSTEAD, _IT, _HAS, _HELD, _REACHED, _COPULA, _OF):
         match = _compiled(_GATES[pattern]).search(text) and _compiled(f"(?i){pattern}").search(text)
         if match and not is_supposed(text, match.start(), match.end()):
@@ -313,6 +329,34 @@ def _assigned(text: str, spoken: Spoken) -> Iterator[Said]:
             if told is not None:
                 yield told
                 return
+
+
+def _ended(text: str) -> Said | None:
+    """Read that a value holds no more, and which took its place is not said: of a thing, a home, a job, a tool."""
+    if _compiled(r"(?i)\bno longer\b|\bany ?more\b").search(text) is None:
+        return None
+    match = _compiled(f"(?i){_NOT_ANY_MORE}").match(text)
+    if match is not None:
+        return _used_no_more(match)
+    match = _compiled(f"(?i){_NO_LONGER}").search(text)
+    if match is None or is_supposed(text, match.start(), match.end()):
+        return None
+    if match["ended"].lower() == "not" and not match["more"]:
+        return None
+    words, own = key_of(match["what"]), match["own"].lower()
+    is_value = _is_value(match["value"], attribute=_compiled(_ATTRIBUTES).search(match["what"].lower()) is not None)
+    if not words or not is_value or own in {*_OTHERS, "its"}:
+        return None
+    named = f"{own} {match['what']}" if own.endswith("'s") else match["what"]
+    return Said(key_of(named), "", "retraction", match["value"].strip(), about=named)
+
+
+def _used_no_more(match: re.Match[str]) -> Said | None:
+    verb, held = match["verb"].lower(), match["value"].strip()
+    place = "live" if verb.startswith("liv") else "work" if verb.startswith("work") else ""
+    if not key_of(held) or _compiled(r"(?i)(?:it|this|that|them|these|those)\b").match(held):
+        return None
+    return Said(place or f"instead of {key_of(held)}", "", "retraction", held, about=place)
 
 
 _GATES = {
@@ -332,6 +376,9 @@ def _of_match(match: re.Match[str], pattern: str, spoken: Spoken) -> Said | None
     shown, before = (_compiled(r"(?i)\A(?:on|at) ").sub("", one.strip()) for one in (shown, found.get("before") or ""))
     shown = _compiled(_AMOUNT_FIRST).sub(r"\1", shown)
     own = own.lower()
+    grown = _compiled(r"(\d[\d,.]*) ([a-z]{2,}s|people)\Z").match(shown) if pattern is _CHANGED else None
+    if grown is not None and not kind_of(canonical(shown)) and not _compiled(_ATTRIBUTES).search(what.lower()):
+        shown, what = grown[1], f"{what} {grown[2]}"  # "the team has grown to 7 people", which had 5 people
     named = f"{own} {what}" if own.endswith("s") and own not in {"his", "its"} else what
     named = f"{named} {found.get('unit') or ''} {found.get('more') or ''}"
     if pattern is _COPULA and _compiled(r"(?i)\bat (?:about |around )?\Z").search(match.string[: match.start("value")]):
@@ -427,6 +474,7 @@ def _importance(sentence: Sentence, told: Said) -> float:
         "slot": 0.3,
         "deed": 0.0,
         "denial": 0.0,
+        "mention": 0.0,
     }[told.sort]
     matters += 0.2 if is_constraint(sentence.said) else 0.0
     matters += 0.1 if told.possessive else 0.0

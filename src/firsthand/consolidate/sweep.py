@@ -139,6 +139,8 @@ def _meant(new: Fact, standing: _Standing) -> Fact | None:
     same = standing.of(new.key)
     if same is not None and same.position <= new.position and not (new.before and new.before != same.value):
         return same
+    if new.sort == "retraction" and not new.name.startswith("instead of"):
+        return None  # it holds no more of this thing, whatever else has the value
     if new.before and len(new.before) >= FROM_TO_VALUE_CHARACTERS_MIN:
         every = standing.valued(new.before)
         named = [one for one in every if one.session == new.session] or every
@@ -155,6 +157,8 @@ def _meant(new: Fact, standing: _Standing) -> Fact | None:
 
 def _may_mean(new: Fact, old: Fact) -> bool:
     """Say whether what is said beside a value that is named as gone names the thing that has it, or nothing at all."""
+    if new.sort == "retraction" and ("'s" in old.about or not {"his", "her", "their"}.isdisjoint(old.name.split())):
+        return False  # what I use no more somebody else may
     if not new.name.startswith("instead of") or not new.about:
         return True
     name = key_of(old.about) if old.name.startswith("instead of") else old.name

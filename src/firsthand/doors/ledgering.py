@@ -36,7 +36,7 @@ from firsthand.value import asdict
 
 LISTED_MAX = 1_000
 WAITING_CHARACTERS = 160
-_DEEDS = ("deed", "denial")
+_DEEDS = ("deed", "denial", "mention")
 _READS = {"list", "show", "diff", "waiting", "conflicts"}
 _GIVEN = {"list": 0, "show": 1, "sweep": 0, "undo": 1, "restore": 1, "tombstone": 1, "waiting": 0, "approve": 1,
           "diff": 2, "conflicts": 0}  # fmt: skip
