@@ -44,15 +44,13 @@ _CONCLUDED = re.compile(
 _MONEY = r"(?:[$€£]\s*)?(\d+(?:[.,]\d+)*)(?:\s*(?:USD|EUR|GBP|dollars?|euros?|pounds?))?"
 _COUNT = rf"(\d{{1,9}}(?!\d)|{'|'.join(COUNTS)})"
 _GOOD = r"([^\W\d_][\w'-]{0,40}(?: [^\W\d_][\w'-]{0,40})?)"  # without an end, one word of 20,000 letters takes a minute
-_FROM_ITS_START = r"(?<![^\W\d_])"
+_NEW = r"(?<![^\W\d_])"  # a word from its first letter on
 _EACH = r"(\s*(?:each|apiece|a piece))?"
 _TIMES = r"(?:[x\u00d7]\s*)?"
 _ITEMS = (  # the letters name the groups: number, good, at or for, price, each
     (re.compile(rf"\b{_COUNT}\s*{_TIMES}{_GOOD}\s*(?:,\s*)?(at|@|for)\s*{_MONEY}{_EACH}", re.IGNORECASE), "ngkpe"),
     (
-        re.compile(
-            rf"{_FROM_ITS_START}{_GOOD}\s*[:,]\s*{_COUNT}\s*{_TIMES}(at|@|for|,)?\s*{_MONEY}{_EACH}", re.IGNORECASE
-        ),
+        re.compile(rf"{_NEW}{_GOOD}\s*[:,]\s*{_COUNT}\s*{_TIMES}(at|@|for|,)?\s*{_MONEY}{_EACH}", re.IGNORECASE),
         "gnkpe",
     ),
 )
