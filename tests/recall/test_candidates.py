@@ -79,17 +79,28 @@ def test_a_phrase_is_found_among_many_rows_that_hold_its_words(log):
     assert position in made(log, question).special()
 
 
-@given(st.dictionaries(st.integers(1, 40), st.integers(1, 9).map(float), max_size=30))
-def test_a_row_is_raised_by_those_beside_it(held):
-    """What rows are worth is what they hold and the shares of the rows beside them, whatever rows there are."""
+LISTS = st.lists(
+    st.tuples(st.sets(st.integers(1, 40), max_size=15).map(sorted), st.integers(1, 9).map(float)),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(LISTS)
+def test_a_row_is_raised_by_those_beside_it(lists):
+    """What rows are worth is what they hold and the shares of the rows beside them; one left out is worth its word."""
+    rows = {row for held, _ in lists for row in held}
+    own = {row: sum(weight for held, weight in lists if row in held) for row in rows}
     wanted_worth = {
-        row: own
-        + SHARES[-1] * held.get(row - 1, 0.0)
-        + SHARES[1] * held.get(row + 1, 0.0)
-        + SHARES[-2] * held.get(row - 2, 0.0)
-        for row, own in held.items()
+        row: own[row]
+        + SHARES[-1] * own.get(row - 1, 0.0)
+        + SHARES[1] * own.get(row + 1, 0.0)
+        + SHARES[-2] * own.get(row - 2, 0.0)
+        for row in rows
     }
-    assert candidates._raised(dict(held)) == wanted_worth
+    raised = candidates._raised([held for held, _ in lists], [weight for _, weight in lists])
+    alone = {row: weight for held, weight in lists for row in held if row not in raised}
+    assert raised | alone == pytest.approx(wanted_worth)
 
 
 @given(st.dictionaries(st.integers(1, 99), st.integers(1, 4).map(float), max_size=60), st.integers(1, 70))

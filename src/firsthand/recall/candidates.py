@@ -79,7 +79,7 @@ class Candidates:
         """
         planned = self._planned
         if len(planned.ranked) > 1:
-            first, *others = self._held
+            first, *others = sorted(self._held, key=len)
             return self._index.newest_of(set(first).intersection(*others), SPECIAL_ROWS)
         if planned.ranked or len(planned.common) < 2:
             return []
@@ -133,18 +133,26 @@ class Candidates:
         same recall as from FTS5's own best rows, for half of their time. Events are taken as beside each other by
         position, which is where they were said when sessions do not run at the same time.
         """
-        weights = (self._idf(self._planned.terms[term.key]) for term in self._planned.ranked)
-        return self._inside(_raised(sums(zip(self._held, weights, strict=True))))
-
-    def _inside(self, worth: dict[int, float]) -> list[int]:
-        """Give the best rows of the scope; they are looked up some at a time, since the best are in it as a rule."""
-        bounds = self._index.bounds
+        weights = [self._idf(self._planned.terms[term.key]) for term in self._planned.ranked]
+        held, bounds = self._held, self._index.bounds
+        near = _raised(held, weights)
         if bounds.start > 0 or bounds.stop < ROW_STEP:
-            worth = {row: each for row, each in worth.items() if position_of(row) in bounds}
+            near = {row: each for row, each in near.items() if position_of(row) in bounds}
+            held = [[row for row in rows if position_of(row) in bounds] for rows in held]
+        return self._inside(near, held, weights)
+
+    def _inside(self, near: dict[int, float], held: Sequence[Sequence[int]], weights: Sequence[float]) -> list[int]:
+        """Give the best rows of the scope; they are looked up some at a time, since the best are in it as a rule."""
         kept: list[int] = []
         taken, asked = 0, POOL_ROWS + SPARE_ROWS
         while True:
-            best = best_of(worth, asked)
+            # Of the rows that hold one word and stand alone, all are worth the same: the newest are enough.
+            alone = {
+                row: weight
+                for rows, weight in zip(held, weights, strict=True)
+                for row in itertools.islice((row for row in reversed(rows) if row not in near), asked)
+            }
+            best = best_of(near | alone, asked)
             kept += self._index.inside(best[taken:])
             if len(kept) >= POOL_ROWS or len(best) < asked:
                 return kept[:POOL_ROWS]
@@ -171,15 +179,21 @@ def sums(lists: Iterable[tuple[Iterable[int], float]]) -> dict[int, float]:
     return held
 
 
-def _raised(held: dict[int, float]) -> dict[int, float]:
-    """Add to what rows hold what the rows beside them do."""
-    # Few of some thousand rows lie beside another one: to find those goes through all in C, and only they are added up.
-    rows = sorted(held)
-    steps = list(map(operator.sub, rows[1:], rows))
-    near = {*itertools.compress(rows[1:], map((-min(SHARES)).__ge__, steps))}
-    near.update(itertools.compress(rows, map(max(SHARES).__ge__, steps)))
+def _raised(lists: Sequence[Sequence[int]], weights: Sequence[float]) -> dict[int, float]:
+    """Add up what rows hold, and what the rows beside them do; those are left out that hold one word and stand alone.
+
+    Args:
+        lists: the rows that hold each word.
+        weights: of each word.
+    """
+    # Few of some thousand rows lie beside another one, or in two lists: to find those goes through all in C.
+    rows = sorted(itertools.chain.from_iterable(lists))
+    reach = max(map(abs, SHARES))
+    steps = list(map(reach.__ge__, map(operator.sub, rows[1:], rows)))
+    near = {*itertools.compress(rows[1:], steps), *itertools.compress(rows, steps)}
+    held = sums((near.intersection(one), weight) for one, weight in zip(lists, weights, strict=True))
     get, before, second, behind = held.get, SHARES[-1], SHARES[-2], SHARES[1]
-    return held | {
+    return {
         row: held[row] + before * get(row - 1, 0.0) + behind * get(row + 1, 0.0) + second * get(row - 2, 0.0)
         for row in near
     }

@@ -201,12 +201,13 @@ class Lexical:
         return self._rows(match, "f.rank", limit)
 
     def holders(self, match: str) -> list[int]:
-        """Give all rows that match, of any scope, in no order that says anything; `inside` parts them."""
+        """Give all rows that match, of any scope, in their order; `inside` parts them."""
         found = "[]"
         with self._deadline.over(self._db):
             found = self._held_by(match)
         rows: list[int] = json.loads(found)
-        return rows if max(rows, default=0) < TRIGGER_ROWS else [row for row in rows if row < TRIGGER_ROWS]
+        rows.sort()  # as FTS5 gives them
+        return rows if not rows or rows[-1] < TRIGGER_ROWS else [row for row in rows if row < TRIGGER_ROWS]
 
     def _held_by(self, match: str) -> str:
         """Give the rows that match, those of triggers too, as JSON: one value instead of so many rows."""
