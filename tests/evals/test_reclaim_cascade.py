@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from firsthand.evals.reclaim import cascade, drift, tasks
+from firsthand.evals.reclaim import cascade, drift, ours, own, tasks
 from firsthand.evals.reclaim.items import Case
 from firsthand.evals.reclaim.policies import LOSSY, PADDED, SOURCE_FIRST, TAGGED
 from firsthand.evals.reclaim.readers import MEMORY_HEAD, Recomputing
@@ -76,9 +74,30 @@ def test_the_second_wording_is_said_in_chains_too():
     assert (one.blast, other.blast) == (6, 6)
 
 
-@pytest.mark.parametrize(("hops", "said"), [(8, "probed"), (9, "")])
-def test_the_probe_is_asked_up_to_a_length(hops, said):
-    """What is carried out of a chain of 8 sessions is probed, of a longer one not, and nothing is said of it then."""
-    problem = tasks.shortened(tasks.ledger(1, hops)[0], hops)
-    case = Case("cascade", cascade.policy(TAGGED), problem, budget=200, hops=hops)
-    assert cascade.ask(case, Recomputing(), probe=lambda _text, _session, _memory: "probed").regime == said
+def test_the_probe_sees_what_was_said_and_not_what_the_memory_brought():
+    """Of a chain the probe gets each session's purchase and reply; carried text, questions and answers are left out."""
+    seen = []
+
+    class Asked:
+        def write(self, messages, budget):
+            self.said = [*getattr(self, "said", []), messages[1]["content"]]
+            return f"{len(self.said) - 1} of {len(self.said)} statements kept."
+
+        def recall(self, query):
+            return "\n".join(self.said)
+
+    case = Case("cascade", subject(Asked), LEDGER, budget=200, hops=6)
+    item = cascade.ask(case, Recomputing(), probe=lambda text, session, memory: seen.append(session) or "probed")
+    assert item.regime == "probed"
+    assert item.questions > 0
+    (session,) = seen
+    assert [one["role"] for one in session] == ["user", "assistant"] * 6
+    assert [LEDGER.listed[number] in one["content"] for number, one in enumerate(session[::2])] == [True] * 6
+    assert [one["content"].splitlines()[-1][:7] for one in session[1::2]] == ["ANSWER:"] * 6
+
+
+def test_the_longest_chain_is_probed_too():
+    """What our memory carries out of 64 sessions leads to its source, and the probe says so."""
+    problem = tasks.shortened(tasks.ledger(1, 64)[0], 64)
+    item = cascade.ask(Case("cascade", ours.pointers(), problem, budget=200, hops=64), Recomputing(), probe=own.regime)
+    assert (item.outcome, item.regime) == ("recovered", "reachable")

@@ -19,7 +19,7 @@ from firsthand.evals.reclaim.ask import Probe, Talk, opening, talk
 from firsthand.evals.reclaim.corrections import asking, correction
 from firsthand.evals.reclaim.items import Case, Item, key, sha256
 from firsthand.evals.reclaim.policies import LOSSY, PADDED, SOURCE_FIRST, TAGGED
-from firsthand.evals.reclaim.readers import NEW, Reader
+from firsthand.evals.reclaim.readers import NEW, RECALL, RECALLED, Reader
 from firsthand.evals.reclaim.reading import NOTHING_YET
 from firsthand.evals.reclaim.seam import CUT, Carried, Memory, Messages, Subject
 from firsthand.evals.reclaim.tasks import CASCADE_SLIP, Problem, Purchase, money
@@ -29,8 +29,6 @@ from firsthand.value import asdict, replace
 BUDGET_CHARACTERS = 200
 HOPS = (1, 2, 4, 8)
 HOPS_MAX = 78
-PROBED_HOPS_MAX = 8
-"""Sessions, the longest of the paper: the probe takes seconds at 8, minutes at 24 and hours at 64."""
 ASK = "the running total before tax"
 
 
@@ -53,8 +51,7 @@ def ask(case: Case, reader: Reader, *, over: str = CUT, probe: Probe | None = No
             hops.append(_told(problem, number, said, carried, planted=case.premise))
             lived += said.messages
             tokens += said.prompt_tokens
-        asked = probe if case.hops <= PROBED_HOPS_MAX else None
-        regime = asked(carried.text, lived, memory) if asked is not None else ""
+        regime = probe(carried.text, _said(lived), memory) if probe is not None else ""
         turns = correction(case.correction, problem).turns
         last = talk(reader, opening(carried.text, memory), turns, memory)
     scored = scoring.score(last.replies[-1], problem)
@@ -79,6 +76,16 @@ def _hop(case: Case, problem: Problem, number: int, reader: Reader, carried: Car
     reply = f"{drift.committed(ASK, f'{problem.unit}{wrong}', case.wording)}\nANSWER: {wrong}"
     messages = (*before, {"role": "user", "content": turn}, {"role": "assistant", "content": reply})
     return Talk(messages, (reply,), (), sum(estimate(one["content"]) for one in before) + estimate(turn))
+
+
+def _said(lived: Messages) -> list[dict[str, str]]:
+    """Leave out what the memory itself brought into the sessions: what it carried, was asked, and answered.
+
+    A note stands on what was said; taken for that, an answer of the memory would be a source that nobody gave, and
+    each session would repeat all before it.
+    """
+    asked = (RECALL, RECALLED)
+    return [dict(one) for one in lived if one["role"] != "system" and not one["content"].startswith(asked)]
 
 
 def _told(problem: Problem, number: int, said: Talk, carried: Carried, *, planted: bool) -> dict[str, Any]:
