@@ -38,6 +38,11 @@ QUANTITY = (
 )
 _NAMED = r"(?<![\w./-])[^\W\d_]+(?:_[^\W_]+)+(?![\w-]|[\"'`]?\s?[:=])|(?<=`)[^`\n]{1,80}(?=`)"
 """A name of a program's: with an underscore within it, or in backquotes; none that names what stands behind it."""
+_ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "last": -1}
+_RECURRING = (
+    rf"\b(?:({'|'.join(_ORDINALS)})|(\d)(?:st|nd|rd|th))(?=(?: ones?\b| (?:{'|'.join(lexicon.WEEKDAYS_SHORT)}|mondays?|tuesdays?"
+    r"|wednesdays?|thursdays?|fridays?|saturdays?|sundays?)\b))"
+)
 _MARKED = r"(?<!\w)[^\W\d_]*\d+[^\W\d_]\w*|(?<!\w)[^\W\d_]+\d\w*"
 _RATE = r"an? [^\W\d_]+"
 _DURATION_UNITS = (Fraction(1), Fraction(60), Fraction(3600), Fraction(86400), Fraction(1, 1000))
@@ -70,15 +75,28 @@ class Amount:
 
 def with_tokens(one: Statement) -> Statement:
     """Take each word with a digit that is no value for an exact string: 500G."""
-    if not any(sign.isdigit() or sign in "_`" for sign in one.text):
+    if not any(sign.isdigit() or sign in "_`" for sign in one.text) and not _compiled(_RECURRING).search(
+        one.text.lower()
+    ):
         return one
     spans = [(found.start - one.start, found.end - one.start) for found in one.values + one.denied]
-    tokens = [
+    tokens = _recurrences(one)
+    spans += [(found.start - one.start, found.end - one.start) for found in tokens]
+    tokens += [
         Value("word", None, "", match.group(), one.start + match.start(), one.start + match.end())
         for match in _compiled(rf"{_MARKED}|{_NAMED}").finditer(one.text)
         if not any(low < match.end() and match.start() < high for low, high in spans)
     ]
     return replace(one, values=tuple(sorted((*one.values, *tokens), key=lambda found: found.start))) if tokens else one
+
+
+def _recurrences(one: Statement) -> list[Value]:
+    """Give the ordinals that say which weekday of a month is meant: the third Thursday, every 2nd Thu."""
+    return [
+        Value("number", Fraction(_ORDINALS.get(match[1], match[2] and int(match[2]))), "th", match.group(),
+              one.start + match.start(), one.start + match.end())
+        for match in _compiled(_RECURRING).finditer(one.text.lower())
+    ]  # fmt: skip
 
 
 def amounts_of(one: Statement, place: int) -> list[Amount]:
@@ -201,6 +219,9 @@ def measures_alike(one: Value, other: Value) -> bool:
     """Say whether two values are not of two currencies, nor one money and the other a length or a weight."""
     if one.kind == other.kind == "money" and one.unit and other.unit and one.unit != other.unit:
         return False
+    families = {lexicon.BASE.get(each.unit, (each.unit,))[0] for each in (one, other)} - {"", "th"}
+    if one.kind == other.kind == "number" and len(families) > 1:
+        return False
     measured = any(each.kind == "number" and each.unit in {*lexicon.BASE, "m", "g", "l", "m2"} for each in (one, other))
     return not ({one.kind, other.kind} == {"money", "number"} and measured)
 
@@ -213,6 +234,8 @@ def equal(one: Value, other: Value) -> bool:
         return _is_that_day(one, other) or _is_that_day(other, one)
     if {one.kind, other.kind} == {"time", "duration"}:
         return _is_that_long(one, other) or _is_that_long(other, one)
+    if {one.kind, other.kind} == {"word", "time"}:
+        return _is_that_time(one, other) or _is_that_time(other, one)
     if {one.kind, other.kind} == {"date", "number"}:
         return _is_written_as(one, other) or _is_written_as(other, one)
     if {one.kind, other.kind} == {"word", "number"} and "0x" in (one.text[:2].lower(), other.text[:2].lower()):
@@ -242,6 +265,12 @@ def _is_that_long(time: Value, length: Value) -> bool:
     if time.kind != "time" or time.amount is None or length.amount is None or length.unit:
         return False
     return length.amount in {time.amount, time.amount * 60}
+
+
+def _is_that_time(word: Value, time: Value) -> bool:
+    """Say whether four digits are a time: 0552."""
+    digits = _compiled(r"([01]\d|2[0-3])([0-5]\d)").fullmatch(word.text)
+    return digits is not None and time.amount == int(digits[1]) * 60 + int(digits[2])
 
 
 def _is_written_as(day: Value, number: Value) -> bool:
@@ -303,6 +332,8 @@ def keys_of(found: Value) -> list[Fraction | str]:
     if found.amount is None:
         port = found.text.rpartition(":")[2]
         sixteen = [Fraction(int(found.text, 16))] if _compiled(r"0[xX][0-9a-fA-F]{1,16}").fullmatch(found.text) else []
+        clock = _compiled(r"([01]\d|2[0-3])([0-5]\d)").fullmatch(found.text)
+        sixteen += [] if clock is None else [Fraction(int(clock[1]) * 60 + int(clock[2]))]
         return [found.text.casefold(), *sixteen, *([Fraction(port)] if ":" in found.text and port.isdecimal() else [])]
     amount = found.amount * lexicon.BASE[found.unit][1] if found.unit in lexicon.BASE else found.amount
     if found.kind == "date" and not found.unit:

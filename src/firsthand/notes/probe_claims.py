@@ -113,6 +113,9 @@ class Asked:
             if worked_out.enough and self.claim.how in _WHOLE_SUMS:
                 gone = missing(self.beside, own, self.session.known.puzzle) if self.beside.facts else []
                 return Given(not gone, tuple(one.text for one in gone), worked_out.bears or bool(gone))
+            if not worked_out.enough and self.claim.how == "constraints" and self.source.things.lists:
+                if self.source.facts and not missing(self.source, own, self.session.known.puzzle):
+                    return Given(True)
             if worked_out.enough or self.claim.how == "constraints" or _WHY.search(self.what.lower()):
                 return replace(worked_out, bears=worked_out.bears or bears(self.source, own))
         gone = missing(self.source, own, self.session.known.puzzle)

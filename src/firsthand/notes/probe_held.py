@@ -66,14 +66,15 @@ _NOT = (
 )
 _TOPIC = (
     r"\b(?:asked|asks|question|wanted to know|wondered|talked about|discussed|topic|look at|see|figures in"
-    r"|details in)\b"
+    r"|details in|looking for|looked for|keeps? track|kept track|it was about|came up|is about|going to be|will be|concerns?|regarding"
+    r"|there (?:is|was|were|are)|(?:is|was|were) discussed)\b"
 )
 _LISTED = r"[,;:]|\s(?:and|or|nor|then|und|oder|et|ou|y|o)\s"
 
 
 def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[Statement]:
     """Give the statements of a source that some statements do not hold."""
-    said = [with_tokens(one) for one in own if _is_evidence(one, source)]
+    said = [with_tokens(one) for one in map(_before_the_sum, own) if _is_evidence(one, source)]
     cut = [part for one in said for part in (*parts_of(one), *_cells_of(one), *_behind_colon(one)) if part is not one]
     if source.exact is not None:
         exact = source.exact
@@ -101,6 +102,15 @@ def missing(source: Source, own: Sequence[Statement], puzzle: Puzzle) -> list[St
         if place in gone or not _is_said(one, _sharing(one, near), puzzle, source):
             result.append(source.facts[place])
     return result
+
+
+def _before_the_sum(one: Statement) -> Statement:
+    """Take what stands before the sign of a sum for what it is made of: 26*8 + 14*5 = 208."""
+    at = one.text.find("=")
+    values = tuple(found for found in one.values if found.end <= one.start + at)
+    if one.asserts not in {"total", "conclusion"} or len(values) < PAIR:
+        return one
+    return replace(one, text=one.text[:at], end=one.start + at, values=values, asserts="", cells=())
 
 
 def _by_word(said: Sequence[Statement]) -> dict[str, list[Statement]]:

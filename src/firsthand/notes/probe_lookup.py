@@ -62,6 +62,7 @@ _DECIDED = (
 _RECEIVES = (
     r"\b(?:to|for|with|by|is|an|auf|zu|\u00e0|chez|a|para|aan|voor|do|dla)\s+(?:the\s+)?\Z|[:=\u2192>]\s*(?:the\s+)?\Z"
 )
+_DENIED = r"(?i:,?\s(?:and |but )?not (?:in |at |on |the |an? |with |by |to ){0,3})[A-Z\u00c0-\u00de][^\W\d_]+"
 _STALE = (
     r"\b(?:until (?:yesterday|recently|now|then|last|today)|no longer|formerly|previously|used to|old|former|before|at first|earlier"
     r"|expired|outdated|obsolete|superseded|replaced|invalid|planned|first plan|was to|wanted to|would have|looked at|not booked"
@@ -118,7 +119,9 @@ class Lookup:
         told = [one for one in said if one.polarity and one.role not in AGENT_ROLES and one.form != "question"]
         near = [one for one in list(units_of(told))[-UNITS_MAX:] if self._is_told(one) and not _is_stale(one)]
         given = [one for one in near if self._gives(one)]
-        return bool(given) and not any(self._gives_another(one) for one in near if one not in given)
+        known = [self._matched(one) for one in given]
+        others = [one for one in near if one not in given and any(self._matched(one) >= each for each in known)]
+        return bool(given) and not any(self._gives_another(one) for one in others)
 
     def is_spoken_of(self, said: Sequence[Statement]) -> bool:
         """Say whether statements give anything for what is asked, be it right or not."""
@@ -149,6 +152,9 @@ class Lookup:
             matched <= rival and not self.asked_values for rival in self.rivals
         )
 
+    def _matched(self, unit: Unit) -> frozenset[str]:
+        return frozenset(key for key in self.keys if any(kin(key, word) for word in unit.words))
+
     def _gives(self, unit: Unit) -> bool:
         if self.found is not None:
             return any(self._is_it(each) for each in unit.values)
@@ -173,13 +179,16 @@ def lookup_of(said: Sequence[Statement], what: str, source: Source) -> Lookup | 
     known = _known(said)
     keys = subject_of(what) - ASKING - _KIND_WORDS
     answers = [found for found in source.answers if not any(equal(found, each) for each in source.asked_values)]
-    kinds = {found.kind for found in answers if found.unit != "weekday"} or {found.kind for found in answers}
+    kinds = {found.kind for found in answers}
+    if len(kinds) > 1:
+        kinds = {found.kind for found in answers if found.unit != "weekday"}
     asked_kinds = kinds_of(what)
     if asked_kinds != ANY and kinds:
-        kinds = {next((each for each in asked_kinds if each in kinds), "")}
+        kinds = {each for each in asked_kinds if each in {found.kind for found in answers}} or kinds
+        kinds = {next((each for each in asked_kinds if each in kinds), next(iter(kinds)))}
     told = [one for one in said if is_said(one) and one.polarity and one.asserts != "claim" and one.form != "question"]
     everything = list(units_of(told))[-UNITS_MAX:]
-    if not (keys or source.asked_values) or len(kinds) > 1 or (kinds == {""} and answers):
+    if not (keys or source.asked_values) or len(kinds) > 1:
         return None
     if not _is_stated([found for found in answers if found.kind in kinds], everything):
         return None
@@ -359,7 +368,10 @@ def _stands_alone(part: str) -> bool:
 
 
 def _unit(text: str, words: frozenset[str], one: Statement, above: tuple[Value, ...] = ()) -> Unit:
-    held = with_tokens(Statement(text, one.turn, 0, len(text), values=read(text)))
+    text = _compiled(_DENIED).sub("", text)
+    gone = {found.text for found in one.denied}
+    values = tuple(found for found in read(text) if found.text not in gone)
+    held = with_tokens(Statement(text, one.turn, 0, len(text), values=values))
     return Unit(text, words - unit_words(), tuple(_names(text)), held.values, above, one.turn, one.corrects)
 
 

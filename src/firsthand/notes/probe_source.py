@@ -317,6 +317,21 @@ def _going_on(
                 latest = other
             else:
                 break
+    for at, turn in enumerate(turns):
+        if turn not in chosen:
+            continue
+        latest = turn
+        for other in turns[at + 1 : at + 1 + GOING_ON_MAX]:
+            if role[other] in AGENT_ROLES:
+                if not _only_listens(said, by_turn[other]):
+                    break
+            elif any(_tells(said[each]) for each in by_turn[other]) and _goes_on_from(
+                said, by_turn[other], by_turn[latest]
+            ):
+                found.add(other)
+                latest = other
+            else:
+                break
     return {turn for turn in found if any(_tells(said[at]) for at in by_turn[turn])}
 
 

@@ -22,7 +22,7 @@ from functools import cache
 
 from firsthand.notes import lexicon
 from firsthand.notes.claim import TOOL_ROLES
-from firsthand.notes.probe_amounts import equal
+from firsthand.notes.probe_amounts import equal, unit_words
 from firsthand.notes.statements import Named, Statement, subject_of
 from firsthand.notes.values import Value, in_base, read
 from firsthand.value import replace, value
@@ -58,6 +58,13 @@ _TEMPORAL = (
     r"\b(?:when|days?|dates?|weeks?|months?|years?|how long|time|hours?|until|since|before|after|deadline|due|period"
     r"|nights?|weekdays?|morning|evening|today|tomorrow|duration|length|old|age|birthday|anniversary|born)\b"
 )
+_OPPOSITES = (
+    (r"ascent|climb(?:s|ed)?|climbing|uphill|up|aufstieg|bergauf", r"descent|descend\w*|downhill|down|abstieg|bergab"),
+    (r"earned|earnings|income|takings|revenue|received|einnahmen", r"spent|spending|expenses?|paid out|ausgaben"),
+    (r"deposits?|paid in", r"withdrawals?|withdrew|withdrawn"),
+    (r"arrivals?|arrived|boarded|checked in|joined", r"departures?|departed|got off|checked out|resigned"),
+)
+"""Words of one direction, and those of the other."""
 _COUNTED = r"\bhow (?:many|much) ([^\W\d_]+)"
 _BESIDE = r"(?:[,;:]|\b(?:and|und|et|y|e|en|i|\u0438))\s*\Z"
 _COUNTED_THING = r"\s+([^\W\d_]+)"
@@ -117,7 +124,34 @@ def relevant(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
         parts = chosen(parts, wanted)
     parts = [_counted(_columns(one, wanted, parts), wanted) for one in parts]
     parts = _without_strangers([_without_dates(one, parts, wanted) for one in parts], wanted)
-    return _linked(parts, wanted)
+    return _linked(_one_way(_without_known(parts), wanted), wanted)
+
+
+def _without_known(facts: Sequence[Statement]) -> list[Statement]:
+    """Leave out what everybody knows, how many of one unit make another: a thousand of them to the gigabyte."""
+    left = [one for one in facts if not _is_known(one)]
+    return left or list(facts)
+
+
+def _is_known(one: Statement) -> bool:
+    numbers = subject_of(" ".join(found.text for found in one.values))
+    return (
+        bool(one.values and one.form != "row" and not one.cells and one.subject & unit_words())
+        and all(found.kind in {"number", "duration"} for found in one.values)
+        and not one.subject - numbers - unit_words()
+    )
+
+
+def _one_way(facts: Sequence[Statement], wanted: Wanted) -> list[Statement]:
+    """Leave out what goes the other way than what is asked for: metres down where the ascent is asked for."""
+    low = wanted.what.lower()
+    for forth, back in (*_OPPOSITES, *((back, forth) for forth, back in _OPPOSITES)):
+        if _compiled(rf"\b(?:{forth})\b").search(low) and not _compiled(rf"\b(?:{back})\b").search(low):
+            away = [one for one in facts if _compiled(rf"\b(?:{back})\b").search(one.text.lower())
+                    and not _compiled(rf"\b(?:{forth})\b").search(one.text.lower())]  # fmt: skip
+            if len(away) < len(facts) and len(facts) > LISTED_MIN:
+                return [one for one in facts if not any(one is each for each in away)]
+    return list(facts)
 
 
 def others_of(
@@ -396,13 +430,15 @@ def _counted(one: Statement, wanted: Wanted) -> Statement:
     """Leave out of a statement the numbers of other things, where it has a number of what the claim asks the number of."""
     if not wanted.counted or len(one.values) < LISTED_MIN:
         return one
-    of_it, others = [], []
+    of_it: list[Value] = []
+    others: list[Value] = []
     for found in one.values:
         behind = _compiled(_COUNTED_THING).match(one.text, found.end - one.start)
         if found.kind == "number" and behind is not None:
             mine = any(kin(word, other) for word in subject_of(behind[1]) for other in wanted.counted)
             beside = _compiled(_BESIDE).search(one.text[: found.start - one.start].lower()) is not None
-            (of_it if mine else others if beside else []).append(found)
+            if mine or beside:
+                (of_it if mine else others).append(found)
     return replace(one, values=tuple(each for each in one.values if each not in others)) if of_it else one
 
 

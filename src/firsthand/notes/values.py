@@ -530,7 +530,8 @@ class _Reader:
             return self._made("number", amount, "in", start, stop)
         if word == "t" and self.low[stop : stop + 1] in {"-", "'"}:
             return self._made("number", amount, "", start, end)  # 7 T-shirts
-        if word in lexicon.UNITS and (attached or word not in lexicon.ATTACHED_ONLY):
+        large = word in {"w", "v"} and self.text[stop - 1].isupper() and not number.spelled
+        if word in lexicon.UNITS and (attached or large or word not in lexicon.ATTACHED_ONLY):
             return self._made("number", amount, lexicon.UNITS[word], start, stop)
         ordinal = attached and word in {"st", "nd", "rd", "th"}
         return self._made("number", amount, "th" if ordinal else "", start, stop if ordinal else end)
