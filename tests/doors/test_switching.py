@@ -14,11 +14,14 @@ def test_a_switch_is_written_where_it_was_asked_for(tmp_path, capsys):
     assert main([*store, "--json", "switch", "cues", "off", "--project", str(tmp_path)]) == 0
     assert main([*store, "switch", "actions", "off", "--session", "codex:1"]) == 0
     assert main([*store, "switch", "dance", "off"]) == 5
+    assert main([*store, "switch", "sleep", "on", "--session", "codex:1"]) == 5
     assert json.loads((tmp_path / "store" / "settings.json").read_text()) == {"recall": False}
     assert json.loads((tmp_path / ".firsthand.json").read_text()) == {"cues": False}
     (held,) = (tmp_path / "store" / "hooks" / "sessions").iterdir()
     assert json.loads(held.read_text()) == {"actions": False}
-    assert "one of the switches" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "one of the switches" in told
+    assert "expected sleep of all of an agent's memory" in told
 
 
 def test_jobs_are_listed_and_run(tmp_path, capsys):

@@ -17,6 +17,7 @@ from firsthand import (
     Refiner,
     StoreBusy,
     StoreReadOnly,
+    SweepByModel,
     Trust,
     digest_of,
     entries_of,
@@ -207,6 +208,26 @@ def test_rules_decide_where_a_model_gives_no_reply(working):
     told = sleeping(working, reconciler=Deciding(lambda: None), spent=lambda: "3 calls")
     assert (told.finished, told.since) == (True, 0)
     assert "; of models was spent: 3 calls" in told.page
+
+
+def test_a_model_that_replies_prose_leaves_nothing_for_the_next_sleep(working):
+    """Its reply decides nothing and is told; the sleep is finished, since asking again would be paid for again."""
+    model = SweepByModel(lambda _: "Sure! The port was changed.", "tiny", working.memory.expand)
+    say(working.memory, "one", "The staging gateway port is 8080.", "The gateway port is 8444.")
+    slept = sleeping(working, reconciler=model)
+    (step,) = [one for one in slept.steps if one.name == "sweep"]
+    assert (step.state, slept.finished, {one.by for one in slept.swept.decided}) == ("done", True, {"rule:correction"})
+    assert step.why.endswith("of what model:tiny replied is not as asked for (prose), and decides nothing")
+
+
+def test_a_clock_that_was_put_back_leaves_no_recall_unreviewed(working):
+    """A sleep that was years ahead, by its clock, does not keep later ones from seeing what was asked since."""
+    assert sleeping(working, now=at(4 * 365 * 86_400)).finished
+    session = working.memory.session("one", agent=working.name)
+    session.user("What is the staging port?", time=at(90_000))
+    session.tool_call("mcp__firsthand__recall", {"query": "staging port"}, time=at(90_001))
+    slept = sleeping(working, now=at(90_100))
+    assert (slept.reviewed.counts.recalls, sleeping(working, now=at(90_200)).reviewed.counts.recalls) == (1, 0)
 
 
 def test_a_digest_that_is_edited_during_the_sweep_stays_and_is_suggested(working):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import time
+from contextlib import suppress
 
 import pytest
 from llm_contract import SAY, TOOL, ModelSuite
@@ -164,6 +166,26 @@ class TestOpenAICompatible(ModelSuite):
             pytest.raises(ModelUnavailable, match=r"fell silent.*ReadTimeout"),
         ):
             model.complete(SAY)
+
+    def test_a_server_whose_reply_never_ends_is_left(self, chat_server):
+        """Bytes that come without end are no reply: it is left after the time for a whole one, and not asked again."""
+
+        def drip(handler):
+            handler.send_response(200)
+            handler.end_headers()
+            with suppress(OSError):  # the client has gone: that is what is waited for
+                while True:
+                    handler.wfile.write(b" ")
+                    handler.wfile.flush()
+                    time.sleep(0.01)
+
+        chat_server.plan = [drip]
+        with (
+            OpenAICompatible(chat_server.url, "tiny", seconds_max=0.2) as model,
+            pytest.raises(ModelUnavailable, match=r"had not said all of its reply after 0\.2 seconds"),
+        ):
+            model.complete(SAY)
+        assert len(chat_server.seen) == 1
 
     @pytest.mark.parametrize(
         ("url", "key"), [("localhost:8080", None), ("http://x", ""), ("http://x", "a\nb"), ("http://x", "ä")]

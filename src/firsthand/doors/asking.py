@@ -30,6 +30,8 @@ class Models:
         self.price = Price(*chosen.price) if chosen.price else None
         self.meter = Meter(Cap(chosen.calls_max, chosen.tokens_max, chosen.cost_max), self.price)
         self._chosen, self._folder, self._out, self._closes = chosen, folder, out, closes
+        self._seconds_max = getattr(chosen, "seconds", None)
+        """Of a command that has a limit of time: no reply is waited for longer than all of it may take."""
         self.was_asked = False
         """A model was named that there is: then what was spent is told, also when it is nothing."""
 
@@ -44,7 +46,7 @@ class Models:
         from firsthand.evals.stream.asked import Asked, opened  # noqa: PLC0415
 
         one = chosen(model)
-        reached = None if self._chosen.replay else opened(one, environment.model_key())
+        reached = None if self._chosen.replay else opened(one, environment.model_key(), seconds_max=self._seconds_max)
         if isinstance(reached, AbstractContextManager):  # one in this process has nothing to give back
             self._closes.enter_context(reached)
         self.was_asked = True

@@ -170,7 +170,8 @@ def _sweep(night: Night, name: str) -> SleepStep:
     decided = night.swept.decided
     undo = (f"firsthand ledger undo {one.id[-ID_SHOWN:]}" for one in decided)
     left = _sentence(" ".join([*told, *night.swept.left_out]))
-    step = _step(name, CUT if left else DONE, (_of_decision(agent, one) for one in decided), why=left, undo=undo)
+    is_whole = night.swept.whole and not told
+    step = _step(name, DONE if is_whole else CUT, (_of_decision(agent, one) for one in decided), why=left, undo=undo)
     found = night.swept.open
     asks = tuple(_of_conflict(agent, one) for one in reversed(found[-ASKS_MAX:]))
     return replace(step, asks=asks, more_asks=len(found) - len(asks))

@@ -37,6 +37,7 @@ class Swept:
         through: the position of the last event that it read.
         left_out: sentences on what was not done.
         open: what contradicts each other and is for the user to decide, the newest last.
+        whole: False when decisions are left for the next sweep; what a model did not answer rightly is not.
     """
 
     facts: int
@@ -44,6 +45,7 @@ class Swept:
     through: int
     left_out: tuple[str, ...] = ()
     open: tuple[Conflict, ...] = ()
+    whole: bool = True
 
 
 def sweep(memory: Memory, agent: str = "", *, reconciler: Reconciler | None = None, as_of: int | None = None) -> Swept:
@@ -71,7 +73,8 @@ def sweep(memory: Memory, agent: str = "", *, reconciler: Reconciler | None = No
     found = conflicts(every, log.at())
     if every:
         facts_kept.keep_open(memory, every, found)
-    return Swept(len(told), kept, told[-1].position if told else 0, left_out, found)
+    through = told[-1].position if told else 0
+    return Swept(len(told), kept, through, left_out, found, len(new) <= DECISIONS_MAX)
 
 
 def _with_names(one: Decision, named: Mapping[str, str]) -> Decision:

@@ -20,6 +20,7 @@ ATTEMPTS_MAX = 4
 PAUSE_SECONDS = 0.5  # before the second attempt; doubled before each later one
 PAUSE_SECONDS_MAX = 30.0  # a server that asks for a longer one is not waited for
 TIMEOUT_SECONDS = 120.0
+SECONDS_MAX = 900.0
 REPLY_BYTES_MAX = 16 << 20
 EXCERPT_CHARACTERS = 300
 
@@ -43,6 +44,7 @@ class OpenAICompatible:
         url: what stands before ``/chat/completions``, such as ``http://localhost:8080/v1``.
         key: sent as bearer token; None sends none.
         timeout_seconds: without a byte from the server.
+        seconds_max: for a whole reply, also when its bytes never cease to come; no longer without a byte either.
         fields: more fields of the request's body, over ours; one that is None is left out.
 
     Raises:
@@ -57,6 +59,7 @@ class OpenAICompatible:
         key: str | None = None,
         *,
         timeout_seconds: float = TIMEOUT_SECONDS,
+        seconds_max: float = SECONDS_MAX,
         fields: Mapping[str, Any] | None = None,
     ) -> None:
         try:
@@ -71,11 +74,12 @@ class OpenAICompatible:
         self.model = model
         self._key = key or ""
         self._fields = dict(fields or {})
+        self._seconds_max = seconds_max
         self._transport_error = httpx.TransportError
         self._never_arrived = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
         self._client = httpx.Client(
             headers={"Authorization": f"Bearer {key}"} if key else {},
-            timeout=timeout_seconds,
+            timeout=min(timeout_seconds, seconds_max),
             trust_env=False,
             follow_redirects=False,
         )
@@ -152,7 +156,7 @@ class OpenAICompatible:
 
     def _post(self, body: bytes) -> tuple[int, bytes, float | None]:
         """Send a body; give the status, what came back, and the seconds that the server asks to wait."""
-        answered = bytearray()
+        answered, begun = bytearray(), time.monotonic()
         with self._client.stream(
             "POST", self.url, content=body, headers={"Content-Type": "application/json"}
         ) as response:
@@ -160,6 +164,11 @@ class OpenAICompatible:
                 answered += piece
                 if len(answered) > REPLY_BYTES_MAX:
                     raise ModelError(f"{self.url} sent more than {REPLY_BYTES_MAX:,} bytes; that is no reply")
+                if time.monotonic() - begun > self._seconds_max:
+                    raise ModelUnavailable(
+                        f"{self.url} had not said all of its reply after {self._seconds_max:g} seconds; the request "
+                        "may have been worked on, so it was not sent again; ask for less or give more time"
+                    )
             after = response.headers.get("retry-after", "")
             return response.status_code, bytes(answered), float(after) if after.isdecimal() else None
 

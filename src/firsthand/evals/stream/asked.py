@@ -112,17 +112,22 @@ class Asked:
         return Planned(calls, prompt_tokens, reply_tokens, cost)
 
 
-def opened(one: Chosen, key: str | None) -> Model:
+def opened(one: Chosen, key: str | None, *, seconds_max: float | None = None) -> Model:
     """Open a model that is asked without Inspect.
+
+    Args:
+        seconds_max: for one reply of a server; None is the client's own limit.
 
     Raises:
         InvalidArgument: it is of a provider that only Inspect knows.
         ModelUnavailable: it cannot be loaded.
     """
     from firsthand.llm import LocalModel, OpenAICompatible  # noqa: PLC0415 - an extra is imported when it is used
+    from firsthand.llm.compatible import SECONDS_MAX  # noqa: PLC0415 - the same
 
     if one.served == LOCAL:
         return LocalModel(one.address or None, threads=1)
     if one.served == URL:
-        return OpenAICompatible(one.address, one.name, key)
+        patience = SECONDS_MAX if seconds_max is None else seconds_max
+        return OpenAICompatible(one.address, one.name, key, seconds_max=patience)
     raise InvalidArgument(f"a stream asks 'local', local:FILE.gguf, or URL#NAME; got {one.address!r}")
