@@ -91,15 +91,16 @@ def is_unread(agent: Agent) -> bool:
     from firsthand.lifecycle import capture, jobs
 
     memory = agent.memory
-    for job in jobs.pending(memory.path):
-        if (job.namespace, job.agent) != (memory.namespace, agent.name) or job.kind not in (jobs.FOLLOW, jobs.SPOOL):
-            continue
-        if job.kind == jobs.SPOOL or not capture.is_short(job):
-            return True
-        try:
-            capture.follow(memory, job)  # the job stays: what comes after this is left to it
-        except FirsthandError:  # whoever does the job tells of it; here it says that the turn is not known
-            return True
+    try:
+        for job in jobs.pending(memory.path):
+            if (job.namespace, job.agent) != (memory.namespace, agent.name):
+                continue
+            if job.kind == jobs.SPOOL or (job.kind == jobs.FOLLOW and not capture.is_short(job)):
+                return True
+            if job.kind == jobs.FOLLOW:
+                capture.follow(memory, job)  # the job stays: what comes after this is left to it
+    except FirsthandError:  # whoever does the jobs tells of it; here it says that the turn is not known
+        return True
     return False
 
 
