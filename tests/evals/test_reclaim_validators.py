@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand.evals.reclaim import policies, run, sweeps, tasks, validators
+from firsthand.evals.reclaim import experiments, policies, run, seam, sweeps, tasks, validators
 from firsthand.evals.reclaim.items import Case
 from firsthand.evals.reclaim.readers import Guessing, Recomputing, answered, seen
 from firsthand.evals.reclaim.seam import Subject
@@ -48,6 +48,35 @@ def chain():
     return sweeps.chain(2, hops=(1, 4))
 
 
+def whole(name):
+    """The cases of an experiment by its name, small."""
+    return lambda: experiments.cases([name], experiments.Options(3, writers=WRITERS))
+
+
+def keeps(messages, budget):
+    return "; ".join(one["content"] for one in messages[1:] if one["role"] == "user")[:budget]
+
+
+WRITERS = (Subject("one wording", lambda: seam.Writes(keeps)), Subject("another", lambda: seam.Writes(keeps)))
+OTHERS = tuple(sorted(set(validators.CHECKS) - {"wall", "size", "noise", "cascade", "dialogues"}))
+
+
+def test_every_experiment_has_checks_of_its_own():
+    """No experiment stands on a harness that nothing holds."""
+    assert set(validators.CHECKS) == {one.name for one in experiments.EXPERIMENTS}
+    assert len(OTHERS) == 11
+
+
+@pytest.mark.parametrize("wording", [0, 1])
+@pytest.mark.parametrize("name", OTHERS)
+def test_checks_hold_in_both_wordings(name, wording):
+    """Whatever the words of the sessions, each check of the other experiments looks at items and holds."""
+    items, problems = asked(tuple(replace(one, wording=wording) for one in whole(name)()))
+    found = validators.validate(items, problems.values())
+    assert [str(one) for one in found if not one.held] == []
+    assert len(found) == len(validators.CHECKS[name])
+
+
 @pytest.mark.parametrize("cases", [wall(), size(), noise(), chain()])
 def test_all_checks_hold_of_the_papers_memories(cases):
     """The shapes of the paper are there without a model: every check of an experiment looks at items and holds."""
@@ -72,7 +101,18 @@ LEAKS = {
     "chain_holds_no_goods": (chain, policies.LOSSY, lambda problem: Says("; ".join(problem.listed))),
     "error_spreads": (chain, policies.LOSSY, lambda problem: Says("; ".join(problem.listed))),
     "loop_makes_no_error": (chain, policies.LOSSY, lambda problem: Says("we took 2 anvils at $3 each")),
-}
+    "conclusion_stands_beside": (whole("both"), policies.BOTH, lambda problem: Says("; ".join(problem.listed))),
+    "candidates_hold_the_truth": (
+        whole("free_guess"), policies.CANDIDATES, lambda problem: Says(f"the answer is one of {problem.attractor}."),
+    ),
+    "tag_is_heard": (
+        whole("completeness"), policies.TAGGED, lambda problem: Says(f"{problem.listed[0]} (1 of 1 lines kept.)"),
+    ),
+    "part_is_silent": (whole("completeness"), policies.SOURCE_FIRST, lambda problem: Says("nothing was kept")),
+    "conclusion_is_no_source": (
+        whole("endogenous"), "own_conclusion", lambda problem: Says("; ".join(problem.listed)),
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", LEAKS)
@@ -84,6 +124,37 @@ def test_each_check_breaks_when_its_memory_is_another_one(name):
     assert not check.held
     assert check.n > 0
     assert "broken by" in str(check)
+
+
+def test_a_session_that_lost_its_source_is_found():
+    """A correction in the same session that brings nothing back breaks the check of the window."""
+    items, problems = asked(whole("window")())
+    lost = [replace(one, outcome="wrong") if number == 5 else one for number, one in enumerate(items)]
+    assert validators.session_holds_its_source(items, problems).held
+    assert str(validators.session_holds_its_source(lost, problems)) == (
+        f"in one session nothing is lost: broken by 1 of {len(items)}, such as blank on {items[5].parameters['problem']}"
+    )
+
+
+def test_places_that_find_nobody_out_are_found():
+    """A memory of the beginning that recovers a late source, and one that recovers none at all, break the check."""
+    cases = tuple(
+        replace(one, subject=Subject(one.subject.name, lambda: seam.Writes(lambda messages, budget: "")))
+        for one in whole("places")()
+    )
+    items, problems = asked(cases)
+    assert validators.beginning_is_found_out(items, problems).broken == (
+        "head recovers under half where the source stands first",
+    )
+    late = tuple(replace(one, outcome="recovered") for one in items)
+    assert any("tail on a0-0" in one for one in validators.beginning_is_found_out(late, problems).broken)
+
+
+def test_a_wording_that_was_asked_less_is_found():
+    """Wordings are compared over the same problems, or the check says who lacks how many."""
+    items, problems = asked(whole("prompts")())
+    assert validators.wordings_are_asked_alike(items, problems).held
+    assert validators.wordings_are_asked_alike(items[1:], problems).broken == ("one wording lacks 1",)
 
 
 def test_a_premise_that_leads_to_the_truth_is_found():

@@ -13,11 +13,12 @@ from itertools import pairwise
 
 from firsthand.evals.reclaim import policies, scoring
 from firsthand.evals.reclaim.items import Item
-from firsthand.evals.reclaim.policies import BLANK, DENOISED, LOSSY, PADDED, SOURCE_FIRST
-from firsthand.evals.reclaim.tasks import Problem
+from firsthand.evals.reclaim.policies import BLANK, BOTH, DENOISED, LOSSY, PADDED, SOURCE_FIRST, TAGGED
+from firsthand.evals.reclaim.tasks import ARITHMETIC, Problem
 from firsthand.value import value
 
 Problems = Mapping[str, Problem]
+_HEAD_FIRST = ("head", "first")
 
 
 @value
@@ -84,12 +85,80 @@ def padded_is_as_long(items: Sequence[Item], _problems: Problems) -> Check:
 
 def source_first_iff_whole(items: Sequence[Item], problems: Problems) -> Check:
     """A source-first note is recovered from exactly when every line of the source is in it."""
-    own = [one for one in items if one.parameters["memory"] in {SOURCE_FIRST, DENOISED}]
+    own = [one for one in items if one.parameters["memory"] in {SOURCE_FIRST, DENOISED, BOTH}]
     return _check(
         "recovered exactly when the whole source was kept", own,
-        lambda one: (one.outcome == scoring.RECOVERED)
-        == all(line in one.carried for line in problems[one.parameters["problem"]].source),
+        lambda one: (one.outcome == scoring.RECOVERED) == _is_whole(one, problems),
     )  # fmt: skip
+
+
+def conclusion_stands_beside(items: Sequence[Item], problems: Problems) -> Check:
+    """A note of source and conclusion has the wrong conclusion too, or nothing is set beside the source."""
+    own = [one for one in items if one.parameters["memory"] == BOTH]
+    return _check(
+        "the conclusion stands beside the source", own,
+        lambda one: problems[one.parameters["problem"]].shown(one.attractor) in one.carried,
+    )  # fmt: skip
+
+
+def session_holds_its_source(items: Sequence[Item], _problems: Problems) -> Check:
+    """In the session itself, whatever its depth and distance, the source is there to be had."""
+    own = [one for one in items if one.parameters["budget"] is None]
+    return _check("in one session nothing is lost", own, lambda one: one.outcome == scoring.RECOVERED)
+
+
+def candidates_hold_the_truth(items: Sequence[Item], _problems: Problems) -> Check:
+    """What a guess is drawn from has the truth, and does not say which it is."""
+    return _check(
+        "the candidates have the truth and determine nothing", items,
+        lambda one: {one.answer, one.attractor} <= set(re.findall(r"\w+", one.carried))
+        and one.outcome != scoring.RECOVERED,
+    )  # fmt: skip
+
+
+def tag_is_heard(items: Sequence[Item], problems: Problems) -> Check:
+    """Past the cliff a note that says how much it kept gives no value."""
+    own = [one for one in items if one.parameters["memory"] == TAGGED and not _is_whole(one, problems)]
+    return _check("a part that says so is taken for a part", own, lambda one: one.outcome == scoring.ABSTAINED)
+
+
+def part_is_silent(items: Sequence[Item], problems: Problems) -> Check:
+    """Past the cliff a note that does not say how much it kept gives a new wrong value: that is what the tag is for."""
+    own = [one for one in items if one.parameters["memory"] == SOURCE_FIRST and not _is_whole(one, problems)]
+    return _check("a part that says nothing is taken for the whole", own, lambda one: one.silent)
+
+
+def beginning_is_found_out(items: Sequence[Item], _problems: Problems) -> Check:
+    """A memory of the beginning recovers sums where their source stands first, and nowhere else; of the end, never."""
+    sums = [one for one in items if one.parameters["family"] == ARITHMETIC]
+    cut = [one for one in sums if one.parameters["memory"] in {"head", "tail"}]
+    first = [
+        one.outcome for one in cut if one.parameters["memory"] == "head" and one.parameters["source_at"] == "first"
+    ]
+    broken = [
+        f"{one.parameters['memory']} on {one.parameters['problem']}, {one.parameters['source_at']}"
+        for one in cut
+        if one.outcome == scoring.RECOVERED and (one.parameters["memory"], one.parameters["source_at"]) != _HEAD_FIRST
+    ]
+    if first.count(scoring.RECOVERED) * 2 < len(first):  # a long wording leaves less room in the budget
+        broken.append("head recovers under half where the source stands first")
+    return Check("keeping the beginning is found out", len(cut), tuple(broken))
+
+
+def conclusion_is_no_source(items: Sequence[Item], _problems: Problems) -> Check:
+    """What an agent concluded by itself, rightly or wrongly, brings nothing back alone."""
+    own = [one for one in items if one.parameters["memory"] == "own_conclusion"]
+    return _check("a conclusion alone brings nothing back", own, lambda one: one.outcome != scoring.RECOVERED)
+
+
+def wordings_are_asked_alike(items: Sequence[Item], _problems: Problems) -> Check:
+    """Every wording of a prompt is asked the same problems."""
+    asked: dict[str, set[str]] = {}
+    for one in items:
+        asked.setdefault(one.parameters["memory"], set()).add(one.parameters["problem"])
+    whole = set().union(*asked.values())
+    broken = tuple(f"{name} lacks {len(whole - own)}" for name, own in asked.items() if own != whole)
+    return Check("every wording is asked the same problems", len(asked), broken)
 
 
 def cliff_is_there(items: Sequence[Item], _problems: Problems) -> Check:
@@ -141,8 +210,16 @@ def chain_holds_no_goods(items: Sequence[Item], _problems: Problems) -> Check:
     )
 
 
+_AT_THE_WALL = (premise_drifts, lossy_holds_no_source, lossy_never_recovers)
 CHECKS: dict[str, tuple[Callable[[Sequence[Item], Problems], Check], ...]] = {
-    "wall": (premise_drifts, lossy_holds_no_source, lossy_never_recovers, padded_is_as_long, source_first_iff_whole),
+    "reclaim": (*_AT_THE_WALL, padded_is_as_long, source_first_iff_whole),
+    "wall": (*_AT_THE_WALL, padded_is_as_long, source_first_iff_whole),
+    "window": (premise_drifts, session_holds_its_source),
+    "disposition": _AT_THE_WALL,
+    "both": (*_AT_THE_WALL, source_first_iff_whole, conclusion_stands_beside),
+    "taxonomy": (*_AT_THE_WALL, source_first_iff_whole),
+    "adversarial": (*_AT_THE_WALL, source_first_iff_whole),
+    "free_guess": (premise_drifts, candidates_hold_the_truth),
     "size": (
         premise_drifts,
         lossy_never_recovers,
@@ -152,15 +229,23 @@ CHECKS: dict[str, tuple[Callable[[Sequence[Item], Problems], Check], ...]] = {
         cliff_moves,
     ),
     "noise": (premise_drifts, lossy_never_recovers, source_first_iff_whole, noise_decays),
+    "completeness": (premise_drifts, tag_is_heard, part_is_silent),
+    "places": (premise_drifts, beginning_is_found_out),
     "cascade": (loop_makes_no_error, error_spreads, chain_holds_no_goods),
-    "dialogues": (premise_drifts, lossy_holds_no_source, lossy_never_recovers),
+    "endogenous": (conclusion_is_no_source, source_first_iff_whole),
+    "prompts": (premise_drifts, wordings_are_asked_alike),
+    "dialogues": _AT_THE_WALL,
 }
-"""By experiment."""
+"""By experiment; every one has its own."""
 
 
 def _check(name: str, items: Sequence[Item], holds: Callable[[Item], bool]) -> Check:
     broken = [f"{one.parameters['memory']} on {one.parameters['problem']}" for one in items if not holds(one)]
     return Check(name, len(items), tuple(broken))
+
+
+def _is_whole(item: Item, problems: Problems) -> bool:
+    return all(line in item.carried for line in problems[item.parameters["problem"]].source)
 
 
 def _integrity(item: Item) -> float:
