@@ -10,6 +10,7 @@ It does not know where in a text a word stands.
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 ZEROS = (  # the digit zero of each script; nine more follow it
@@ -313,3 +314,5 @@ DAYS_FROM_NOW = {
 }  # fmt: skip
 TIMES_NAMED = {"noon": 720, "midday": 720, "midnight": 0, "mittag": 720, "mitternacht": 0, "midi": 720, "minuit": 0}
 BEFORE_A_TIME = frozenset({"\u00e0", "at", "um", "vers", "pour", "by", "after", "before", "a", "gegen", "ab", "bis"})
+TAXES = re.compile(r"\b(?:tax|vat|mwst|gst|net)\b")
+"""The words for a tax in a claim: whether it is in it or not is said there."""

@@ -275,6 +275,13 @@ def _is_that_time(word: Value, time: Value) -> bool:
 
 def _is_written_as(day: Value, number: Value) -> bool:
     """Say whether a number is a whole date, written without signs: 20260702."""
+    dotted = _compiled(r"(\d\d?)\.(\d\d?)\.?").fullmatch(number.text)
+    if day.kind == "date" and dotted is not None and day.unit in {"", "MM-DD"} and day.amount is not None:
+        written = int(dotted[2]) * 100 + int(dotted[1])
+        if day.unit:
+            return day.amount == written
+        whole = date.fromordinal(int(day.amount))
+        return whole.month * 100 + whole.day == written
     if day.kind != "date" or day.unit or day.amount is None or number.amount is None or len(number.text) != 8:
         return False
     return date.fromordinal(int(day.amount)).strftime("%Y%m%d") == number.text
@@ -335,6 +342,9 @@ def keys_of(found: Value) -> list[Fraction | str]:
         clock = _compiled(r"([01]\d|2[0-3])([0-5]\d)").fullmatch(found.text)
         sixteen += [] if clock is None else [Fraction(int(clock[1]) * 60 + int(clock[2]))]
         return [found.text.casefold(), *sixteen, *([Fraction(port)] if ":" in found.text and port.isdecimal() else [])]
+    dotted = _compiled(r"(\d\d?)\.(\d\d?)\.?").fullmatch(found.text) if found.kind == "number" else None
+    if dotted is not None:
+        return list(dict.fromkeys((found.amount, _written(found), Fraction(int(dotted[2]) * 100 + int(dotted[1])))))
     amount = found.amount * lexicon.BASE[found.unit][1] if found.unit in lexicon.BASE else found.amount
     if found.kind == "date" and not found.unit:
         day = date.fromordinal(int(found.amount))

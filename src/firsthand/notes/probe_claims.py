@@ -24,7 +24,7 @@ from firsthand.notes.determine import AGENT_ROLES, Claim, Known, claim_of, deter
 from firsthand.notes.facts import Line
 from firsthand.notes.probe_amounts import measures_alike
 from firsthand.notes.probe_held import answers_it, bears, concludes, missing, says_all, speaks_of_others, takes_rejected
-from firsthand.notes.probe_lookup import Lookup, lookup_of
+from firsthand.notes.probe_lookup import NO_PLURAL, Lookup, lookup_of
 from firsthand.notes.probe_reading import Carried, Session
 from firsthand.notes.probe_source import ASKING, Source, names_in, source_of
 from firsthand.notes.relevance import kin
@@ -53,7 +53,8 @@ _NO_THINGS = frozenset(
 )
 """Words of what a sum is made into, rather than of a thing that was bought."""
 _SEVERAL = re.compile(
-    r"\b(?:which|what) (?:[a-z]+ )?[a-z]{2,}[^s\W]s\b|\b(?:names?|list) of\b|\ball (?:the )?[a-z]+s\b"
+    rf"\b(?:which|what) (?:[a-z]+ )?{NO_PLURAL}[a-z]{{2,}}[^s\W]s\b"
+    r"|\b(?:names?|list) of\b|\ball (?:the )?[a-z]+s\b"
 )
 _WHY = re.compile(r"\b(?:why|cause|reason|how come|explanation)\b")
 _WHO = re.compile(r"\b(?:who|whose|whom|which (?:person|team|player|guest|man|woman|child))\b")
@@ -112,6 +113,7 @@ class Asked:
                 return Given(True)
             if worked_out.enough and self.claim.how in _WHOLE_SUMS:
                 gone = missing(self.beside, own, self.session.known.puzzle) if self.beside.facts else []
+                gone += _unsaid_modifiers(self, own)
                 return Given(not gone, tuple(one.text for one in gone), worked_out.bears or bool(gone))
             if not worked_out.enough and self.claim.how == "constraints" and self.source.things.lists:
                 if self.source.facts and not missing(self.source, own, self.session.known.puzzle):
@@ -345,6 +347,21 @@ def _of_sum(asked: Asked, own: Sequence[Statement], over: Sequence[Statement]) -
     return Given(False, tuple(dict.fromkeys(gone)), shown)
 
 
+def _unsaid_modifiers(asked: Asked, own: Sequence[Statement]) -> list[Statement]:
+    """Give what changes a sum, a discount or a fee, that statements do not say; no tax where it is asked without."""
+    said, known = asked.session.statements, asked.session.known
+    turns = {said[place].turn for place in asked.claim.needs}
+    gone = []
+    for fact in known.basket.modifiers:
+        one = said[fact.place]
+        untaxed = "tax" in fact.name and lexicon.TAXES.search(asked.what.lower()) is not None
+        if one.form == "question" or one.turn not in turns or untaxed or one.role == "tool":
+            continue
+        held = any(_equal(found, other) for found in one.values for each in own for other in each.values)
+        gone += [] if held else [one]
+    return gone
+
+
 def _sums_up(asked: Asked, said: Sequence[Statement], wanted: Sequence[Line]) -> bool:
     """Say whether statements give a sum again: worked out, or line by line."""
     lines = [line for line in _lines(said, None) if line.comes_to is not None]
@@ -548,6 +565,8 @@ def _of_words(asked: Asked, own: Sequence[Statement]) -> Given:
     words = frozenset(word for place in range(len(own)) for word in _words_at(own, place))
     missing, bears = [], False
     exactly = not _WHY.search(asked.what.lower())
+    telling = [one for one in needs if one.subject - subject_of(asked.what)]
+    needs = needs if exactly else telling or needs
     for one in needs:
         has = [_stands_with(found, one.subject, own) for found in one.values]
         shared = len(one.subject & words)

@@ -41,13 +41,19 @@ TELLING_MIN = 6
 NEAR_MIN = 0.6
 """Share of its signs that an exact string has in common with the one that it was copied from, with a slip."""
 _compiled = cache(re.compile)
-_NOT = r"\b(?:not|never|neither|nor|no|none|nobody|except|unless|if|either|or|n['\u2019]t|nicht|kein\w*|oder|pas|ou|ni|non|n\u00e3o|niet|geen|nie)\b|n['\u2019]t\b"
+_NOT = r"\b(?:not|never|neither|nor|no|none|nobody|except|unless|if|either|or|(?:all|everyone|everybody|everything|anyone|nobody) but|n['\u2019]t|nicht|kein\w*|oder|pas|ou|ni|non|n\u00e3o|niet|geen|nie)\b|n['\u2019]t\b"
+NO_PLURAL = (
+    r"(?!(?:does|was|has|is|goes|comes|gets|takes|needs|wants|makes|stays|runs|uses|owns|opens|sits|pays|keeps|gives|leaves|starts"
+    r"|ends|plays|works|lives|likes|costs|holds|leads|brings|drives|wins|fails|breaks|handles|approves|depends|belongs|looks|this)\b)"
+)
+"""Words on s that are no plural."""
 _WORKED_OUT = (
     r"\b(?:how (?:many|much|far|long|old|big|fast|high|tall|often|are|is|was|do)|totals?|sums?|differences?|average|mean"
     r"|in all|altogether|left|remain\w*|next|lasts?|first|second|third|most|least|more|less|fewer|than|each|every|per|shares?|both"
     r"|all|between|after|before|until|without|whether|why|related|relation|order|rank\w*|sequence|together"
     r"|[a-z]{2,}(?<!inter)(?<!for)(?<!r)est|distance|duration|length|age|weight of|number of|price of all|yield|interest"
-    r"|comes? to|worth|change)\b|\b(?:which|what) (?:[a-z]+ )?[a-z]{2,}[^s\W]s\b"
+    r"|comes? to|worth|change)\b|\b(?:which|what) (?:[a-z]+ )?"
+    rf"{NO_PLURAL}[a-z]{{2,}}[^s\W]s\b"
 )
 _KIND_WORDS = subject_of(
     "time date day hour user name value number place person one thing code address now today currently current end present"
@@ -62,7 +68,14 @@ _DECIDED = (
 _RECEIVES = (
     r"\b(?:to|for|with|by|is|an|auf|zu|\u00e0|chez|a|para|aan|voor|do|dla)\s+(?:the\s+)?\Z|[:=\u2192>]\s*(?:the\s+)?\Z"
 )
+_CHANGED = (
+    r"\b(?:nun|jetzt|ge\u00e4ndert|verschoben|verlegt|doch|statt\w*|maintenant|d\u00e9sormais|chang\u00e9|d\u00e9plac\u00e9e?|report\u00e9e?|plut\u00f4t"
+    r"|ahora|cambi\u00f3|cambiado|aplazad\w+|adesso|spostat\w+|cambiat\w+|invece|agora|mudou|adiad\w+|nu|verplaatst|gewijzigd|teraz|zmieni\w+"
+    r"|prze\u0142o\u017c\w+|przesuni\w+|\u0442\u0435\u043f\u0435\u0440\u044c|\u0441\u0435\u0439\u0447\u0430\u0441|\u043f\u0435\u0440\u0435\u043d\u0435\u0441\w+"
+    r"|\u0438\u0437\u043c\u0435\u043d\w+)\b|\u53d8|\u8b8a|\u5909\u308f|\u5909\u66f4|\u6539\u6210|\u6539\u4e3a|\u6539\u5230|\u73b0\u5728|\u63a8\u8fdf|\u306b\u306a\u308a\u307e\u3057\u305f"
+)
 _DENIED = r"(?i:,?\s(?:and |but )?not (?:in |at |on |the |an? |with |by |to ){0,3})[A-Z\u00c0-\u00de][^\W\d_]+"
+_ANAPHORA = r"\b(?:it|that|this|instead|one)\b"
 _STALE = (
     r"\b(?:until (?:yesterday|recently|now|then|last|today)|no longer|formerly|previously|used to|old|former|before|at first|earlier"
     r"|expired|outdated|obsolete|superseded|replaced|invalid|planned|first plan|was to|wanted to|would have|looked at|not booked"
@@ -209,12 +222,17 @@ def lookup_of(said: Sequence[Statement], what: str, source: Source) -> Lookup | 
     if not best and not must:
         units = [one for one in units if not kind and _compiled(_DECIDED).search(one.text.lower())]
         return (
-            _made(units[-1], everything, keys, (), source, _payload(units[-1], kind, keys, source), known)
+            _made(units[-1], everything, keys, (), source, _payload(units[-1], kind, keys, source), known, decided=True)
             if (units and not any(one.turn > units[-1].turn and known & set(one.names) for one in everything))
             else None
         )
     top = [one for one in units if len(score[id(one)]) == best]
     chosen = top[-1]
+    later = _corrected(chosen, units, score)
+    if later is not None:
+        return _made(
+            later, everything, score[id(chosen)], tuple(must), source, _payload(later, kind, keys, source), known
+        )
     rivals = [one for one in top if one.turn == chosen.turn and one is not chosen]
     if any(_differ(one, chosen, kind, keys, source) for one in rivals) and not chosen.corrects:
         return None
@@ -223,9 +241,19 @@ def lookup_of(said: Sequence[Statement], what: str, source: Source) -> Lookup | 
     )
 
 
+def _corrected(chosen: Unit, units: Sequence[Unit], score: dict[int, frozenset[str]]) -> Unit | None:
+    """Give a later unit that says the same thing anew, with a word of it: "actually make that 16"."""
+    for one in reversed(units):
+        if one.turn <= chosen.turn:
+            return None
+        if one.corrects and (score[id(one)] or _compiled(_ANAPHORA).search(one.text.lower())):
+            return one
+    return None
+
+
 def _made(
     chosen: Unit, units: Sequence[Unit], keys: frozenset[str], must: tuple[Value, ...], source: Source,
-    payload: Value | frozenset[str] | None, known: frozenset[str],
+    payload: Value | frozenset[str] | None, known: frozenset[str], *, decided: bool = False,
 ) -> Lookup | None:  # fmt: skip
     rivals = []
     for one in units:
@@ -235,7 +263,10 @@ def _made(
     distinct = tuple(dict.fromkeys(rivals))[:RIVALS_MAX]
     if isinstance(payload, Value):
         return Lookup(chosen.text, frozenset(), payload, keys, distinct, must, source.answers, frozenset(), frozenset())
-    if payload is None or sum(payload <= one.words for one in units) > 1:
+    places = [at for at, one in enumerate(units) if payload is not None and payload <= one.words]
+    own = next((at for at, one in enumerate(units) if one is chosen), -1)
+    sure = bool(decided) or not source.asked - keys - _KIND_WORDS
+    if payload is None or any(at > own for at in places) or (len(places) > 1 and not sure):
         return None  # what else is said of that name may change what it is named for
     names = frozenset(word for name in known for word in subject_of(name))
     told = frozenset(word for name in _given(source) if name in known for word in subject_of(name))
@@ -286,6 +317,8 @@ def _payload(unit: Unit, kind: str, keys: frozenset[str], source: Source) -> Val
         there = [each for each in unit.values if each.kind == kind]
         there = [each for each in there if each.unit != "weekday"] or there
         there = [each for each in there if not any(equal(each, other) for other in source.asked_values)]
+        if len(there) > 1 and unit.corrects:
+            return there[-1]
         return there[0] if len(there) == 1 else None
     names = [name for name in unit.names if not subject_of(name) & keys]
     if not names:
@@ -328,11 +361,13 @@ def units_of(said: Sequence[Statement]) -> Iterator[Unit]:
         if len(named) > 1:
             first = subject_of(one.cells[0].text)
             for cell in named:
-                text = f"{cell.name.replace('_', ' ')}: {cell.text}"
-                words = subject_of(text) | (first if len(named) < len(one.cells) or one.form == "row" else frozenset())
+                text = f"{cell.name}: {cell.text}"
+                words = subject_of(text.replace("_", " ")) | (
+                    first if len(named) < len(one.cells) or one.form == "row" else frozenset()
+                )
                 yield _unit(text, words | above, one, one.cells[0].values)
         elif len(named) == 1:
-            text = f"{named[0].name.replace('_', ' ')}: {named[0].text}"
+            text = f"{named[0].name}: {named[0].text}"
             yield from _parts(text, above, one)
         elif one.cells and all(_compiled(r"[^=:]{1,40}[=:][^=:]+").fullmatch(cell.text) for cell in one.cells):
             for cell in one.cells:
@@ -355,9 +390,18 @@ def _parts(text: str, above: frozenset[str], one: Statement) -> Iterator[Unit]:
     if len(parts) < 2 or not all(_stands_alone(part) for part in parts):
         yield _unit(text, subject_of(text) | above, one)
         return
-    lead = subject_of(parts[0].rpartition(":")[0]) if ":" in parts[0] else frozenset[str]()
+    head = parts[0].rpartition(":")[0] or _common_lead(parts)
+    lead = subject_of(head)
     for part in parts:
         yield _unit(part, subject_of(part) | above | lead, one)
+
+
+def _common_lead(parts: Sequence[str]) -> str:
+    """Give what leads all of a list that goes on with one small word: "the code of the door 4417, of the garage 9023"."""
+    again = parts[1].split()[0].lower()
+    words = parts[0].split()
+    at = next((number for number, word in enumerate(words) if word.lower() == again and number), 0)
+    return " ".join(words[:at])
 
 
 def _stands_alone(part: str) -> bool:
@@ -372,7 +416,9 @@ def _unit(text: str, words: frozenset[str], one: Statement, above: tuple[Value, 
     gone = {found.text for found in one.denied}
     values = tuple(found for found in read(text) if found.text not in gone)
     held = with_tokens(Statement(text, one.turn, 0, len(text), values=values))
-    return Unit(text, words - unit_words(), tuple(_names(text)), held.values, above, one.turn, one.corrects)
+    words = words | subject_of(text.replace("_", " "))
+    return Unit(text, words - unit_words(), tuple(_names(text)), held.values, above, one.turn,
+                one.corrects or _compiled(_CHANGED).search(one.text.lower()) is not None)  # fmt: skip
 
 
 def _names(text: str) -> list[str]:

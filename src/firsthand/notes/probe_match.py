@@ -27,6 +27,8 @@ from firsthand.notes.statements import Statement, subject_of
 from firsthand.notes.values import Value, in_base
 from firsthand.value import value
 
+PAIR, BETWEEN_MAX = 2, 40
+"""Times of a statement that has a length, and characters between them."""
 OCCURRENCES_MAX = 32
 """Places of one value in a note that are tried for it."""
 EXACT_MAX = 300
@@ -281,7 +283,9 @@ def _follows(one: Statement) -> Iterator[_Follows]:
             yield _Follows("rate", amount / divisor, (unit, other or second.kind), (first, second))
         elif unit == other == "m" and _compiled(_SIDES).fullmatch(between):
             yield _Follows("area", amount * divisor, ("", ""), (first, second))
-        elif first.kind == second.kind == "time" and _compiled(_RANGE).fullmatch(between):
+        elif first.kind == second.kind == "time" and (
+            _compiled(_RANGE).fullmatch(between) or (len(between) <= BETWEEN_MAX and len(one.values) == PAIR and not (
+                "," in between or ";" in between))):  # fmt: skip
             yield _Follows("length", (divisor - amount) % 1440 * 60, ("", ""), (first, second))
 
 
