@@ -40,7 +40,7 @@ from firsthand.doors.hook_asking import ANSWERED, BUSY, HOOK, LEAVE, PATIENT_MS,
 IDLE_S = 15 * 60.0
 CONNECTIONS_MAX = 64  # at work or waiting; one more is sent away at once
 BACKLOG = 64
-RECALL_MS = 700
+RECALL_MS = 600
 """A hook that waited so long is recorded and told nothing more: what is left of its time is for those behind it."""
 THREADS_MAX = 6
 REQUEST_S = 5.0
