@@ -238,6 +238,71 @@ def _same(shown: str, value: str) -> bool:
 # BEAM ------------------------------------------------------------------------------------------------------
 
 
+REAL: dict[str, tuple[tuple[int, int], ...]] = {
+    "beam-100k/10": (
+        (175, 307),
+        (217, 223),
+        (227, 307),
+        (301, 343),
+        (337, 343),
+    ),
+    "beam-100k/11": (
+        (137, 171),
+        (195, 343),
+    ),
+    "beam-100k/5": ((203, 237),),
+    "beam-100k/6": (
+        (63, 93),
+        (101, 143),
+    ),
+    "beam-100k/7": (
+        (117, 159),
+        (193, 211),
+    ),
+    "beam-500k/1": (
+        (101, 153),
+        (113, 161),
+        (113, 491),
+        (129, 543),
+        (295, 525),
+        (557, 621),
+        (717, 795),
+        (721, 787),
+    ),
+    "beam-500k/3": (
+        (325, 393),
+        (515, 543),
+        (559, 615),
+        (615, 767),
+        (635, 689),
+    ),
+}
+NOT_REAL: dict[str, tuple[tuple[int, int], ...]] = {
+    "beam-100k/10": (
+        (21, 227),
+        (217, 291),
+        (261, 319),
+    ),
+    "beam-100k/11": ((171, 307),),
+    "beam-100k/9": ((51, 61),),
+    "beam-500k/1": (
+        (23, 183),
+        (31, 795),
+        (65, 637),
+        (75, 79),
+        (507, 623),
+        (517, 543),
+        (525, 741),
+    ),
+    "beam-500k/3": (
+        (95, 125),
+        (195, 393),
+        (599, 731),
+    ),
+}
+"""Open conflicts of the half looked at, 40 drawn by chance and judged by hand: would the user want to see both?"""
+
+
 @dataclass
 class Beam:
     """What came of BEAM: decisions on pairs that are updates, and on pairs that contradict each other."""
@@ -250,6 +315,8 @@ class Beam:
     updates: Tally = field(default_factory=Tally)
     contradictions: Tally = field(default_factory=Tally)
     overridden: int = 0
+    real: int = 0
+    not_real: int = 0
 
     def told(self, half: str) -> str:
         """Say it in a sentence."""
@@ -258,6 +325,10 @@ class Beam:
             f"{self.facts} facts, {self.decided} decisions and {self.conflicts} open conflicts. Of "
             f"{self.contradictions.losses.total()} contradictions, which are for the user to resolve, "
             f"{self.overridden} are decided and {self.contradictions.losses['surfaced']} are surfaced."
+        ) + (
+            f" Of open conflicts that were judged by hand, {self.real} of {self.real + self.not_real} are real."
+            if self.real
+            else ""
         )
 
 
@@ -304,6 +375,8 @@ def _conversation(folder: Path, name: str, tally: Beam, *, show: bool) -> None:
             tally.contradictions.losses["surfaced" if surfaced else "not read"] += 1
             if show and not surfaced:
                 print(f"{name}: not surfaced: {question.get('question')} {old} -> {new}")
+    tally.real += len(pairs.surfaced & {*REAL.get(name, ())})
+    tally.not_real += len(pairs.surfaced & {*NOT_REAL.get(name, ())})
     tally.conversations += 1
     tally.messages += len(users)
     tally.facts += sum(counts(one) for one in told)

@@ -57,8 +57,8 @@ def mentions(text: str) -> Iterator[Said]:
         about = " ".join(sorted(one for one in stems(" ".join(near)) if not one[0].isdigit()))
         lead = text[max(0, held.start - LEAD_CHARACTERS) : held.start].rpartition(",")[2]
         counted = _compiled(_COUNTED).match(text, held.end) if held.kind == "number" else None
-        if held.kind == "number" and counted is None:
-            continue
+        if (held.kind == "number" and counted is None) or lead.lower().endswith(("from ", "than ")):
+            continue  # "from 85% to 93%" names the old one, too
         found += 1
         noun = key_of(counted[2]) if counted is not None else ""
         changes = _compiled(_CHANGED).search(lead) is not None and _compiled(_WISHED).search(lead) is None
