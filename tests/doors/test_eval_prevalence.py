@@ -31,7 +31,7 @@ def test_a_corpus_that_holds_no_conversation_is_refused(shell, tmp_path):
     assert (found.code, found.text) == (5, "")
     assert "conversation" in found.error
     for words, code, told in (
-        (f"x={tmp_path}/none", 5, "is not there"),
+        (f"x={tmp_path}/none", 5, "is no file or folder that is there"),
         ("x", 2, "NAME=PATH such as chats=chats.jsonl"),
     ):
         found = shell("eval", "prevalence", "--data", words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -131,5 +132,13 @@ def test_more_than_there_are_is_refused(file):
     """Asking for more dialogues than have a time says how many have one."""
     with pytest.raises(InvalidArgument, match="has 3 dialogues"):
         multiwoz.problems(file, 4)
-    with pytest.raises(FormatError, match="cannot be read"):
-        multiwoz.problems(file.parent / "none.json", 1)
+
+
+def test_what_is_no_file_is_refused_unread(file, monkeypatch):
+    """A folder, a device without an end, a name that is not there, and a file over the limit are named at once."""
+    for path in (file.parent, file.parent / "none.json", Path("/dev/zero")):
+        with pytest.raises(FormatError, match="is no file that is there; expected MultiWOZ"):
+            multiwoz.problems(path, 1)
+    monkeypatch.setattr(multiwoz, "FILE_BYTES_MAX", 10)
+    with pytest.raises(FormatError, match="has over 1 GiB"):
+        multiwoz.problems(file, 1)

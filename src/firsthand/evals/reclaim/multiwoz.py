@@ -129,6 +129,10 @@ def _without(text: str, time: str, wrong: str) -> str:
 
 
 def _read(file: Path) -> dict[str, Any]:
+    if not file.is_file():
+        raise FormatError(f"{file} is no file that is there; expected MultiWOZ 2.1, its val.json or a zip of it")
+    if file.stat().st_size > FILE_BYTES_MAX:
+        raise FormatError(f"{file} has over 1 GiB; expected MultiWOZ 2.1, its val.json or a zip of it")
     try:
         if zipfile.is_zipfile(file):
             with zipfile.ZipFile(file) as packed:
@@ -137,8 +141,7 @@ def _read(file: Path) -> dict[str, Any]:
                     raise FormatError(f"{file} holds {len(inner)} JSON files; expected one, of at most 1 GiB")
                 found = json.loads(packed.read(inner[0]))
         else:
-            with file.open("rb") as opened:
-                found = json.loads(opened.read(FILE_BYTES_MAX))
+            found = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError, zipfile.BadZipFile) as error:
         raise FormatError(f"{file} cannot be read as JSON ({error}); expected MultiWOZ 2.1") from error
     if not isinstance(found, dict):

@@ -132,8 +132,8 @@ def conversations(path: Path) -> Iterator[Conversation]:
     Raises:
         FormatError: there is none, a file cannot be read as JSON or is too large, or there are too many.
     """
-    if not path.exists():
-        raise FormatError(f"{path} is not there; name a file or a folder of conversations")
+    if not (path.is_file() or path.is_dir()):
+        raise FormatError(f"{path} is no file or folder that is there; name one of conversations")
     files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
     read = [one for one in files if one.suffix in _SUFFIXES]
     if len(read) > FILES_MAX:
