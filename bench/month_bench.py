@@ -30,7 +30,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from firsthand import Draft, Kind, Memory, Moment, Trust, digest_of, facts_of, ledger_of, sleep
+from firsthand import Agent, Draft, Kind, Memory, Moment, Trust, digest_of, facts_of, ledger_of, sleep
 
 AGENT = "month"
 DAY, MINUTE = 86_400_000_000, 60_000_000
@@ -164,7 +164,8 @@ def traced(memory: Memory, texts: Sequence[str]) -> tuple[int, list[str]]:
         told = line[2 : found.start()].strip().removesuffix("...")
         source = " ".join(memory.expand(found[1]).decode("utf-8", "replace").split())
         # a fact that does not name what it is about is told with it before: "deployment: the port is 1"
-        whole = told in source or told.partition(": ")[2] in source or "(secret" in told
+        _, named, rest = told.partition(": ")
+        whole = told in source or bool(named and rest and rest in source) or "(secret" in told
         good, bad = good + whole, bad if whole else [*bad, line]
     return good, bad
 
@@ -211,6 +212,12 @@ def again(store: Path, copy: Path, nights: Sequence[Night], problems: list[str])
         return time.process_time() - begun
 
 
+def whole(agent: Agent) -> tuple[str, ...]:
+    """Give the digest of now with the files that it links: what has no line stands there."""
+    made = digest_of(agent)
+    return made.text, *made.details.values()
+
+
 def undone(memory: Memory, days: int, problems: list[str]) -> str:
     """Undo the mistake with all that followed, and sleep once more."""
     log, agent = ledger_of(memory), memory.agent(AGENT)
@@ -219,11 +226,11 @@ def undone(memory: Memory, days: int, problems: list[str]) -> str:
     if not mistake:
         problems.append("the mistake was not decided on, so nothing can be undone")
         return "none"
-    before = digest_of(agent).text
+    before = "".join(whole(agent))
     gone = log.undo(mistake[0].id, following=True, reason="said by mistake")
-    after = digest_of(agent).text
+    after = "".join(whole(agent))
     slept = sleep(memory, AGENT, now=Moment(FIRST + (days + 1) * DAY))
-    later = digest_of(agent).text
+    later = "".join(whole(agent))
     line = "The port of the harbour gateway is 8080."
     if line in before or "9997" not in before:
         problems.append("before undoing, the digest does not say what the last of the mistakes says")
