@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import time
 
 import pytest
@@ -394,6 +395,23 @@ def test_consolidation_waits_for_its_switch(agent):
     assert f"- `firsthand quarantine {entry.id[-10:]} --agent shop`" in slept.page
     assert entries_of(agent.memory, agent.name).quarantine(entry.id[-10:]) != ()
     assert sleeping(agent, now=at(800), consolidate=False).consolidated is None
+
+
+def test_a_command_of_the_page_can_be_pasted_whatever_its_agent_is_called(tmp_path):
+    """A name with quotes, spaces and signs of a shell is one word of it, in a span of its own; so is the namespace."""
+    name = "it's; rm -rf `x` $(y)"
+    with Memory.open(tmp_path / "store", namespace="a b", embedder="none") as memory:
+        memory.agent(name).enrol("one")
+        say(memory, "one", *SAID, *(f"The value of birch level {level} is {3 * level + 2}." for level in range(1, 5)))
+        slept = sleeping(memory.agent(name), consolidate=True)
+        (entry,), (decision,) = slept.consolidated.kept, slept.swept.decided
+        commands = slept.page.partition("## Undone by\n")[2].splitlines()
+        assert [shlex.split(one.removeprefix("- ").strip("` ")) for one in commands] == [
+            ["firsthand", "ledger", "undo", decision.id[-10:], "--namespace", "a b"],
+            ["firsthand", "quarantine", entry.id[-10:], "--agent", name, "--namespace", "a b"],
+        ]
+        assert [one[2:].count("``") for one in commands] == [0, 2]
+        assert memory.verify().ok
 
 
 def test_switched_off_episodes_are_skipped(working):
