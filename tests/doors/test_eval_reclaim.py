@@ -248,7 +248,7 @@ def test_many_experiments_are_told_in_a_line_each(said):
         (
             ("--memory", "./toys_of_eval.py:head"),
             5,
-            "without .py and without a folder, in the folder that it stands in: toys_of_eval:write",
+            "without .py and without a folder, in the folder that it stands in: toys_of_eval:head",
         ),
         (("--badge", "b.svg", "--memory", "firsthand", "--memory", "firsthand_note"), 5, "a badge is of one memory"),
         (("--budget", "-1"), 2, "a whole number from 0"),

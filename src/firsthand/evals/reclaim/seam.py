@@ -161,13 +161,13 @@ def named(address: str) -> Any:
     where, _, name = address.partition(":")
     if not all(part.isidentifier() for part in (*where.split("."), *name.split("."))):
         raise InvalidArgument(
-            f"a memory is named module:name, such as mine.notes:write; got {address!r}{_meant(where)}"
+            f"a memory is named module:name, such as mine.notes:write; got {address!r}{_meant(where, name)}"
         )
     try:
         found: Any = import_module(where)
     except ImportError as error:
         raise InvalidArgument(
-            f"cannot import {where!r} ({error}); run in its folder, or install it{_meant(where)}"
+            f"cannot import {where!r} ({error}); run in its folder, or install it{_meant(where, name)}"
         ) from error
     except (Exception, SystemExit) as error:  # whatever their module does when it is imported
         raise InvalidArgument(f"importing {where!r} failed: {_told(error)}; mend it and run again") from error
@@ -267,12 +267,13 @@ def _told(error: BaseException) -> str:
     return f"{said}{_line(error)}"
 
 
-def _meant(where: str) -> str:
+def _meant(where: str, named: str) -> str:
     """Say what to type instead of a file."""
     name = Path(where).name.removesuffix(".py")
     if not where.endswith(".py") or not name.isidentifier():
         return ""
-    return f"; a module is named without .py and without a folder, in the folder that it stands in: {name}:write"
+    told = "a module is named without .py and without a folder, in the folder that it stands in"
+    return f"; {told}: {name}:{named or 'write'}"
 
 
 def _line(error: BaseException) -> str:
