@@ -151,6 +151,19 @@ def test_no_number_of_untrusted_statements_moves_what_users_said(told, first):
             assert entries_of(memory).standing()[0].trust is Trust.TRUSTED
 
 
+def test_an_episode_is_not_named_by_a_page_that_the_agent_says_again(memory, agent):
+    """What a tool brought, and an agent repeats, is a word of no episode's name; what the user repeats may be."""
+    for name, speaks in (("by agent", "agent"), ("by user", "user")):
+        agent.enrol(name)
+        session = memory.session(name, agent="shop")
+        session.user("Keep the books of the shop, please.")
+        session.tool_result(session.tool_call("fetch", {}), f"{CANARY}\n")
+        getattr(session, speaks)(CANARY)
+        session.agent("The books are kept.")
+    agent.catch_up(quiet_seconds=0)
+    assert {one.session: CANARY in one.name for one in agent.episodes()} == {"by agent": False, "by user": True}
+
+
 def test_a_pages_words_do_not_say_what_a_user_means(memory):
     """What "it" is in a user's message is what the user spoke of, and not what a page spoke of in between."""
     session = memory.session("s")

@@ -38,6 +38,8 @@ SAID_MAX = 400  # decisions, and attempts in vain, each: the first and the last 
 PENDING_MESSAGES = 3  # of the agent's last ones, read for what is left to do
 STRINGS_MAX = 4_000
 TERMS_MAX = 4_000
+BROUGHT_MAX, BROUGHT_CHARACTERS = 1_000, 400
+"""Texts that tools brought, and the longest of them, that an agent's message is looked for among."""
 TERMS_SHOWN = 16
 TELLING_CHARACTERS = 60  # of a last message that says how it ended
 STRING_CHARACTERS = range(5, 121)
@@ -187,6 +189,7 @@ class Gathering:
         self._strings: dict[str, _String] = {}
         self._terms: dict[str, float] = {}
         self._places: dict[str, tuple[int, str]] = {}
+        self._brought: set[str] = set()
 
     def take(self, event: Event) -> None:
         """Take the next event; what was erased, or is Firsthand's own, says nothing."""
@@ -209,6 +212,7 @@ class Gathering:
             self._note(event, event.text[:3_000], 1.0)
         elif event.kind is Kind.TOOL_RESULT:
             self._work.result(event)
+            self._bring(event.text)
             self._note(event, event.text[:1_500], 0.4)
         else:
             self._message(event)
@@ -254,8 +258,15 @@ class Gathering:
         for one in _like(said, _IN_VAIN) if trusted and event.kind is Kind.AGENT_MESSAGE else ():
             self._in_vain.hear(_quote(event, one.text, 320))
         self._note(event, text, 2.0 if is_user else 1.5)
-        if trusted:  # an episode is not named by a page
+        if not trusted:
+            self._bring(text)
+        elif is_user or text.strip() not in self._brought:  # an episode is not named by a page, whoever says it again
             self._about(text, 3.0 if is_user and self._requests <= 1 else 2.0 if is_user else 0.7)
+
+    def _bring(self, text: str) -> None:
+        said = text.strip()
+        if len(said) <= BROUGHT_CHARACTERS and len(self._brought) < BROUGHT_MAX:
+            self._brought.add(said)
 
     def _request(self, event: Event, text: str) -> None:
         self._requests += 1
