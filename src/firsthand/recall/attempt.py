@@ -133,6 +133,7 @@ class Search:
         self.tokenize: Tokenize = tokenizer(self.db)
         self.evidence = Evidence(reader, namespace, stems(self.db))
         self.rows: dict[int, Row] = {}
+        self.holding: dict[str, str] = {}  # of the text index, for the next attempt
         self._notes: Triggers | None = None
         self.of_ledger = ""  # what recall cannot tell of the ledger, and why
 
@@ -189,13 +190,17 @@ class Search:
             beside |= replaced(out, self.event, asked, is_open=True)
         return replaced(out, self.event, asked) if out else {}
 
+    def index(self, scope: Scope) -> Lexical:
+        """Give the text index within a scope."""
+        return Lexical(self.db, self.key, scope, self.deadline, self.holding)
+
     def weigh(self, text: str) -> Weighed:
         """Cut a text into terms, and say in how many rows each stands; in none where the index cannot be asked."""
         question = ask(text, self.tokenize)
         if not reach(self.db, self.key, self.head).through:
             return Weighed(question, {})
         try:
-            return Weighed(question, Lexical(self.db, self.key, Scope(), self.deadline).frequencies(question))
+            return Weighed(question, self.index(Scope()).frequencies(question))
         except (apsw.SQLError, apsw.CorruptError):  # every attempt tells of it
             return Weighed(question, {})
 
@@ -284,7 +289,7 @@ class _Attempting:
         search = self._search
         if not reached.through:
             return None, None, Frequencies(0, 1.0, {})
-        index = Lexical(search.db, search.key, self._scope, search.deadline)
+        index = search.index(self._scope)
         df = index.frequencies(self._question)
         planned = plan(self._question, df, budget(index.size.rows, search.postings_max))
         self._notes += planned.notes

@@ -159,16 +159,23 @@ def _begun(db: apsw.Connection, namespace: int, through: int) -> bool:
 
 
 class Lexical:
-    """The text index of one namespace, within one scope, up to one deadline."""
+    """The text index of one namespace, within one scope, up to one deadline.
 
-    def __init__(self, db: apsw.Connection, namespace: int, scope: Scope, deadline: Deadline) -> None:
+    Args:
+        holding: the rows that hold a term, as JSON, by what is asked for: filled here, and there for the next attempt.
+    """
+
+    def __init__(
+        self, db: apsw.Connection, namespace: int, scope: Scope, deadline: Deadline,
+        holding: dict[str, str] | None = None,
+    ) -> None:  # fmt: skip
         self._db, self._namespace, self._deadline = db, namespace, deadline
         self._table = f"text_{namespace}"
         self.size: IndexSize = size_of(db, namespace)
         last = db.execute(f"SELECT max(id) FROM {self._table}_docsize WHERE id < {TRIGGER_ROWS}").get  # noqa: S608
         self._passages = last is not None and last >= ROW_STEP
         self._where = where(db, namespace, scope)
-        self._holding: dict[str, str] = {}  # by what is asked for: the rows that hold it, as JSON
+        self._holding = {} if holding is None else holding
 
     def frequencies(self, question: Question) -> dict[str, int]:
         """Say in how many rows each term of a question stands.
