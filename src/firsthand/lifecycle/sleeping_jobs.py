@@ -50,9 +50,17 @@ def next_at(text: str, now: Moment) -> Moment:
     first one counts, and one that is skipped is as much later as was skipped.
 
     Raises:
-        InvalidArgument: it is no time of day.
+        InvalidArgument: it is no time of day, or none follows, since the clock shows the first or the last day there is.
     """
-    hour, minute = at_of(text)
+    at = at_of(text)
+    try:
+        return _next_at(at, now)
+    except (OverflowError, ValueError) as error:
+        raise InvalidArgument(f"expected a clock with a day before and behind it; it shows {now}: set it") from error
+
+
+def _next_at(at: tuple[int, int], now: Moment) -> Moment:
+    hour, minute = at
     is_ours = _offset_s(now.microseconds // 1_000_000) == now.offset_minutes * 60
     local = _UTC_0 + timedelta(microseconds=now.microseconds, minutes=now.offset_minutes)
     day = local.replace(hour=hour, minute=minute, second=0, microsecond=0)
