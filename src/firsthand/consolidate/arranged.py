@@ -62,9 +62,9 @@ _THINGS = (
     r"(?P<restaurant>restaurant|table|places? to (?:eat|dine)|somewhere to (?:eat|dine)|"
     r"(?:to|we'll|we will) (?:eat|dine)|food|cuisine)|"
     r"(?P<attraction>museum|attraction|college|cinema|theatre|park|galler(?:y|ies)|night ?club|swimming ?pool|"
-    r"entertainment|concert ?hall|church(?:es)?|multiple sports?|architecture|places? to (?:go|visit|see))|"
+    r"entertainment|concert ?hall|church(?:es)?|multiple sports?|places? to (?:go|visit|see))|"
     r"(?P<train>(?<!to )train(?! (?:a|an|the|my|our|it|on|for \d+ (?:epochs|steps))\b))|(?P<taxi>taxi|cab)|"
-    r"(?P<flight>flight)|(?P<bus>bus|coach))s?\b"
+    r"(?P<flight>flight)|(?P<bus>(?<!message )(?<!event )(?<!service )(?<!data )bus|coach))s?\b"
 )
 _RIDES = frozenset({"train", "taxi", "flight", "bus"})
 _OF: dict[str, frozenset[str]] = {
@@ -88,13 +88,23 @@ _CUISINES = (
     r"french|spanish|portuguese|greek|turkish|lebanese|persian|japanese|korean|vietnamese|mexican|american|african|"
     r"british|english|irish|scottish|german|austrian|swiss|polish|russian|hungarian|european|asian|oriental|"
     r"mediterranean|caribbean|jamaican|cuban|brazilian|moroccan|ethiopian|afghan|tuscan|seafood|vegetarian|vegan|"
-    r"gastropub|fusion|scandinavian|danish|swedish|kosher|halal|malaysian|indonesian|singaporean|australian))"
+    r"gastropub|fusion|scandinavian|danish|swedish|kosher|halal|malaysian|indonesian|singaporean|australian|"
+    r"international|barbe[qc]ue|bbq|steakhouse|bistro|cantonese|pan-?asian|polynesian|belgian|romanian|welsh|catalan|"
+    r"basque|eritrean|crossover|brasserie|sushi|tapas|israeli|egyptian|argentinian|peruvian|filipino|nepalese|czech|"
+    r"ukrainian|georgian|sri lankan))"
 )
-_PLACE = (
-    r"((?!Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|I\b|AM\b|PM\b|WiFi)[A-Z][a-z][\w']*"
-    r"(?: (?:and |of |the )?(?!Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|I\b)[A-Z][\w']+){0,3})"
+_NO_PLACE = (
+    r"(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b|"
+    r"(?:I|AM|PM|WiFi|City|Airport|Flight|Business|Economy|First)\b)"
 )
+_PLACE = rf"({_NO_PLACE}[A-Z][a-z][\w']*(?: (?:and |of |the )?{_NO_PLACE}[A-Z][\w']+){{0,3}})"
+_LOOKS_UP = r"(?i)\W*(?:how (?:many|much)|what|which|who|give|return|find|list|show|count|select|name|tell)\b"
+"""At the head of a sentence: a question to a table, or what there is; nobody goes there."""
 _NOT_YET = r"(?! \w+ (?:food|cuisine))"
+_AREA = (
+    r"(north|south|east|west|centre|center)(?:ern)?\b(?! (?:\w+ )?(?:food|cuisine|indian|european|american|african))"
+)
+_PART_OF_TOWN = r"(?:side|part|end|area|section|of|instead|please)"
 _KINDS = (
     "museum|college|park|cinema|theatre|gallery|night ?club|swimming ?pool|boat|architecture|entertainment|"
     "church(?:e(?=s))?|concert ?hall|multiple sports?"
@@ -111,6 +121,9 @@ _SLOTS: tuple[tuple[str, str], ...] = (
     ("time", rf"(?i)\A(?:\w+,? )? ?(?<!\d){_CLOCK_ALONE}"),
     ("price range", r"(?i)\b(cheap(?:er)?|moderate(?:ly)?|expensive|inexpensive|mid ?- ?(?:price|range))\b"),
     ("area", r"(?i)\b(?:in|of|on|at|to) (?:the )?(?:city )?(north|south|east|west|centre|center)(?:ern)?\b"),
+    ("area", rf"(?i)\b(?:about|try|near|be|or|then|for|rather|prefer|change to|switch to)(?: in)? the {_AREA}"),
+    ("area", rf"(?i)\b(?:the|in|city|town) (?:city |town )?{_AREA}(?:'s)? {_PART_OF_TOWN}\b"),
+    ("area", r"(?i)\b(?:city|town) (centre|center)\b"),
     ("food", rf"(?i)\b(?:serv(?:es?|ing) |some |for |about |a |an |any )?{_FOOD} (?:food|cuisine|restaurants?)\b"),
     ("food", rf"(?i)\b(?:serv(?:es?|ing)(?: some)?|(?:how|what) about(?: an?)?) {_CUISINES}\b{_NOT_YET}"),
     ("food", rf"(?i)\b{_CUISINES} (?:[a-z]+ )?(?:places?|one)\b"),
@@ -216,7 +229,7 @@ def slots(text: str, spoken: Spoken) -> Iterator[Said]:
         matches = list(_compiled(pattern).finditer(text))
         if several and matches:
             thing = _nearest(things, matches[0].start(1), name, text) or named
-        if thing not in _OF.get(name, {thing}):
+        if thing not in _OF.get(name, {thing}) or (name in _JOURNEYS and _compiled(_LOOKS_UP).match(text)):
             continue
         found = {_SPELLED.get(one, one) for one in (match[1].lower() for match in matches)}
         if name == "food":
