@@ -50,7 +50,7 @@ def next_at(text: str, now: Moment) -> Moment:
     first one counts, and one that is skipped is as much later as was skipped.
 
     Raises:
-        InvalidArgument: it is no time of day, or none follows, since the clock shows the first or the last day there is.
+        InvalidArgument: it is no time of day, or none follows: the clock shows the first or the last day there is.
     """
     at = at_of(text)
     try:
