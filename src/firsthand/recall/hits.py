@@ -77,15 +77,16 @@ def _preview(row: Row, found: Match, frequencies: Frequencies, tokenize: Tokeniz
     if words.reading(row.data, row.event.media, row.event.kind)(row.data) == "" and row.data:
         label = f"[{row.event.media or 'binary'}, {row.event.size_bytes:,} bytes]"
         return preview.Preview(label, 0, estimate(label))
-    marks: dict[int, preview.Mark] = {}
-    if len(row.data) > tokens_max:
-        for start, _, stem in tokenize(row.data):
-            if stem in found.times:
-                marks[start] = preview.Mark(stem, frequencies.idf(frequencies.df.get(stem, 0)))
+
+    def marks() -> dict[int, preview.Mark]:
+        kinds = {stem: preview.Mark(stem, frequencies.idf(frequencies.df.get(stem, 0))) for stem in found.times}
+        at_words = {start: kinds[stem] for start, _, stem in tokenize(row.data) if stem in kinds}
         for wanted in found.exact:
             at = row.data.find(wanted.string.encode("utf-8", "surrogatepass"))
             if at >= 0:
-                marks[at] = preview.Mark(wanted.string, EXACT_WEIGHT)
+                at_words[at] = preview.Mark(wanted.string, EXACT_WEIGHT)
+        return at_words
+
     return preview.cut(row.data, row.start, marks, max(1, tokens_max))
 
 

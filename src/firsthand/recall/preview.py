@@ -6,7 +6,7 @@ their byte offset in it. This module knows no storage.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from firsthand.event import to_text
 from firsthand.tokens import estimate
@@ -33,18 +33,20 @@ class Mark:
     weight: float
 
 
-def cut(data: bytes, base: int, marks: Mapping[int, Mark], tokens_max: int) -> Preview:
+def cut(data: bytes, base: int, marks: Callable[[], Mapping[int, Mark]], tokens_max: int) -> Preview:
     """Cut the window that holds the heaviest matches, each word of the query counted once.
 
     Args:
         data: a passage of the content.
         base: byte offset of the passage in the content.
-        marks: by byte offset in the passage.
+        marks: gives the matches by byte offset in the passage; asked for where not all of it is shown.
         tokens_max: most tokens of the preview.
     """
     size = max(16, tokens_max * BYTES_A_TOKEN)
+    found: Mapping[int, Mark] | None = None
     while True:
-        start = 0 if len(data) <= size else _best_start(data, marks, size)
+        found = marks() if found is None and len(data) > size else found
+        start = _best_start(data, found, size) if found is not None else 0
         end = _sign_start(data, min(len(data), start + size))
         text = to_text(data[start:end])
         tokens = estimate(text)
