@@ -24,7 +24,7 @@ from firsthand.notes.correcting import equal
 from firsthand.notes.determine import determine
 from firsthand.notes.note import BLANK, Evidence, Note, Rest, Standing, render
 from firsthand.notes.solve import recompute
-from firsthand.notes.statements import Message, Statement, statements
+from firsthand.notes.statements import Message, Statement, cut
 from firsthand.pointer import parse as parse_pointer
 
 PIECES_MAX = 2_000  # of one note
@@ -47,24 +47,31 @@ def distill(messages: Sequence[Message], budget: int, *, count: Callable[[str], 
     """
     if budget < 0:
         raise InvalidArgument(f"a budget is 0 or more; got {budget}")
-    said = statements(messages)
-    return note_of(said, determine(said), budget, count=count, origin=origin)
+    read = cut(messages)
+    claims = determine(read.statements)
+    return note_of(read.statements, claims, budget, count=count, origin=origin, unread=read.unread)
 
 
 def note_of(
     said: Sequence[Statement], claims: Sequence[Claim], budget: int, *, count: Callable[[str], int] = len,
-    origin: str = "",
+    origin: str = "", unread: Sequence[str] = (),
 ) -> Note:  # fmt: skip
-    """Lay out what claims need as a note whose text fits a budget."""
-    return _Layout(said, claims, budget, count, origin).note()
+    """Lay out what claims need as a note whose text fits a budget.
+
+    Args:
+        unread: pointers of messages of which a limit left something out: each counts as a statement that is not kept.
+    """
+    return _Layout(said, claims, budget, count, origin, unread).note()
 
 
 class _Layout:
     """Fits one note into its budget."""
 
     def __init__(
-        self, said: Sequence[Statement], claims: Sequence[Claim], budget: int, count: Callable[[str], int], origin: str
-    ) -> None:
+        self, said: Sequence[Statement], claims: Sequence[Claim], budget: int, count: Callable[[str], int], origin: str,
+        unread: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        self.unread = tuple(unread)
         self.said, self.claims, self.budget, self.count, self.origin = said, claims, budget, count, origin
         self.needs = list(dict.fromkeys(place for claim in claims for place in claim.needs))
         others = [("replaced", claim.replaced) for claim in claims] + [
@@ -138,10 +145,10 @@ class _Layout:
         kept = set(holding)
         left = [place for place in self.needs if place not in kept]
         beyond = self._beyond(left, shown) if pointed else None
-        rest: Rest = "none" if not left else "lost" if beyond is None else "reachable"
+        rest: Rest = "none" if not (left or self.unread) else "lost" if beyond is None else "reachable"
         trust = max((_TRUST.get(self.said[place].role, Trust.UNTRUSTED) for place in holding), default=Trust.UNTRUSTED)
         return Note(
-            tuple(evidence), conclusion, len(holding), len(self.needs), rest, (*shown, *(beyond or ())), self.origin,
+            tuple(evidence), conclusion, len(holding), len(self.needs) + len(self.unread), rest, (*shown, *(beyond or ())), self.origin,
             trust if self.origin else Trust.UNTRUSTED,
         )  # fmt: skip
 
@@ -151,7 +158,7 @@ class _Layout:
 
     def _beyond(self, left: Sequence[int], shown: Sequence[str]) -> tuple[str, ...] | None:
         """Give the pointers to what is left out, but for those that are shown; None when some of it has none."""
-        pointers = [self.said[place].pointer for place in sorted(left)]
+        pointers = [*(self.said[place].pointer for place in sorted(left)), *self.unread]
         if not all(pointers):
             return None
         hidden = [one for one in dict.fromkeys(pointers) if one not in shown]

@@ -28,8 +28,16 @@ from firsthand.errors import InvalidArgument
 from firsthand.notes.note import Note, render
 from firsthand.notes.probe_alone import Conclusion, conclusions
 from firsthand.notes.probe_claims import Asked, asked_for, asked_of
-from firsthand.notes.probe_reading import SESSION_CHARACTERS_MAX, Carried, Session, read
-from firsthand.notes.statements import STATEMENTS_MAX, Message
+from firsthand.notes.probe_reading import (
+    NOTE_STATEMENTS_MAX,
+    NOTE_VALUES_MAX,
+    SESSION_CHARACTERS_MAX,
+    SESSION_VALUES_MAX,
+    Carried,
+    Session,
+    read,
+)
+from firsthand.notes.statements import MESSAGE_STATEMENTS_MAX, STATEMENTS_MAX, Message
 from firsthand.value import replace, value
 
 Regime = Literal["correctable", "reachable", "uncorrectable_loud", "uncorrectable_silent"]
@@ -123,7 +131,7 @@ def probe(
         raise InvalidArgument(f"a note is a text or a Note; got {type(note).__name__}")
     session = Session(messages, expand)
     carried = read(text[:NOTE_CHARACTERS_MAX], session)
-    cut = _unread(len(text), whole=session.is_whole)
+    cut = _unread(len(text), carried, whole=session.is_whole)
     if claim is None and not messages:
         return _worst([_standing(one, carried) for one in conclusions(carried)], cut)
     if not messages:
@@ -140,18 +148,25 @@ def probe_alone(note: str, found: Sequence[Message] = ()) -> Verdict:
     """
     session = Session(found)
     carried = replace(read(note[:NOTE_CHARACTERS_MAX], session), behind=session.statements)
-    cut = _unread(len(note), whole=session.is_whole)
+    cut = _unread(len(note), carried, whole=session.is_whole)
     return _worst([_standing(one, carried) for one in conclusions(carried)], cut)
 
 
-def _unread(size: int, *, whole: bool) -> str:
+def _unread(size: int, carried: Carried, *, whole: bool) -> str:
     """Say what was too long to be read."""
     note = f"; the note has {size:,} characters, of which {NOTE_CHARACTERS_MAX:,} were read"
+    dense = (
+        f"; of the note {NOTE_STATEMENTS_MAX:,} statements with {NOTE_VALUES_MAX:,} values were read, the first ones, and "
+        f"as many of a message that it leads to as of one that it stands on"
+    )
     session = (
         f"; of what it stands on {SESSION_CHARACTERS_MAX:,} characters were read, the user's messages first, of which "
-        f"the last {STATEMENTS_MAX:,} statements"
+        f"the last {STATEMENTS_MAX:,} statements, and of one message the first {MESSAGE_STATEMENTS_MAX:,} with "
+        f"{SESSION_VALUES_MAX:,} values"
     )
-    return (note if size > NOTE_CHARACTERS_MAX else "") + ("" if whole else session)
+    return (
+        (note if size > NOTE_CHARACTERS_MAX else "") + ("" if carried.is_whole else dense) + ("" if whole else session)
+    )
 
 
 def probe_report(verdicts: Iterable[Verdict]) -> ProbeReport:

@@ -109,7 +109,7 @@ class Asked:
             return Given(enough, () if enough else (self.lookup.text,), spoken)
         worked_out = self._worked_out(own, over)
         if self.understood:
-            if says_all(self.source, own):
+            if says_all(self.source, own) and not _WHY.search(self.what.lower()):
                 return Given(True)
             if worked_out.enough and self.claim.how in _WHOLE_SUMS:
                 gone = missing(self.beside, own, self.session.known.puzzle) if self.beside.facts else []
@@ -357,7 +357,7 @@ def _unsaid_modifiers(asked: Asked, own: Sequence[Statement]) -> list[Statement]
         untaxed = "tax" in fact.name and lexicon.TAXES.search(asked.what.lower()) is not None
         if one.form == "question" or one.turn not in turns or untaxed or one.role == "tool":
             continue
-        held = any(_equal(found, other) for found in one.values for each in own for other in each.values)
+        held = all(any(_equal(found, other) for each in own for other in each.values) for found in one.values)
         gone += [] if held else [one]
     return gone
 

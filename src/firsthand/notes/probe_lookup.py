@@ -243,10 +243,17 @@ def lookup_of(said: Sequence[Statement], what: str, source: Source) -> Lookup | 
 
 def _corrected(chosen: Unit, units: Sequence[Unit], score: dict[int, frozenset[str]]) -> Unit | None:
     """Give a later unit that says the same thing anew, with a word of it: "actually make that 16"."""
-    for one in reversed(units):
-        if one.turn <= chosen.turn:
+    for at in range(len(units) - 1, -1, -1):
+        one = units[at]
+        if one.turn < chosen.turn or one is chosen:
             return None
-        if one.corrects and (score[id(one)] or _compiled(_ANAPHORA).search(one.text.lower())):
+        if one.corrects and one.turn == chosen.turn and units[at - 1] is chosen:
+            return one
+        if (
+            one.corrects
+            and one.turn > chosen.turn
+            and (score[id(one)] or _compiled(_ANAPHORA).search(one.text.lower()))
+        ):
             return one
     return None
 
@@ -321,6 +328,12 @@ def _payload(unit: Unit, kind: str, keys: frozenset[str], source: Source) -> Val
             return there[-1]
         return there[0] if len(there) == 1 else None
     names = [name for name in unit.names if not subject_of(name) & keys]
+    if (
+        len(names) > 1
+        and unit.text.lstrip().startswith(names[0])
+        and not unit.text.lstrip().startswith(f"{names[0]} {names[1]}")
+    ):
+        names = names[1:]  # the first word of a sentence is written large in any case, or is who gives
     if not names:
         return None
     words, at = [subject_of(name) for name in names], [unit.text.find(name) for name in names]
@@ -353,10 +366,15 @@ def _is_stale(unit: Unit) -> bool:
 
 def units_of(said: Sequence[Statement]) -> Iterator[Unit]:
     """Cut statements into units: named cells, entries, clauses."""
+    last: Statement | None = None
     for one in said:
         if one.form == "header":
             continue
         above = subject_of(" ".join(one.path).replace("_", " "))
+        if one.form == "clause" and last is not None and last.form == "clause" and last.turn == one.turn:
+            above |= subject_of(_common_lead((last.text, one.text)))
+        else:
+            last = one
         named = [cell for cell in one.cells if cell.name]
         if len(named) > 1:
             first = subject_of(one.cells[0].text)
@@ -379,7 +397,11 @@ def units_of(said: Sequence[Statement]) -> Iterator[Unit]:
 
 
 def _parts(text: str, above: frozenset[str], one: Statement) -> Iterator[Unit]:
-    """Cut a text at its commas where each part has a name or a value, and words of its own."""
+    """Cut a text at its commas where each part has a name or a value, and words of its own; brackets stand apart."""
+    for match in _compiled(r"\(([^()]{4,200})\)").finditer(text):
+        if _names(match[1]) and len(subject_of(match[1])) > 1 and not read(match[1]):
+            yield _unit(match[1], subject_of(match[1]), one)
+            text = text.replace(match.group(), "")
     spans = [(found.start, found.end) for found in read(text)]
     cuts = [
         match.span() for match in _compiled(_CUT).finditer(text)
@@ -398,7 +420,7 @@ def _parts(text: str, above: frozenset[str], one: Statement) -> Iterator[Unit]:
 
 def _common_lead(parts: Sequence[str]) -> str:
     """Give what leads all of a list that goes on with one small word: "the code of the door 4417, of the garage 9023"."""
-    again = parts[1].split()[0].lower()
+    again = parts[1].split()[0].lower() if parts[1].split() else ""
     words = parts[0].split()
     at = next((number for number, word in enumerate(words) if word.lower() == again and number), 0)
     return " ".join(words[:at])

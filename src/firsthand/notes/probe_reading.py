@@ -21,13 +21,17 @@ from functools import cache, cached_property
 from firsthand.notes import marks
 from firsthand.notes.admission import COUNTED, NUMBER, TALLIED, admits, around
 from firsthand.notes.determine import AGENT_ROLES, Known
-from firsthand.notes.statements import STATEMENTS_MAX, Message, Statement, statements
+from firsthand.notes.statements import Message, Statement, cut
 from firsthand.pointer import find
 from firsthand.value import replace, value
 
 HOPS_MAX = 2
 POINTERS_MAX = 256
 """Pointers of one note that are followed."""
+NOTE_STATEMENTS_MAX, NOTE_VALUES_MAX = 2_000, 3_000
+"""Statements and values of a note that are read, the first ones; of one with more the verdict says so."""
+SESSION_VALUES_MAX = 10_000
+"""Values of one message of a session that are read, the first ones; of one with more the verdict says so."""
 SESSION_CHARACTERS_MAX = 400_000
 """Characters of a session that are read: numbers take most time, up to 30 us a character."""
 
@@ -88,8 +92,9 @@ class Session:
 
     def __init__(self, messages: Sequence[Message], expand: Callable[[str], str | None] | None = None) -> None:
         self.messages = _bounded(messages)
-        self.statements = tuple(map(_doubted, statements(self.messages)))
-        self.is_whole = len(self.messages) == len(messages) and len(self.statements) < STATEMENTS_MAX
+        read_ = cut(self.messages, values_most=SESSION_VALUES_MAX)
+        self.statements = tuple(map(_doubted, read_.statements))
+        self.is_whole = len(self.messages) == len(messages) and not read_.unread
         known = {str(one["pointer"]): str(one.get("content") or "") for one in self.messages if one.get("pointer")}
         self.expand = expand if expand is not None else known.get
 
@@ -137,6 +142,7 @@ class Carried:
         joined: both, the note first.
         admits: it says that something is missing.
         found: the messages that its pointers lead to.
+        is_whole: all of it was read, and of what it leads to.
     """
 
     text: str
@@ -145,6 +151,7 @@ class Carried:
     joined: tuple[Statement, ...]
     admits: bool
     found: tuple[Message, ...]
+    is_whole: bool = True
 
     def standing_on(self) -> Session:
         """Give what a note stands on of which no messages are known: what its pointers lead to, else itself."""
@@ -155,11 +162,14 @@ def read(text: str, session: Session) -> Carried:
     """Read a note."""
     own = messages_of(_bare(text))
     found = _followed(text, session)
-    said = tuple(_doubted(_summed_up(one)) for one in statements(own))
-    behind = statements(found)
+    mine = cut(own, most=NOTE_STATEMENTS_MAX, values_most=NOTE_VALUES_MAX)
+    said = tuple(_doubted(_summed_up(one)) for one in mine.statements)
+    led_to = cut(found, values_most=SESSION_VALUES_MAX)
+    behind = led_to.statements
     last = said[-1].turn + 1 if said else 0
     joined = (*said, *(replace(one, turn=one.turn + last) for one in behind))
-    return Carried(text, said, behind, joined, admits(_without_repeats(text, session), session.said), tuple(found))
+    return Carried(text, said, behind, joined, admits(_without_repeats(text, session), session.said), tuple(found),
+                   not (mine.unread or led_to.unread))  # fmt: skip
 
 
 def _without_repeats(text: str, session: Session) -> str:

@@ -74,9 +74,31 @@ _IN_A_ROW = r"[^\W\d_]+(?:(?:, (?:and |or )?(?:an? |the )?|,? (?:and|or|&|und|et
 _NAME = r"(?<![.!?]\s)(?<!\A)(?<!\n)\b[A-Z\u00c0-\u00de][^\W\d_]+"
 ANY_NAME = r"\b[A-Z\u00c0-\u00de][^\W\d_]+"
 ASKING = frozenset(
-    ("much", "many", "far", "long", "until", "when", "who", "what", "which", "how", "total", "sum", "all", "please",
-     "give", "tell", "say")
-)  # fmt: skip
+    (
+        "much",
+        "many",
+        "far",
+        "long",
+        "until",
+        "when",
+        "who",
+        "what",
+        "which",
+        "how",
+        "total",
+        "sum",
+        "all",
+        "please",
+        "give",
+        "tell",
+        "say",
+    )
+) | subject_of(
+    "qui\u00e9n qu\u00e9 cu\u00e1l cu\u00e1ndo d\u00f3nde cu\u00e1nto cu\u00e1nta cu\u00e1ntos wer wem wann wo welche welcher"
+    " welches wie viel viele qui quel quelle quand combien chi quale quando dove quanto quanta quante quem qual onde wat"
+    " wanneer waar hoeveel kto kiedy gdzie ile \u043a\u0442\u043e \u0447\u0442\u043e \u043a\u043e\u0433\u0434\u0430"
+    " \u0433\u0434\u0435 \u0441\u043a\u043e\u043b\u044c\u043a\u043e \u043a\u0430\u043a\u043e\u0439"
+)
 SAYS_AGAIN = frozenset(("total", "conclusion", "confirmation", "claim"))
 
 

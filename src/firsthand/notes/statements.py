@@ -30,6 +30,7 @@ from firsthand.value import replace, value
 
 MESSAGE_CHARACTERS_MAX = 2_000_000  # of one message; what stands behind them is not cut
 STATEMENTS_MAX = 50_000  # of one call; the newest ones are given
+MESSAGE_STATEMENTS_MAX, MESSAGE_VALUES_MAX = 10_000, 20_000  # of one message; what stands behind them is not cut
 LABEL_WORDS_MAX = 5  # of what stands before a colon and names what follows
 SENTENCE_CHARACTERS_MAX = 1_000  # a longer one is cut at a space
 
@@ -88,16 +89,53 @@ class Named:
     values: tuple[Value, ...]
 
 
+@value
+class Cut:
+    """Messages, cut into statements.
+
+    Attributes:
+        unread: the pointers of the messages of which not all is among the statements; empty for one without.
+    """
+
+    statements: tuple[Statement, ...]
+    unread: tuple[str, ...]
+
+
 def statements(messages: Sequence[Message]) -> tuple[Statement, ...]:
-    """Cut messages into statements, in order.
+    """Cut messages into statements, in order; `cut` says what was beyond a limit.
+
+    Raises:
+        InvalidArgument: a message has no text as its content.
+    """
+    return cut(messages).statements
+
+
+def cut(
+    messages: Sequence[Message], *, most: int = MESSAGE_STATEMENTS_MAX, values_most: int = MESSAGE_VALUES_MAX
+) -> Cut:
+    """Cut messages into statements, in order, and name the messages of which a limit left something out.
+
+    Args:
+        most, values_most: statements and values of one message.
 
     Raises:
         InvalidArgument: a message has no text as its content.
     """
     found: list[Statement] = []
+    unread: dict[int, str] = {}
     for turn, message in enumerate(messages):
-        found += _of_message(message, turn)
-    return tuple(found[-STATEMENTS_MAX:])
+        values, begun = 0, len(found)
+        for one in _of_message(message, turn):
+            if len(found) - begun >= most or values >= values_most:
+                unread[turn] = str(message.get("pointer") or "")
+                break
+            values += len(one.values)
+            found.append(one)
+        if len(str(message.get("content") or "")) > MESSAGE_CHARACTERS_MAX:
+            unread[turn] = str(message.get("pointer") or "")
+    gone = {one.turn for one in found[:-STATEMENTS_MAX]}
+    unread |= {turn: str(messages[turn].get("pointer") or "") for turn in gone}
+    return Cut(tuple(found[-STATEMENTS_MAX:]), tuple(unread[turn] for turn in sorted(unread)))
 
 
 def _of_message(message: Message, turn: int) -> Iterator[Statement]:
