@@ -42,7 +42,8 @@ _RELATIONS: tuple[tuple[str, str, str], ...] = (
             r"|upstream of|vor|avant|antes"
         ),
         (
-            r"after|later|waits? for|waiting for|have to wait for|behind|follows?|followed|following|slower|below|under(?:neath)?|beneath|downstream of"
+            r"after|later|waits? for|waiting for|have to wait for|behind|follows?|followed|following|slower|below"
+            r"|under(?:neath)?|beneath|downstream of"
             r"|(?:was |is )?preceded by|nach|hinter|apr\u00e8s|despu\u00e9s"
         ),
     ),

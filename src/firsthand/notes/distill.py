@@ -148,7 +148,8 @@ class _Layout:
         rest: Rest = "none" if not (left or self.unread) else "lost" if beyond is None else "reachable"
         trust = max((_TRUST.get(self.said[place].role, Trust.UNTRUSTED) for place in holding), default=Trust.UNTRUSTED)
         return Note(
-            tuple(evidence), conclusion, len(holding), len(self.needs) + len(self.unread), rest, (*shown, *(beyond or ())), self.origin,
+            tuple(evidence), conclusion, len(holding), len(self.needs) + len(self.unread), rest,
+            (*shown, *(beyond or ())), self.origin,
             trust if self.origin else Trust.UNTRUSTED,
         )  # fmt: skip
 

@@ -156,7 +156,8 @@ def _unread(size: int, carried: Carried, *, whole: bool) -> str:
     """Say what was too long to be read."""
     note = f"; the note has {size:,} characters, of which {NOTE_CHARACTERS_MAX:,} were read"
     dense = (
-        f"; of the note {NOTE_STATEMENTS_MAX:,} statements with {NOTE_VALUES_MAX:,} values were read, the first ones, and "
+        f"; of the note {NOTE_STATEMENTS_MAX:,} statements with {NOTE_VALUES_MAX:,} values were read, the "
+        f"first ones, and "
         f"as many of a message that it leads to as of one that it stands on"
     )
     session = (

@@ -40,7 +40,8 @@ _NAMED = r"(?<![\w./-])[^\W\d_]+(?:_[^\W_]+)+(?![\w-]|[\"'`]?\s?[:=])|(?<=`)[^`\
 """A name of a program's: with an underscore within it, or in backquotes; none that names what stands behind it."""
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "last": -1}
 _RECURRING = (
-    rf"\b(?:({'|'.join(_ORDINALS)})|(\d)(?:st|nd|rd|th))(?=(?: ones?\b| (?:{'|'.join(lexicon.WEEKDAYS_SHORT)}|mondays?|tuesdays?"
+    rf"\b(?:({'|'.join(_ORDINALS)})|(\d)(?:st|nd|rd|th))(?=(?: ones?\b| (?:{'|'.join(lexicon.WEEKDAYS_SHORT)}"
+    rf"|mondays?|tuesdays?"
     r"|wednesdays?|thursdays?|fridays?|saturdays?|sundays?)\b))"
 )
 _MARKED = r"(?<!\w)[^\W\d_]*\d+[^\W\d_]\w*|(?<!\w)[^\W\d_]+\d\w*"
@@ -53,7 +54,10 @@ _TAKES = (
 _MINOR = r"(?:\b|\d)(?:cents?|ct|c|centimes?|c\u00e9ntimos?)\Z"
 _SIGNS = frozenset("-\u2212\u2013+")
 _LISTED_BEHIND = r"\s+(?:[^\W\d_]+\s+){0,6}?[^\W\d_]+\s*([(:,])\s*([^()\n.:;]{3,200})"
-_OF_KNOWN = r"\b(?:all|all of the|all the|the other|alle|tous les|toutes les|los|las|tutti e|tutte e|todos os|alle|wszystkie)\s\Z"
+_OF_KNOWN = (
+    r"\b(?:all|all of the|all the|the other|alle|tous les|toutes les|los|las|tutti e|tutte e|todos os|alle"
+    r"|wszystkie)\s\Z"
+)
 _SLASHES = r"\d\d?/\d\d?/\d{2,4}"
 _LIST_SIGN = r"\s*(?:,\s*(?:and\s+|or\s+)?|/|\band\b|\bor\b)\s*"
 _COUNTS_A_LIST = r"\s+(?:[^\W\d_]+\s+){0,2}[^\W\d_]+\s*:"

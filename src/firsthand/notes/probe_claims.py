@@ -27,24 +27,29 @@ from firsthand.notes.probe_held import answers_it, bears, concludes, missing, sa
 from firsthand.notes.probe_lookup import NO_PLURAL, Lookup, lookup_of
 from firsthand.notes.probe_reading import Carried, Session
 from firsthand.notes.probe_source import ASKING, Source, names_in, source_of
+from firsthand.notes.probe_words import (
+    TELEPHONE_DIGITS_MIN,
+    WHY,
+    Given,
+    about,
+    alike,
+    equal,
+    exact,
+    of_words,
+    words_at,
+)
 from firsthand.notes.relevance import kin
 from firsthand.notes.slots import ANY, kinds_of
 from firsthand.notes.solve import recompute
 from firsthand.notes.statements import Statement, subject_of
-from firsthand.notes.values import Value, read, same
+from firsthand.notes.values import Value, read
 from firsthand.value import replace, value
 
 CLAIMS_MAX = 64
 LINES_MAX = 400
 """Claims of one session that are judged; lines of one sum that are looked for one by one, and named when missing."""
-SHARED_MIN, SHARED_ALONE_MIN = 0.4, 0.6
-"""Share of a statement's words that must stand in a note that has it: beside its values, and without any."""
-BEARING_WORDS_MIN = 2
-"""Words of a statement in a note from which on a reader could take it for the whole."""
-QUESTION_WORDS_MIN = 6
-"""Words of a question from which on it holds facts, too, when nothing else does."""
-TELEPHONE_DIGITS_MIN, COMMON_MAX = 7, 12
-"""Digits from which on a string is told by them alone; up to here a number stands in any text."""
+COMMON_MAX = 12
+"""Up to here a number stands in any text."""
 _DIGITS = re.compile(r"\D+")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 _PART = re.compile(r"[,;:]\s+(?:and\s+|but\s+)?|\s+(?:and|but|that)\s+")
@@ -56,7 +61,6 @@ _SEVERAL = re.compile(
     rf"\b(?:which|what) (?:[a-z]+ )?{NO_PLURAL}[a-z]{{2,}}[^s\W]s\b"
     r"|\b(?:names?|list) of\b|\ball (?:the )?[a-z]+s\b"
 )
-_WHY = re.compile(r"\b(?:why|cause|reason|how come|explanation)\b")
 _WHO = re.compile(r"\b(?:who|whose|whom|which (?:person|team|player|guest|man|woman|child))\b")
 _ASKS = re.compile(r"\b(?:how|what|which|who|whose|when|where)\b")
 _OF_ITS_KIND = frozenset(
@@ -66,21 +70,6 @@ _OF_ITS_KIND = frozenset(
 """Words of a claim that say what kind of value is asked for, or that it is asked for."""
 _SUMS = {"sum of products", "average", "subtotal"}
 _WHOLE_SUMS = _SUMS - {"subtotal"}
-
-
-@value
-class Given:
-    """What some statements give of a claim.
-
-    Attributes:
-        enough: the claim can be worked out.
-        missing: statements of the session that are not among them.
-        bears: something of what it takes is there, so that a reader could take it for the whole.
-    """
-
-    enough: bool
-    missing: tuple[str, ...] = ()
-    bears: bool = False
 
 
 @value
@@ -109,16 +98,15 @@ class Asked:
             return Given(enough, () if enough else (self.lookup.text,), spoken)
         worked_out = self._worked_out(own, over)
         if self.understood:
-            if says_all(self.source, own) and not _WHY.search(self.what.lower()):
+            if says_all(self.source, own) and not WHY.search(self.what.lower()):
                 return Given(True)
             if worked_out.enough and self.claim.how in _WHOLE_SUMS:
                 gone = missing(self.beside, own, self.session.known.puzzle) if self.beside.facts else []
                 gone += _unsaid_modifiers(self, own)
                 return Given(not gone, tuple(one.text for one in gone), worked_out.bears or bool(gone))
-            if not worked_out.enough and self.claim.how == "constraints" and self.source.things.lists:
-                if self.source.facts and not missing(self.source, own, self.session.known.puzzle):
-                    return Given(True)
-            if worked_out.enough or self.claim.how == "constraints" or _WHY.search(self.what.lower()):
+            if not worked_out.enough and self.claim.how == "constraints" and self._says_relations(own):
+                return Given(True)
+            if worked_out.enough or self.claim.how == "constraints" or WHY.search(self.what.lower()):
                 return replace(worked_out, bears=worked_out.bears or bears(self.source, own))
         gone = missing(self.source, own, self.session.known.puzzle)
         enough = bool(self.source.facts) and not gone and not takes_rejected(self.source, own)
@@ -127,6 +115,11 @@ class Asked:
         if self.understood and not enough:
             named = worked_out.missing or named
         return Given(enough, () if enough else named, self._bears(own, worked_out))
+
+    def _says_relations(self, own: Sequence[Statement]) -> bool:
+        """Say whether statements say all that relates the things of a puzzle."""
+        listed = bool(self.source.things.lists and self.source.facts)
+        return listed and not missing(self.source, own, self.session.known.puzzle)
 
     def _bears(self, own: Sequence[Statement], worked_out: Given) -> bool:
         if not self.understood:
@@ -155,7 +148,7 @@ class Asked:
             return _of_sum(self, own, over)
         if self.answer is not None and how in {"span", "assignment", "lookup", "unknown"}:
             return _of_value(self, own, over)
-        return _of_words(self, own)
+        return of_words(self.session.statements, self.what, self.claim.needs, own)
 
     def concluded(self, carried: Carried) -> bool:
         """Say whether a note gives a value for what is asked."""
@@ -181,7 +174,7 @@ def _asked(session: Session, claim: Claim) -> Asked:
     needs = tuple(place for place in claim.needs if is_said(said[place]) and said[place].form != "question")
     source = source_of(said, claim.what, needs, claim.replaced)
     made = Asked(claim.what, replace(claim, needs=needs), session, None, (), source, understood=False)
-    if _WHY.search(claim.what.lower()):
+    if WHY.search(claim.what.lower()):
         return replace(made, conclusions=tuple(_conclusions(said, claim, None)), understood=True)
     if source.things.lists and not _is_solved(made):
         return replace(made, conclusions=tuple(_conclusions(said, claim, None)))
@@ -207,10 +200,10 @@ def _is_understood(asked: Asked, answer: Value | None, *, looked_up: bool) -> bo
         return _is_solved(asked)
     if answer is None:
         return False
-    if looked_up and any(_equal(answer, each) for each in read(claim.what)):
+    if looked_up and any(equal(answer, each) for each in read(claim.what)):
         return False  # it is named in the claim
     given = list(_conclusions(said, claim, None))
-    if given and not any(_alike(found, answer) and measures_alike(found, answer) for found in given):
+    if given and not any(alike(found, answer) and measures_alike(found, answer) for found in given):
         return False  # what an agent gave for it is of another kind than what was found
     asks_for_any = kinds_of(claim.what) == ANY and asked.source.is_verbal
     if not given and (asks_for_any or _WHO.search(claim.what.lower())) and answer.kind != "word":
@@ -221,7 +214,7 @@ def _is_understood(asked: Asked, answer: Value | None, *, looked_up: bool) -> bo
         there = any(said[place].turn in asked.source.turns for place in claim.needs)
         return there and len(units) < 2 and not (claim.how in _WHOLE_SUMS and _leaves_out(asked, lines))
     places = claim.needs or tuple(
-        place for place, one in enumerate(said) if is_said(one) and any(_equal(found, answer) for found in one.values)
+        place for place, one in enumerate(said) if is_said(one) and any(equal(found, answer) for found in one.values)
     )
     if _is_derived(said, claim.what, places) or not _is_covered(said, claim.what, places):
         return False
@@ -269,9 +262,9 @@ def _is_listed(said: Sequence[Statement], place: int, answer: Value) -> bool:
 def _is_one_of_several(asked: Asked, answer: Value) -> bool:
     """Say whether a tool gave values of the same kind beside one that not all the words of the question lead to."""
     said = asked.session.statements
-    words = frozenset().union(*(_words_at(said, place) for place in asked.claim.needs))
+    words = frozenset().union(*(words_at(said, place) for place in asked.claim.needs))
     turns = {said[place].turn for place in asked.claim.needs}
-    others = [found for one in said if one.turn in turns for found in one.values if _alike(found, answer)]
+    others = [found for one in said if one.turn in turns for found in one.values if alike(found, answer)]
     return bool(subject_of(asked.what) - ASKING - words - subject_of(answer.kind)) and len(others) > 1
 
 
@@ -297,7 +290,7 @@ def _is_asked_with_more(said: Sequence[Statement], wanted: frozenset[str], place
 def _is_covered(said: Sequence[Statement], what: str, places: Sequence[int]) -> bool:
     """Say whether what was found is said with at least half of the claim's words, without those of its kind."""
     wanted = subject_of(what) - ASKING - _OF_ITS_KIND
-    there = frozenset(word for place in places for word in _words_at(said, place))
+    there = frozenset(word for place in places for word in words_at(said, place))
     return len([word for word in wanted if any(kin(word, other) for other in there)]) * 2 >= len(wanted)
 
 
@@ -314,12 +307,7 @@ def _conclusions(said: Sequence[Statement], claim: Claim, answer: Value | None) 
     first = min(behind, default=-1)
     for one in said:
         if one.role in AGENT_ROLES and (one.asserts or one.turn == first):
-            yield from (found for found in one.values if answer is None or _alike(found, answer))
-
-
-def _alike(one: Value, other: Value) -> bool:
-    """Say whether two values may be answers to the same question: money, or a number whose currency was left out."""
-    return one.kind == other.kind or {one.kind, other.kind} <= {"money", "number"}
+            yield from (found for found in one.values if answer is None or alike(found, answer))
 
 
 # sums -----------------------------------------------------------------------------------------------
@@ -357,7 +345,7 @@ def _unsaid_modifiers(asked: Asked, own: Sequence[Statement]) -> list[Statement]
         untaxed = "tax" in fact.name and lexicon.TAXES.search(asked.what.lower()) is not None
         if one.form == "question" or one.turn not in turns or untaxed or one.role == "tool":
             continue
-        held = all(any(_equal(found, other) for each in own for other in each.values) for found in one.values)
+        held = all(any(equal(found, other) for each in own for other in each.values) for found in one.values)
         gone += [] if held else [one]
     return gone
 
@@ -366,7 +354,7 @@ def _sums_up(asked: Asked, said: Sequence[Statement], wanted: Sequence[Line]) ->
     """Say whether statements give a sum again: worked out, or line by line."""
     lines = [line for line in _lines(said, None) if line.comes_to is not None]
     answer = recompute(said, asked.claim)
-    if answer is not None and len(lines) >= min(2, len(wanted)) and _equal(answer, asked.answer):
+    if answer is not None and len(lines) >= min(2, len(wanted)) and equal(answer, asked.answer):
         return True
     modified = Known(asked.session.statements).basket.modifiers if asked.claim.how != "subtotal" else ()
     if modified or not 0 < len(wanted) <= LINES_MAX or any(_speaks_against(one, wanted) for one in lines):
@@ -386,8 +374,8 @@ def _speaks_against(one: Line, wanted: Sequence[Line]) -> bool:
     """Say whether a line that was read changes a sum: another thing, or other numbers for one of the things."""
     if one.count is None or one.price is None or one.name & _NO_THINGS:
         return False
-    about = [line for line in wanted if line.name & one.name]
-    return not any(_same_line(one, line) for line in about)
+    named = [line for line in wanted if line.name & one.name]
+    return not any(_same_line(one, line) for line in named)
 
 
 def _saying(said: Sequence[Statement], line: Line) -> list[Statement]:
@@ -433,24 +421,7 @@ def _same_line(one: Line, other: Line) -> bool:
     return one.comes_to is not None and one.comes_to == other.comes_to
 
 
-def _equal(one: Value | None, other: Value | None) -> bool:
-    """Say whether two values are equal, whatever unit was left out."""
-    if one is None or other is None:
-        return False
-    if one.amount is None or other.amount is None:
-        return _exact(one.text) == _exact(other.text)
-    return same(one, other) or (one.amount == other.amount and "" in {one.unit, other.unit} and _alike(one, other))
-
-
 # puzzles --------------------------------------------------------------------------------------------
-
-
-def _exact(text: str) -> str:
-    """Give an exact string in one spelling: a telephone number by its digits alone."""
-    digits = _DIGITS.sub("", text)
-    if len(digits) >= TELEPHONE_DIGITS_MIN and not any(sign.isalpha() for sign in text):
-        return digits.lstrip("0")
-    return text.casefold()
 
 
 def _of_clues(asked: Asked, own: Sequence[Statement], over: Sequence[Statement]) -> Given:
@@ -508,15 +479,15 @@ def _answers_it(clue: Clue) -> bool:
 
 def _of_value(asked: Asked, own: Sequence[Statement], over: Sequence[Statement]) -> Given:
     said = asked.session.statements
-    needs = [said[place] for place in asked.claim.needs] or _about(said, asked.what)
+    needs = [said[place] for place in asked.claim.needs] or about(said, asked.what)
     meant = _meant(asked.what, needs)
     for tried in (over, own) if over else (own,):
         if _has_value(asked, tried, meant):
             return Given(True)
     bears = any(
-        asked.answer is not None and _alike(found, asked.answer)
+        asked.answer is not None and alike(found, asked.answer)
         for place, one in enumerate(own)
-        if meant <= _words_at(own, place)
+        if meant <= words_at(own, place)
         for found in one.values
     )
     return Given(False, tuple(one.text for one in needs), bears)
@@ -525,104 +496,46 @@ def _of_value(asked: Asked, own: Sequence[Statement], over: Sequence[Statement])
 def _has_value(asked: Asked, said: Sequence[Statement], meant: frozenset[str]) -> bool:
     """Say whether statements give the answer: worked out, or said with the words of what is asked for."""
     answer = recompute(said, asked.claim)
-    if answer is not None and _equal(answer, asked.answer):
+    if answer is not None and equal(answer, asked.answer):
         return True
     for place, one in enumerate(said):
         own = one.polarity and one.asserts not in {"total", "conclusion", "confirmation", "claim"}
-        named = _is_telling(asked.answer) or (meant and meant <= _words_at(said, place))
-        if own and named and any(_equal(found, asked.answer) for found in one.values):
+        named = _is_telling(asked.answer) or (meant and meant <= words_at(said, place))
+        if own and named and any(equal(found, asked.answer) for found in one.values):
             return True
     return False
 
 
 def _is_telling(one: Value | None) -> bool:
     """Say whether a value is so long an exact string that it stands for the same thing wherever it stands."""
-    return one is not None and one.kind == "word" and len(_exact(one.text)) >= TELEPHONE_DIGITS_MIN
+    return one is not None and one.kind == "word" and len(exact(one.text)) >= TELEPHONE_DIGITS_MIN
 
 
 def _meant(what: str, needs: Sequence[Statement]) -> frozenset[str]:
     """Give the words of what is asked for that the session says beside the answer, too."""
-    there = frozenset(word for place in range(len(needs)) for word in _words_at(needs, place))
+    there = frozenset(word for place in range(len(needs)) for word in words_at(needs, place))
     return subject_of(what) & there
-
-
-def _words_at(said: Sequence[Statement], place: int) -> frozenset[str]:
-    """Give the words of a statement, of what stands above it and of what it goes on from."""
-    one = said[place]
-    words = one.subject | subject_of(" ".join((*one.path, *(cell.name for cell in one.cells))).replace("_", " "))
-    if place and said[place - 1].turn == one.turn and one.form in {"sentence", "clause"}:
-        words |= said[place - 1].subject
-    return words
-
-
-# words ------------------------------------------------------------------------------------------------
-
-
-def _of_words(asked: Asked, own: Sequence[Statement]) -> Given:
-    """Look for what a claim rests on, value by value and word by word, where it cannot be worked out."""
-    said = asked.session.statements
-    needs = [said[place] for place in asked.claim.needs] or _about(said, asked.what)
-    words = frozenset(word for place in range(len(own)) for word in _words_at(own, place))
-    missing, bears = [], False
-    exactly = not _WHY.search(asked.what.lower())
-    telling = [one for one in needs if one.subject - subject_of(asked.what)]
-    needs = needs if exactly else telling or needs
-    for one in needs:
-        has = [_stands_with(found, one.subject, own) for found in one.values]
-        shared = len(one.subject & words)
-        enough = shared >= len(one.subject) * (SHARED_MIN if one.values and exactly else SHARED_ALONE_MIN)
-        enough = enough and (all(has) if exactly else sum(has) >= len(has) * SHARED_ALONE_MIN)
-        bears = bears or any(has) or shared >= min(BEARING_WORDS_MIN, len(one.subject) or 1)
-        if not enough:
-            missing.append(one.text)
-    return Given(bool(needs) and not missing, tuple(missing), bears)
-
-
-def _stands_with(found: Value, words: frozenset[str], own: Sequence[Statement]) -> bool:
-    """Say whether a value stands in some statement that shares a word with where it comes from."""
-    for place, one in enumerate(own):
-        if any(_equal(found, other) for other in one.values):
-            there = _words_at(own, place)
-            if not words or not there or words & there:
-                return True
-    return False
-
-
-def _about(said: Sequence[Statement], what: str) -> list[Statement]:
-    """Give what others than the agent said in the turns that speak of something, and tools until its answer."""
-    wanted = subject_of(what)
-    asking = [one.turn for one in said if one.role == "user" and one.subject & wanted]
-    turns = set(asking)
-    for turn in asking:
-        behind = [one.turn for one in said if one.turn > turn and one.role == "user"]
-        turns |= {
-            one.turn for one in said if one.role == "tool" and turn < one.turn < min(behind, default=one.turn + 1)
-        }
-    turns |= {one.turn for one in said if one.role == "tool" and one.subject & wanted}
-    told = [one for one in said if one.turn in turns and is_said(one) and one.asserts != "claim"]
-    facts = [one for one in told if one.form != "question"]
-    return facts or [one for one in told if len(one.subject) >= QUESTION_WORDS_MIN]
 
 
 def _concludes(asked: Asked, carried: Carried) -> bool:
     """Say whether a note gives a value for what is asked: the agent's, the right one, or any that it sums up to."""
     given = [*asked.conclusions, *([asked.answer] if asked.answer is not None else [])]
-    about = frozenset(subject_of(asked.what)).union(
+    words = frozenset(subject_of(asked.what)).union(
         *(asked.session.statements[place].subject for place in asked.claim.needs)
     )
     own = [one for one in carried.own if not speaks_of_others(one, asked.source)]
     for one in own:
         for found in (*one.values, *one.denied):
-            if any(_equal(found, other) for other in given) and (_is_rare(found) or one.subject & about):
+            if any(equal(found, other) for other in given) and (_is_rare(found) or one.subject & words):
                 return True
     digits = _DIGITS.sub("", carried.text)
-    exact = [_exact(other.text) for other in given if other.kind == "word"]
-    if any(text.isdigit() and len(text) >= TELEPHONE_DIGITS_MIN and text in digits for text in exact):
+    strings = [exact(other.text) for other in given if other.kind == "word"]
+    if any(text.isdigit() and len(text) >= TELEPHONE_DIGITS_MIN and text in digits for text in strings):
         return True
     sums = (one for one in carried.own if one.asserts in {"total", "conclusion"})
-    if any(asked.answer is None or _alike(found, asked.answer) for one in sums for found in one.values):
+    if any(asked.answer is None or alike(found, asked.answer) for one in sums for found in one.values):
         return True
-    return any(one.asserts == "confirmation" and one.values and one.subject & about for one in carried.own)
+    return any(one.asserts == "confirmation" and one.values and one.subject & words for one in carried.own)
 
 
 def _is_rare(one: Value) -> bool:

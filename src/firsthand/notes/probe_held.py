@@ -48,7 +48,8 @@ ALIKE_MIN = 0.6
 SHORT_WORDS_MAX = 4
 """Words of a short answer; words that a note puts around it."""
 _OF_TALK = subject_of(
-    "user wanted want know asked ask question talk talked discuss discussed speak spoke conversation chat about topic subject note memo"
+    "user wanted want know asked ask question talk talked discuss discussed speak spoke conversation chat about"
+    " topic subject note memo"
     " minutes item somebody someone there"
 )
 """Words by which a note says what a conversation was about."""
@@ -66,7 +67,8 @@ _NOT = (
 )
 _TOPIC = (
     r"\b(?:asked|asks|question|wanted to know|wondered|talked about|discussed|topic|look at|see|figures in"
-    r"|details in|looking for|looked for|keeps? track|kept track|it was about|came up|is about|going to be|will be|concerns?|regarding"
+    r"|details in|looking for|looked for|keeps? track|kept track|it was about|came up|is about|going to be|will be"
+    r"|concerns?|regarding"
     r"|there (?:is|was|were|are)|(?:is|was|were) discussed)\b"
 )
 _LISTED = r"[,;:]|\s(?:and|or|nor|then|und|oder|et|ou|y|o)\s"

@@ -41,28 +41,40 @@ TELLING_MIN = 6
 NEAR_MIN = 0.6
 """Share of its signs that an exact string has in common with the one that it was copied from, with a slip."""
 _compiled = cache(re.compile)
-_NOT = r"\b(?:not|never|neither|nor|no|none|nobody|except|unless|if|either|or|(?:all|everyone|everybody|everything|anyone|nobody) but|n['\u2019]t|nicht|kein\w*|oder|pas|ou|ni|non|n\u00e3o|niet|geen|nie)\b|n['\u2019]t\b"
+_NOT = (
+    r"\b(?:not|never|neither|nor|no|none|nobody|except|unless|if|either|or|(?:all|everyone|everybody|everything"
+    r"|anyone|nobody) but|n['\u2019]t|nicht|kein\w*|oder|pas|ou|ni|non|n\u00e3o|niet|geen|nie)\b|n['\u2019]t\b"
+)
 NO_PLURAL = (
     r"(?!(?:does|was|has|is|goes|comes|gets|takes|needs|wants|makes|stays|runs|uses|owns|opens|sits|pays|keeps|gives|leaves|starts"
     r"|ends|plays|works|lives|likes|costs|holds|leads|brings|drives|wins|fails|breaks|handles|approves|depends|belongs|looks|this)\b)"
 )
 """Words on s that are no plural."""
 _WORKED_OUT = (
-    r"\b(?:how (?:many|much|far|long|old|big|fast|high|tall|often|are|is|was|do)|totals?|sums?|differences?|average|mean"
-    r"|in all|altogether|left|remain\w*|next|lasts?|first|second|third|most|least|more|less|fewer|than|each|every|per|shares?|both"
+    r"\b(?:how (?:many|much|far|long|old|big|fast|high|tall|often|are|is|was|do)|totals?|sums?|differences?|average"
+    r"|mean"
+    r"|in all|altogether|left|remain\w*|next|lasts?|first|second|third|most|least|more|less|fewer|than|each|every"
+    r"|per|shares?|both"
     r"|all|between|after|before|until|without|whether|why|related|relation|order|rank\w*|sequence|together"
-    r"|[a-z]{2,}(?<!inter)(?<!for)(?<!r)est|distance|duration|length|age|weight of|number of|price of all|yield|interest"
+    r"|[a-z]{2,}(?<!inter)(?<!for)(?<!r)est|distance|duration|length|age|weight of|number of|price of all|yield"
+    r"|interest"
     r"|comes? to|worth|change)\b|\b(?:which|what) (?:[a-z]+ )?"
     rf"{NO_PLURAL}[a-z]{{2,}}[^s\W]s\b"
 )
 _KIND_WORDS = subject_of(
-    "time date day hour user name value number place person one thing code address now today currently current end present"
+    "time date day hour user name value number place person one thing code address now today currently current end"
+    " present"
     " finally actually moment will would shall the of it going gone go goes come comes have has been become became be"
 )
-_CUT = r"\s*(?:[,;|\n\u3001\uff0c\u3002\u061b\u060c]|\s-\s|\s\u2013\s)\s*(?:and |but |while |und |aber |et |y |e )?|\s(?:and|while|whereas|und|aber|et|mais|y|pero|ma|mas|en|maar)\s"
+_CUT = (
+    r"\s*(?:[,;|\n\u3001\uff0c\u3002\u061b\u060c]|\s-\s|\s\u2013\s)\s*(?:and |but |while |und |aber |et |y |e )?"
+    r"|\s(?:and|while|whereas|und|aber|et|mais|y|pero|ma|mas|en|maar)\s"
+)
 _DECIDED = (
-    r"\b(?:signed|chose|chosen|decided?|settled|went (?:with|for)|going with|go with|picked|booked|agreed on|opted|took|taken|final\w*"
-    r"|in the end|ended up|selected|hired|appointed|reserved|gew\u00e4hlt|entschieden|genommen|gebucht|choisi|retenu|pris|r\u00e9serv\u00e9"
+    r"\b(?:signed|chose|chosen|decided?|settled|went (?:with|for)|going with|go with|picked|booked|agreed on|opted"
+    r"|took|taken|final\w*"
+    r"|in the end|ended up|selected|hired|appointed|reserved|gew\u00e4hlt|entschieden|genommen|gebucht|choisi|retenu"
+    r"|pris|r\u00e9serv\u00e9"
     r"|eleg\w+|reserv\w+|scelto|prenotat\w+|escolh\w+|gekozen|geboekt|wybra\w+|\u0432\u044b\u0431\u0440\u0430\w*)\b"
 )
 _RECEIVES = (
@@ -77,13 +89,17 @@ _CHANGED = (
 _DENIED = r"(?i:,?\s(?:and |but )?not (?:in |at |on |the |an? |with |by |to ){0,3})[A-Z\u00c0-\u00de][^\W\d_]+"
 _ANAPHORA = r"\b(?:it|that|this|instead|one)\b"
 _STALE = (
-    r"\b(?:until (?:yesterday|recently|now|then|last|today)|no longer|formerly|previously|used to|old|former|before|at first|earlier"
-    r"|expired|outdated|obsolete|superseded|replaced|invalid|planned|first plan|was to|wanted to|would have|looked at|not booked"
-    r"|favou?red|first choice|rejected|cancelled|canceled|fr\u00fcher|bisher\w*|vorher|alte[rns]?|ancien\w*|avant|antes|anterior|vecchi\w*)\b"
+    r"\b(?:until (?:yesterday|recently|now|then|last|today)|no longer|formerly|previously|used to|old|former|before"
+    r"|at first|earlier"
+    r"|expired|outdated|obsolete|superseded|replaced|invalid|planned|first plan|was to|wanted to|would have"
+    r"|looked at|not booked"
+    r"|favou?red|first choice|rejected|cancelled|canceled|fr\u00fcher|bisher\w*|vorher|alte[rns]?|ancien\w*|avant"
+    r"|antes|anterior|vecchi\w*)\b"
 )
 _NAME = r"(?<![\w'\u2019])[A-Z\u00c0-\u00de][^\W\d_]+(?:['\u2019]s)?"
 _NO_NAME = subject_of(
-    "user tool note assistant task memo minutes item subject from to hello regards info state besides there head three in at it"
+    "user tool note assistant task memo minutes item subject from to hello regards info state besides there head"
+    " three in at it"
     " writes likes asked works somebody note it the"
 )
 
@@ -281,7 +297,7 @@ def _made(
 
 
 def _known(said: Sequence[Statement]) -> frozenset[str]:
-    """Give the names of a session: words written large within a sentence, or at the beginning of several, never small."""
+    """Give the names of a session: written large within a sentence, or at the beginning of several, and never small."""
     inner = {name for one in said for name in names_in(one.text)}
     first = Counter(name for one in said for name in _names(one.text)[:1])
     small = {word for one in said for word in _compiled(r"[^\W\d_]+").findall(one.text) if word.islower()}
@@ -419,7 +435,7 @@ def _parts(text: str, above: frozenset[str], one: Statement) -> Iterator[Unit]:
 
 
 def _common_lead(parts: Sequence[str]) -> str:
-    """Give what leads all of a list that goes on with one small word: "the code of the door 4417, of the garage 9023"."""
+    """Give what leads all of a list that goes on with one small word: the code of door A 4417, of B 9023."""
     again = parts[1].split()[0].lower() if parts[1].split() else ""
     words = parts[0].split()
     at = next((number for number, word in enumerate(words) if word.lower() == again and number), 0)

@@ -70,7 +70,10 @@ _REQUEST = (
     r"\W*(?:please\b|(?:can|could|would|will) you\b|give me\b|tell me\b|show me\b|remind me\b|calculate\b|compute\b"
     r"|work out\b|look (?:at|up)\b|check\b|i(?:'d| would) like to know\b|i (?:need|want) to know\b|bitte\b)"
 )
-_IN_A_ROW = r"[^\W\d_]+(?:(?:, (?:and |or )?(?:an? |the )?|,? (?:and|or|&|und|et|y|e) (?:an? |the )?)[^\W\d_]+(?: [^\W\d_]+){0,2}){2,}"
+_IN_A_ROW = (
+    r"[^\W\d_]+(?:(?:, (?:and |or )?(?:an? |the )?|,? (?:and|or|&|und|et|y|e) (?:an? "
+    r"|the )?)[^\W\d_]+(?: [^\W\d_]+){0,2}){2,}"
+)
 _NAME = r"(?<![.!?]\s)(?<!\A)(?<!\n)\b[A-Z\u00c0-\u00de][^\W\d_]+"
 ANY_NAME = r"\b[A-Z\u00c0-\u00de][^\W\d_]+"
 ASKING = frozenset(
@@ -94,8 +97,10 @@ ASKING = frozenset(
         "say",
     )
 ) | subject_of(
-    "qui\u00e9n qu\u00e9 cu\u00e1l cu\u00e1ndo d\u00f3nde cu\u00e1nto cu\u00e1nta cu\u00e1ntos wer wem wann wo welche welcher"
-    " welches wie viel viele qui quel quelle quand combien chi quale quando dove quanto quanta quante quem qual onde wat"
+    "qui\u00e9n qu\u00e9 cu\u00e1l cu\u00e1ndo d\u00f3nde cu\u00e1nto cu\u00e1nta cu\u00e1ntos wer wem wann wo"
+    " welche welcher"
+    " welches wie viel viele qui quel quelle quand combien chi quale quando dove quanto quanta quante quem qual onde"
+    " wat"
     " wanneer waar hoeveel kto kiedy gdzie ile \u043a\u0442\u043e \u0447\u0442\u043e \u043a\u043e\u0433\u0434\u0430"
     " \u0433\u0434\u0435 \u0441\u043a\u043e\u043b\u044c\u043a\u043e \u043a\u0430\u043a\u043e\u0439"
 )
@@ -498,7 +503,7 @@ def _listings(said: Sequence[Statement], places: Sequence[int]) -> set[int]:
 
 
 def _is_a_scene(one: Statement) -> bool:
-    """Say whether a statement says who or what there is: four things or more in a row, with no value but their number."""
+    """Say whether a statement says who or what there is: three things or more in a row, and no value but how many."""
     return not amounts_of(one, 0) and _compiled(_IN_A_ROW).search(one.text) is not None
 
 

@@ -25,23 +25,34 @@ THINGS_MAX = 40
 CHARACTERS_MAX = 300
 """Of a sentence that is read as a relation."""
 _compiled = cache(re.compile)
-_ITEM = r"(?:(?:an?|the|der|die|das|le|la|el|una?|un)\s)?[^\W\d_]+(?:[ -](?!and |or |und |et |y |have |has |are |is |run |ran |sit )[^\W\d_]+){0,3}"
+_ITEM = (
+    r"(?:(?:an?|the|der|die|das|le|la|el|una?|un)\s)?[^\W\d_]+(?:[ -](?!and |or |und |et |y |have |has |are |is "
+    r"|run |ran |sit )[^\W\d_]+){0,3}"
+)
 _LIST = rf"{_ITEM}(?:,\s(?:and\s|or\s)?{_ITEM})+(?:,?\s(?:and|or|&|und|oder|et|ou|y|o|e)\s{_ITEM})?"
 _ARTICLE = r"\A(?:an?|the|der|die|das|le|la|el|una?|un)\s"
 _NOT = (
-    r"\b(?:not|never|no|neither|nor|cannot|without|other than|except|anything but|nicht|kein\w*|pas|non|n\u00e3o|niet|geen)\b"
+    r"\b(?:not|never|no|neither|nor|cannot|without|other than|except|anything but|nicht|kein\w*|pas|non|n\u00e3o"
+    r"|niet|geen)\b"
     r"|n['\u2019]t\b"
 )
 _BESIDE = (
-    r"\b(?:touch(?:es|ing)?|next to|beside|adjacent|neighbou?rs?|neighbou?ring|side by side|right by|borders?|adjoins?|abuts?"
+    r"\b(?:touch(?:es|ing)?|next to|beside|adjacent|neighbou?rs?|neighbou?ring|side by side|right by|borders?"
+    r"|adjoins?|abuts?"
     r"|neben|nachbarn?|\u00e0 c\u00f4t\u00e9|junto|accanto|naast)\b"
 )
-_SAME = r"\b(?:same|alike|equal|identical|both (?:\w+ )?or both|either both|agree|match(?:es)?|together or not at all|as much as)\b"
+_SAME = (
+    r"\b(?:same|alike|equal|identical|both (?:\w+ )?or both|either both|agree|match(?:es)?|together or not at all"
+    r"|as much as)\b"
+)
 _DIFFER = (
     r"\b(?:different|differs?|opposite|exactly one of|just one of|only one of|one of the two|unlike|contrary|disagree"
     r"|never both|not the same|not alike)\b"
 )
-_BEFORE_IF = r"\b(?:if|whenever|when|as long as|provided(?: that)?|in case|once|wenn|falls|si|se|als|je\u015bli|\u0435\u0441\u043b\u0438)\b"
+_BEFORE_IF = (
+    r"\b(?:if|whenever|when|as long as|provided(?: that)?|in case|once|wenn|falls|si|se|als|je\u015bli"
+    r"|\u0435\u0441\u043b\u0438)\b"
+)
 _BEHIND_IF = r"\b(?:implies|implied|means|requires|entails|forces|makes|only if|leads to|so that|hence|then)\b"
 _STATES = (
     ("open", "shut|closed?"), ("on", "off"), ("up", "down"), ("in", "out"), ("true", "false"), ("lit", "dark|unlit"),
@@ -114,8 +125,7 @@ def relations(text: str, things: Things) -> frozenset[Relation]:
             relation for at in range(len(names)) for other in range(at + 1, len(names))
             for relation in _ordered("order", names[at], names[other], direct=other == at + 1)
         )  # fmt: skip
-    made = _has(text, names, things) or _of_two(text, found) or _of_one(text, found)
-    return made
+    return _has(text, names, things) or _of_two(text, found) or _of_one(text, found)
 
 
 def _ordered(axis: str, first: str, second: str, *, direct: bool, negative: bool = False) -> list[Relation]:
@@ -176,10 +186,8 @@ def _conditional(low: str, found: Sequence[tuple[int, int, str]]) -> frozenset[t
     )
     if before is None and behind is None:
         return frozenset()
-    states = [
-        _state(low[end : found[at + 1][0] if at + 1 < len(found) else len(low)], low[: found[0][0]] if not at else "")
-        for at, (_, end, _) in enumerate(found)
-    ]
+    ends = [*(start for start, _, _ in found[1:]), len(low)]
+    states = [_state(low[end:stop]) for (_, end, _), stop in zip(found, ends, strict=True)]
     if None in states:
         return frozenset()
     ante = 0 if behind is not None and (before is None or before.start() > found[0][0]) else (
@@ -192,7 +200,7 @@ def _conditional(low: str, found: Sequence[tuple[int, int, str]]) -> frozenset[t
     return frozenset(result)
 
 
-def _state(behind: str, lead: str) -> tuple[str, bool] | None:
+def _state(behind: str) -> tuple[str, bool] | None:
     """Find in what state a thing is said to be, by the words behind it; a state that is denied is the other one."""
     best: tuple[int, str, bool] | None = None
     for yes, no in _STATES:
@@ -210,7 +218,7 @@ def _of_one(text: str, found: Sequence[tuple[int, int, str]]) -> frozenset[Relat
     """Read in what state one thing is."""
     if len({name for _, _, name in found}) != 1 or len(text.split()) > 12:
         return frozenset()
-    state = _state(text.lower()[found[0][1] :], "")
+    state = _state(text.lower()[found[0][1] :])
     if state is None or _compiled(rf"{_BEFORE_IF}|\bor\b|\bwhether\b").search(text.lower()):
         return frozenset()
     return frozenset({("or", (frozenset({(found[0][2], state[0], state[1])}),), False)})

@@ -427,7 +427,7 @@ def _columns(one: Statement, wanted: Wanted, facts: Sequence[Statement]) -> Stat
 
 
 def _counted(one: Statement, wanted: Wanted) -> Statement:
-    """Leave out of a statement the numbers of other things, where it has a number of what the claim asks the number of."""
+    """Leave out of a statement the numbers of other things, where it has one of what the claim asks for."""
     if not wanted.counted or len(one.values) < LISTED_MIN:
         return one
     of_it: list[Value] = []
