@@ -34,6 +34,8 @@ def told(*texts: str):
         ("my Zotero library has 45 sources", ("library sorce zotero", "number:45", "assignment")),
         ("I have a budget of $400 for the party.", ("budget party", "money:400 USD", "assignment")),
         ("The meeting is not on Monday but on Tuesday.", ("meet", "date:2 weekday", "correction")),
+        ("Our budget is $1,200, as agreed.", ("budget", "money:1200 USD", "assignment")),
+        ("We work with a budget of $10,000 for upgrades.", ("budget", "money:10000 USD", "assignment")),
         ("Forget about the newsletter.", ("newsletter", "", "retraction")),
         ("The staging server is no longer needed.", ("server stag", "", "retraction")),
     ],

@@ -46,6 +46,7 @@ def moves(events, ledger=None):
         ("rule:from-to", "The team has 5 people.", "The team went up from 5 to 7 people."),
         ("rule:correction", "The team has 5 people.", "The team has grown to 7 people."),
         ("rule:correction", "My budget is $500.", "My budget is now $700."),
+        ("rule:from-to", "The budget is $1,200.", "The budget is $1,500, not $1,200."),
         ("rule:correction", "We run Node 18.", "We've upgraded to Node 20."),
         ("rule:slot", "I need a restaurant with Thai food.", "Are there any Indian restaurants?"),
         (

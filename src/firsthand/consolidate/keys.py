@@ -174,7 +174,7 @@ _CUE = (
 _NP = r"(?P<what>(?:[\w.'/\u2019+#-]+ ){0,6}?[\w.'/\u2019+#-]+)"
 _WHO = r"\b(?P<own>(?:my|our|the|his|her|their|its)\b|\w[\w-]*'s\b)"
 _ENDS = (
-    r"(?=\s*(?:[,;]|\.(?:\s|\Z)|[!?]|\Z|\s-\s|\(|\bbut\b|\bso\b|\bbecause\b|\bsince\b|\bas\b|\bwhich\b|\binstead\b|"
+    r"(?=\s*(?:,(?!\d{3}\b)|;|\.(?:\s|\Z)|[!?]|\Z|\s-\s|\(|\bbut\b|\bso\b|\bbecause\b|\bsince\b|\bas\b|\bwhich\b|\binstead\b|"
     r"\brather than\b|\band\b|\bafter\b|\bwhile\b|\bthough\b|\bplease\b|\bnow\b|\bfrom now\b|\bany ?more\b|\bnot\b))"
 )
 _VALUE = rf"(?P<value>[^\s,;].{{0,{VALUE_CHARACTERS_MAX}}}?){_ENDS}"
@@ -236,9 +236,9 @@ _OF = (
     r"\b(?P<own>my|our|the|an?) (?P<what>(?:[\w.'-]+ ){0,4}?(?:deadline|budget|limit|timeout|target|due date|goal|"
     r"salary|rent|price|score|rate|threshold|count|size|duration)) of (?:about |around )?"
     r"(?P<value>(?:[$\u20ac\u00a3]?\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d)"
-    r"(?:[^,;.]|\.(?=\d)){0,30}?"
+    r"(?:[^,;.]|\.(?=\d)|,(?=\d{3}\b)){0,30}?"
     r"(?:, \d{4})?)(?:,? for (?:my|our|the) (?P<more>(?:[\w'-]+ ){0,2}?[\w'-]+))?"
-    r"(?=[,;!?]|\.(?!\d)|\Z| (?:but|so|and|to|for|which|with)\b)"
+    r"(?=,(?!\d{3}\b)|[;!?]|\.(?!\d)|\Z| (?:but|so|and|to|for|which|with)\b)"
 )
 _FRESH = r"(?i)\b(?:new|updated|revised|extended|corrected|latest|increased|reduced|raised)\b"
 _RETRACT = (
@@ -430,10 +430,15 @@ _NO_NAME = (
 """In the name of a thing: what is said of it is denied, or it is another thing than the one that stands."""
 
 
+_NOT_THIS = (
+    r"(?i)\A,? (?:and )?(?:not|instead of|rather than) (?:at |on )?([^\s,;](?:[^,;!?]|,(?=\d{3}\b)){0,40}?)"
+    r"(?: any ?more)?(?=,(?!\d{3}\b)|[;!?]|\.?\Z|\. )"
+)
+
+
 def _not_this(rest: str, shown: str) -> str:
     """Give the value that is said to hold no more, as in "is 8443, not 8080"; empty when there is none."""
-    match = _compiled(r"(?i)\A,? (?:and )?(?:not|instead of|rather than) (?:at |on )?([^\s,;][^,;!?]{0,40}?)"
-                      r"(?: any ?more)?(?=[,;!?]|\.?\Z|\. )").match(rest)  # fmt: skip
+    match = _compiled(_NOT_THIS).match(rest)
     kinds = (
         {canonical(one).partition(":")[0] if ":" in canonical(one) else "" for one in (match[1], shown)}
         if match

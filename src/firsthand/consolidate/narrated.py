@@ -108,6 +108,7 @@ _BROUGHT = (
 _BEFORE_NOUN = (
     rf"\b(?P<own>my|our|the|an?|\w[\w-]*'s) (?P<fresh>{_FRESH} )?(?P<value>{_DAY}|{_AMOUNT})[ "
     rf"-](?P<what>(?:[\w-]+ )?{_ATTRIBUTE})\b"
+    r"(?! (?:increase|raise|rise|hike|cut|bonus|reduction|decrease|improvement|boost|penalty|proposal))"
     r"(?: (?:for|of|on) (?:my |our |the )?(?P<more>(?:[\w'-]+ ){0,2}?[\w'-]+)(?=[,;.!?]|\Z| (?:and|so|but|"
     r"to|with|which)\b))?"
 )

@@ -159,7 +159,9 @@ def _may_mean(new: Fact, old: Fact) -> bool:
     """Say whether what is said beside a value that is named as gone names the thing that has it, or nothing at all."""
     if new.sort == "retraction" and ("'s" in old.about or not {"his", "her", "their"}.isdisjoint(old.name.split())):
         return False  # what I use no more somebody else may
-    if not new.name.startswith("instead of") or not new.about:
+    if not new.name.startswith("instead of"):  # "the budget from 1,200 to 2,500" is not the rent, which is 1,200 too
+        return bool({*new.name.split()} & {*old.name.split()})
+    if not new.about:
         return True
     name = key_of(old.about) if old.name.startswith("instead of") else old.name
     return bool({*key_of(new.about).split()} & {*name.split()})
