@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -245,6 +246,45 @@ def test_a_fault_of_the_daemon_s_own_is_told_by_it(user):
         assert said(user.store) == ["prompt number 3 of s"]
         told = json.loads(user.command("doctor", "--json", "--no-canary").stdout)
         assert [one["what"] for one in told["findings"] if one["stage"] == "daemon"] == [user.status()["fault"]]
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def test_few_hooks_of_a_store_are_answered_at_the_same_time(user):
+    """What comes meanwhile waits for its turn, and is answered too."""
+    folder = str(user.run_folder)
+    source = (
+        "import threading, time\n"
+        "from firsthand import Answered\n"
+        "from firsthand.doors import daemon\n"
+        "at_work, most, lock = [], [0], threading.Lock()\n"
+        "def answered(*_):\n"
+        "    with lock:\n"
+        "        at_work.append(1)\n"
+        "        most[0] = max(most[0], len(at_work))\n"
+        "    time.sleep(0.1)\n"
+        "    at_work.pop()\n"
+        "    return Answered(str(most[0]).encode())\n"
+        "daemon.answered, daemon.PATIENT_MS = answered, 60_000\n"
+        f"daemon.serve({folder!r}, daemon.hold({folder!r}))"
+    )
+
+    def one(number: int) -> tuple[bytes, bytes]:
+        call = Call(
+            operation="hook", version=VERSION, host="cursor", store=str(user.store), namespace="default",
+            embedder="none", nonce=f"{number:032x}", moment_ns=str(time.time_ns()),
+        )  # fmt: skip
+        connection = hook_asking.connect(socket, folder, call, loopback=False)
+        return hook_asking.exchange(connection, call, json.dumps(prompt(number)).encode(), time.monotonic() + 60)
+
+    process = subprocess.Popen([sys.executable, "-c", source], env=user.environment)
+    try:
+        assert user.daemon() == process.pid
+        with ThreadPoolExecutor(2 * daemon.THREADS_MAX) as pool:
+            told = list(pool.map(one, range(2 * daemon.THREADS_MAX)))
+        assert {status for status, _ in told} == {ANSWERED}
+        assert max(int(most) for _, most in told) <= daemon.AT_ONCE
     finally:
         process.terminate()
         process.wait(20)

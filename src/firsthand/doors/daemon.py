@@ -43,6 +43,8 @@ BACKLOG = 64
 RECALL_MS = 600
 """A hook that waited so long is recorded and told nothing more: what is left of its time is for those behind it."""
 THREADS_MAX = 6
+AT_ONCE = 2
+"""So many hooks of a store are answered at the same time: one thread of Python runs, and one may wait for the disk."""
 REQUEST_S = 5.0
 """A caller that does not say its request whole in so long is let go."""
 MEMORY_BYTES_MAX = 512 << 20
@@ -81,6 +83,7 @@ class _Daemon:
         self._calls = self._running = 0
         self._why = self._fault = ""
         self._counting = threading.Lock()
+        self._turns: dict[str, threading.BoundedSemaphore] = {}  # by store
 
     def run(self) -> None:
         """Serve until there is a reason to stop."""
@@ -161,8 +164,9 @@ class _Daemon:
     def _hook(self, connection: socket.socket, call: Call, payload: bytes, came: float) -> None:
         with self._counting:
             self._calls += 1
+            turn = self._turns.setdefault(call.store, threading.BoundedSemaphore(AT_ONCE))
         try:
-            with self._stores.of(call) as memory:
+            with turn, self._stores.of(call) as memory:
                 left_ms = max(1, int(RECALL_MS - 1000 * (time.monotonic() - came)))
                 made = answered(memory, call, payload, self._log, left_ms)
                 _say(connection, ANSWERED, made.output)
