@@ -38,6 +38,7 @@ QUANTITY = (
 )
 _NAMED = r"(?<![\w./-])[^\W\d_]+(?:_[^\W_]+)+(?![\w-]|[\"'`]?\s?[:=])|(?<=`)[^`\n]{1,80}(?=`)"
 """A name of a program's: with an underscore within it, or in backquotes; none that names what stands behind it."""
+_SIXTEEN = r"0[xX][0-9a-fA-F]{1,16}"
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "last": -1}
 _RECURRING = (
     rf"\b(?:({'|'.join(_ORDINALS)})|(\d)(?:st|nd|rd|th))(?=(?: ones?\b| (?:{'|'.join(lexicon.WEEKDAYS_SHORT)}"
@@ -242,7 +243,9 @@ def equal(one: Value, other: Value) -> bool:
         return _is_that_time(one, other) or _is_that_time(other, one)
     if {one.kind, other.kind} == {"date", "number"}:
         return _is_written_as(one, other) or _is_written_as(other, one)
-    if {one.kind, other.kind} == {"word", "number"} and "0x" in (one.text[:2].lower(), other.text[:2].lower()):
+    if {one.kind, other.kind} == {"word", "number"} and any(
+        _compiled(_SIXTEEN).fullmatch(each.text) for each in (one, other)
+    ):
         return _in_sixteen(one) == _in_sixteen(other)
     if {one.kind, other.kind} == {"word", "number"}:
         return _is_its_port(one, other) or _is_its_port(other, one)
@@ -292,7 +295,7 @@ def _is_written_as(day: Value, number: Value) -> bool:
 
 
 def _in_sixteen(one: Value) -> Fraction | None:
-    return one.amount if one.kind == "number" else Fraction(int(one.text, 16))
+    return Fraction(int(one.text, 16)) if one.amount is None else one.amount
 
 
 def _is_that_day(whole: Value, other: Value) -> bool:
@@ -342,7 +345,7 @@ def keys_of(found: Value) -> list[Fraction | str]:
     """Give what a value may be found by: what it comes to, and its number as written."""
     if found.amount is None:
         port = found.text.rpartition(":")[2]
-        sixteen = [Fraction(int(found.text, 16))] if _compiled(r"0[xX][0-9a-fA-F]{1,16}").fullmatch(found.text) else []
+        sixteen = [Fraction(int(found.text, 16))] if _compiled(_SIXTEEN).fullmatch(found.text) else []
         clock = _compiled(r"([01]\d|2[0-3])([0-5]\d)").fullmatch(found.text)
         sixteen += [] if clock is None else [Fraction(int(clock[1]) * 60 + int(clock[2]))]
         return [found.text.casefold(), *sixteen, *([Fraction(port)] if ":" in found.text and port.isdecimal() else [])]

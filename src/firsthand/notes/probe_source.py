@@ -190,13 +190,8 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
     facts = _without_corrected([part for place in chosen for part in parts_of(said[place])])
     wanted = wanted_of(what, ASKING, answers)
     everything = facts
-    facts = relevant(facts, wanted)
     told_there = [part for at in affirmed if not _is_a_scene(said[at]) for part in parts_of(said[at])]
-    things, related = _related(said, affirmed, told_there)
-    if things.lists:
-        known_texts = {one.text for one in facts}
-        facts = [one for one in facts if not _is_a_scene(one)]
-        facts += [one for one in related if one.text not in known_texts]
+    facts, things = _with_related(relevant(facts, wanted), said, affirmed, told_there)
     questions = (said[place] for place in there if said[place].form == "question" and place not in chosen)
     asking = asked.union(ASKING, *(one.subject for one in questions))
     told = frozenset().union(*(one.subject for one in (*facts, *answers))) - asking
@@ -227,6 +222,18 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
         things=things,
         scenes=tuple(said[at].subject for at in there if is_said(said[at]) and _is_a_scene(said[at]))[:SCENES_MAX],
     )
+
+
+def _with_related(
+    facts: list[Statement], said: Sequence[Statement], places: Sequence[int], told: Sequence[Statement]
+) -> tuple[list[Statement], Things]:
+    """Add to facts all sentences that relate listed things, in the place of those that only list them."""
+    things, related = _related(said, places, told)
+    if not things.lists:
+        return facts, things
+    known = {one.text for one in facts}
+    kept = [one for one in facts if not _is_a_scene(one)]
+    return [*kept, *(one for one in related if one.text not in known)], things
 
 
 def _related(

@@ -334,7 +334,7 @@ class _Reader:
             self.low[max(0, start - 8) : start]
         ):
             return None
-        following = _compiled(r"\d+|[^\W\d_]+").match(self.low, at)
+        following = _compiled(rf"\d+|[{times.NUMERALS}]+|[^\W\d_]+").match(self.low, at)
         found = self._at(at, following.group()) if following is not None else None
         if found is None or found.amount is None or found.kind not in {"number", "money", "percent"}:
             return None
