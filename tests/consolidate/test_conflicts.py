@@ -69,6 +69,11 @@ def test_what_only_one_can_hold_of_is_open(why, first, second):
         ("I want to download Zotero.", "I've never used Zotero or downloaded it, so how do I begin?"),
         ("Can you download Zotero?", "I've never used Zotero or downloaded it, so how do I begin?"),
         ("I haven't downloaded Zotero.", "I've never used Zotero or downloaded it, so how do I begin?"),
+        (
+            "I just downloaded the manual on citation styles.",
+            "I've never presented a paper on citation styles at a big conference in Rome.",
+        ),
+        ("I've completed 8 problems on dice.", "I should have increased my practice to 12 problems on dice."),
         ("I just downloaded the file.", "I've never been to Rome."),
     ],
 )

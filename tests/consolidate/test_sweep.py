@@ -91,6 +91,7 @@ def test_a_value_that_holds_no_more_is_taken_out(first, second):
         ("I live in Berlin.", "I don't live in Hamburg any more."),
         ("Our database is Postgres.", "I think we no longer use Postgres, or do we?"),
         ("Our database is Postgres.", "We no longer use it."),
+        ("My flight to Rome is on May 3, 2024.", "The flight to Rome is now on May 3."),  # the same day
         ("Make it 81.", "The staging port is 8080."),
         ("The staging port is 8080.", "Make it 9000 for production."),  # of another thing
         ("I want to see a museum.", "Are there any colleges?"),  # people see several

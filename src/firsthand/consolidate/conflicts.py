@@ -18,13 +18,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
 from typing import Literal
 
 from firsthand.consolidate.arranged import beside
 from firsthand.consolidate.keys import Fact
 from firsthand.consolidate.ledger import Ledger
-from firsthand.consolidate.sweep import alike, counts
+from firsthand.consolidate.sweep import alike, counts, is_same_day
 from firsthand.event import Trust
 from firsthand.value import value
 
@@ -116,7 +115,7 @@ def _of_longer_names(newest: Iterable[Fact], ledger: Ledger) -> Iterator[Conflic
 
 def _differ(earlier: Fact, later: Fact) -> bool:
     """Say whether two facts of a key can hold no more than one of the two."""
-    if earlier.value == later.value or not alike(later, earlier) or _is_same_day(earlier.value, later.value):
+    if earlier.value == later.value or not alike(later, earlier) or is_same_day(earlier.value, later.value):
         return False
     if later.near and not later.changes and max(map(len, (later.name.split(), earlier.name.split()))) < NAMED_WORDS_MIN:
         return False  # "a meeting on Friday" is seldom the one of last week
@@ -151,21 +150,6 @@ def _of_mentions(standing: Sequence[Fact]) -> Iterator[Conflict]:
 
 def _rarity(number: int, of: int) -> float:
     return math.log(1 + of / (1 + number))
-
-
-def _is_same_day(one: str, other: str) -> bool:
-    """Say whether two dates may be one, of which only one is told with its year."""
-    days = []
-    for told in (one, other):
-        kind, _, amount = told.partition(":")
-        if kind != "date":
-            return False
-        day, _, unit = amount.partition(" ")
-        if not unit and day.isdigit():
-            told_on = date.fromordinal(int(day))
-            day, unit = str(told_on.month * 100 + told_on.day), "MM-DD"
-        days.append((day, unit))
-    return days[0] == days[1]
 
 
 def _of_denials(standing: Sequence[Fact]) -> Iterator[Conflict]:

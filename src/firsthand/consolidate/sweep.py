@@ -18,6 +18,7 @@ both stand.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 
 from firsthand.consolidate.keys import DEEDS, Fact
 from firsthand.consolidate.ledger import Action, Decision, Ledger
@@ -171,7 +172,7 @@ def _rule(new: Fact, old: Fact) -> str:
     """Name the rule by which a new fact takes the place of an old one; empty for none."""
     if new.sort == "retraction":
         return "retraction"
-    if new.value == old.value or not alike(new, old):
+    if new.value == old.value or not alike(new, old) or is_same_day(new.value, old.value):
         return ""
     if new.before and new.before == old.value:
         return "from-to"
@@ -191,6 +192,21 @@ def _rule(new: Fact, old: Fact) -> str:
 def alike(new: Fact, old: Fact) -> bool:
     """Say whether two values are of one kind: a time does not take the place of a name, nor 5 files of 3 people."""
     return _kind(new) == _kind(old) or new.sort == "config"
+
+
+def is_same_day(one: str, other: str) -> bool:
+    """Say whether two dates may be one, of which only one is told with its year."""
+    days = []
+    for told in (one, other):
+        kind, _, amount = told.partition(":")
+        if kind != "date":
+            return False
+        day, _, unit = amount.partition(" ")
+        if not unit and day.isdigit():
+            told_on = date.fromordinal(int(day))
+            day, unit = str(told_on.month * 100 + told_on.day), "MM-DD"
+        days.append((day, unit))
+    return days[0] == days[1]
 
 
 def _kind(fact: Fact) -> str:
