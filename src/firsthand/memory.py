@@ -241,8 +241,8 @@ class Memory:
             scope = Scope(given[0], given[1], given[2], moment_of(since), moment_of(until))
             query = Query(query, scope, hits_max=hits_max, budget_tokens_max=budget_tokens_max, skip=skip)
         return search(
-            self._log.reader, self.namespace, query,
-            accelerator=self._accelerator(), near=self._dense, gate=self._gate(), rewrite=rewrite,
+            self._log.reader, self.namespace, query, near=self._dense, gate=self._gate(), rewrite=rewrite,
+            accelerator=self._accelerator() if query.scope.everything else None,  # it knows no scope
         )  # fmt: skip
 
     def fence(self, text: str, *, label: str = fence.LABEL) -> str:
