@@ -169,10 +169,7 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
     """
     said = [with_tokens(one) for one in said]
     asked = subject_of(what) - ASKING
-    by_turn: dict[int, list[int]] = defaultdict(list)
-    for place, one in enumerate(said):
-        by_turn[one.turn].append(place)
-    role = {turn: said[places[0]].role for turn, places in by_turn.items()}
+    by_turn, role = _turn_by_turn(said)
     spoken = _turns(said, by_turn, role, asked)
     turns = spoken | {said[place].turn for place in needs}
     left_out = set(gone)
@@ -222,6 +219,14 @@ def source_of(said: Sequence[Statement], what: str, needs: Sequence[int], gone: 
         things=things,
         scenes=tuple(said[at].subject for at in there if is_said(said[at]) and _is_a_scene(said[at]))[:SCENES_MAX],
     )
+
+
+def _turn_by_turn(said: Sequence[Statement]) -> tuple[dict[int, list[int]], dict[int, str]]:
+    """Give of each turn the places of its statements, and who speaks."""
+    by_turn: dict[int, list[int]] = defaultdict(list)
+    for place, one in enumerate(said):
+        by_turn[one.turn].append(place)
+    return by_turn, {turn: said[places[0]].role for turn, places in by_turn.items()}
 
 
 def _with_related(
