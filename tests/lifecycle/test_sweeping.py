@@ -10,6 +10,7 @@ import pytest
 
 from firsthand import Kind, Memory, Trust, facts_of, ledger_of, sweep
 from firsthand.errors import StoreReadOnly
+from firsthand.lifecycle.digesting import facts_standing
 
 
 def test_a_sweep_appends_its_decisions_and_nothing_else(memory):
@@ -122,3 +123,46 @@ def test_a_sweep_that_is_killed_leaves_all_of_its_decisions_or_none(tmp_path):
 
 
 _SWEEPS = "import sys; from firsthand import Memory, sweep; sweep(Memory.open(sys.argv[1], embedder='none'))"
+
+
+@pytest.mark.parametrize(
+    ("other", "first", "second"),
+    [
+        ("The port is 80.", "The port is 90.", "The port is 91."),
+        ("I need a table for 2 people at 18:00.", "I need a table at 19:00.", "Actually, make it 20:00 instead."),
+        ("I need a table for 2 people at 19:00.", "I need a table at 19:00.", "Actually, make it 20:00 instead."),
+    ],
+)
+def test_what_one_session_says_anew_takes_nothing_from_another_session(memory, agent, other, first, second):
+    """Another session's port or table may be another one's: it stands, also where both said the same before."""
+    for name in ("one", "two"):
+        agent.enrol(name)
+    kept = memory.session("one").user(other)
+    session = memory.session("two")
+    said = [session.user(text) for text in (first, first, second)]
+    (decision,) = sweep(memory, "shop").decided
+    standing = {one.event for one in facts_standing(agent)}
+    assert (decision.target.partition("@")[0], decision.by_fact.partition("@")[0]) == (said[1].pointer, said[2].pointer)
+    assert {kept.pointer, said[2].pointer} <= standing
+    assert not {said[0].pointer, said[1].pointer} & standing
+    ledger_of(memory).undo(decision.id)
+    assert {said[1].pointer, said[2].pointer} <= {one.event for one in facts_standing(agent)}
+
+
+def test_a_later_decision_on_a_key_counts_over_one_on_a_session(memory, agent):
+    """What a session replaced stands again when a person says so, and a correction is of the key in every session."""
+    for name in ("one", "two"):
+        agent.enrol(name)
+    memory.session("one").user("The staging port is 80.")
+    session = memory.session("two")
+    session.user("The staging port is 90.")
+    session.user("The staging port is 91.")
+    sweep(memory, "shop")
+    assert {one.value for one in facts_standing(agent)} == {"number:80", "number:91"}
+    (ninety,) = (one for one in facts_of(memory, "shop") if one.value == "number:90")
+    restored = ledger_of(memory).decide("restore", ninety)
+    assert {one.value for one in facts_standing(agent)} == {"number:90"}
+    ledger_of(memory).undo(restored.id)
+    memory.session("one").user("The staging port is now 92.")
+    sweep(memory, "shop")
+    assert {one.value for one in facts_standing(agent)} == {"number:92"}

@@ -3,7 +3,9 @@
 A decision says what becomes of the facts of one logical key. The latest one in force
 of a key says which of its facts stand; a decision that is undone is as if it had never
 been made, and undoing the undoing makes it stand again. A fact that is said after the
-decision of its key stands until the next one.
+decision of its key stands until the next one. A rule that knows one session alone takes
+out what it names and nothing else: what other sessions say under that key may be of
+another thing (`OF_A_SESSION`).
 
 The invariant: the ledger is a function of the decisions up to a position, and of
 nothing else; the facts themselves are never touched. What is kept of the past beside
@@ -23,6 +25,8 @@ from firsthand.value import field, value
 
 Action = Literal["supersede", "tombstone", "restore", "quarantine", "release", "approve"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
+OF_A_SESSION = frozenset({"rule:slot", "rule:assignment"})
+"""Who decides on what one session says: of a booking, of an attribute; the next session's may be another one's."""
 TAIL_MAX = 256
 """Decisions that a ledger keeps beside the latest one of each key, the newest ones."""
 REASON_CHARACTERS_MAX = 300
@@ -89,6 +93,7 @@ class Ledger:
     Attributes:
         through: the position of the last decision that it knows.
         latest: the decision in force, by key.
+        replaced: decisions in force of rules that know one session alone, by key and by pointer of what each takes out.
         held: the quarantine in force, by pointer.
         approved: what the user let in although it stands on untrusted text, by pointer.
         undone: by id of a decision that is not in force, the id of the one that undid it.
@@ -105,6 +110,7 @@ class Ledger:
     tail: tuple[Decision, ...] = ()
     decisions: int = 0
     approved: Mapping[str, Decision] = field(default_factory=dict)
+    replaced: Mapping[tuple[str, str], Decision] = field(default_factory=dict)
 
     def standing(self, fact: Known) -> bool:
         """Say whether a fact stands: no decision takes it out."""
@@ -116,7 +122,11 @@ class Ledger:
         if held is not None:
             return held
         latest = self.latest.get(fact.key)
-        if latest is None or fact.position > latest.through:
+        replaced = self.replaced.get((fact.key, fact.pointer))
+        says = latest is not None and fact.position <= latest.through
+        if replaced is not None and not (latest is not None and says and latest.position > replaced.position):
+            return replaced
+        if latest is None or not says:
             return None
         stands = {"supersede": latest.by_fact, "restore": latest.target}.get(latest.action, "")
         return None if fact.pointer == stands else latest
@@ -143,6 +153,7 @@ def fold(decisions: Iterable[Decision], as_of: int | None = None) -> Ledger:
     latest: dict[str, Decision] = {}
     held: dict[str, Decision] = {}
     approved: dict[str, Decision] = {}
+    replaced: dict[tuple[str, str], Decision] = {}
     for one in known:
         if one.undoes or one.id in undone:
             continue
@@ -152,11 +163,13 @@ def fold(decisions: Iterable[Decision], as_of: int | None = None) -> Ledger:
             held.pop(one.target, None)
         elif one.action == "approve":
             approved[one.target] = one
+        elif one.action == "supersede" and one.by in OF_A_SESSION:
+            replaced[one.key, one.target] = one
         else:
             latest[one.key] = one
     refused = frozenset((one.key, one.target, one.by_fact) for one in known if one.id in undone and not one.undoes)
     last = known[-1].position if known else 0
-    return Ledger(last, latest, held, undone, refused, tuple(known[-TAIL_MAX:]), len(known), approved)
+    return Ledger(last, latest, held, undone, refused, tuple(known[-TAIL_MAX:]), len(known), approved, replaced)
 
 
 def _undone(known: Sequence[Decision]) -> dict[str, str]:
@@ -195,6 +208,10 @@ def ledger_difference(one: Ledger, other: Ledger) -> tuple[LedgerChange, ...]:
             was, now = before.get(key), after.get(key)
             if (was and was.id) != (now and now.id):
                 found.append(LedgerChange(key, was, now))
+    for place in sorted({*one.replaced, *other.replaced}):
+        was, now = one.replaced.get(place), other.replaced.get(place)
+        if (was and was.id) != (now and now.id):
+            found.append(LedgerChange(place[0], was, now))
     return tuple(found)
 
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 from firsthand.consolidate.digest import LINES_MAX, Digest, Summary, digest
 from firsthand.consolidate.keys import Fact
-from firsthand.consolidate.ledger import surviving
+from firsthand.consolidate.ledger import Ledger, surviving
 from firsthand.consolidate.sweep import counts
 from firsthand.event import Kind
 from firsthand.lifecycle import episodes, files, small_files
 from firsthand.lifecycle.ledger_log import LedgerLog
 from firsthand.lifecycle.secret import without_secrets
-from firsthand.lifecycle.sweeping import facts_of
+from firsthand.lifecycle.sweeping import facts_of, said_last
 from firsthand.value import replace, value
 
 if TYPE_CHECKING:
@@ -63,8 +63,9 @@ def digest_of(agent: Agent, *, as_of: int | None = None, lines_max: int = LINES_
 def facts_standing(agent: Agent, *, as_of: int | None = None) -> tuple[Fact, ...]:
     """Give the facts of an agent that stand: a user said them, and no decision takes them out."""
     told = [one for one in facts_of(agent.memory, agent.name, as_of=as_of) if one.sort != "retraction" and counts(one)]
-    last = {(one.key, one.value): one for one in told}  # what is said twice stands once, where it was said last
-    return surviving(last.values(), LedgerLog(agent.memory).at(as_of))
+    standing = surviving(said_last(told), LedgerLog(agent.memory).at(as_of))
+    last = {(one.key, one.value): one for one in standing}  # what is said twice stands once, where it was said last
+    return surviving(last.values(), Ledger())
 
 
 def write_digest(agent: Agent, *, as_of: int | None = None, lines_max: int = LINES_MAX) -> DigestWritten:

@@ -148,8 +148,9 @@ def sessions_of(memory: Memory, agent: str) -> frozenset[str] | None:
 def _out(memory: Memory, told: Iterable[Fact], ledger: Ledger) -> Iterator[Out]:
     """Yield the facts that a ledger takes out, each by a decision of a scope that it is of."""
     by_name: dict[str, list[tuple[str, frozenset[str] | None]]] = {}
-    scopes = {scope: sessions_of(memory, scope) for scope in {key.rpartition("/")[0] for key in ledger.latest}}
-    for key in ledger.latest:
+    decided = {*ledger.latest, *(key for key, _ in ledger.replaced)}
+    scopes = {scope: sessions_of(memory, scope) for scope in {key.rpartition("/")[0] for key in decided}}
+    for key in sorted(decided):
         by_name.setdefault(_name(key), []).append((key, scopes[key.rpartition("/")[0]]))
     for one in told:
         held = one.pointer in ledger.held or one.event in ledger.held

@@ -10,7 +10,7 @@ It decides nothing itself: that is the reconciler, by default by rule and withou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from firsthand.consolidate.conflicts import Conflict, conflicts
@@ -70,11 +70,19 @@ def sweep(memory: Memory, agent: str = "", *, reconciler: Reconciler | None = No
     kept = log.keep(new[:DECISIONS_MAX])
     log.followed()
     left_out += reconciler.told if isinstance(reconciler, SweepByModel) else ()
-    found = conflicts(every, log.at())
+    found = conflicts(said_last(every), log.at())
     if every:
         facts_kept.keep_open(memory, every, found)
     through = told[-1].position if told else 0
     return Swept(len(told), kept, through, left_out, found, len(new) <= DECISIONS_MAX)
+
+
+def said_last(told: Iterable[Fact]) -> list[Fact]:
+    """Give facts without those that their session says again later: a decision names where it was said last."""
+    every = [*told]
+    last = {(one.key, one.value, one.session): one for one in every}
+    kept = {id(one) for one in last.values()}
+    return [one for one in every if id(one) in kept]
 
 
 def _with_names(one: Decision, named: Mapping[str, str]) -> Decision:
@@ -91,7 +99,7 @@ def facts_of(memory: Memory, agent: str = "", *, as_of: int | None = None) -> tu
 
 def conflicts_of(memory: Memory, agent: str = "", *, as_of: int | None = None) -> tuple[Conflict, ...]:
     """Give what a user said that contradicts each other, while both stand: for the user to decide, the newest last."""
-    return conflicts(said_of(memory, agent, as_of=as_of), LedgerLog(memory).at(as_of))
+    return conflicts(said_last(said_of(memory, agent, as_of=as_of)), LedgerLog(memory).at(as_of))
 
 
 def said_of(memory: Memory, agent: str = "", *, as_of: int | None = None) -> tuple[Fact, ...]:
