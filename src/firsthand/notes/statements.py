@@ -23,7 +23,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from firsthand.errors import InvalidArgument
-from firsthand.notes import forms, marks
+from firsthand.notes import forms, lexicon, marks
 from firsthand.notes.forms import Form, Piece
 from firsthand.notes.values import Value, read
 from firsthand.value import replace, value
@@ -32,6 +32,7 @@ MESSAGE_CHARACTERS_MAX = 2_000_000  # of one message; what stands behind them is
 STATEMENTS_MAX = 50_000  # of one call; the newest ones are given
 MESSAGE_STATEMENTS_MAX, MESSAGE_VALUES_MAX = 10_000, 20_000  # of one message; what stands behind them is not cut
 LABEL_WORDS_MAX = 5  # of what stands before a colon and names what follows
+MONTH_LETTERS_MIN = 4  # of a month behind an ordinal; a shorter one may begin a sentence: May, Mar
 SENTENCE_CHARACTERS_MAX = 1_000  # a longer one is cut at a space
 
 Message = Mapping[str, Any]
@@ -249,9 +250,19 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     for match in _compiled(_SENTENCE_END).finditer(text, start, end):
         if match.start() < at or _compiled(_NO_END).search(text[max(at, match.end() - 12) : match.end()].lower()):
             continue
+        if _is_ordinal(text, match.start(), match.end()):
+            continue
         yield from _trimmed(text, at, match.end())
         at = match.end()
     yield from _trimmed(text, at, end)
+
+
+def _is_ordinal(text: str, point: int, end: int) -> bool:
+    """Say whether a point makes a number of a day an ordinal: the 9th of March in German."""
+    if text[point:end] != "." or not text[max(0, point - 1) : point].isdecimal():
+        return False
+    behind = _compiled(r"\s([^\W\d_]+)").match(text, end)
+    return behind is not None and behind[1].lower() in lexicon.MONTHS and len(behind[1]) >= MONTH_LETTERS_MIN
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
