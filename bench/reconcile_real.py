@@ -31,12 +31,13 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
-from firsthand import Fact, Memory, facts_of, ledger_of, sweep
+from firsthand import Fact, Memory, conflicts_of, facts_of, sweep
 from firsthand.consolidate.conflicts import conflicts
 from firsthand.consolidate.keys import Reading, facts
 from firsthand.consolidate.ledger import Decision, Ledger, fold
 from firsthand.consolidate.sweep import by_rule, counts
 from firsthand.evals.stats import rate
+from firsthand.lifecycle.sweeping import said_last
 from firsthand.notes.values import read
 from firsthand.value import replace
 from reconcile_said import said
@@ -83,7 +84,7 @@ class Pairs:
     @classmethod
     def of(cls, told: Sequence[Fact], made: Sequence[Decision]) -> Pairs:
         at = {one.pointer: one.position for one in told}
-        open_ = conflicts(told, after(made))
+        open_ = conflicts(said_last(told), after(made))
         return cls(
             {(at[one.target], one.through) for one in made},
             {(one.earlier.position, one.later.position) for one in open_},
@@ -356,7 +357,7 @@ def _conversation(folder: Path, name: str, tally: Beam, *, show: bool) -> None:
     if show:
         for one in made:
             print(f"{name}: {one.by} {one.key}\n    {words[one.target].text}\n    {words[one.by_fact].text}")
-        for one in conflicts(told, after(made)):
+        for one in conflicts(said_last(told), after(made)):
             print(f"{name}: open, {one.why}\n    {one.earlier.text}\n    {one.later.text}")
     asked = json.loads((folder / "probing_questions" / "probing_questions.json").read_text())
     for question in asked.get("knowledge_update", []):
@@ -381,7 +382,7 @@ def _conversation(folder: Path, name: str, tally: Beam, *, show: bool) -> None:
     tally.messages += len(users)
     tally.facts += sum(counts(one) for one in told)
     tally.decided += len(made)
-    tally.conflicts += len(conflicts(told, after(made)))
+    tally.conflicts += len(conflicts(said_last(told), after(made)))
 
 
 def _named(question: Mapping, first: str, second: str) -> tuple[list[int], list[int]]:
@@ -419,7 +420,7 @@ def customers(data: Path, *, show: bool) -> str:
         memory.import_paths([data / name for name in ("tau-airline", "pi-sessions", "longmemeval")])
         made = sweep(memory)
         told = facts_of(memory)
-        open_ = conflicts(told, ledger_of(memory).at())
+        open_ = conflicts_of(memory)
         words = {one.pointer: one for one in told}
         across = sum(words[one.target].session != words[one.by_fact or one.target].session for one in made.decided)
         for one in made.decided if show else ():

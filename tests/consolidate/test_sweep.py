@@ -182,14 +182,6 @@ def test_of_several_that_may_be_meant_none_is():
     assert moves(spoken(one, other, moved)) == []
 
 
-def test_what_was_said_twice_goes_twice():
-    """A value that is arranged again in its session leaves nowhere: each of the sentences that said it is taken out."""
-    one, again, anew = "I need a table for 4 people.", "Yes, a table for 4 people.", "Let's make it 5 people."
-    assert moves(spoken(one, again, anew)) == [("rule:slot", again, anew), ("rule:slot", one, anew)]
-    other = said(9, "I need a table for 4 people.", session="two")
-    assert len(moves([*spoken(one), other, *spoken(anew, first=10)])) <= 1
-
-
 def test_another_session_needs_a_word_of_change():
     """The same attribute in another session, which may be another person's, needs a word of change."""
     first = said(1, "My user ID is ann_1.")

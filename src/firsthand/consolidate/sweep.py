@@ -25,8 +25,6 @@ from firsthand.consolidate.ledger import Action, Decision, Ledger
 from firsthand.consolidate.wording import key_of, kind_of
 from firsthand.event import Trust, derived_id
 
-OF_ITS_SESSION = frozenset({"slot", "assignment"})
-"""Rules that know one session alone: a decision takes out the fact that it names, and no other one of its key."""
 FROM_TO_VALUE_CHARACTERS_MIN = 2
 """A shorter value is named by many facts."""
 
@@ -47,12 +45,10 @@ def by_rule(window: Sequence[Fact], working: Mapping[str, Fact], ledger: Ledger 
         old = _meant(new, standing)
         rule = "" if old is None or standing.is_of_several(old.key, new) else _rule(new, old)
         if old is not None and rule:
-            retracts = new.sort == "retraction"
-            for one in (old, *(standing.said_before(old) if rule in OF_ITS_SESSION else ())):
-                made = decision(new, one, f"rule:{rule}", REASONS[rule], retracts=retracts)
-                if ledger is None or (made.key, made.target, made.by_fact) not in ledger.refused:
-                    decided.append(made)
-            if retracts or old.key != new.key:
+            made = decision(new, old, f"rule:{rule}", REASONS[rule], retracts=new.sort == "retraction")
+            if ledger is None or (made.key, made.target, made.by_fact) not in ledger.refused:
+                decided.append(made)
+            if new.sort == "retraction" or old.key != new.key:
                 standing.take_out(old)
         if new.sort != "retraction" and new.name:
             standing.put_in(new)
@@ -94,7 +90,6 @@ class _Standing:
         self._by_value: dict[str, dict[str, Fact]] = {}
         self._by_word: dict[tuple[str, str], dict[str, Fact]] = {}
         self._kinds: dict[str, set[str]] = {}
-        self._again: dict[tuple[str, str, str], list[Fact]] = {}
         for one in facts:
             self.put_in(one)
 
@@ -103,9 +98,6 @@ class _Standing:
         old = self._by_key.get(one.key)
         if old is not None:
             self.take_out(old)
-        is_again = old is not None and old.pointer != one.pointer and old.session == one.session
-        if old is not None and is_again and old.value == one.value:
-            self._again.setdefault((one.session, one.key, one.value), []).append(old)
         self._by_key[one.key] = one
         self._kinds.setdefault(one.key, set()).add(_kind(one))
         for found in self._places(one):
@@ -116,10 +108,6 @@ class _Standing:
         if self._by_key.pop(one.key, None) is not None:
             for found in self._places(one):
                 found.pop(one.key, None)
-
-    def said_before(self, one: Fact) -> list[Fact]:
-        """Give the facts that said the same of the same in the same session before."""
-        return self._again.pop((one.session, one.key, one.value), [])
 
     def _places(self, one: Fact) -> Iterator[dict[str, Fact]]:
         yield self._by_value.setdefault(one.value, {})
