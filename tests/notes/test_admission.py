@@ -53,3 +53,31 @@ def test_what_the_session_says_itself_is_no_admission():
     assert not admits("Lima lost the records office to Pohl.", "Lima lost the records office to Pohl.")
     assert admits("Lima lost the records office to Pohl.", "Who runs the office?")
     assert admits("Lima won. (Basis lost.)", "Lima lost to Pohl.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Der Rest fehlt.", "(nicht notiert)", "Le détail du calcul n'a pas été conservé.", "seulement 2 détails sur 3",
+        "No se guardó de dónde sale.", "(no se guardó)", "I dati di partenza non sono stati conservati.",
+        "Os dados não foram guardados.", "De gegevens zijn niet bewaard.", "Dane nie zostały zachowane.",
+        "Исходные данные не сохранились.", "(не сохранено)", "[未保存]", "根拠は失われました",
+        "3件のうち2件しか残っていません。", "only 2 of the 3 details made it", "kim: <lost while shortening>",
+    ],
+)  # fmt: skip
+def test_other_languages_and_placeholders_admit(text: str):
+    """A loss is admitted in other languages, in a count, and where a value stood."""
+    assert admits(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nichts fehlt.", "Mémo complet, rien n'a été omis.", "Nota completa, no falta nada.", "Não falta nada.",
+        "Niczego nie brakuje.", "Записано полностью, ничего не пропущено.", "漏れはありません。", "3 из 3 записей",
+        "Ohne Gewähr: 55.", "Sauf erreur.", "念のため要確認。", "\u041d\u0435 перепроверено.", "Está todo: 3 de 3 datos.",
+    ],
+)  # fmt: skip
+def test_a_denied_loss_and_a_hedge_admit_nothing_in_other_languages(text: str):
+    """What says that nothing was lost, or is not sure of itself, admits nothing."""
+    assert not admits(text)

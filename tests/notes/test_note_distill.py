@@ -12,7 +12,7 @@ from firsthand.errors import InvalidArgument
 from firsthand.event import Trust
 from firsthand.notes.determine import claim_of
 from firsthand.notes.solve import recompute
-from firsthand.notes.statements import statements
+from firsthand.notes.statements import MESSAGE_STATEMENTS_MAX, statements
 from firsthand.tokens import estimate
 
 ONE, TWO, THREE, FOUR = (f"fh:01J8ZQ4T9M6V3K2N7P5R8S1WX{last}" for last in "0123")
@@ -216,3 +216,20 @@ def test_what_a_user_proposes_is_kept():
     evidence = [one.text for one in distill(said, 400).evidence]
     assert "How about 13:15 instead?" in evidence
     assert "How about the weather, by the way?" not in evidence
+
+
+def test_a_note_of_a_message_that_was_not_read_whole_says_so():
+    """A message beyond a limit counts as a statement that was left out, and the note leads to it."""
+    dense = "7 pads at $4 each, 9 pens at $2 each.\n" + "x: 1\n" * (MESSAGE_STATEMENTS_MAX + 5)
+    pointer = "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"
+    made = distill(
+        [
+            {"role": "user", "content": dense, "pointer": pointer},
+            {"role": "user", "content": "What is the total?"},
+            {"role": "assistant", "content": "The total comes to $46."},
+        ],
+        2_000_000,
+    )
+    assert made.kept < made.of
+    assert made.rest == "reachable"
+    assert pointer in made.sources

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from firsthand.errors import InvalidArgument
 from firsthand.notes.forms import JSON_TRIES
-from firsthand.notes.statements import SENTENCE_CHARACTERS_MAX, statements, stem
+from firsthand.notes.statements import SENTENCE_CHARACTERS_MAX, cut, statements, stem
 
 
 def said(text: str, role: str = "user"):
@@ -253,3 +253,21 @@ def test_words_are_looked_up_in_one_spelling():
     assert len({stem(word) for word in ("colour", "colours", "color")}) == 1
     assert len({stem(word) for word in ("booked", "booking", "book", "books")}) == 1
     assert [stem(word) for word in ("batteries", "brushes", "glass", "bus")] == ["battery", "brush", "glass", "bus"]
+
+
+def test_what_is_beyond_a_limit_of_a_message_is_named():
+    """Of a dense message the first statements are given, and its pointer is named; of others nothing is."""
+    dense = {"role": "tool", "content": "a: 1\n" * 50, "pointer": "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"}
+    short = {"role": "user", "content": "We bought 7 pads."}
+    found = cut([short, dense], most=10)
+    assert len([one for one in found.statements if one.turn == 1]) == 10
+    assert found.unread == ("fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY",)
+    assert cut([short, dense], most=100).unread == ()
+    assert cut([dense], values_most=5).unread == ("fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY",)
+
+
+def test_a_day_of_a_date_ends_no_sentence():
+    """The point of an ordinal before a month ends no sentence; any other does."""
+    assert [one.text for one in statements([{"role": "user", "content": "Es ist am 9. März. Danach nicht."}])] == [
+        "Es ist am 9. März.", "Danach nicht.",
+    ]  # fmt: skip

@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firsthand.notes.numerals import DIGITS_MAX
+from firsthand.notes.probe_amounts import equal, with_tokens
+from firsthand.notes.statements import Statement
 from firsthand.notes.values import CHARACTERS_MAX, folded, in_base, read, same
 
 
@@ -275,3 +277,28 @@ def test_two_durations_of_one_unit_are_two():
         ("duration", "1 h 52 min"),
         ("duration", "95 min"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("2 July 2026", "Thu 02-Jul-26"), ("2 July 2026", "2 luglio 2026"), ("2 July 2026", "2 июля 2026"),
+        ("2 July 2026", "20260702"), ("2 July 2026", "02/07/2026"), ("12 May", "12.05"),
+        ("7:06", "426 s"), ("05:52", "0552"), ("95 minutes", "1h35m"), ("6 ft 1", "73 in"), ("2 kg 300 g", "2.3 kg"),
+        ("0x1F", "31"), ("67 kg", "0.067 t"), ("410 W", "0.41 kW"), ("v5.23.5", "5.23.5"), ("Tuesday", "星期二"),
+        ("25", "venticinque"), ("25", "vijfentwintig"), ("25", "двадцать пять"), ("3 percent", "3 por ciento"),
+    ],
+)  # fmt: skip
+def test_one_value_is_equal_in_many_spellings(one: str, other: str):
+    """A value is equal to another spelling of it, whatever the language or the unit."""
+    first, second = (
+        with_tokens(Statement(text, 0, 0, len(text), values=read(text))).values[-1] for text in (one, other)
+    )
+    assert equal(first, second) or equal(second, first)
+
+
+@pytest.mark.parametrize("text", ["0XQV7RNY", "minus 百分", "6'12\"", "31-Feb-26", "1h99m", "Nine Lanterns played"])
+def test_what_only_begins_like_a_value_is_read_without_fault(text: str):
+    """A text that begins like a value and is none gives values that stand in it, and raises nothing."""
+    assert all(text[found.start : found.end] == found.text for found in read(text))
+    assert not any(found.amount == 9 for found in read("Nine Lanterns played"))
