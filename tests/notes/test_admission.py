@@ -75,7 +75,8 @@ def test_other_languages_and_placeholders_admit(text: str):
     [
         "Nichts fehlt.", "Mémo complet, rien n'a été omis.", "Nota completa, no falta nada.", "Não falta nada.",
         "Niczego nie brakuje.", "Записано полностью, ничего не пропущено.", "漏れはありません。", "3 из 3 записей",
-        "Ohne Gewähr: 55.", "Sauf erreur.", "念のため要確認。", "\u041d\u0435 перепроверено.", "Está todo: 3 de 3 datos.",
+        "Ohne Gewähr: 55.", "Sauf erreur.", "念のため要確認。", "\u041d\u0435 перепроверено.",
+        "Está todo: 3 de 3 datos.",
     ],
 )  # fmt: skip
 def test_a_denied_loss_and_a_hedge_admit_nothing_in_other_languages(text: str):
