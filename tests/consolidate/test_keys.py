@@ -122,3 +122,12 @@ def test_a_pointer_addresses_the_bytes_that_say_it(parts, between):
 def test_any_text_is_read(text):
     """No text raises, and a fact has a key."""
     assert all(one.key for one in facts([said(1, text)]))
+
+
+@pytest.mark.parametrize(
+    "between", ["I deployed the server with docker today.", "I'm better after completing 8 problems on dice."]
+)
+def test_what_was_done_in_between_is_not_what_it_is_about(between):
+    """Who says what they did, or an amount of a story, and then "change it", means what had a value."""
+    found = told("The staging port is 8080.", between, "Change it to 9000.")
+    assert found == [("port stag", "number:8080", "assignment"), ("port stag", "number:9000", "correction")]
