@@ -120,3 +120,28 @@ def test_a_deed_is_no_fact():
     assert [(one.sort, one.value) for one in Reading().read(events)] == [
         ("deed", "2 download march zotero"), ("denial", "word zotero"),
     ]  # fmt: skip
+
+
+def test_what_is_said_of_one_amount_says_nothing_of_another():
+    """Of two amounts the one that is taken out alone holds no more, until it is let in again; others stand."""
+    texts = ("I've solved 5 problems on algebra.", "I'm better after completing 8 problems on dice.",
+             "I've increased my practice to 12 problems on dice.")  # fmt: skip
+    algebra, dice, more = (one for one in Reading().read(spoken(*texts)) if one.sort == "mention")
+    assert opened(spoken(*texts)) == [(AMOUNTS, texts[1], texts[2])]
+    gone = Decision("t", "tombstone", dice.key, dice.pointer, position=9, through=8)
+    back = Decision("r", "restore", dice.key, dice.pointer, position=10, through=9)
+    assert [fold([gone]).standing(one) for one in (algebra, dice, more)] == [True, False, True]
+    assert [fold([gone, back]).standing(one) for one in (algebra, dice, more)] == [True, True, True]
+
+
+def test_a_longer_name_is_compared_with_the_newest_alone(monkeypatch):
+    """What a session told before so many others with a word in common is not compared any more."""
+    texts = ("I've added 45 sources to my Zotero library.", "I've added 7 tags to my Zotero library.",
+             "I've added 52 sources to my old town Zotero library.")  # fmt: skip
+    first, between, last = (replace(one, near=True) for one in facts(spoken(*texts)))
+    longer = [replace(first, key="library source zotero"), replace(between, key="library tag"),
+              replace(last, key="library source town zotero")]  # fmt: skip
+    assert [one.why for one in conflicts(longer, fold([]))] == [VALUES]
+    monkeypatch.setattr("firsthand.consolidate.conflicts.NAMED_MAX", 1)
+    told = [longer[0], replace(longer[1], key="library source zotero tag pile", value="words"), longer[2]]
+    assert conflicts(told, fold([])) == ()

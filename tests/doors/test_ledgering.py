@@ -176,3 +176,29 @@ def test_what_contradicts_each_other_is_shown_and_decided(shell):
     assert shell("ledger", "tombstone", deeds["later"]["pointer"], "--agent", "shop").code == 0
     none = shell("ledger", "conflicts", "--agent", "shop")
     assert (none.code, none.text, none.error) == (1, "", "0 open conflicts\n")
+
+
+def test_two_amounts_are_decided_by_the_pointer_that_is_shown(shell):
+    """A sentence that tells a deed and an amount is decided by its pointer, and another amount of its kind stays."""
+    texts = ("I've improved after completing 8 problems on dice probability.",
+             "I've increased my practice to 12 problems on dice probability.")  # fmt: skip
+    with Memory.open(shell.store, embedder="none") as memory:
+        memory.agent("shop").enrol("one")
+        for text in texts:
+            memory.session("one").user(text)
+    (line,) = shell("ledger", "conflicts", "--agent", "shop", "--json").text.splitlines()
+    told = json.loads(line)
+    assert (told["why"], told["earlier"]["text"], told["later"]["text"]) == ("two amounts", *texts)
+    made = shell("ledger", "tombstone", told["earlier"]["pointer"], "--agent", "shop")
+    assert (made.code, made.text.partition("  ")[2]) == (0, "tombstone  shop/mention number problem\n")
+    assert shell("ledger", "conflicts", "--agent", "shop").error == "0 open conflicts\n"
+    with Memory.open(shell.store, embedder="none") as memory:
+        assert memory.verify().ok
+
+
+def test_conflicts_are_of_no_position_that_never_was(shell):
+    """A position behind the end of the store is refused."""
+    with Memory.open(shell.store, embedder="none") as memory:
+        memory.agent("shop").enrol("one")
+        memory.session("one").user("The port is 80.")
+    assert shell("ledger", "conflicts", "--agent", "shop", "--as-of", "99").code == 5

@@ -16,7 +16,7 @@ It decides nothing, and does not know which one is true.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
@@ -37,6 +37,8 @@ COVERED_MIN = 0.45
 
 NAMED_WORDS_MIN = 3
 """Of the name of what is told in passing, for two values of it to be of one thing."""
+NAMED_MAX = 200
+"""Of a session and with a word in common, that a longer name is compared with: the newest ones."""
 
 MENTIONED_MIN = 0.3
 """Of the words around a new amount, by how rare they are, so much stands around the earlier one too."""
@@ -71,7 +73,7 @@ def conflicts(told: Sequence[Fact], ledger: Ledger) -> tuple[Conflict, ...]:
     standing = [one for one in told if one.trust is Trust.TRUSTED and ledger.standing(one)]
     found = [*_of_values([one for one in standing if counts(one)], ledger), *_of_denials(standing)]
     there = {(one.earlier.event, one.later.event) for one in found}
-    decisions = (*ledger.latest.values(), *ledger.tail)
+    decisions = (*ledger.latest.values(), *ledger.replaced.values(), *ledger.tail)
     decided = {(one.target.partition("@")[0], one.by_fact.partition("@")[0]) for one in decisions}
     found += [
         one for one in _of_mentions(standing) if (one.earlier.event, one.later.event) not in there | decided
@@ -98,11 +100,11 @@ def _of_values(standing: Iterable[Fact], ledger: Ledger) -> Iterator[Conflict]:
 def _of_longer_names(newest: Iterable[Fact], ledger: Ledger) -> Iterator[Conflict]:
     """Yield pairs of one session of which one name has the words of the other and more, where no other pair has."""
     near = sorted((one for one in newest if one.near), key=lambda one: one.position)
-    at: dict[tuple[str, str], list[Fact]] = {}
+    at: defaultdict[tuple[str, str], deque[Fact]] = defaultdict(lambda: deque(maxlen=NAMED_MAX))
     for later in near:
         words = later.name.split()
-        met = Counter(one.pointer for word in words for one in at.get((later.session, word), ()))
-        like = {one.pointer: one for word in words for one in at.get((later.session, word), ())
+        met = Counter(one.pointer for word in words for one in at[later.session, word])
+        like = {one.pointer: one for word in words for one in at[later.session, word]
                 if met[one.pointer] >= max(SHARED_WORDS_MIN, min(len(words), len(one.name.split())))}  # fmt: skip
         if len(like) == 1:
             (earlier,) = like.values()
@@ -110,7 +112,7 @@ def _of_longer_names(newest: Iterable[Fact], ledger: Ledger) -> Iterator[Conflic
             if earlier.event != later.event and earlier.key != later.key and not refused and _differ(earlier, later):
                 yield Conflict(earlier, later, "two values")
         for word in words:
-            at.setdefault((later.session, word), []).append(later)
+            at[later.session, word].append(later)
 
 
 def _differ(earlier: Fact, later: Fact) -> bool:

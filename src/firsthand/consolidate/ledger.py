@@ -27,6 +27,8 @@ Action = Literal["supersede", "tombstone", "restore", "quarantine", "release", "
 ACTIONS: tuple[Action, ...] = get_args(Action)
 OF_A_SESSION = frozenset({"rule:slot", "rule:assignment"})
 """Who decides on what one session says: of a booking, of an attribute; the next session's may be another one's."""
+OF_A_SENTENCE = tuple(f"mention {kind}" for kind in ("number", "money", "percent", "duration"))
+"""How the keys begin of amounts in stories: of any two of a kind; a decision on one says nothing of the others."""
 TAIL_MAX = 256
 """Decisions that a ledger keeps beside the latest one of each key, the newest ones."""
 REASON_CHARACTERS_MAX = 300
@@ -93,7 +95,8 @@ class Ledger:
     Attributes:
         through: the position of the last decision that it knows.
         latest: the decision in force, by key.
-        replaced: decisions in force of rules that know one session alone, by key and by pointer of what each takes out.
+        replaced: decisions in force that take out one fact alone, by key and by its pointer: of rules that know one
+            session, and on amounts in stories.
         held: the quarantine in force, by pointer.
         approved: what the user let in although it stands on untrusted text, by pointer.
         undone: by id of a decision that is not in force, the id of the one that undid it.
@@ -163,13 +166,20 @@ def fold(decisions: Iterable[Decision], as_of: int | None = None) -> Ledger:
             held.pop(one.target, None)
         elif one.action == "approve":
             approved[one.target] = one
-        elif one.action == "supersede" and one.by in OF_A_SESSION:
+        elif _name(one.key).startswith(OF_A_SENTENCE) and one.action == "restore":
+            replaced.pop((one.key, one.target), None)
+        elif _name(one.key).startswith(OF_A_SENTENCE) or (one.action == "supersede" and one.by in OF_A_SESSION):
             replaced[one.key, one.target] = one
         else:
             latest[one.key] = one
     refused = frozenset((one.key, one.target, one.by_fact) for one in known if one.id in undone and not one.undoes)
     last = known[-1].position if known else 0
     return Ledger(last, latest, held, undone, refused, tuple(known[-TAIL_MAX:]), len(known), approved, replaced)
+
+
+def _name(key: str) -> str:
+    """Give the words of a key, without its scope."""
+    return key.rpartition("/")[2]
 
 
 def _undone(known: Sequence[Decision]) -> dict[str, str]:

@@ -71,8 +71,8 @@ def ledger(chosen: argparse.Namespace, out: Output) -> int:
         elif chosen.what == "approve":
             made = lineage_of(memory).approve(chosen.at[0], reason=chosen.reason)
         else:
-            fact = _fact(memory, chosen)
-            made = (log.decide(chosen.what, fact, reason=chosen.reason),)
+            facts = _facts(memory, chosen)
+            made = tuple(log.decide(chosen.what, one, reason=chosen.reason) for one in facts)
         _tell(made, out)
         if not made:
             out.remark(_nothing_made(log, chosen))
@@ -207,7 +207,7 @@ def _waiting(memory: Memory, out: Output) -> int:
 
 def _conflicts(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
     """Show what was said that contradicts each other, with the words, the session and the time of both."""
-    found = conflicts_of(memory, _agent_here(memory, chosen).name, as_of=chosen.as_of)
+    found = conflicts_of(memory, _agent_here(memory, chosen).name, as_of=position(memory, chosen.as_of))
     for each in found:
         if out.as_json:
             out.json(
@@ -230,7 +230,7 @@ def _conflicts(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
 
 
 def _is_of_one(each: Conflict) -> bool:
-    return each.earlier.key == each.later.key
+    return each.earlier.key == each.later.key and each.later.sort not in _DEEDS
 
 
 def _sides(each: Conflict) -> dict[str, Fact]:
@@ -260,17 +260,20 @@ def _tell(made: tuple[Decision, ...], out: Output) -> None:
             out.line(f"{one.id}  {'undo ' + one.undoes if one.undoes else one.action}  {shown(one.key)}")
 
 
-def _fact(memory: Memory, chosen: argparse.Namespace) -> Fact:
+def _facts(memory: Memory, chosen: argparse.Namespace) -> list[Fact]:
+    """Give the fact of a pointer, and what else is said there that an open conflict is about."""
     agent = _agent_here(memory, chosen)
     found = [one for one in said_of(memory, agent.name) if chosen.at[0] in (one.pointer, one.event)]
-    valued = [one for one in found if one.sort not in _DEEDS]
-    facts = list({one.key: one for one in valued or found}.values())
-    if len(facts) != 1:
+    valued = list({one.key: one for one in found if one.sort not in _DEEDS}.values())
+    sides = [one for each in conflicts_of(memory, agent.name) for one in (each.earlier, each.later)]
+    asked = {one.key: one for one in sides if one in found and one not in valued}
+    facts = [*valued, *asked.values()] or list({one.key: one for one in found}.values())
+    if len(valued) > 1 or not facts or (len(facts) > 1 and not asked):
         raise Unresolvable(
             f"expected the pointer of one fact of agent {agent.name!r:.60}, as `firsthand digest` shows it; "
-            f"{chosen.at[0]!r:.80} has {len(facts)}"
+            f"{chosen.at[0]!r:.80} has {len(valued or facts)}"
         )
-    return facts[0]
+    return facts
 
 
 def _words(memory: Memory, address: str) -> str:

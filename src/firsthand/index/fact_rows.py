@@ -218,8 +218,11 @@ def keep_out(
             "DELETE FROM fact_out WHERE namespace = ? AND name = ?", [(namespace, one) for one in sorted(names)]
         )
         out = [*out]
-        sql = "DELETE FROM fact_out WHERE namespace = ? AND decision = x'' AND by_fact = ?"
-        db.executemany(sql, [(namespace, one.target) for one in out])  # it contradicts nothing any more
+        db.execute(  # they contradict nothing any more
+            "DELETE FROM fact_out WHERE namespace = ? AND decision = x'' "
+            "AND by_fact IN (SELECT value FROM json_each(?))",
+            (namespace, json.dumps([one.target for one in out])),
+        )  # fmt: skip
     db.executemany(
         "INSERT OR REPLACE INTO fact_out VALUES (?, ?, ?, ?, ?, ?)",
         [(namespace, one.position, one.target, one.name, one.by_fact, id_bytes(one.decision)) for one in out],
