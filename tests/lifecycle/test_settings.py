@@ -87,6 +87,14 @@ def test_no_session_says_whether_a_memory_sleeps(tmp_path, name):
             switch(place, name, on=False)
 
 
+def test_a_folder_of_a_project_may_be_called_like_that_of_the_sessions(tmp_path):
+    """Where a project or a store lies says nothing of whose its switches are."""
+    for place in (tmp_path / "sessions" / ".firsthand.json", tmp_path / "hooks" / "sessions" / ".firsthand.json",
+                  user_file(tmp_path / "sessions")):  # fmt: skip
+        place.parent.mkdir(parents=True, exist_ok=True)
+        assert not switch(place, "sleep", on=False).sleep
+
+
 def test_each_session_has_switches_of_its_own_however_long_its_name(tmp_path):
     """Names that begin alike, and those of any script, are told apart; each file's name is one that can be had."""
     names = ["cursor:" + sign * 190 + end for sign in ("a", "\u65e5", "/") for end in ("1", "2")]

@@ -27,7 +27,7 @@ USERS = ("across", "sleep", "consolidate")
 WHOLE = ("sleep", "sleep_at", "consolidate")
 """Settings of all of an agent's memory; the file of one session does not change them."""
 BYTES_MAX = 65_536
-SESSIONS_FOLDER = "sessions"
+SESSIONS_FOLDER = ("hooks", "sessions")
 NAME_CHARACTERS_MAX = 200
 """Of a session's name in that of its file."""
 
@@ -101,7 +101,8 @@ def switch(place: Path, name: str, *, on: bool) -> Settings:
         raise InvalidArgument(f"expected one of the switches {', '.join(SWITCHES)}; got {name!r}")
     if on and name in USERS and place.name == PROJECT_FILE:
         raise InvalidArgument(f"{_not_of_a_project(place, name)}; got a project's file")
-    if name in WHOLE and place.parent.name == SESSIONS_FOLDER:
+    is_of_session = place.parent.parts[-2:] == SESSIONS_FOLDER and place.name != PROJECT_FILE
+    if name in WHOLE and is_of_session:
         raise InvalidArgument(f"{_not_of_a_session(name)}; got the file of one session")
     data = small_files.read(place)
     try:
@@ -129,7 +130,7 @@ def session_file(store: Path, session: str) -> Path:
     name = quote(session, safe="", errors="surrogateescape")
     if len(name) > NAME_CHARACTERS_MAX:  # no file may have it whole, and another session may begin like it
         name = f"{name[:NAME_CHARACTERS_MAX]}-{blake2s(session.encode('utf-8', 'surrogateescape')).hex()[:16]}"
-    return store / "hooks" / SESSIONS_FOLDER / f"{name}.json"
+    return store.joinpath(*SESSIONS_FOLDER, f"{name}.json")
 
 
 def project_of(cwd: Path) -> Path:
