@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from firsthand.notes.admission import admits
@@ -46,6 +48,26 @@ def test_what_says_that_it_was_not_kept_admits(note: str):
 def test_what_says_that_all_is_there_or_speaks_of_its_matter_does_not(note: str):
     """Completeness, a hedge and an ordinary negation admit nothing."""
     assert not admits(note)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "The total is $45: $40 plus the garden chairs.", "There are 30 plus 4 documents.", "x has no constant term.",
+        "20 plus a figurine for $8 is $28.", "No registration fee was charged.", "No copies were ordered.",
+        "Nobody came and no documentation is needed.",
+    ],
+)  # fmt: skip
+def test_english_words_that_another_language_denies_with_admit_nothing(note: str):
+    """What is "plus" or "no" in English is not taken for a loss in French or Spanish."""
+    assert not admits(note)
+
+
+def test_a_long_gap_behind_a_dash_takes_no_longer_than_it_is():
+    """The text between brackets is bounded, and so is the gap before it: time is linear in both."""
+    began = time.process_time()
+    assert not admits("- " + " " * 20_000 + "x")
+    assert time.process_time() - began < 20  # without the bound: hours
 
 
 def test_what_the_session_says_itself_is_no_admission():

@@ -147,7 +147,8 @@ _COMMON_LOSS = frozenset(
      "faded", "corrupted", "forgets", "forget")
 )  # fmt: skip
 _PLACEHOLDER = (
-    r"[(\[{<\uff08\u3010\u300c\u2013\u2014-]\s*([^()\[\]{}<>\n]{2,60}?)\s*[)\]}>\uff09\u3011\u300d\u2013\u2014-]"
+    r"[(\[{<\uff08\u3010\u300c\u2013\u2014-]\s{0,4}([^()\[\]{}<>\n]{2,60}?)\s{0,4}"
+    r"[)\]}>\uff09\u3011\u300d\u2013\u2014-]"
     r"(?=[\s\"'|,;.<&)\\\]}]|\Z)"
 )
 """What stands in brackets or between dashes: where a value stood, it may say that it is gone."""

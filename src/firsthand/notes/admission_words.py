@@ -33,7 +33,7 @@ _FRENCH = (
     r"\b(?:manquent?|manquait|manquante?s?|perdue?s?|omise?s?|tronqu\u00e9\w*|incompl[e\u00e8]te?s?|coup\u00e9e?s?"
     r"|oubli\u00e9e?s?|supprim\u00e9e?s?|effac\u00e9e?s?|disparue?s?|laiss\u00e9e?s? de c\u00f4t\u00e9|extrait partiel"
     r"|en partie seulement|partiellement|plus de place|pas tout|je ne (?:sais|me souviens) plus|introuvables?"
-    r"|(?:pas|plus|jamais|non|ni|aucune?|personne n')\b ?[^.;\n]{0,32}?(?:conserv|gard|enregistr|not\u00e9"
+    r"|(?:pas|plus|jamais|non|ni|aucune?|personne n')\b ?[^.;\n]{0,32}?\b(?:conserv|gard|enregistr|not\u00e9"
     r"|copi\u00e9|retenu|sauvegard"
     r"|consign|transcrit|repris|m\u00e9moris|document|figur|inscrit|rapport\u00e9)\w*)\b"
 )
@@ -44,8 +44,9 @@ _SPANISH = (
     r"|quedaron fuera"
     r"|descartad[oa] por espacio|solo en parte|s\u00f3lo en parte|parcialmente|ya no (?:consta|se sabe|lo s\u00e9"
     r"|recuerdo|est\u00e1n?)"
-    r"|(?:no|sin|nunca|nadie|ning\u00fan\w*|ni)\b[^.;\n]{0,24}?\b(?:guard|conserv|anot|copi|registr|apunt|cabe|cupo"
-    r"|cupieron|grab|almacen|retuv|recog|document|consta)\w*|no todo|no est\u00e1 todo|no hay sitio)\b"
+    r"|(?:no|sin|nunca|nadie|ning\u00fan\w*|ni)\b[^.;\n]{0,24}?\b(?:guard(?!s?\b)|conserv|anot|copi(?!es\b)|registr(?!ation)|apunt|cabe|cupo"
+    r"|cupieron|grab|almacen|retuv|recog|document(?!ation|s?\b)|consta(?!nt))\w*|no todo|no est\u00e1 todo"
+    r"|no hay sitio)\b"
 )
 _ITALIAN = (
     r"\b(?:manca|mancano|mancava\w*|mancante|mancanti|pers[oaie]|perdut[oaie]|omess[oaie]|troncat[oaie]"
@@ -140,6 +141,11 @@ _SWEDISH = (
     r"|bevaret|gemmes"
     r"|med p\u00e5))\b"
 )
+_ENGLISH_TOO = r"(?:no|non|plus|sin)\b"
+"""Words of denying that English has as well: no guard, $40 plus the garden chairs."""
+_ENGLISH = (
+    r"\b(?:the|and|are|were|was|is|of|for|at|it|has|have|with|that|which|this|there|from|they|you|needed|required)\b"
+)
 LOST = (
     _GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH, _POLISH, _RUSSIAN, _CHINESE, _JAPANESE, _KOREAN,
     _SWEDISH,
@@ -189,8 +195,11 @@ _TALLIED_OTHERS = (
 
 def losses(part: str) -> Iterator[str]:
     """Give the words of a part of a text, in small letters, that say in another language that something was lost."""
+    english = _compiled(_ENGLISH).search(part) is not None
     for pattern in LOST:
         for match in _compiled(pattern).finditer(part):
+            if english and _compiled(_ENGLISH_TOO).match(match.group()):
+                continue
             before, behind = part[max(0, match.start() - 40) : match.start()], part[match.end() : match.end() + 16]
             if not _compiled(_NONE_LOST).search(before) and not _compiled(_NONE_BEHIND).search(behind):
                 yield match.group()
