@@ -158,7 +158,7 @@ def _is_no_amount(one: Statement, found: Value, before: Sequence[Amount]) -> boo
     listed = _compiled(_LISTED_BEHIND).match(one.text[at + len(found.text) :]) if found.kind == "number" else None
     if listed is not None and found.amount > 1 and _lists_so_many(listed[2], found.amount, loose=listed[1] == ","):
         return True
-    if found.kind == "number" and _compiled(_OF_KNOWN).search(one.text[:at].lower()[-16:]):
+    if found.kind == "number" and _compiled(_OF_KNOWN).search(one.text[max(0, at - 16) : at].lower()):
         return True
     if any(sign.isdigit() for sign in found.text):
         return False

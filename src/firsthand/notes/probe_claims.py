@@ -93,8 +93,9 @@ class Asked:
     def given(self, own: Sequence[Statement], over: Sequence[Statement] = ()) -> Given:
         """Say what statements give; what stands in `over` stands above them."""
         if self.lookup is not None:
-            enough = self.lookup.is_in(over) or self.lookup.is_in(own)
-            spoken = self.lookup.is_spoken_of(own) or bears(self.source, own)
+            units = self.session.units
+            enough = self.lookup.is_in(over, units) or self.lookup.is_in(own, units)
+            spoken = self.lookup.is_spoken_of(own, units) or bears(self.source, own)
             return Given(enough, () if enough else (self.lookup.text,), spoken)
         worked_out = self._worked_out(own, over)
         if self.understood:
@@ -187,7 +188,7 @@ def _asked(session: Session, claim: Claim) -> Asked:
     if not understood and not looked_up:
         made = replace(made, source=source_of(said, claim.what, (), ()))
     concluded = claim.concluded or tuple(_conclusions(said, claim, answer if understood else None))
-    lookup = lookup_of(said, claim.what, made.source) if looked_up else None
+    lookup = lookup_of(said, claim.what, made.source, session.units) if looked_up else None
     return replace(
         made, answer=answer if understood else None, conclusions=concluded, understood=understood, lookup=lookup
     )

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from firsthand.notes.claim import AGENT_ROLES
@@ -117,6 +117,27 @@ class Unit:
     corrects: bool
 
 
+class Units:
+    """Cuts statements into units, the same ones once: every claim of a session asks for those of the same ones."""
+
+    def __init__(self) -> None:
+        self._cut: dict[tuple[int, Callable[[Statement], bool]], tuple[Sequence[Statement], list[Unit]]] = {}
+        self._names: dict[int, tuple[Sequence[Statement], frozenset[str]]] = {}
+
+    def of(self, said: Sequence[Statement], wanted: Callable[[Statement], bool]) -> list[Unit]:
+        """Give the last units of those statements that are wanted."""
+        key = (id(said), wanted)
+        if key not in self._cut:  # what was cut is held with it, so that no other has its number
+            self._cut[key] = (said, list(units_of([one for one in said if wanted(one)]))[-UNITS_MAX:])
+        return self._cut[key][1]
+
+    def names_of(self, said: Sequence[Statement]) -> frozenset[str]:
+        """Give the names that are known from statements."""
+        if id(said) not in self._names:
+            self._names[id(said)] = (said, _known(said))
+        return self._names[id(said)][1]
+
+
 @value
 class Lookup:
     """What is to be looked up.
@@ -143,19 +164,20 @@ class Lookup:
     other_names: frozenset[str]
     concluded_names: frozenset[str]
 
-    def is_in(self, said: Sequence[Statement]) -> bool:
+    def is_in(self, said: Sequence[Statement], units: Units) -> bool:
         """Say whether statements give what is asked for, with the words that tell it, and give nothing else for it."""
-        told = [one for one in said if one.polarity and one.role not in AGENT_ROLES and one.form != "question"]
-        near = [one for one in list(units_of(told))[-UNITS_MAX:] if self._is_told(one) and not _is_stale(one)]
+        near = [one for one in units.of(said, _is_evidence) if self._is_told(one) and not _is_stale(one)]
         given = [one for one in near if self._gives(one)]
         known = [self._matched(one) for one in given]
         others = [one for one in near if one not in given and any(self._matched(one) >= each for each in known)]
         return bool(given) and not any(self._gives_another(one) for one in others)
 
-    def is_spoken_of(self, said: Sequence[Statement]) -> bool:
+    def is_spoken_of(self, said: Sequence[Statement], units: Units) -> bool:
         """Say whether statements give anything for what is asked, be it right or not."""
-        units = list(units_of([one for one in said if one.form != "question"]))[-UNITS_MAX:]
-        return any(self._is_told(one) and (self._gives(one) or self._gives_another(one, any_=True)) for one in units)
+        return any(
+            self._is_told(one) and (self._gives(one) or self._gives_another(one, any_=True))
+            for one in units.of(said, _is_no_question)
+        )
 
     def _is_told(self, unit: Unit) -> bool:
         """Say whether a unit is about what is asked for, and not about something else that was said."""
@@ -201,11 +223,23 @@ class Lookup:
         return self.found is not None and (equal(self.found, each) or equal(each, self.found))
 
 
-def lookup_of(said: Sequence[Statement], what: str, source: Source) -> Lookup | None:
+def _is_no_question(one: Statement) -> bool:
+    return one.form != "question"
+
+
+def _is_evidence(one: Statement) -> bool:
+    return one.polarity and one.role not in AGENT_ROLES and one.form != "question"
+
+
+def _is_told(one: Statement) -> bool:
+    return is_said(one) and one.polarity and one.asserts != "claim" and one.form != "question"
+
+
+def lookup_of(said: Sequence[Statement], what: str, source: Source, cut: Units) -> Lookup | None:
     """Find what a claim asks to be looked up; None when it is not a lookup, or not a sure one."""
     if _compiled(_WORKED_OUT).search(what.lower()) or source.is_yes_or_no or not source.said:
         return None
-    known = _known(said)
+    known = cut.names_of(said)
     keys = subject_of(what) - ASKING - _KIND_WORDS
     answers = [found for found in source.answers if not any(equal(found, each) for each in source.asked_values)]
     kinds = {found.kind for found in answers}
@@ -215,8 +249,8 @@ def lookup_of(said: Sequence[Statement], what: str, source: Source) -> Lookup | 
     if asked_kinds != ANY and kinds:
         kinds = {each for each in asked_kinds if each in {found.kind for found in answers}} or kinds
         kinds = {next((each for each in asked_kinds if each in kinds), next(iter(kinds)))}
-    told = [one for one in said if is_said(one) and one.polarity and one.asserts != "claim" and one.form != "question"]
-    everything = list(units_of(told))[-UNITS_MAX:]
+    told = [one for one in said if _is_told(one)]
+    everything = cut.of(said, _is_told)
     if not (keys or source.asked_values) or len(kinds) > 1:
         return None
     if not _is_stated([found for found in answers if found.kind in kinds], everything):

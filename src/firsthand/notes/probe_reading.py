@@ -21,6 +21,7 @@ from functools import cache, cached_property
 from firsthand.notes import marks
 from firsthand.notes.admission import COUNTED, NUMBER, TALLIED, admits, around
 from firsthand.notes.determine import AGENT_ROLES, Known
+from firsthand.notes.probe_lookup import Units
 from firsthand.notes.statements import Message, Statement, cut
 from firsthand.pointer import find
 from firsthand.value import replace, value
@@ -114,6 +115,11 @@ class Session:
     def known(self) -> Known:
         """What all claims of the session share."""
         return Known(self.statements)
+
+    @cached_property
+    def units(self) -> Units:
+        """The units of it and of a note, each cut once."""
+        return Units()
 
 
 def _doubted(one: Statement) -> Statement:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from firsthand.notes.direction import directions
 from firsthand.value import value
@@ -24,6 +24,8 @@ THINGS_MAX = 40
 """Things that are told apart; a longer list is no puzzle."""
 CHARACTERS_MAX = 300
 """Of a sentence that is read as a relation."""
+MENTIONS_MAX = 4_096
+"""Patterns of names that are kept: a process that lives long reads sessions without end."""
 _compiled = cache(re.compile)
 _ITEM = (
     r"(?:(?:an?|the|der|die|das|le|la|el|una?|un)\s)?[^\W\d_]+(?:[ -](?!and |or |und |et |y |have |has |are |is "
@@ -94,14 +96,14 @@ def things_of(scenes: Iterable[str], sentences: Sequence[str]) -> Things:
 def _known(item: str, told: str) -> str:
     """Shorten an item to what sentences call it; empty where none does."""
     words = item.split()
-    for start, end in ((0, end) for end in range(len(words), 0, -1)):
-        name = " ".join(words[start:end])
+    for end in range(len(words), 0, -1):
+        name = " ".join(words[:end])
         if _mention(name).search(told) is not None:
             return name
     return ""
 
 
-@cache
+@lru_cache(maxsize=MENTIONS_MAX)
 def _mention(name: str) -> re.Pattern[str]:
     flags = 0 if len(name) == 1 else re.IGNORECASE
     return re.compile(rf"(?<![\w]){re.escape(name)}(?:'s|s)?(?![\w])", flags)
