@@ -484,7 +484,7 @@ def test_the_page_shows_what_only_the_user_can_decide(working):
     one, other = (one for one in facts_of(memory, working.name) if "billing" in one.text)
     said = f"`The billing port is 80.` ({one.pointer}), and later `The billing port is 81.` ({other.pointer})"
     assert f"- {said}: two values" in slept.page.splitlines()
-    assert "- decide: `firsthand ledger conflicts`" in slept.page.splitlines()
+    assert f"- decide: `firsthand ledger conflicts --agent {working.name}`" in slept.page.splitlines()
     assert headings(slept.page)[-2:] == ["For", "Undone"]
     ledger_of(memory).decide("restore", other)
     assert "For you to decide" not in sleeping(working, now=at(900)).page

@@ -49,13 +49,14 @@ def _page(night: Night, steps: Sequence[SleepStep], seconds: float, seconds_max:
     yield f"- {_result(steps)}"
     for step in steps:
         yield from _section(step)
+    namespace = night.agent.memory.namespace
+    where = "" if namespace == NAMESPACE else f" --namespace {shlex.quote(namespace)}"
     asks = [one for step in steps for one in step.asks]
     if asks:
         yield from ("", "## For you to decide: both stand until you say which one holds", *(f"- {one}" for one in asks))
         more = sum(step.more_asks for step in steps)
-        yield f"- and {more:,} more: `firsthand ledger conflicts`" if more else "- decide: `firsthand ledger conflicts`"
-    namespace = night.agent.memory.namespace
-    where = "" if namespace == NAMESPACE else f" --namespace {shlex.quote(namespace)}"
+        shows = _command(f"firsthand ledger conflicts --agent {shlex.quote(night.agent.name)}{where}")
+        yield f"- and {more:,} more: {shows}" if more else f"- decide: {shows}"
     commands = [f"{one}{where}" for step in steps for one in step.undo]
     if commands:
         yield from ("", "## Undone by", *(f"- {_command(one)}" for one in commands))
@@ -63,7 +64,10 @@ def _page(night: Night, steps: Sequence[SleepStep], seconds: float, seconds_max:
 
 def _command(text: str) -> str:
     """Write a command as a code span that no name in it closes."""
-    return f"`` {text} ``" if "`" in text else f"`{text}`"
+    ticks = "`"
+    while ticks in text:
+        ticks += "`"
+    return f"{ticks} {text} {ticks}" if len(ticks) > 1 else f"`{text}`"
 
 
 def _result(steps: Sequence[SleepStep]) -> str:
