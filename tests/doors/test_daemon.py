@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -338,18 +337,23 @@ def test_a_hook_whose_time_is_nearly_over_is_recorded_and_told_that_nothing_was_
     assert f"memory is degraded: cues: {late}" in json.loads(made.output)["hookSpecificOutput"]["additionalContext"]
 
 
-def test_a_daemon_that_took_a_call_is_waited_for_longer():
-    """A reply that says that the call was taken is no answer: the next one is, and has more time."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        theirs.sendall(hook_asking.reply(hook_asking.TAKEN))
-        late = threading.Timer(0.5, lambda: theirs.sendall(hook_asking.reply(hook_asking.ANSWERED, b"{}")))
-        late.start()
-        begun = time.monotonic()
-        call = Call(operation="hook")
-        assert hook_asking.exchange(ours, call, b"", begun + 0.3, begun + 60) == (hook_asking.ANSWERED, b"{}")
-        assert time.monotonic() - begun > 0.3
-        late.join()
+def test_a_daemon_that_took_a_call_has_a_time_of_its_own():
+    """A reply that says that the call was taken is no answer: the next one is, and the other time holds for it."""
+
+    def asked(*replies: bytes, by: float, patient_by: float) -> tuple[bytes, bytes]:
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            theirs.sendall(b"".join(replies))
+            now = time.monotonic()
+            return hook_asking.exchange(ours, Call(operation="hook"), b"", now + by, now + patient_by)
+
+    taken, answer = hook_asking.reply(hook_asking.TAKEN), hook_asking.reply(hook_asking.ANSWERED, b"{}")
+    assert asked(taken, answer, by=60, patient_by=120) == (hook_asking.ANSWERED, b"{}")
+    assert asked(answer, by=60, patient_by=-1) == (hook_asking.ANSWERED, b"{}")
+    with pytest.raises(TimeoutError):
+        asked(taken, answer, by=60, patient_by=-1)
+    with pytest.raises(TimeoutError):
+        asked(answer, by=-1, patient_by=60)
 
 
 def test_a_call_that_was_taken_and_not_answered_in_time_is_kept(user):
