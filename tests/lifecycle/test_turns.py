@@ -133,6 +133,22 @@ def test_what_memory_brings_back_counts_as_what_it_is(memory, agent, session):
         assert turns.read_in(memory, later.name) == page.pointer
 
 
+def test_a_span_that_is_opened_brings_in_all_that_is_in_it(memory, agent, session):
+    """A page between what the user and the agent said is read with them; an address that is none brings in nothing."""
+    before = session.user("Which mirror do we use?")
+    page = fetched(session)
+    after = session.agent("I do not know.")
+    later = memory.session("later", agent="shop")
+    agent.enrol(later.name)
+    later.user("Which mirror was it?")
+    for none in (f"{before.pointer}@9-1", f"{before.pointer}@L5-2", "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"):
+        later.tool_call("mcp__firsthand__expand", {"pointer": none})
+        assert turns.read_in(memory, later.name) == ""
+    span = f"{before.pointer}..{after.pointer.removeprefix('fh:')}"
+    later.tool_call("mcp__firsthand__expand", {"pointer": span})
+    assert turns.read_in(memory, later.name) == page.pointer
+
+
 def test_a_turn_that_is_too_long_to_look_through_counts(memory, session, monkeypatch):
     """Where its beginning is not found, nothing is known of it: it is no agent's word either."""
     monkeypatch.setattr(turns, "EVENTS_MAX", 3)

@@ -126,7 +126,7 @@ def _recalled(memory: Memory, one: Event) -> str:
     if one.kind is not Kind.TOOL_CALL or not is_own(one.meta.get("tool")):
         return ""
     if str(one.meta.get("tool")).endswith(EXPAND):
-        return _untrusted(memory, [f"fh:{pointer.parse(each).first}" for each in pointer.find(one.text)])
+        return _untrusted(memory, pointer.find(one.text))
     try:
         given: Any = json.loads(one.text)
     except (ValueError, RecursionError):  # a call that no tool of ours took
@@ -143,8 +143,20 @@ def _recalled(memory: Memory, one: Event) -> str:
 def _untrusted(memory: Memory, names: list[str]) -> str:
     for name in names:
         try:
-            if memory.event(name).trust is Trust.UNTRUSTED:
-                return name
-        except PointerError:  # what is not there brought nothing in
+            found = next((one for one in _under(memory, name) if one.trust is Trust.UNTRUSTED), None)
+        except PointerError:  # what is not there, or is no address, brought nothing in
             continue
+        if found is not None:
+            return f"fh:{found.id}"
     return ""
+
+
+def _under(memory: Memory, name: str) -> Iterator[Event]:
+    """Yield the events that a pointer names: of a span all of them, as far as they are looked through."""
+    at = pointer.parse(name)
+    first = memory.event(pointer.Pointer(at.first))
+    if at.last is None:
+        yield first
+        return
+    before = memory.event(pointer.Pointer(at.last)).position + 1
+    yield from memory.events(first.session, after=first.position - 1, before=before, limit=EVENTS_MAX)
