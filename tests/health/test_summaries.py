@@ -9,6 +9,8 @@ from firsthand.health import summaries
 from firsthand.health.doctor import Look, examine
 from firsthand.health.finding import Severity, Stage
 from firsthand.health.summaries import Judged
+from firsthand.lifecycle import jobs
+from firsthand.lifecycle.agent import agents
 from lifecycle.hosts_made import Claude
 
 ASKED = "We bought 7 notebooks at $4 and 9 pens at $2. What is the total?"
@@ -54,6 +56,32 @@ def test_a_summary_is_judged_once(memory, tmp_path):
     file.write_bytes(file.read_bytes()[:-9])
     assert summaries.kept(memory.path) == ()
     assert summaries.judge(memory, "s") == first == summaries.kept(memory.path)
+
+
+def test_a_summary_that_two_jobs_judged_counts_once(memory, tmp_path):
+    """Two processes may judge the same summary at the same time; the figures have it once all the same."""
+    compacted(memory, LOST)
+    summaries.judge(memory, "s")
+    file = tmp_path / "store" / "health" / "summaries.jsonl"
+    file.write_bytes(file.read_bytes() * 2)
+    assert len(summaries.kept(memory.path)) == 2
+    assert summaries.figure(memory) == "1 uncorrectable_silent"
+    assert summaries.findings(memory)[0].what.startswith("1 of 1 summaries")
+
+
+def test_what_keeps_a_summary_from_being_judged_keeps_no_session_open(memory, tmp_path):
+    """Where the verdict cannot be kept the job says so and comes again, but the session was closed before."""
+    claude = Claude(memory, tmp_path)
+    claude.fire("SessionStart", source="startup")
+    claude.prompt(ASKED)
+    claude.says("The total is $46.")
+    claude.line("user", isCompactSummary=True, message={"role": "user", "content": LOST})
+    claude.fire("SessionEnd", reason="other")
+    (tmp_path / "store" / "health" / "summaries.jsonl").mkdir(parents=True)
+    failed = [one.job.kind for one in run_due(memory, now_ms=10**15) if one.why]
+    assert jobs.CLOSE in failed
+    (agent,) = agents(memory)
+    assert [(one.session, one.stage) for one in agent.episodes()] == [(claude.session, "indexed")]
 
 
 def test_a_long_session_is_read_up_to_a_bound_that_is_told(memory, monkeypatch):

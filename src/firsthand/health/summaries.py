@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 NEWEST_MAX = 4
 """Summaries of a session that are looked at by one job; it comes again with what comes."""
 EVENTS_MAX, CHARACTERS_MAX = 4_000, 100_000
-"""Of the session before a summary that are read, the newest; the probe takes some .5 s for them."""
+"""Of the session before a summary that are read, the newest; the second in bytes. The probe takes seconds at most."""
 SUMMARY_CHARACTERS_MAX = 40_000
 KEPT_BYTES_MAX = 1 << 18
 COUNTED_MAX = 200
@@ -122,7 +122,8 @@ def findings(memory: Memory) -> list[Finding]:
 def _standing(memory: Memory) -> list[Judged]:
     """Give what is kept of this namespace and is still there: not erased, and in this log."""
     found = []
-    for one in [one for one in kept(memory.path) if one.namespace == memory.namespace][-COUNTED_MAX:]:
+    own = {one.pointer: one for one in kept(memory.path) if one.namespace == memory.namespace}
+    for one in [*own.values()][-COUNTED_MAX:]:  # two jobs may have judged one summary at the same time
         try:
             summary = memory.event(one.pointer)
         except Unresolvable:  # a copy of the folder beside another log

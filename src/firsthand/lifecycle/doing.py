@@ -124,8 +124,8 @@ def _do(memory: Memory, job: Job) -> None:
         from firsthand.lifecycle import closing
 
         capture.follow(memory, job)
-        _judge(memory, job)
         closing.close(memory.agent(job.agent), job.session)
+        _judge(memory, job)  # last: what keeps it from being judged keeps no session from being closed
     elif job.kind == jobs.CATCH_UP:
         from firsthand.lifecycle import closing
 
