@@ -127,3 +127,13 @@ def test_a_message_of_several_parts_is_read_part_by_part(shell, tmp_path):
     for note, code in (("7 notebooks at $4, 9 pens at $2", 0), ("9 pens at $2", 1)):
         file.write_text(json.dumps({"note": note, "messages": [{"role": "user", "content": parts}, MESSAGES[1]]}))
         assert shell("probe", file).code == code
+
+
+def test_what_a_tool_gave_is_read_within_its_part(shell, tmp_path):
+    """A tool's result stands in a part of a user's message, as text or in parts again: it is a source as any other."""
+    file = tmp_path / "parts.json"
+    for inner in (BOUGHT, [{"type": "text", "text": BOUGHT}]):
+        parts = [{"type": "tool_result", "tool_use_id": "x", "content": inner}]
+        for note, code in (("7 notebooks at $4, 9 pens at $2", 0), ("9 pens at $2", 1)):
+            file.write_text(json.dumps({"note": note, "messages": [{"role": "user", "content": parts}, MESSAGES[1]]}))
+            assert shell("probe", file).code == code

@@ -173,7 +173,18 @@ def _parts(message: dict[str, Any]) -> list[dict[str, Any]]:
     content = message.get("content")
     if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
         return [message]
-    return [{**message, "content": part["text"]} for part in content if isinstance(part.get("text"), str)]
+    return [{**message, "content": text} for part in content for text in _texts(part)]
+
+
+def _texts(part: dict[str, Any]) -> Iterator[str]:
+    """Give the texts of a part of a message: its own, and those of what a tool gave, which has parts in it again."""
+    if isinstance(part.get("text"), str):
+        yield part["text"]
+    inner = part.get("content")
+    if isinstance(inner, str):
+        yield inner
+    elif isinstance(inner, list):
+        yield from (text for one in inner if isinstance(one, dict) for text in _texts(one))
 
 
 # printing -----------------------------------------------------------------------------------------------
