@@ -48,7 +48,7 @@ LOSSES = ("found", "surfaced", "undecidable", "not read", "other key", "refused"
 
 @dataclass
 class Tally:
-    """What came of decisions: ``right`` ones, ``wrong`` invalidations, ``other`` that the gold says nothing of."""
+    """What came of decisions: ``right`` ones, ``wrong`` invalidations, and of each overwrite where it is lost."""
 
     facts: int = 0
     decided: int = 0
@@ -328,7 +328,7 @@ class Beam:
             f"{self.overridden} are decided and {self.contradictions.losses['surfaced']} are surfaced."
         ) + (
             f" Of open conflicts that were judged by hand, {self.real} of {self.real + self.not_real} are real."
-            if self.real
+            if self.real + self.not_real
             else ""
         )
 
