@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from said import said, spoken
 
-from firsthand.consolidate.keys import FACTS_OF_EVENT_MAX, facts
+from firsthand.consolidate.keys import FACTS_OF_EVENT_MAX, Reading, facts
 from firsthand.consolidate.wording import canonical, key_of
 from firsthand.event import Kind, Trust
 
@@ -131,3 +131,10 @@ def test_what_was_done_in_between_is_not_what_it_is_about(between):
     """Who says what they did, or an amount of a story, and then "change it", means what had a value."""
     found = told("The staging port is 8080.", between, "Change it to 9000.")
     assert found == [("port stag", "number:8080", "assignment"), ("port stag", "number:9000", "correction")]
+
+
+def test_a_long_story_costs_no_fact_behind_it():
+    """However much somebody did, what they say behind it has its value, and of deeds and amounts no more are given."""
+    story = "I'm better after completing 8 problems on dice. " * FACTS_OF_EVENT_MAX
+    assert told(story + "The staging port is 8080.") == [("port stag", "number:8080", "assignment")]
+    assert len([*Reading().read(spoken(story))]) == FACTS_OF_EVENT_MAX

@@ -125,17 +125,18 @@ class Reading:
         text = one.text
         before = self.spoken.get(one.session, Spoken())
         before = replace(before, since=before.since + 1)
-        found = 0
+        found = [0, 0]  # of those with a value, and of deeds: a story's length costs no fact behind it
         places = _Places(text)
         for sentence in said(text):
             for told in _told(sentence, before):
                 words = told.words or before.key
-                if not words or found >= FACTS_OF_EVENT_MAX:
+                is_deed = told.sort in DEEDS
+                if not words or found[is_deed] >= FACTS_OF_EVENT_MAX:
                     continue
-                found += 1
+                found[is_deed] += 1
                 key = f"{self.scope}/{words}" if self.scope else words
                 about = told.about if told.words else before.about
-                if told.sort not in DEEDS:  # "change it to 9000" is of what has a value
+                if not is_deed:  # "change it to 9000" is of what has a value
                     before = Spoken(words, about, before.thing, 0)
                 start, end = sentence.start, min(sentence.end, sentence.start + TEXT_CHARACTERS_MAX)
                 yield Fact(
