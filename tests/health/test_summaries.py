@@ -73,6 +73,7 @@ def test_what_keeps_a_summary_from_being_judged_keeps_no_session_open(memory, tm
     """Where the verdict cannot be kept the job says so and comes again, but the session was closed before."""
     claude = Claude(memory, tmp_path)
     claude.fire("SessionStart", source="startup")
+    run_due(memory, now_ms=10**15)  # what it left to catch up would close the session too
     claude.prompt(ASKED)
     claude.says("The total is $46.")
     claude.line("user", isCompactSummary=True, message={"role": "user", "content": LOST})
@@ -81,7 +82,7 @@ def test_what_keeps_a_summary_from_being_judged_keeps_no_session_open(memory, tm
     failed = [one.job.kind for one in run_due(memory, now_ms=10**15) if one.why]
     assert jobs.CLOSE in failed
     (agent,) = agents(memory)
-    assert [(one.session, one.stage) for one in agent.episodes()] == [(claude.session, "indexed")]
+    assert [(one.session, one.verified) for one in agent.episodes()] == [(claude.session, True)]
 
 
 def test_a_long_session_is_read_up_to_a_bound_that_is_told(memory, monkeypatch):
