@@ -297,6 +297,16 @@ def test_one_value_is_equal_in_many_spellings(one: str, other: str):
     assert equal(first, second) or equal(second, first)
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("Ten Percent Off", "percent"), ("Two Per Cent", "percent"), ("Six Months Free", "duration"),
+     ("Two Weeks Left", "duration"), ("Fifty Cents Each", "money"), ("Five Hundred Seats", "number")],
+)  # fmt: skip
+def test_a_number_before_what_it_measures_is_no_name_in_a_title_either(text: str, kind: str):
+    """Words that are all written large still say how much of what there is."""
+    assert [found.kind for found in read(text)] == [kind]
+
+
 @pytest.mark.parametrize("text", ["0XQV7RNY", "minus 百分", "6'12\"", "31-Feb-26", "1h99m", "Nine Lanterns played"])
 def test_what_only_begins_like_a_value_is_read_without_fault(text: str):
     """A text that begins like a value and is none gives values that stand in it, and raises nothing."""

@@ -32,7 +32,7 @@ from firsthand.task.constraints import is_constraint
 from firsthand.task.sentences import Sentence, said
 from firsthand.value import field, replace, value
 
-READING = 9
+READING = 10
 """Of these rules, and of what they use of other rooms: another number makes what older ones read be read again."""
 FACTS_OF_EVENT_MAX = 64
 VALUE_CHARACTERS_MAX = 160

@@ -105,7 +105,7 @@ _UNFINISHED = (
     r"|\[(?:cut|truncated|clipped|shortened|snipped?|redacted|fragment|incomplete|partial|abridged)\b"
     r"|\[ ?(?:\.\.\.|\u2026) ?\]|\u2026|\.\.\.\s*(?:\)|\]|\Z|\n)|\bran (?:too long|out of)\b|\btoo (?:long|big|large)"
     r" (?:to|for)\b"
-    r"|\b(?:t\.?b\.?d\.?)|\bn/a\b|\bdid(?: not|n['\u2019]t) (?:fit|make it|survive|get (?:in|saved|kept|through))\b"
+    r"|\bt\.?b\.?d\b|\bn/a\b|\bdid(?: not|n['\u2019]t) (?:fit|make it|survive|get (?:in|saved|kept|through))\b"
 )
 _AGAIN = (
     r"\b(?:ask|check|look|verify|consult|re-?read|fetch|see|confirm|clarify|request"

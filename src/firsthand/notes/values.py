@@ -140,6 +140,10 @@ _SQUARED = (
 _SIDES = r"\s?(?:x|\u00d7|by)\s?\d+(?:[.,]\d+)?(?:\s?(?:x|\u00d7|by)\s?\d+(?:[.,]\d+)?)?\s?(?P<unit>[a-z]+)\b"
 _PER = frozenset({"per", "por", "pour"})
 _PERCENT = r"(?:per cento?|por ciento|por cento|pour cents?)\b"
+_UNITS_OF_ANY = (
+    lexicon.UNITS, lexicon.DURATIONS, lexicon.MONTHS_LONG, lexicon.CURRENCY_WORDS, lexicon.MINOR_WORDS,
+    lexicon.PERCENT_WORDS,
+)  # fmt: skip
 _NEGATIVE = frozenset({"minus", "negative"})
 _LARGE = {"M": 10**6, "G": 10**9, "T": 10**12}
 """Scales that are written large and attached: 1.2G."""
@@ -400,9 +404,7 @@ class _Reader:
         if behind is None or not behind[1][0].isupper() or behind[1].isupper():
             return False
         low = behind[1].lower()
-        return not (
-            is_number_word(low) or low in lexicon.UNITS or low in lexicon.DURATIONS or low in lexicon.CURRENCY_WORDS
-        )
+        return not (is_number_word(low) or low in _PER or any(low in words for words in _UNITS_OF_ANY))
 
     def _counts(self, start: int) -> bool:
         """Say whether "one" counts something where it stands, rather than names it."""
