@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,7 @@ from firsthand import Memory
 from firsthand.llm import CallExample, LocalModel, Model, Recorded
 
 BUDGET_TOKENS = 2_000
+OFFSET = re.compile(r"(?<=:\d\d)[+-]\d\d:\d\d")  # of a clock that is not UTC's
 RECORDED = Path(__file__).parent / "recorded" / "local_model.jsonl"
 SYSTEM = "You help with the work on a server. Answer in one short sentence, with the exact value."
 
@@ -48,8 +50,8 @@ EXAMPLES = [
 
 
 def tokens(text: str) -> int:
-    """Count tokens by a rule of thumb: the recorded replies want the same count in every run, whatever ids it has."""
-    return -(-len(text) // 3)
+    """Count tokens by a rule of thumb: the recorded replies want the same count in every run and every time zone."""
+    return -(-len(OFFSET.sub("Z", text)) // 3)
 
 
 def turns() -> Iterator[list[dict[str, Any]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import subprocess
 import sys
@@ -28,19 +29,20 @@ def chat_server() -> Iterator[ChatServer]:
     server.close()
 
 
-def run(name: str, *options: str, folder: Path) -> str:
+def run(name: str, *options: str, folder: Path, zone: str = "UTC") -> str:
     """Run an example as a user does, and give what it prints."""
     done = subprocess.run(
         [sys.executable, "-W", "error", str(EXAMPLES / name), *options],
-        cwd=folder, capture_output=True, text=True, timeout=600, check=False,
+        cwd=folder, env=os.environ | {"TZ": zone}, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
-def test_what_left_a_small_window_is_said_word_for_word(tmp_path):
-    """Three exact strings left a 2,000-token window in many compactions; each is recalled and said."""
-    printed = run("local_model.py", "--recorded", folder=tmp_path)
+@pytest.mark.parametrize("zone", ["UTC", "NZT-13", "NST03:30"])
+def test_what_left_a_small_window_is_said_word_for_word(tmp_path, zone):
+    """Three exact strings left a 2,000-token window in many compactions; each is recalled and said, in any zone."""
+    printed = run("local_model.py", "--recorded", folder=tmp_path, zone=zone)
     assert RIGHT in printed
     assert printed.count("  called  recall(") == 3
     assert printed.count("  exact   True") == 3

@@ -175,3 +175,12 @@ def test_of_two_that_ask_the_same_at_once_the_first_reply_stands(tmp_path):
         said = list(pool.map(lambda _: recorded.complete(user("a")).text, range(2)))
     assert said[0] == said[1] == Recorded(path).complete(user("a")).text
     assert path.read_text().count('"reply"') == 1
+
+
+@pytest.mark.parametrize("zone", ["Z", "+13:00", "-03:30"])
+def test_a_recording_is_of_no_time_zone(tmp_path, zone):
+    """What was recorded where clocks show UTC is replayed where they show another zone."""
+    path = tmp_path / "replies.jsonl"
+    Recorded(path, Echo()).complete(user("fh:1  2026-11-22 00:01:26Z  note, from 2026-11-22T00:01Z"))
+    asked = user(f"fh:1  2027-01-02 13:04:55{zone}  note, from 2027-01-02T13:04{zone}")
+    assert Recorded(path).complete(asked).text.startswith("fh:1  2027-01-02 13:04:55")

@@ -105,3 +105,16 @@ def test_a_forged_erasure_accounts_for_nothing(make_log):
     assert {(one.where, one.position) for one in log.verify().problems} >= {("event", 2)}
     log.writer.execute("UPDATE event SET salt = NULL, body = NULL WHERE position = 1")
     assert "no erasure in the log speaks of it" in str(log.verify().problems)
+
+
+@pytest.mark.parametrize("namespace", ["'abc'", "x'ff'", "1.5", "7"])
+def test_a_large_event_in_no_namespace_is_told(make_log, namespace):
+    """An event with an artifact that says that it lies in what is no namespace is named, and the rest is checked."""
+    log = make_log(damaged=True)
+    append(log, bytes(50_000))
+    append(log, bytes(60_000))
+    log.writer.execute(f"UPDATE event SET namespace = {namespace} WHERE position = 1")
+    verified = log.verify()
+    assert ("event", 1) in {(one.where, one.position) for one in verified.problems}
+    assert "names namespace" in str(verified.problems)
+    assert verified.artifacts == 1

@@ -32,12 +32,13 @@ HASH_CHARACTERS = 32
 SHOWN_CHARACTERS = 60  # of each side, from a little before the place where two requests part
 SHOWN_BEFORE = 20
 
-_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?"
+_ZONE = r"(?:Z|[+-]\d\d:\d\d)"
+_TIME = rf"\d{{4}}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?{_ZONE}?"
 _SHOWN = r"\d{4}-\d\d-\d\d \d\d:\d\d"  # as a marker or a hit shows a time: with its end, or seconds and zone
 _PASSING = re.compile(
     r"(?P<mark>(?:(?<=<<firsthand )|(?<=<<end ))[0-9a-f]{32})"
     r"|(?P<id>(?:(?<![0-9A-Za-z])|(?<=\\[nrt]))[0-7][0-9A-HJKMNP-TV-Z]{25}(?![0-9A-Za-z]))"
-    rf"|(?P<time>{_TIME}(?: to (?:{_TIME}|\d\d:\d\d))?)|(?P<shown>{_SHOWN}(?: to (?:{_SHOWN}|\d\d:\d\d)|:\d\dZ))"
+    rf"|(?P<time>{_TIME}(?: to (?:{_TIME}|\d\d:\d\d))?)|(?P<shown>{_SHOWN}(?: to (?:{_SHOWN}|\d\d:\d\d)|:\d\d{_ZONE}))"
     r"|(?P<literal>\{\{(?:mark|id|time|shown|literal) \d+\}\})"  # what looks like one of our numbers is numbered itself
 )
 _APART = "\0"  # between a time and its number

@@ -312,7 +312,8 @@ def _follow(chain: _Chain, row: tuple[Any, ...]) -> None:
 def _note_body(row: tuple[Any, ...], body: bytes, found: _Findings) -> None:
     payload = decode_body(body).payload
     if isinstance(payload, Artifact):
-        found.artifacts.setdefault((row[2], payload.digest), row[0])
+        if isinstance(row[2], int):  # of what is no namespace it was said that its session lies in another one
+            found.artifacts.setdefault((row[2], payload.digest), row[0])
     elif row[7] == Kind.ERASURE:
         found.accounted.update(_erased_by(payload))
     if isinstance(payload, Artifact):
