@@ -157,6 +157,16 @@ def test_a_turn_that_is_too_long_to_look_through_counts(memory, session, monkeyp
     assert turns.read_in(memory, "work") != ""
 
 
+def test_a_turn_that_recalled_too_often_to_ask_again_counts(memory, session, monkeypatch):
+    """Recalls are asked once more up to a limit; behind it nothing is known of what they brought."""
+    monkeypatch.setattr(turns, "ASKED_MAX", 3)
+    for number in range(3):
+        session.tool_call("mcp__firsthand__recall", {"query": f"nothing of the sort {number}"})
+    assert turns.read_in(memory, "work") == ""
+    session.tool_call("mcp__firsthand__recall", {"query": "nothing of the sort 3"})
+    assert turns.read_in(memory, "work") != ""
+
+
 def test_a_turn_that_only_its_transcript_knows_is_read_first(memory, tmp_path, monkeypatch):
     """A host's transcript runs ahead of the log: what the turn has read is taken in before the note is kept."""
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -167,7 +167,10 @@ class _Daemon:
             turn = self._turns.setdefault(call.store, threading.BoundedSemaphore(AT_ONCE))
         try:
             with turn, self._stores.of(call) as memory:
-                left_ms = max(1, int(RECALL_MS - 1000 * (time.monotonic() - came)))
+                waited_ms = 1000 * (time.monotonic() - came)
+                if waited_ms > PATIENT_MS:  # gone, as above
+                    return
+                left_ms = max(1, int(RECALL_MS - waited_ms))
                 made = answered(memory, call, payload, self._log, left_ms)
                 _say(connection, ANSWERED, made.output)
                 if self._running == 1:  # while others are at work it would hold up what they append

@@ -38,6 +38,8 @@ FRESH_S = 3_600
 MESSAGES_MAX = 20
 """Of the user, the newest of a session: what stands in them is the user's."""
 HITS_MAX = 10
+ASKED_MAX = 30
+"""Of a turn's own recalls and openings, those that are looked into; one with more counts as having read something."""
 _READ = frozenset({Kind.TOOL_RESULT, Kind.DOCUMENT, Kind.ATTACHMENT, Kind.USER_MESSAGE, Kind.OTHER, Kind.SYSTEM})
 """Kinds that bring something into a turn, where their trust is not the user's or the agent's."""
 
@@ -58,11 +60,14 @@ def read_in(memory: Memory, session: str, *, before: int | None = None) -> str:
         before: the position of what was written in it; None takes the session's last turn.
     """
     newest = memory.events(session, before=before, limit=EVENTS_MAX, newest_first=True)
-    first = None
+    first, asked = None, 0
     for one in newest:
         first = one
         if _begins(one):
             return ""
+        asked += one.kind is Kind.TOOL_CALL and is_own(one.meta.get("tool"))
+        if asked > ASKED_MAX:
+            return f"fh:{one.id}"
         if one.trust is Trust.UNTRUSTED and one.kind in _READ and one.size_bytes and one.meta.get(INJECTED) is not True:
             return f"fh:{one.id}"
         if found := _recalled(memory, one):
