@@ -55,7 +55,11 @@ class Given:
         return Row(self.label, self._one(rng, self.shown), self._one(rng, self.told))
 
     def _one(self, rng: Random, choices: str) -> str:
-        return fill(rng.choice(choices.split("|")), self.value)
+        return self._filled(rng.choice(choices.split("|")))
+
+    def _filled(self, template: str) -> str:
+        """Put the value into a template, in the ways to write one that a set has."""
+        return fill(template, self.value)
 
     def slipped(self) -> Given:
         """Give it with the value that a careless writer has."""
@@ -63,7 +67,7 @@ class Given:
 
     def says(self) -> str:
         """Give the session's words."""
-        return fill(self.spoken, self.value)
+        return self._filled(self.spoken)
 
 
 @value
@@ -143,26 +147,44 @@ def noted(kind: str, number: int, make: Callable[[Random], Matter]) -> Formed:
 
 
 class Held:
-    """The session, with where each given was said."""
+    """The session, with where each given was said; a later set says otherwise what is said around its turns."""
+
+    agent: str
+    idle: str
 
     def __init__(self, rng: Random, matter: Matter) -> None:
-        self._matter, self.session, words = matter, Session(rng), LANGUAGES[matter.language]
+        self._rng, self._matter, self.session = rng, matter, Session(rng)
         self._said = {given.key: given for given in (*matter.givens, *matter.extras)}
         self.turns: list[tuple[str, Sequence[Given]]] = []
-        before, after = rng.sample(words.chat, 2)
-        if matter.turns[0][0] == "tool" or rng.random() < 0.6:
-            self.session.user(before[0])
-            self.session.agent(before[1])
+        self._before()
         for place, (role, text) in enumerate(matter.turns):
             if place and role == "user" == matter.turns[place - 1][0]:
-                self.session.agent({"en": "I am listening.", "fr": "J'écoute.", "es": "Dime.", "ja": "はい。",
-                                    "ru": "Слушаю."}[matter.language])  # fmt: skip
+                self._between()
             keys = [name for _, name, _, _ in Formatter().parse(text) if name]
             spoken = text.format(**{name: self._said[name].says() for name in keys})
             self.turns.append((self.session.say(role, spoken), [self._said[name] for name in keys]))
-        self.agent = self.session.agent(fill(matter.concluded, matter.wrong))
-        self.idle = self.session.user(after[0])
-        self.session.agent(after[1])
+        self._after()
+
+    def _before(self) -> None:
+        """Say perhaps something before the matter."""
+        before, self._parting = self._rng.sample(LANGUAGES[self._matter.language].chat, 2)
+        if self._matter.turns[0][0] == "tool" or self._rng.random() < 0.6:
+            self._exchange(before)
+
+    def _between(self) -> None:
+        """Let the agent speak between two turns of the user."""
+        self.session.agent({"en": "I am listening.", "fr": "J'écoute.", "es": "Dime.", "ja": "はい。",
+                            "ru": "Слушаю."}[self._matter.language])  # fmt: skip
+
+    def _after(self) -> None:
+        """Say the conclusion, and something of no use."""
+        self.agent = self.session.agent(fill(self._matter.concluded, self._matter.wrong))
+        self.idle = self._exchange(self._parting)
+
+    def _exchange(self, pair: tuple[str, str]) -> str:
+        pointer = self.session.user(pair[0])
+        self.session.agent(pair[1])
+        return pointer
 
     @property
     def sources(self) -> str:
