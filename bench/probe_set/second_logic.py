@@ -19,6 +19,7 @@ from .second_solver import Space
 
 Clue = tuple[Any, ...]
 Words = Callable[[Clue], tuple[str, str]]
+STEPS = ("step one", "step two", "step three", "step four")
 TRIES_MAX = 400
 
 
@@ -157,7 +158,14 @@ def valves(rng: Random) -> Matter:
 def logic(rng: Random, space: Space, clues: Sequence[Clue], pool: Sequence[Clue], words: Words, claim: str,
           topic: str, concluded: str, forms: str) -> Matter:  # fmt: skip
     """Make a matter of clues, told in two turns."""
-    made = givens(rng, space, clues, pool, words)
+    return inferred(rng, space, givens(rng, space, clues, pool, words), claim, topic, concluded, forms, lambda said: [
+        ("user", f"{topic} I know this: {said[0]}."), ("user", f"Besides, {said[1]}. Please work out {claim}."),
+    ])  # fmt: skip
+
+
+def inferred(rng: Random, space: Space, made: Sequence[Given], claim: str, topic: str, concluded: str, forms: str,
+             turns: Callable[[Sequence[str]], Sequence[tuple[str, str]]]) -> Matter:  # fmt: skip
+    """Make a matter of clues; `turns` tells them, in two halves."""
     work = space_work(space)
     right = work({each.key: each.value for each in made})
     wrong = rng.choice(
@@ -165,8 +173,7 @@ def logic(rng: Random, space: Space, clues: Sequence[Clue], pool: Sequence[Clue]
     )
     half = len(made) // 2
     said = ["; ".join("{" + each.key + "}" for each in part) for part in (made[:half], made[half:])]
-    turns = [("user", f"{topic} I know this: {said[0]}."), ("user", f"Besides, {said[1]}. Please work out {claim}.")]
-    return Matter(claim, topic, made, "", work, turns, concluded, wrong, forms, alike=True, space=space)
+    return Matter(claim, topic, made, "", work, turns(said), concluded, wrong, forms, alike=True, space=space)
 
 
 def stated(matter: Matter, says: Callable[[Any], str], answers: Sequence[Any]) -> Matter:
@@ -213,20 +220,24 @@ def listed(at: int, who: str, mine: frozenset[str], slots: Sequence[str], others
                  f"{who} could meet at {text}|{who} has time at {' or '.join(ordered)}", others, slip)  # fmt: skip
 
 
+def in_order(rng: Random, space: Space, hidden: Mapping[str, Any], sizes: range) -> tuple[list[Clue], list[Clue]]:
+    """Give all that could be said of what comes before what, and the least of it that leaves one answer."""
+    pool: list[Clue] = [("before", a, b) for a, b in permutations(space.people, 2)]
+    return pool, least(rng, space, hidden, pool, sizes)
+
+
 def steps(rng: Random) -> Matter:
     """The last step of a job, from what comes before what."""
     jobs = rng.sample(("sanding", "priming", "wiring", "glazing", "hanging the doors", "laying the floor"), 4)
-    order = ("step one", "step two", "step three", "step four")
-    hidden = dict(zip(jobs, rng.sample(order, 4), strict=True))
-    space = Space(tuple(jobs), order, rng.choice(("step one", "step four")))
-    pool: list[Clue] = [("before", a, b) for a, b in permutations(jobs, 2)]
+    hidden = dict(zip(jobs, rng.sample(STEPS, 4), strict=True))
+    space = Space(tuple(jobs), STEPS, rng.choice(("step one", "step four")))
+    pool, clues = in_order(rng, space, hidden, range(3, 4))
 
     def words(clue: Clue) -> tuple[str, str]:
         _, a, b = clue
         return f"{a} has to be done before {b}", f"{b} must wait for {a}|{b} comes later than {a}"
 
     which = "first" if space.asked == "step one" else "last"
-    clues = least(rng, space, hidden, pool, range(3, 4))
     return logic(rng, space, clues, pool, words, f"which job comes {which}",
                  f"Four jobs are done one after the other: {', '.join(sorted(jobs))}.",
                  f"The {which} job is {{v.n}}.", "minutes slashes turns email docstring")  # fmt: skip

@@ -12,8 +12,8 @@ from typing import Any
 
 from firsthand.value import replace
 
-from .second_logic import Clue, givens, least
-from .second_note import Matter, space_work
+from .second_logic import STEPS, Clue, givens, in_order, inferred, least
+from .second_note import Matter
 from .second_solver import Space
 from .third_note import Given, given
 
@@ -168,17 +168,15 @@ def visit(rng: Random) -> Matter:
 def migrations(rng: Random) -> Matter:
     """The migration that runs at some place, from what depends on what."""
     names = rng.sample(("split_names", "add_tenant", "drop_legacy", "backfill_slugs", "index_email"), 4)
-    order = ("step one", "step two", "step three", "step four")
-    space = Space(tuple(names), order, rng.choice(("step two", "step three")))
-    hidden = dict(zip(names, rng.sample(order, 4), strict=True))
-    pool: list[Clue] = [("before", a, b) for a, b in permutations(names, 2)]
+    space = Space(tuple(names), STEPS, rng.choice(("step two", "step three")))
+    hidden = dict(zip(names, rng.sample(STEPS, 4), strict=True))
+    pool, clues = in_order(rng, space, hidden, range(3, 6))
 
     def words(clue: Clue) -> tuple[str, str]:
         _, a, b = clue
         return f"{b} depends on {a}", f"{b} requires {a}|{a} has to run earlier than {b}"
 
     which = "second" if space.asked == "step two" else "third"
-    clues = least(rng, space, hidden, pool, range(3, 6))
     return _inferred(rng, space, clues, pool, words, f"which migration runs {which}",
                      f"Four migrations run one after the other: {', '.join(sorted(names))}.",
                      f"The {which} one is {{v.n}}.|{which}: {{v.n}}", "bullets one_column handoff stars")  # fmt: skip
@@ -213,15 +211,9 @@ def _inferred(rng: Random, space: Space, clues: Any, pool: Any, words: Any, clai
               forms: str) -> Matter:  # fmt: skip
     """Make a matter of clues, told by a user and found by a tool."""
     made = [_own(one) for one in givens(rng, space, clues, pool, words)]
-    work = space_work(space)
-    right = work({each.key: each.value for each in made})
-    wrong = rng.choice(
-        [each for each in (space.things if space.asked in space.people else space.people) if each != right]
-    )
-    half = len(made) // 2
-    said = ["; ".join("{" + each.key + "}" for each in part) for part in (made[:half], made[half:])]
-    turns = [("user", f"{topic} From the docs: {said[0]}."), ("tool", f"checked: {said[1]}"), ("user", f"So, {claim}?")]
-    return Matter(claim, topic, made, "", work, turns, concluded, wrong, forms, alike=True, space=space)
+    return inferred(rng, space, made, claim, topic, concluded, forms, lambda said: [
+        ("user", f"{topic} From the docs: {said[0]}."), ("tool", f"checked: {said[1]}"), ("user", f"So, {claim}?"),
+    ])  # fmt: skip
 
 
 def _own(one: Any) -> Given:
