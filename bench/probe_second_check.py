@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 
 from probe_set.second import formed
+from probe_set.second_note import Formed
 from probe_set.second_solver import proof
 
 
-def disagreements() -> list[str]:
+def disagreements(made: Sequence[Formed]) -> list[str]:
     """Name each case whose gold the solver does not find again."""
     found = []
-    for each in formed():
+    for each in made:
         try:
             said = proof(each.form)
         except ValueError as error:
@@ -30,13 +32,17 @@ def disagreements() -> list[str]:
     return found
 
 
-def main() -> int:
-    wrong = disagreements()
-    regimes = Counter(each.case.gold for each in formed())
-    kinds = {each.case.kind for each in formed()}
-    print(f"{len(formed())} notes of {len(kinds)} kinds: " + ", ".join(f"{n} {name}" for name, n in regimes.items()))
-    print("\n".join(wrong) if wrong else "The solver finds the gold of every case again.")
+def told(made: Sequence[Formed], wrong: Sequence[str], well: str) -> int:
+    """Print how large a set is and what is wrong with it, or that nothing is; give what to leave with."""
+    regimes = Counter(each.case.gold for each in made)
+    kinds = {each.case.kind for each in made}
+    print(f"{len(made)} notes of {len(kinds)} kinds: " + ", ".join(f"{n} {name}" for name, n in regimes.items()))
+    print("\n".join(wrong) if wrong else well)
     return 1 if wrong else 0
+
+
+def main() -> int:
+    return told(formed(), disagreements(formed()), "The solver finds the gold of every case again.")
 
 
 if __name__ == "__main__":

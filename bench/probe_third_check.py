@@ -14,23 +14,10 @@ from __future__ import annotations
 import sys
 from collections import Counter
 
+from probe_second_check import disagreements, told
 from probe_set.second_hand import REGIME
-from probe_set.second_solver import proof
 from probe_set.third import ARGUED, formed
 from probe_set.third_again import AGAIN
-
-
-def disagreements() -> list[str]:
-    """Name each case whose gold the solver does not find again, or that was judged otherwise a second time."""
-    found = []
-    for each in formed():
-        try:
-            said = proof(each.form)
-        except ValueError as error:
-            said = str(error)
-        if said != each.case.gold:
-            found.append(f"{each.case.id}: the set says {each.case.gold}, the solver {said}")
-    return found + unlike()
 
 
 def unlike() -> list[str]:
@@ -47,12 +34,8 @@ def unlike() -> list[str]:
 
 
 def main() -> int:
-    wrong = disagreements()
-    regimes = Counter(each.case.gold for each in formed())
-    kinds = {each.case.kind for each in formed()}
-    print(f"{len(formed())} notes of {len(kinds)} kinds: " + ", ".join(f"{n} {name}" for name, n in regimes.items()))
-    print("\n".join(wrong) if wrong else "The solver finds the gold of every case again; so does the second judgement.")
-    return 1 if wrong else 0
+    well = "The solver finds the gold of every case again; so does the second judgement."
+    return told(formed(), disagreements(formed()) + unlike(), well)
 
 
 if __name__ == "__main__":

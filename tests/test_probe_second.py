@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
@@ -15,22 +14,24 @@ from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
+import probe_set_suite as suite
+
 import probe_second_check
 from firsthand import pointer
 from firsthand.value import replace
 from probe_set import second as made
-from probe_set.case import dice
 from probe_set.cases import cases
 from probe_set.fresh import fresh
-from probe_set.gold import REGIMES, verdict
-from probe_set.second_forms import CLOSE, FORMS, OPEN, Row, bare
+from probe_set.gold import REGIMES
+from probe_set.second_forms import CLOSE, FORMS, OPEN
 from probe_set.second_hand import subject
-from probe_set.second_note import EACH, Held, Writer, noted, satisfied, slots, space_work
+from probe_set.second_note import EACH, Held, Writer, noted, satisfied, space_work
 from probe_set.second_solver import Form, Space, answers, arranged, holds, months, proof, worked
 from probe_set.second_words import Spelled, words
 from probe_set.unseen import unseen
 
 KINDS = list(made.GENERATED)
+SET = suite.ProbeSet("", made, made.second, FORMS, Held, Writer, noted, EACH, subject)
 
 
 # the set as a whole -------------------------------------------------------------------------------------
@@ -38,57 +39,32 @@ KINDS = list(made.GENERATED)
 
 def test_it_is_as_large_and_as_varied_as_promised():
     """At least 500 notes of 25 kinds and more, 120 by hand, each regime between 20 and 30 % of them."""
-    found = made.second()
-    kinds = Counter(each.kind for each in found)
-    assert kinds.pop("penned") == len(made.WRITTEN) >= 120
-    assert set(kinds) == set(made.GENERATED)
-    assert len(kinds) >= 25
-    assert set(kinds.values()) == {EACH}
-    assert len(found) >= 500
-    regimes = Counter(each.gold for each in found)
-    assert set(regimes) == set(REGIMES)
-    assert 0.2 * len(found) <= min(regimes.values()) <= max(regimes.values()) <= 0.3 * len(found)
+    suite.large_and_varied(SET, "penned", hand=120, kinds=25, notes=500)
 
 
 def test_each_kind_has_every_regime_four_times():
     """A probe that gives one verdict to a whole kind is wrong in three quarters of it."""
-    for kind in KINDS:
-        assert Counter(each.gold for each in made.second() if each.kind == kind) == dict.fromkeys(REGIMES, 4), kind
+    suite.every_regime_four_times(SET)
 
 
 def test_it_shares_nothing_with_the_older_parts():
     """Kinds, ids, claims, sessions and notes are its own."""
-    found, older = made.second(), (*cases(), *unseen(), *fresh())
-    assert not {each.kind for each in found} & {each.kind for each in older}
-    assert not {each.id for each in found} & {each.id for each in older}
-    assert not {each.note for each in found} & {each.note for each in older}
-    assert not {each.claim for each in found} & {each.claim for each in older}
-
-    def said(some) -> set[str]:
-        return {message["content"] for each in some for message in each.messages if message["role"] != "assistant"}
-
-    assert not said(older) & said(found)
+    suite.shares_nothing(SET, (*cases(), *unseen(), *fresh()))
 
 
 def test_every_id_is_unique_and_the_set_is_the_same_when_made_again():
     """A case depends on its kind and its number alone."""
-    found = made.second()
-    assert len({each.id for each in found}) == len(found)
-    assert tuple(each.case for each in made.formed.__wrapped__()) == found
+    suite.the_same_when_made_again(SET)
 
 
 def test_no_two_notes_of_one_session_are_alike():
     """The same note of the same session would count one verdict twice."""
-    seen = Counter((each.note, tuple(message["content"] for message in each.messages)) for each in made.second())
-    assert [key for key, n in seen.items() if n > 1] == []
+    suite.no_two_alike(SET)
 
 
 def test_what_is_missing_is_said_of_the_uncorrectable_alone_and_in_the_words_of_the_session():
     """What can be answered misses nothing; what cannot, names what it lacks as the session does."""
-    for each in made.second():
-        session = " ".join(message["content"] for message in each.messages).lower()
-        assert bool(each.missing) == each.gold.startswith("uncorrectable"), each.id
-        assert [name for name in each.missing if name.lower() not in session] == [], each.id
+    suite.missing_is_named(SET)
 
 
 def test_every_pointer_is_one_and_leads_where_the_session_says():
@@ -111,7 +87,7 @@ def test_every_pointer_is_one_and_leads_where_the_session_says():
 
 def test_the_solver_finds_the_gold_of_every_case_again(capsys):
     """Over every world that agrees with a note, its form gives the verdict that the set gives."""
-    assert probe_second_check.disagreements() == []
+    assert probe_second_check.disagreements(made.formed()) == []
     assert probe_second_check.main() == 0
     assert "finds the gold of every case again" in capsys.readouterr().out
 
@@ -133,17 +109,8 @@ def test_a_wrong_gold_is_named(monkeypatch, capsys):
 @given(seed=st.integers(0, 10_000))
 def test_every_given_is_needed_and_every_slip_matters(kind, seed):
     """Without any one given, and with its slip, the answer is another or none; the agent's is wrong."""
-    matter = made.GENERATED[kind](dice("test " + kind, seed))
-    question, all_ = matter.question, list(matter.givens)
-    assert verdict(question, slots(all_)) == "correctable"
-    assert verdict(question, slots([*matter.extras, *all_])) == "correctable"
-    for place, gone in enumerate(all_):
-        assert not question.right(slots([one for one in all_ if one is not gone]))
-        assert not question.right(slots([*all_[:place], gone.slipped(), *all_[place + 1 :]]))
-        assert gone.slipped().says() != gone.says()
-    if matter.unmarked is not None:
-        assert not question.right(slots([*all_, matter.unmarked]))
-    assert matter.wrong != matter.answer
+    matter = suite.every_given_is_needed(SET, kind, seed)
+    assert all(one.slipped().says() != one.says() for one in matter.givens)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -151,11 +118,7 @@ def test_every_given_is_needed_and_every_slip_matters(kind, seed):
 @given(seed=st.integers(0, 10_000), way=st.integers(0, EACH - 1))
 def test_every_way_of_every_kind_is_found_again(kind, seed, way):
     """Other draws than those of the set have a gold that the solver finds, too."""
-    rng = dice("way " + kind, seed)
-    matter = made.GENERATED[kind](rng)
-    held = Held(rng, matter)
-    each = held.formed(kind, way, Writer(rng, matter, held).ways()[way]())
-    assert proof(each.form) == each.case.gold
+    assert suite.way_is_found_again(SET, kind, seed, way) in REGIMES
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -163,22 +126,12 @@ def test_every_way_of_every_kind_is_found_again(kind, seed, way):
 @given(seed=st.integers(0, 10_000))
 def test_a_note_holds_the_words_of_what_it_states_and_none_of_what_it_drops(kind, seed):
     """Each form writes every row's own words, and nothing that is not given to it."""
-    rng = dice("rows " + kind, seed)
-    matter = made.GENERATED[kind](rng)
-    for name in matter.forms.split():
-        rows = [given.row(rng) for given in matter.givens]
-        for gone in (None, *range(len(rows) if len(rows) > 1 else 0)):
-            kept = [row for at, row in enumerate(rows) if at != gone]
-            text = FORMS[name](kept, matter.topic)
-            found = [part.lower() for part in re.findall(f"{OPEN}([^{CLOSE}]*){CLOSE}", text)]
-            assert found in ([row.shown.lower() for row in kept], [row.told.lower() for row in kept]), name
-            assert not set(OPEN + CLOSE) & set(bare(text))
+    suite.words_of_what_is_stated(SET, kind, seed)
 
 
 def test_a_case_is_the_sixteen_ways_in_their_order():
     """The number of a case says how its note ends."""
-    kind = KINDS[0]
-    assert [noted(kind, number, made.GENERATED[kind]).case.gold for number in range(4)] == list(REGIMES)
+    suite.ways_in_their_order(SET)
 
 
 # the solver ---------------------------------------------------------------------------------------------
@@ -231,8 +184,7 @@ def test_both_ways_of_solving_clues_agree(data):
 
 def test_an_answer_that_the_formula_does_not_give_is_refused():
     """What was worked out on paper is compared when a session is written down."""
-    with pytest.raises(ValueError, match="on paper it was 7"):
-        subject("x", "x", ("U: 2 and 3.", "A: 6."), "a + b", 7, {"a": (2, (3,), "2"), "b": (3, (2,), "3")})
+    suite.another_answer_is_refused(SET)
 
 
 # the words ----------------------------------------------------------------------------------------------
@@ -266,7 +218,4 @@ def test_ways_to_write_a_value():
 
 def test_a_form_names_the_topic_or_the_sentences():
     """Every form shows its rows in the order given."""
-    rows = [Row("one", "1 kg", "one weighs 1 kg"), Row("two", "2 kg", "two weighs 2 kg")]
-    for name, form in FORMS.items():
-        text = bare(form(rows, "Topic"))
-        assert text.index("1 kg") < text.index("2 kg"), name
+    suite.rows_in_their_order(SET)

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
+import probe_set_suite as suite
+
 import probe_third_check
 from firsthand import pointer
 from firsthand.value import replace
@@ -23,10 +25,8 @@ from probe_set import third as made
 from probe_set.case import dice
 from probe_set.cases import cases
 from probe_set.fresh import fresh
-from probe_set.gold import REGIMES, verdict
+from probe_set.gold import REGIMES
 from probe_set.second import second
-from probe_set.second_note import slots
-from probe_set.second_solver import proof
 from probe_set.third_forms import CLOSE, FORMS, LINED, OPEN, Row, bare
 from probe_set.third_hand import subject
 from probe_set.third_note import Given, Held
@@ -36,6 +36,7 @@ from probe_set.third_words import Put, fill
 from probe_set.unseen import unseen
 
 KINDS = list(made.GENERATED)
+SET = suite.ProbeSet("third ", made, made.third, FORMS, Held, Writer, noted, EACH, subject)
 
 
 # the set as a whole -------------------------------------------------------------------------------------
@@ -43,22 +44,12 @@ KINDS = list(made.GENERATED)
 
 def test_it_is_as_large_and_as_varied_as_promised():
     """At least 600 notes of 30 kinds and more, 150 by hand, each regime between 20 and 30 % of them."""
-    found = made.third()
-    kinds = Counter(each.kind for each in found)
-    assert kinds.pop("manual") == len(made.WRITTEN) >= 150
-    assert set(kinds) == set(made.GENERATED)
-    assert len(kinds) >= 30
-    assert set(kinds.values()) == {EACH}
-    assert len(found) >= 600
-    regimes = Counter(each.gold for each in found)
-    assert set(regimes) == set(REGIMES)
-    assert 0.2 * len(found) <= min(regimes.values()) <= max(regimes.values()) <= 0.3 * len(found)
+    suite.large_and_varied(SET, "manual", hand=150, kinds=30, notes=600)
 
 
 def test_each_kind_has_every_regime_four_times():
     """A probe that gives one verdict to a whole kind is wrong in three quarters of it."""
-    for kind in KINDS:
-        assert Counter(each.gold for each in made.third() if each.kind == kind) == dict.fromkeys(REGIMES, 4), kind
+    suite.every_regime_four_times(SET)
 
 
 def test_a_quarter_of_the_kinds_is_not_in_english():
@@ -71,16 +62,7 @@ def test_a_quarter_of_the_kinds_is_not_in_english():
 
 def test_it_shares_nothing_with_the_older_parts():
     """Kinds, ids, claims, sessions, notes, forms and phrases are its own."""
-    found, older = made.third(), (*cases(), *unseen(), *fresh(), *second())
-    assert not {each.kind for each in found} & {each.kind for each in older}
-    assert not {each.id for each in found} & {each.id for each in older}
-    assert not {each.note for each in found} & {each.note for each in older}
-    assert not {each.claim for each in found} & {each.claim for each in older}
-
-    def said(some) -> set[str]:
-        return {message["content"] for each in some for message in each.messages if message["role"] != "assistant"}
-
-    assert not said(older) & said(found)
+    suite.shares_nothing(SET, (*cases(), *unseen(), *fresh(), *second()))
     assert not set(FORMS) & set(second_forms.FORMS)
 
     def wordings(words) -> set[str]:
@@ -92,23 +74,17 @@ def test_it_shares_nothing_with_the_older_parts():
 
 def test_every_id_is_unique_and_the_set_is_the_same_when_made_again():
     """A case depends on its kind and its number alone."""
-    found = made.third()
-    assert len({each.id for each in found}) == len(found)
-    assert tuple(each.case for each in made.formed.__wrapped__()) == found
+    suite.the_same_when_made_again(SET)
 
 
 def test_no_two_notes_of_one_session_are_alike():
     """The same note of the same session would count one verdict twice."""
-    seen = Counter((each.note, tuple(message["content"] for message in each.messages)) for each in made.third())
-    assert [key for key, n in seen.items() if n > 1] == []
+    suite.no_two_alike(SET)
 
 
 def test_what_is_missing_is_said_of_the_uncorrectable_alone_and_in_the_words_of_the_session():
     """What can be answered misses nothing; what cannot, names what it lacks as the session does."""
-    for each in made.third():
-        session = " ".join(message["content"] for message in each.messages).lower()
-        assert bool(each.missing) == each.gold.startswith("uncorrectable"), each.id
-        assert [name for name in each.missing if name.lower() not in session] == [], each.id
+    suite.missing_is_named(SET)
 
 
 def test_every_pointer_is_one_and_leads_where_the_session_says():
@@ -142,7 +118,7 @@ def expanded(address: str, said: dict[str, str], text: str) -> str:
 
 def test_the_solver_and_the_second_judgement_find_the_gold_of_every_case_again(capsys):
     """Over every world that agrees with a note, its form gives the verdict that the set gives."""
-    assert probe_third_check.disagreements() == []
+    assert probe_third_check.disagreements(made.formed()) + probe_third_check.unlike() == []
     assert probe_third_check.main() == 0
     assert "finds the gold of every case again" in capsys.readouterr().out
 
@@ -180,16 +156,7 @@ def test_every_note_by_hand_has_an_argument():
 @given(seed=st.integers(0, 10_000))
 def test_every_given_is_needed_and_every_slip_matters(kind, seed):
     """Without any one given, and with its slip, the answer is another or none; the agent's is wrong."""
-    matter = made.GENERATED[kind](dice("third test " + kind, seed))
-    question, all_ = matter.question, list(matter.givens)
-    assert verdict(question, slots(all_)) == "correctable"
-    assert verdict(question, slots([*matter.extras, *all_])) == "correctable"
-    for place, gone in enumerate(all_):
-        assert not question.right(slots([one for one in all_ if one is not gone]))
-        assert not question.right(slots([*all_[:place], gone.slipped(), *all_[place + 1 :]]))
-    if matter.unmarked is not None:
-        assert not question.right(slots([*all_, matter.unmarked]))
-    assert matter.wrong != matter.answer
+    suite.every_given_is_needed(SET, kind, seed)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -197,11 +164,7 @@ def test_every_given_is_needed_and_every_slip_matters(kind, seed):
 @given(seed=st.integers(0, 10_000), way=st.integers(0, EACH - 1))
 def test_every_way_of_every_kind_is_found_again(kind, seed, way):
     """Other draws than those of the set have a gold that the solver finds, too, and it is the one of the way."""
-    rng = dice("third way " + kind, seed)
-    matter = made.GENERATED[kind](rng)
-    held = Held(rng, matter)
-    each = held.formed(kind, way, Writer(rng, matter, held).ways()[way]())
-    assert proof(each.form) == each.case.gold == REGIMES[way % 4]
+    assert suite.way_is_found_again(SET, kind, seed, way) == REGIMES[way % 4]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -209,23 +172,13 @@ def test_every_way_of_every_kind_is_found_again(kind, seed, way):
 @given(seed=st.integers(0, 10_000))
 def test_a_note_holds_the_words_of_what_it_states_and_none_of_what_it_drops(kind, seed):
     """Each form writes every row's own words, and nothing that is not given to it."""
-    rng = dice("third rows " + kind, seed)
-    matter = made.GENERATED[kind](rng)
+    matter = suite.words_of_what_is_stated(SET, kind, seed)
     assert set(matter.forms.split()) & LINED
-    for name in matter.forms.split():
-        rows = [one.row(rng) for one in matter.givens]
-        for gone in (None, *range(len(rows) if len(rows) > 1 else 0)):
-            kept = [row for at, row in enumerate(rows) if at != gone]
-            text = FORMS[name](kept, matter.topic)
-            found = [part.lower() for part in re.findall(f"{OPEN}([^{CLOSE}]*){CLOSE}", text)]
-            assert found in ([row.shown.lower() for row in kept], [row.told.lower() for row in kept]), name
-            assert not set(OPEN + CLOSE) & set(bare(text))
 
 
 def test_a_case_is_the_sixteen_ways_in_their_order():
     """The number of a case says how its note ends."""
-    kind = KINDS[0]
-    assert [noted(kind, number, made.GENERATED[kind]).case.gold for number in range(4)] == list(REGIMES)
+    suite.ways_in_their_order(SET)
 
 
 def test_what_is_left_out_decides():
@@ -251,8 +204,7 @@ def test_a_value_that_is_cut_is_another_one(text, value, left):
 
 def test_an_answer_that_the_formula_does_not_give_is_refused():
     """What was worked out on paper is compared when a session is written down."""
-    with pytest.raises(ValueError, match="on paper it was 7"):
-        subject("x", "x", ("U: 2 and 3.", "A: 6."), "a + b", 7, {"a": (2, (3,), "2"), "b": (3, (2,), "3")})
+    suite.another_answer_is_refused(SET)
 
 
 # the words ----------------------------------------------------------------------------------------------
@@ -272,10 +224,7 @@ def test_ways_to_write_a_value():
 
 def test_a_form_shows_its_rows_in_their_order():
     """Every form shows its rows in the order given."""
-    rows = [Row("one", "1 kg", "one weighs 1 kg"), Row("two", "2 kg", "two weighs 2 kg")]
-    for name, form in FORMS.items():
-        text = bare(form(rows, "Topic"))
-        assert text.index("1 kg") < text.index("2 kg"), name
+    suite.rows_in_their_order(SET)
 
 
 def test_a_name_out_of_code_keeps_its_letters():
