@@ -15,7 +15,7 @@ def test_a_night_goes_over_its_own_day(tmp_path):
     """The first sleep takes the whole store, the second begins where it ended and writes the day's episode alone."""
     rows = [*nights(tmp_path / "store", 200, SESSION_EVENTS, 1)]
     assert [row.split(" | ")[:2] for row in rows] == [["| 200", "the first"], ["| 300", "1"]]
-    assert {row.count("|") for row in rows} == {11}
+    assert {row.count("|") for row in rows} == {10}
     with Memory.open(tmp_path / "store", read_only=True) as memory:
         agent = memory.agent(AGENT)
         second, first = sleeps(agent)

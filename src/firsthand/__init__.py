@@ -78,7 +78,6 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.ledger_log import LedgerLog, ledger_of
     from firsthand.lifecycle.lineage import Lineage, Waiting, lineage_of
     from firsthand.lifecycle.refining import Refiner
-    from firsthand.lifecycle.reviewing import Reviewed, review
     from firsthand.lifecycle.rubric import Rubric
     from firsthand.lifecycle.settings import project_file, session_file, switch, user_file
     from firsthand.lifecycle.sleeping import Slept, last_page, sleep
@@ -86,7 +85,6 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.sleeping_log import SleepRecord, sleeps
     from firsthand.lifecycle.sleeping_steps import SleepStep
     from firsthand.lifecycle.sweeping import Swept, conflicts_of, facts_of, said_of, sweep
-    from firsthand.lifecycle.tuning_log import TuningLog, tuning_of
     from firsthand.live.replay import difference
     from firsthand.live.request import Request
     from firsthand.live.window import SessionWindow
@@ -112,7 +110,6 @@ if TYPE_CHECKING:
     from firsthand.places import UsualPlace, usual_places
     from firsthand.pointer import Pointer
     from firsthand.pull import PullLimits
-    from firsthand.recall.tuning import Tuned, TuningDecision
     from firsthand.scopes import Below, Executor
     from firsthand.session import Session
     from firsthand.stats import Stats
@@ -216,7 +213,6 @@ __all__ = [
     "Refiner",
     "Replay",
     "Request",
-    "Reviewed",
     "Rubric",
     "Scope",
     "Session",
@@ -246,9 +242,6 @@ __all__ = [
     "TaskState",
     "Told",
     "Trust",
-    "Tuned",
-    "TuningDecision",
-    "TuningLog",
     "Unresolvable",
     "Use",
     "UsualPlace",
@@ -294,7 +287,6 @@ __all__ = [
     "probe_report",
     "project_file",
     "recompute",
-    "review",
     "run_due",
     "said_of",
     "session_file",
@@ -305,7 +297,6 @@ __all__ = [
     "statements",
     "sweep",
     "switch",
-    "tuning_of",
     "unsupported",
     "use_of",
     "user_file",
@@ -381,9 +372,6 @@ _ROOMS = {
     "lifecycle.entries_log": ("EntriesLog", "entries_of"),
     "lifecycle.digesting": ("DigestWritten", "digest_of", "write_digest"),
     "lifecycle.ledger_log": ("LedgerLog", "ledger_of"),
-    "lifecycle.reviewing": ("Reviewed", "review"),
-    "lifecycle.tuning_log": ("TuningLog", "tuning_of"),
-    "recall.tuning": ("Tuned", "TuningDecision"),
     "lifecycle.lineage": ("Lineage", "Waiting", "lineage_of"),
     "lifecycle.sleeping": ("Slept", "last_page", "sleep"),
     "lifecycle.sleeping_jobs": ("begin_sleep", "next_at", "sleeps_waiting"),

@@ -132,8 +132,7 @@ class Query:
         attempts_max: most attempts, 1 to 8; 1 asks as it stands and never again in other words.
         cost: how many second looks one false memory costs, above 0: an answer is `found` when its confidence
             is at least ``cost / (1 + cost)``.
-        mmr_lambda: 1 ranks by score alone, less puts what repeats a better hit further down; 0.5 to 1. None takes
-            what is in force on the store: 0.8, or what a review of its recalls has found better.
+        mmr_lambda: 1 ranks by score alone, less puts what repeats a better hit further down; 0.5 to 1.
 
     Raises:
         QueryError: a number is out of its range, or the text is over 100,000 characters.
@@ -149,7 +148,7 @@ class Query:
     now: Moment | None = None
     attempts_max: int = 3
     cost: float = 3.0
-    mmr_lambda: float | None = None
+    mmr_lambda: float = 0.8
 
     def __post_init__(self) -> None:
         _check_text(self.text)
@@ -169,8 +168,6 @@ class Query:
                 raise QueryError(f"{name} is a whole number from {low} to {high}; got {value!r}")
         for name, least, most in (("cost", 0.001, COST_MAX), ("mmr_lambda", 0.5, 1.0)):
             number = getattr(self, name)
-            if number is None and name == "mmr_lambda":
-                continue
             if isinstance(number, bool) or not isinstance(number, (int, float)) or not least <= number <= most:
                 raise QueryError(f"{name} is a number from {least:g} to {most:g}; got {number!r}")
 
@@ -255,7 +252,6 @@ class Answer:
         threshold: the confidence from which an answer is `found`.
         gate: what the confidence rests on, in a sentence.
         hops: the attempts, in the order they were made.
-        tuned: values of recall that are not the default on this store, by name (`firsthand tuning`).
     """
 
     query: Query
@@ -269,7 +265,6 @@ class Answer:
     threshold: float = 0.0
     gate: str = ""
     hops: tuple[Hop, ...] = ()
-    tuned: dict[str, float] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.hits)

@@ -60,7 +60,7 @@ class Kind(IntEnum):
     ANATOMY = 19  # what one prompt was made of, recorded before it was sent
     INJECTION = 20  # which events were put before an agent unasked, and why; pointers, not their words
     ENTRY = 21  # one line of derived memory that the gate of consolidation let in
-    TUNING = 22  # one decision on a value that recall uses: before, after, and what was measured
+    TUNING = 22  # of older stores: a decision on a value that recall used; nothing writes one any more
 
     @property
     def word(self) -> str:

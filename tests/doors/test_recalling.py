@@ -179,7 +179,7 @@ def test_json_has_every_field(shell):
     assert (answer.pop("outcome") == "found") is (answer.pop("confidence") >= 0.75)
     assert answer == {
         "query": "needle", "more": False, "skip": 0, "truncated": False, "notes": [], "through": 1, "task": None,
-        "attempts_max": 3, "cost": 3.0, "lambda": 0.8, "tuned": {}, "now": None, "threshold": 0.75,
+        "attempts_max": 3, "cost": 3.0, "lambda": 0.8, "now": None, "threshold": 0.75,
     }  # fmt: skip
     parts = hit.pop("parts")
     assert tuple(parts) == ("base", "premise", "phase", "superseded", "task_relevance")

@@ -34,7 +34,7 @@ def test_an_agent_sleeps_and_the_page_is_shown_again(filled):
     assert (told["page"], told["last"]["finished"]) == (slept.text, True)
     again = filled("sleep", "--agent", "shop", "--json", "--consolidate").json
     assert [(step["name"], step["state"]) for step in again["steps"]] == [
-        ("episodes", "done"), ("summaries", "done"), ("sweep", "done"), ("digest", "done"), ("review", "done"),
+        ("episodes", "done"), ("summaries", "done"), ("sweep", "done"), ("digest", "done"),
         ("consolidation", "done"),
     ]  # fmt: skip
     assert (again["since"], again["finished"]) == (told["last"]["through"], True)

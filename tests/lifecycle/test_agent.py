@@ -6,7 +6,6 @@ from firsthand import Kind, Memory, Scope, noting, sessions_like
 from firsthand.index.facts import LEDGER_SESSION
 from firsthand.lifecycle import entries_log
 from firsthand.lifecycle.agent import OURS
-from firsthand.recall import kept_tuning
 
 
 def test_a_session_is_enrolled_once_and_seen_by_every_handle(tmp_path):
@@ -38,8 +37,8 @@ def test_an_agent_of_thousands_of_sessions_can_be_asked(tmp_path):
 
 
 def test_no_session_of_ours_is_an_agents(tmp_path):
-    """The sessions in which notes, decisions, entries and values stand are the ones that are left out."""
-    assert {noting.NOTES, LEDGER_SESSION, entries_log.SESSION, kept_tuning.SESSION} == OURS
+    """The sessions in which notes, decisions, entries and old tuning stand are the ones that are left out."""
+    assert {noting.NOTES, LEDGER_SESSION, entries_log.SESSION, "tuning"} == OURS
     with Memory.open(tmp_path) as memory:
         memory.session("one").user("The port is 80.")
         memory.note("Ask first.")

@@ -91,7 +91,7 @@ def test_the_steps_are_done_in_order_and_told(working):
     memory, before = working.memory, head(working.memory)
     slept = sleeping(working)
     assert states(slept) == {
-        "episodes": "done", "summaries": "done", "sweep": "done", "digest": "done", "review": "done",
+        "episodes": "done", "summaries": "done", "sweep": "done", "digest": "done",
         "consolidation": "skipped",
     }  # fmt: skip
     assert (slept.finished, slept.since, slept.through, slept.left_out) == (True, 0, before, ())
@@ -123,7 +123,7 @@ def test_sleeping_again_appends_its_record_alone(working):
     again = sleeping(working, now=at(700))
     assert head(working.memory) == before + 1
     assert (again.finished, again.since, again.gained, again.lost) == (True, first.through, (), ())
-    assert [step.lines for step in again.steps if step.name != "review"] == [()] * 5
+    assert [step.lines for step in again.steps] == [()] * 5
     assert (working.folder / DIGEST_FILE).read_bytes() == digest
 
 
@@ -219,16 +219,6 @@ def test_a_model_that_replies_prose_leaves_nothing_for_the_next_sleep(working):
     (step,) = [one for one in slept.steps if one.name == "sweep"]
     assert (step.state, slept.finished, {one.by for one in slept.swept.decided}) == ("done", True, {"rule:correction"})
     assert step.why.endswith("of what model:tiny replied is not as asked for (prose), and decides nothing")
-
-
-def test_a_clock_that_was_put_back_leaves_no_recall_unreviewed(working):
-    """A sleep that was years ahead, by its clock, does not keep later ones from seeing what was asked since."""
-    assert sleeping(working, now=at(4 * 365 * 86_400)).finished
-    session = working.memory.session("one", agent=working.name)
-    session.user("What is the staging port?", time=at(90_000))
-    session.tool_call("mcp__firsthand__recall", {"query": "staging port"}, time=at(90_001))
-    slept = sleeping(working, now=at(90_100))
-    assert (slept.reviewed.counts.recalls, sleeping(working, now=at(90_200)).reviewed.counts.recalls) == (1, 0)
 
 
 def test_a_digest_that_is_edited_during_the_sweep_stays_and_is_suggested(working):

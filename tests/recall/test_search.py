@@ -430,3 +430,21 @@ def test_pages_of_large_payloads_join(log, mmr_lambda, attempts_max):
     pages = [positions(ask(log, "crow heron", hits_max=6, skip=skip, **fields)) for skip in range(0, 24, 6)]
     assert [position for page in pages for position in page] == whole
     assert len(set(whole)) == 24
+
+
+def test_a_tuning_of_an_older_store_is_listed_and_changes_no_answer(log):
+    """A decision that an older version wrote is an event like any other, and recall answers as without it."""
+    put(log, "the port is 8080", "the port of staging is 8443", "the port of production is 443")
+    before = search(log.reader, "default", Query("which port"))
+    decision = (
+        b'{"tuning":1,"name":"mmr_lambda","before":0.8,"after":0.5,"reason":"","by":"rule:review","basis":"",'
+        b'"undoes":"","figures":{}}'
+    )
+    media = "application/vnd.firsthand.tuning+json"
+    put(log, Draft(Kind.TUNING, decision, media, origin="firsthand", trust=Trust.TRUSTED), session="tuning")
+    (event,) = log.reader.events("default", session="tuning", kind=Kind.TUNING)
+    after = search(log.reader, "default", Query("which port"))
+    assert (event.kind.word, event.content) == ("tuning", decision)
+    assert ([hit.pointer for hit in after], after.query) == ([hit.pointer for hit in before], before.query)
+    assert (len(after), after.query.mmr_lambda) == (3, 0.8)
+    assert log.verify().ok

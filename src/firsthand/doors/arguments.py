@@ -20,7 +20,6 @@ from firsthand.doors import (
     remembering_arguments,
     sleeping_arguments,
     switching,
-    tuning_arguments,
 )
 from firsthand.doors.argument_values import decimal, kind, number, pair, time
 
@@ -75,7 +74,6 @@ def parser() -> argparse.ArgumentParser:
     probe_arguments.add(commands, _command)
     ledger_arguments.add(commands, _command)
     consolidating_arguments.add(commands, _command)
-    tuning_arguments.add(commands, _command)
     sleeping_arguments.add(commands, _command)
     switching.add(commands, _command)
     return top
@@ -216,8 +214,8 @@ def _recall(commands: Any) -> None:
         help="a false memory costs as much as X second looks, default 3: found is from X / (1 + X) confidence on",
     )  # fmt: skip
     one.add_argument(
-        "--lambda", dest="mmr_lambda", type=decimal(0.5, 1), metavar="X",
-        help="1 ranks by score alone, less puts repetitions further down; default 0.8, or what is tuned here",
+        "--lambda", dest="mmr_lambda", type=decimal(0.5, 1), default=0.8, metavar="X",
+        help="1 ranks by score alone, less puts repetitions further down; default 0.8",
     )  # fmt: skip
     one.add_argument(
         "--corrects", action="store_true", help="the query says that something is wrong: show the source behind that"

@@ -46,10 +46,7 @@ def explain(answer: Answer, numbers: Mapping[str, int], out: Output) -> None:
         cost = f"one false memory costs as much as {answer.query.cost:g} second looks"
         out.line(f"confidence {answer.confidence:.2f}; found is from {answer.threshold:.2f} on, as {cost}")
         out.line(f"what the confidence rests on: {shown(answer.gate)}")
-    if answer.tuned:
-        said = ", ".join(f"{name} {now:g}" for name, now in answer.tuned.items())
-        out.line(f"tuned on this store: {said} (firsthand tuning)")
-    if answer.query.conditions is not None or answer.gate or answer.tuned:
+    if answer.query.conditions is not None or answer.gate:
         out.line()
 
 
@@ -64,7 +61,7 @@ def _order(answer: Answer) -> str:
     moved = ["what belongs with a hit comes behind it", "a rule that fits has a place kept"]
     if len(answer.hops) > 1:
         moved.insert(0, "the surest attempt comes first")
-    if answer.query.mmr_lambda is not None and answer.query.mmr_lambda < 1.0:
+    if answer.query.mmr_lambda < 1.0:
         moved.insert(0, f"what repeats a better hit goes down (lambda {answer.query.mmr_lambda:g})")
     return "; ".join(moved)
 

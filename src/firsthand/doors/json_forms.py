@@ -122,7 +122,6 @@ def of_answer(answer: Answer) -> dict[str, Any]:
         "attempts_max": answer.query.attempts_max,
         "cost": answer.query.cost,
         "lambda": answer.query.mmr_lambda,
-        "tuned": dict(answer.tuned),
         "now": of_moment(answer.query.now),
     }
 

@@ -23,7 +23,7 @@ _WHY = {
     Outcome.WEAK: "none is sure enough to count as found; check the source before you rely on one",
     Outcome.DEGRADED: "a stage is behind or broken, so this may not be all there is",
 }
-_DEFAULTS = {"limit": 10, "attempts": 3, "cost": 3.0, "mmr_lambda": None}
+_DEFAULTS = {"limit": 10, "attempts": 3, "cost": 3.0, "mmr_lambda": 0.8}
 
 
 def recall(chosen: argparse.Namespace, out: Output) -> int:

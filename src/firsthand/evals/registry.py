@@ -76,8 +76,6 @@ EXPERIMENTS = (
         ("guard", _FAULTY, "6", "public attacks on memory: what of them is believed", NOTHING, "guard_bench"),
         ("quota", _TOTAL, "4", "what holding an origin to a share of a page costs, and is worth", DATA, "quota_bench"),
         ("reconcile", _TOTAL, "8", "which fact takes the place of which, and how fast", NOTHING, "reconcile_bench"),
-        ("review", _TOTAL, "2.4, 8.3, 11", "what a review of recalls changes, and what that brings on unseen questions",
-         DATA, "review_bench"),
         ("sleep", _TOTAL, "3.2, 9.1, A.3", "what a night costs, by the day and by the store", NOTHING, "sleep_bench"),
         ("month", _TOTAL, "8.5, A.3", "a month of real sessions, asleep every night", DATA, "month_bench"),
         ("tool-calls", _TOTAL, "7", "whether a small model calls recall at all", MODEL, "tool_calls"),

@@ -26,7 +26,6 @@ from firsthand.log.database import translating
 from firsthand.memory import Memory
 from firsthand.moment import Moment
 from firsthand.recall.kept_gate import gate_of
-from firsthand.recall.kept_tuning import tuned_of
 from firsthand.recall.lexical import reach
 from firsthand.value import field, replace, value
 
@@ -191,7 +190,7 @@ def _inside(seen: _Seen, memory: Memory, look: Look, at: Moment) -> None:
 
 
 def _figures(seen: _Seen, memory: Memory, look: Look, at: Moment) -> list[Finding]:
-    """Note sizes, ages and reach, which are no findings; what a review has tuned is a note."""
+    """Note sizes, ages and reach, which are no findings."""
     reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
     head, key = reader.head()[0], reader.namespace_key(memory.namespace)
     last = rows.last_taken_in(memory)
@@ -202,13 +201,10 @@ def _figures(seen: _Seen, memory: Memory, look: Look, at: Moment) -> list[Findin
     free = shutil.disk_usage(memory.path).free if look.free_bytes is None else look.free_bytes
     seen.figures["free on the disk"] = f"{free >> 20:,} MB"
     gate = gate_of(reader.db, key, memory._identity())  # noqa: SLF001 - the same
-    tuned = tuned_of(reader, memory.namespace)
-    seen.figures["gate"] = tuned.gate(gate).sentence(head)
-    tuned = tuned.in_use(gate)
+    seen.figures["gate"] = gate.sentence(head)
     for one in memory.vectors():
         seen.figures[f"vectors by {one.embedder}"] = f"through {one.through:,} of {head:,}"
-    told = [*tuned.sentences(), *([tuned.note] if tuned.note else [])]
-    return [Finding(Stage.RECALL, Severity.NOTE, f"tuned: {one}", "firsthand tuning") for one in told]
+    return []
 
 
 def _summaries(seen: _Seen, memory: Memory) -> list[Finding]:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.closing import Closed, Refine
     from firsthand.lifecycle.consolidating import Consolidated
     from firsthand.lifecycle.digesting import DigestWritten
-    from firsthand.lifecycle.reviewing import Reviewed
     from firsthand.lifecycle.sweeping import Swept
     from firsthand.memory import Memory
     from firsthand.moment import Moment
@@ -53,7 +52,7 @@ class Slept:
         page: all of it, for people; ``sleep.md`` in the agent's folder says the same.
         pointer: of the record in the log.
         closed: episodes that were written.
-        swept, digested, reviewed, consolidated: what came of these steps; None where they did not come to an end.
+        swept, digested, consolidated: what came of these steps; None where they did not come to an end.
         digest: the position that the digest was made as of; 0 where it was not made.
         gained, lost: lines of the digest, since the sleep before.
         left_out: sentences on what of the page was not written.
@@ -71,7 +70,6 @@ class Slept:
     closed: tuple[Closed, ...] = ()
     swept: Swept | None = None
     digested: DigestWritten | None = None
-    reviewed: Reviewed | None = None
     consolidated: Consolidated | None = None
     digest: int = 0
     gained: tuple[str, ...] = ()
@@ -153,7 +151,7 @@ def _ended(night: Night, steps: tuple[SleepStep, ...], seconds: float, seconds_m
         sleeping_jobs.settle(agent)
     return Slept(
         agent.name, night.now, since, night.through, seconds, finished, steps, text, pointer, night.closed,
-        night.swept, night.digested, night.reviewed, night.consolidated, night.digest, night.gained, night.lost,
+        night.swept, night.digested, night.consolidated, night.digest, night.gained, night.lost,
         (written.why,) if written.why else (),
     )  # fmt: skip
 

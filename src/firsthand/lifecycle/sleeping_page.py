@@ -22,7 +22,6 @@ _HEADS = {
     "summaries": ("episode", "episodes"),
     "sweep": ("decision", "decisions"),
     "digest": ("change", "changes"),
-    "review": ("line", "lines"),
     "consolidation": ("change", "changes"),
 }
 _MORE = {"sweep": "firsthand ledger", "digest": "firsthand digest", "episodes": "firsthand episodes",

@@ -4,7 +4,6 @@
     summaries      the episode of each (`closing`)
     sweep          which fact takes the place of which (`sweeping`)
     digest         what stands, into the agent's folder (`digesting`)
-    review         what recalls of the day were worth, and what follows from it (`reviewing`)
     consolidation  rules that pass the gate (`consolidating`); only where it is switched on
 
 The invariant: whatever ends a step, its memory is the old or the new one, since each
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.closing import Closed, Refine
     from firsthand.lifecycle.consolidating import Consolidated
     from firsthand.lifecycle.digesting import DigestWritten
-    from firsthand.lifecycle.reviewing import Reviewed
     from firsthand.lifecycle.sleeping_log import SleepRecord
     from firsthand.lifecycle.sweeping import Swept
 
@@ -104,7 +102,6 @@ class Night:
     digest: int = 0
     gained: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
-    reviewed: Reviewed | None = None
     consolidated: Consolidated | None = None
 
     @property
@@ -227,19 +224,6 @@ def _changes(difference: str) -> Iterator[str]:
     return (one for one in difference.splitlines()[2:] if one.startswith(("+", "-")))
 
 
-def _review(night: Night, name: str) -> SleepStep:
-    """See what became of the recalls since the last sleep, and tune what the store's own questions bear out."""
-    from firsthand.lifecycle.reviewing import review
-
-    after = 0 if night.before is None else night.before.through  # a clock may have been put back since then
-    done = night.reviewed = review(
-        night.agent.memory, night.agent.name, after=after, before=night.through + 1, deadline=night.until, keep=True
-    )
-    undo = (f"firsthand tuning undo {one.id[-ID_SHOWN:]}" for one in done.decisions)
-    why = "the time was up before it had looked at all" if night.is_over else ""
-    return _step(name, CUT if why else DONE, map(_sentence, done.sentences), why=why, undo=undo)
-
-
 def _consolidation(night: Night, name: str) -> SleepStep:
     """Keep the rules that the gate lets in."""
     if not night.consolidate:
@@ -261,7 +245,6 @@ STEPS: dict[str, Callable[[Night, str], SleepStep]] = {
     "summaries": _summaries,
     "sweep": _sweep,
     "digest": _digest,
-    "review": _review,
     "consolidation": _consolidation,
 }
 """In the order in which they are done: each reads what the ones before it wrote."""

@@ -27,10 +27,8 @@ from firsthand.log.read import Reader
 from firsthand.value import value
 
 from .attempt import Scored, Search
-from .factors import STRENGTHS as STRENGTHS_USUAL
 from .gate import DEFAULT, Gate
 from .kept_gate import NAME, is_due, lesson_of
-from .kept_tuning import keep_tuned, tuned_of
 from .logistic import Weighed, brier, calibration_error, fit, left_out
 from .made import TEXT_CHARACTERS_MAX, Made, Told, make
 from .near import Near
@@ -87,16 +85,11 @@ def keep_learned(log: Log, namespace: str, *, near: Near | None = None, embedder
     reader = log.reader
     head, digest = reader.head()
     key = reader.namespace_key(namespace)
-    keep_tuned(log, namespace)
     if not key or not is_due(reader.db, key, head, embedder):
         return None
 
-    tuned = tuned_of(reader, namespace)
-
     def search() -> Search:
-        query = Query("calibration", deadline_ms=DEADLINE_MS)
-        strengths = tuned.strengths(STRENGTHS_USUAL)
-        return Search(reader, namespace, key, head, query, near=near, strengths=strengths, around=tuned.neighbours)
+        return Search(reader, namespace, key, head, Query("calibration", deadline_ms=DEADLINE_MS), near=near)
 
     seed = f"{digest.hex()} {namespace}"
     gate = calibrate(asking(search), sample(reader, namespace, head, seed), seed, position=head, embedder=embedder)

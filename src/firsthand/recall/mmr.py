@@ -22,7 +22,7 @@ from collections.abc import Collection, Mapping, Sequence
 TERMS_MAX = 96
 """Of a row, its first: more of them tell little more of what it is like."""
 LAMBDA = 0.8
-"""Where a query names none and no review has tuned it."""
+"""Where a query names none."""
 POOL_MAX = 20
 """Further hits keep their places: they are behind those that a page shows."""
 WEIGHT_MAX = 4

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
 
 from firsthand.answer import Answer, Hit, Outcome, Query, Scope
 from firsthand.event import Event, Trust
@@ -31,15 +30,11 @@ from .complement import PARTNERS_MAX, Place
 from .evidence import Row
 from .factors import NEUTRAL, STRENGTHS, Strengths
 from .gate import DEFAULT, Gate
-from .kept_tuning import in_force
 from .ladder import Climbed
 from .near import Near
 from .plan import POSTINGS_INTERACTIVE
 from .reformulate import AS_ASKED
 from .triggers import reserve
-
-if TYPE_CHECKING:
-    from .tuning import Tuned
 
 Rewrite = Callable[[str], Sequence[str]]
 """Gives a question in other words."""
@@ -66,7 +61,6 @@ def search(
     strengths: Strengths = STRENGTHS,
     partners_max: int = PARTNERS_MAX,
     neighbours: bool = True,
-    tuned: Tuned | None = None,
     without: Collection[int] = (),
 ) -> Answer:
     """Answer a query from one namespace.
@@ -76,7 +70,6 @@ def search(
         gate: learned on this store; None for the one that comes with the package.
         rewrite: gives the question in other words when the attempts so far do not pass the gate.
         strengths, partners_max, neighbours: switch parts off, to measure what they are worth.
-        tuned: values to answer with; None takes those that are in force on the store.
         without: positions that are taken as not there, to measure what is said without them.
 
     Raises:
@@ -84,25 +77,16 @@ def search(
     """
     head, _ = reader.head()
     key = reader.namespace_key(namespace)
-    gate, around, mmr_lambda, changed, note = gate or DEFAULT, 1.0, mmr.LAMBDA, dict[str, float](), ""
-    tuned = in_force(reader, namespace) if tuned is None else tuned
-    if tuned is not None:
-        changed, note = tuned.in_use(gate).changed, tuned.note
-        gate, around, mmr_lambda = tuned.gate(gate), tuned.neighbours, tuned.mmr_lambda
-        strengths = tuned.strengths(strengths)
-    if query.mmr_lambda is None:
-        query = replace(query, mmr_lambda=mmr_lambda)
+    gate = gate or DEFAULT
     if key == 0:
         return _nothing(query, gate, head, f"nothing was ever written to namespace {namespace!r}")
     if not query.text.strip():
         return _nothing(query, gate, head, "the query is empty")
     one = Search(
         reader, namespace, key, head, query, postings_max=postings_max, accelerator=accelerator, near=near,
-        strengths=strengths, around=around if neighbours else 0.0, without=without,
+        strengths=strengths, around=1.0 if neighbours else 0.0, without=without,
     )  # fmt: skip
-    answer = _Answering(one, gate, rewrite, partners_max).answer()
-    notes = (*answer.notes, note) if note else answer.notes
-    return replace(answer, tuned=changed, notes=notes) if changed or note else answer
+    return _Answering(one, gate, rewrite, partners_max).answer()
 
 
 def _nothing(query: Query, gate: Gate, head: int, note: str) -> Answer:
@@ -174,7 +158,6 @@ class _Answering:
         terms = [self._terms(one) for one in ranked[: mmr.POOL_MAX]]
         terms += [()] * (len(ranked) - len(terms))
         totals = [one.total for one in ranked]
-        assert self._query.mmr_lambda is not None, "it was taken from what is in force"
         order = [ranked[at] for at in mmr.order(totals, terms, self._query.mmr_lambda, mmr.POOL_MAX)]
         order = self._within_quota(order)
         # A rule is said in other words than a case of it: a place is kept for what its situations tell.
