@@ -1,9 +1,9 @@
 """Two toy memories for docs/test-your-memory.md: one that cuts a session off, one that keeps its source.
 
-    firsthand eval reclaim --memory toy_memory:write --experiment places
-    firsthand eval reclaim --memory toy_memory:Notes --experiment places
+    firsthand eval reclaim --memory ./toy_memory.py:write --experiment places
+    firsthand eval reclaim --memory ./toy_memory.py:Notes --experiment places
 
-Run it in this folder: a memory is named by module and name. `Notes` forgets nothing as
+Run it in this folder: a memory is named by its file and its name. `Notes` forgets nothing as
 long as it lives, and says what it does not carry; it is no memory for real work.
 """
 

@@ -10,6 +10,8 @@ import os
 
 TYPE_CHECKING = False  # known to type checkers by its name; importing `typing` would cost a hook's process 3 ms
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 NAMESPACE = "default"
@@ -94,6 +96,34 @@ def host_folders() -> dict[str, Path]:
 def plain_output() -> bool:
     """Say whether the user asked for output without colour (https://no-color.org)."""
     return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+
+
+def without_folder_settings(**settings: str) -> AbstractContextManager[None]:
+    """Keep libraries from taking settings of the current folder, or running git in it, while the block runs.
+
+    A stranger's `.env` may say where keys are sent, and the configuration of its repository names programs.
+
+    Args:
+        settings: variables that hold meanwhile, whatever the folder says.
+    """
+    from contextlib import contextmanager
+
+    settings |= {"PYTHON_DOTENV_DISABLED": "1", "GIT_DIR": os.devnull}
+
+    @contextmanager
+    def apart() -> Iterator[None]:
+        before = {name: os.environ.get(name) for name in settings}
+        os.environ.update(settings)
+        try:
+            yield
+        finally:
+            for name, setting in before.items():
+                if setting is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = setting
+
+    return apart()
 
 
 def for_commands(**settings: str) -> dict[str, str]:

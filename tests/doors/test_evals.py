@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
+import firsthand
 from firsthand.doors import cli
 
 
@@ -59,16 +62,41 @@ def test_a_small_run_is_shown_kept_and_listed(capsys, tmp_path):
     assert "last " in run(capsys, "list", "--out", str(tmp_path))[1]
 
 
+SCRIPT = "import sys\nprint('asked', *sys.argv[1:])\nprint('\\x1b[31mall well')\nsys.exit('--fail' in sys.argv)\n"
+
+
+def write_script(folder):
+    script = folder / "bench" / "gate_bench.py"
+    script.parent.mkdir(parents=True)
+    script.write_text(SCRIPT)
+
+
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
-    """A checkout whose script of the experiment `gate` is a small one."""
-    script = tmp_path / "bench" / "gate_bench.py"
-    script.parent.mkdir()
-    script.write_text(
-        "import sys\nprint('asked', *sys.argv[1:])\nprint('\\x1b[31mall well')\nsys.exit('--fail' in sys.argv)\n"
-    )
+    """A checkout that the package stands in, whose script of the experiment `gate` is a small one."""
+    write_script(tmp_path / "checkout")
+    monkeypatch.setattr(firsthand, "__file__", str(tmp_path / "checkout" / "src" / "firsthand" / "__init__.py"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_no_script_of_the_current_folder_runs(capsys, tmp_path, monkeypatch):
+    """A folder that looks like a checkout is a stranger's: its script of the same name does not run."""
+    write_script(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(firsthand, "__file__", str(tmp_path / "installed" / "lib" / "firsthand" / "__init__.py"))
+    code, said, warned = run(capsys, "run", "gate", "--data", "there")
+    assert (code, said) == (5, "")
+    assert "pip install -e ." in warned
+
+
+def test_python_m_firsthand_imports_nothing_of_the_current_folder(tmp_path):
+    """A stray module beside a user's shell is not imported by a command, whatever library it is called after."""
+    for name in ("json", "apsw", "tempfile", "inspect_ai"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a stranger ran')\n")
+    done = subprocess.run([sys.executable, "-m", "firsthand", "eval", "list", "--json"], cwd=tmp_path, text=True,
+                          capture_output=True, check=False)  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_script_of_the_repository_runs_in_a_checkout(capsys, checkout):

@@ -125,6 +125,23 @@ def test_items_through_inspect_are_those_without_it(tmp_path):
     assert any(item.pulls for item in found.items)
 
 
+def test_no_setting_and_no_program_of_the_folder_is_used(tmp_path, monkeypatch):
+    """Inspect takes no `.env` of the current folder, and runs no program that its repository names."""
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com")
+    for words in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "one")):
+        subprocess.run([*git, *words], check=True)
+    for name in ("fsmonitor", "sshCommand"):
+        subprocess.run([*git, "config", f"core.{name}", f"touch {tmp_path / 'ran'}; false"], check=True)
+    (tmp_path / ".env").write_text("OPENAI_BASE_URL=http://stranger.example\nINSPECT_LOG_DIR=theirs\n")
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")  # Inspect leaves git alone where it is set
+    before = dict(os.environ)
+    asking = Asking(tmp_path / "out")
+    asked = asking.run(CASES[:1], asking.reader(chosen("scripted:recomputing")))
+    assert [item.outcome for item in asked.items] == ["recovered"]
+    assert not (tmp_path / "ran").exists()
+    assert dict(os.environ) == before
+
+
 def test_the_log_shows_each_case_as_a_sample(tmp_path, server):
     """A sample has the case's key, its parameters, the session as the model saw it, the item and a score."""
     asking = Asking(tmp_path / "out", key=KEY)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -251,16 +254,30 @@ def test_what_is_pulled_is_counted_and_cut():
 
 
 def test_a_memory_is_loaded_by_its_address(tmp_path, monkeypatch):
-    """module:name imports a memory; what cannot be imported, found or used is told apart."""
-    (tmp_path / "my_reclaim_memory.py").write_text("def write(messages, budget):\n    return 'x'\nnumber = 3\n")
+    """A file or an installed module gives a memory; what cannot be imported, found or used is told apart."""
+    file = tmp_path / "my_reclaim_memory.py"
+    file.write_text("def write(messages, budget):\n    return 'x'\nnumber = 3\n")
+    named = seam.load(f"{file}:write")
+    assert (named.name, seam.carry(named.make(), MESSAGES, 5).text) == (f"{file}:write", "x")
     monkeypatch.syspath_prepend(str(tmp_path))
-    found = seam.load("my_reclaim_memory:write")
-    assert (found.name, seam.carry(found.make(), MESSAGES, 5).text) == ("my_reclaim_memory:write", "x")
+    installed = seam.load("my_reclaim_memory:write")
+    assert (installed.name, seam.carry(installed.make(), MESSAGES, 5).text) == ("my_reclaim_memory:write", "x")
     for address, says in (
-        ("my_reclaim_memory", "module:name"),
+        ("my_reclaim_memory", "file.py:name"),
         ("no_such_module_here:write", "cannot import"),
         ("my_reclaim_memory:nothing", "has no 'nothing'"),
         ("my_reclaim_memory:number", "write"),
     ):
         with pytest.raises(InvalidArgument, match=says):
             seam.load(address).make()
+
+
+def test_a_file_is_one_module_for_all_its_names(tmp_path):
+    """Two names of a file share its module, and a file called as a library is called leaves the library alone."""
+    file = tmp_path / "json.py"
+    file.write_text(
+        "class Notes:\n    def write(self, messages, budget):\n        return ''\nclass More(Notes): pass\n"
+    )
+    notes, more = seam.named(f"{file}:Notes"), seam.named(f"{file}:More")
+    assert issubclass(more, notes)
+    assert sys.modules["json"] is json

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import firsthand.testing
 from firsthand.errors import InvalidArgument, ModelUnavailable
-from firsthand.evals.reclaim import ours, policies, readers
+from firsthand.evals.reclaim import ours, policies, readers, seam
 from firsthand.testing import assert_correctable, assert_lossless, assert_no_silent_partial, assert_probe
 from firsthand.testing.reclaiming import address, correctable, no_silent_partial
 
@@ -150,12 +152,15 @@ def test_a_note_holds_or_leads_to_its_source():
         assert_probe(f"The total is $55 ({at}).", SAID, expand=lambda address: None)
 
 
-def test_an_address_is_given_where_there_is_one():
-    """A function or class of a module has an address for the command line; what is made on the spot has none."""
+def test_an_address_is_given_where_there_is_one(monkeypatch):
+    """A function or class has an address that the command line takes; what is made on the spot has none."""
     assert address(part) == f"{__name__}:part"
     assert address(Keeps) == f"{__name__}:Keeps"
     assert address(Keeps()) == ""
     assert address(lambda messages, budget: "") == ""
+    monkeypatch.chdir(Path(__file__).parent)
+    assert address(part) == f"./{Path(__file__).name}:part"
+    assert seam.named(address(part)).__code__.co_firstlineno == part.__code__.co_firstlineno
 
 
 def test_the_paper_s_notes_come_out_as_in_the_paper():

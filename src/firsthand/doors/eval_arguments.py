@@ -27,7 +27,7 @@ def add(commands: Any, command: Command) -> None:
         "Run experiments: can a memory that went wrong be corrected, does what is pushed unasked help?",
         """
         firsthand eval list                               every experiment, what it needs, its last result
-        firsthand eval reclaim --memory mine:write        is my memory correctable: no model, no network
+        firsthand eval reclaim --memory ./mine.py:write   is my memory correctable: no model, no network
         firsthand eval reclaim --help                     what else can be asked of it
         firsthand eval run gate --data DATA               any experiment by its name
         """,
@@ -56,7 +56,7 @@ def _list(whats: Any, command: Command) -> None:
 def _run(whats: Any, command: Command) -> None:
     one = command(
         whats, "run", "evals:run",
-        "Run an experiment by its name; what is a script of the repository runs in a checkout of it.",
+        "Run an experiment by its name; scripts run from the checkout that is installed.",
         """
         firsthand eval run recall-ab --worlds 2
         firsthand eval run gate --data DATA --out DIR
@@ -96,20 +96,20 @@ def _reclaim(whats: Any, command: Command) -> None:
         whats, "reclaim", "eval_reclaim:reclaim",
         "Ask whether a memory can be corrected: sessions that went wrong, what it carries of them, a correction.",
         """
-        firsthand eval reclaim --memory mine:write                          function write(messages, budget) -> str
-        firsthand eval reclaim --memory mine:Notes --experiment size --html report.html
-        firsthand eval reclaim --memory mine:Notes --fail-under 0.95 --junit reclaim.xml    in CI
+        firsthand eval reclaim --memory ./mine.py:write                     function write(messages, budget) -> str
+        firsthand eval reclaim --memory ./mine.py:Notes --experiment size --html report.html
+        firsthand eval reclaim --memory ./mine.py:Notes --fail-under 0.95 --junit reclaim.xml    in CI
         firsthand eval reclaim --experiment wall                            the paper's own notes, nothing of yours
-        firsthand eval reclaim --memory mine:write --model http://localhost:8080/v1#qwen --problems 8 --out DIR
+        firsthand eval reclaim --memory ./mine.py:write --model http://localhost:8080/v1#qwen --problems 8 --out DIR
         """,
     )  # fmt: skip
     asked = one.add_argument_group("what is asked")
     asked.add_argument(
-        "--memory", action="append", default=[], metavar="MODULE:NAME",
-        help="a memory, a class of them, or a function write, in this folder or installed; or firsthand, "
+        "--memory", action="append", default=[], metavar="FILE:NAME",
+        help="a memory, class or function write: ./FILE.py:NAME, or MODULE:NAME installed; or firsthand, "
         "firsthand_note; may be repeated; default firsthand",
     )  # fmt: skip
-    asked.add_argument("--recall", metavar="MODULE:NAME", help="a function recall(query) -> str beside a write")
+    asked.add_argument("--recall", metavar="FILE:NAME", help="a function recall(query) -> str beside a write")
     asked.add_argument("--no-recall", action="store_true", help="ask the memory nothing: what it carries must do")
     asked.add_argument(
         "--experiment", action="append", default=[], metavar="NAME",

@@ -4,8 +4,9 @@
     family      memory  correction  n   brought back       stale value  ...
     arithmetic  toy     directed    24  0.00 [0.00, 0.12]  ...
 
-A memory under test is a function ``write(messages, budget)``, an object or a class, of
-the folder that one stands in. What it raises, or gives wrongly, costs its item and is
+A memory under test is a function ``write(messages, budget)``, an object or a class, of a
+file that the user names or of an installed package; nothing else of the current folder is
+imported. What it raises, or gives wrongly, costs its item and is
 said; nothing that was answered is lost. What it prints goes to standard error. Exit code
 1 says that a memory brought back less than ``--fail-under`` or failed in every item, or
 that the run did not come to its end.
@@ -93,8 +94,6 @@ def reclaim(chosen: argparse.Namespace, out: Output) -> int:
 
 def _asked(chosen: argparse.Namespace, out: Output) -> _Asked:
     """Make the cases, and refuse what cannot be run before anything is asked."""
-    if any(":" in one for one in (*(chosen.memory or ()), chosen.recall or "")):
-        sys.path.insert(0, str(Path.cwd()))  # where a memory of one's own stands; nothing else is imported from there
     subjects = own.memories(chosen.memory or ["firsthand"], recall=chosen.recall or "", may_recall=not chosen.no_recall)
     if chosen.badge and len(subjects) > 1:
         raise InvalidArgument(f"a badge is of one memory; got {len(subjects)} of them (--memory)")

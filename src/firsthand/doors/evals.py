@@ -5,8 +5,9 @@
         last 2026-11-21: firsthand 1.00 (n = 624)
 
 What is a command of ours is run as if it had been typed. What is a script of the
-repository is run in a checkout of it, as a process of its own: its words go where ours
-go, and its last line and exit code are kept as its last result.
+repository is run in the checkout that this package was installed from, never in the
+current folder, which may be a stranger's; as a process of its own: its words go where
+ours go, and its last line and exit code are kept as its last result.
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ def _script(experiment: Experiment, chosen: argparse.Namespace, out: Output) -> 
     checkout = _checkout(script)
     if checkout is None:
         raise InvalidArgument(
-            f"{experiment.name} is the script {script} of the repository, and there is no checkout of it in this "
-            f"folder or around this package; clone it, and there: {experiment.command}"
+            f"{experiment.name} is the script {script} of the repository, and this package was not installed from a "
+            f"checkout; clone it, and there: pip install -e . && {experiment.command}"
         )
     if experiment.needs == DATA and "--data" not in chosen.rest:
         raise InvalidArgument(f"{experiment.name} reads data that are not ours to hand on; name them: "
@@ -110,6 +111,6 @@ def _keep(experiment: Experiment, chosen: argparse.Namespace, out: Output, headl
 
 
 def _checkout(script: str) -> Path | None:
-    """Give the folder of a checkout that has a script: this one, or the one that this package is in; None for none."""
+    """Give the folder of the checkout that this package stands in, if it has a script; None for none."""
     around = Path(firsthand.__file__).resolve().parents[2]
-    return next((one for one in (Path.cwd(), around) if (one / script).is_file()), None)
+    return around if (around / script).is_file() else None

@@ -82,7 +82,7 @@ def _plan(chosen: argparse.Namespace, done: str) -> Plan:
         return plan_uninstall(chosen.host, home=home(), project=project, folders=host_folders())
     server: list[str] = []
     if find_spec("mcp") is not None:
-        server = [sys.executable, "-m", "firsthand", "mcp", *_named(chosen.store, chosen.namespace)]
+        server = [sys.executable, "-P", "-m", "firsthand", "mcp", *_named(chosen.store, chosen.namespace)]
     return plan_install(
         chosen.host,
         hook_command(chosen.host, chosen.store, chosen.namespace),

@@ -6,7 +6,9 @@ broken by what is in it, and nothing is left out of the count.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firsthand import pointer, probe
@@ -45,7 +47,7 @@ class Reclaimed:
     """What came of all cases of an assertion.
 
     Attributes:
-        of: which assertion; ``name``: of the memory; ``address``: ``module:name``, empty when it has none.
+        of: which assertion; ``name``: of the memory; ``address``: for the command line, empty when it has none.
         shared: True when one object served for all problems.
         broken: those that do not hold, in order.
         least: share that must hold.
@@ -117,9 +119,16 @@ def no_silent_partial(
 
 
 def address(memory: Any) -> str:
-    """Give ``module:name`` of a function or class, for the command line; empty for what has no such name."""
+    """Give what the command line takes for a function or class; empty for what has no such name.
+
+    ``./file.py:name`` for a module that stands in the current folder, else ``module:name``.
+    """
     module, name = getattr(memory, "__module__", ""), getattr(memory, "__qualname__", "")
-    return f"{module}:{name}" if module and name and "<" not in name and module != "__main__" else ""
+    if not module or not name or "<" in name or module == "__main__":
+        return ""
+    file = Path(getattr(sys.modules.get(module), "__file__", None) or "")
+    here = file.suffix == ".py" and file.parent == Path.cwd()
+    return f"./{file.name}:{name}" if here else f"{module}:{name}"
 
 
 def _outgrowing(subject: Subject, budget: int, problems: int, seed: int) -> Iterator[Case]:

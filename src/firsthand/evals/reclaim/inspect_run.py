@@ -47,6 +47,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo, ToolParams
 
 from firsthand import llm
+from firsthand.environment import without_folder_settings
 from firsthand.errors import CapReached, InvalidArgument, ModelError, ModelUnavailable
 from firsthand.evals.reclaim import scoring
 from firsthand.evals.reclaim.chosen import LOCAL, SCRIPTED, URL, Chosen, scripted
@@ -88,12 +89,13 @@ def run(
     alone = 1 if bridge.one.served == LOCAL else connections
     # What runs in this process cannot be given up: its thread would go on, beside that of the next attempt.
     patience = None if bridge.one.served in {LOCAL, SCRIPTED} else timeout_seconds
-    logged = eval(
-        task(asked, reader, once, fail, close, stopped), model=bridge.model(), log_dir=str(logs), display="none",
-        fail_on_error=False, log_level="error", score_display=False, log_realtime=False, ctl_server=False,
-        acp_server=False, max_retries=retries, attempt_timeout=patience, max_connections=alone,
-        max_samples=alone,
-    )  # fmt: skip
+    with without_folder_settings(INSPECT_LOG_DIR=str(logs)):
+        logged = eval(
+            task(asked, reader, once, fail, close, stopped), model=bridge.model(), log_dir=str(logs), display="none",
+            fail_on_error=False, log_level="error", score_display=False, log_realtime=False, ctl_server=False,
+            acp_server=False, max_retries=retries, attempt_timeout=patience, max_connections=alone,
+            max_samples=alone,
+        )  # fmt: skip
     if not logged:  # Inspect takes Ctrl-C for itself
         return Ended("", INTERRUPTED)
     log = logged[0]

@@ -40,10 +40,10 @@ class Changes:
 
 
 def memories(addresses: Iterable[str], *, recall: str = "", may_recall: bool = True) -> tuple[Subject, ...]:
-    """Give memories under test by their names: ours, or ``module:name``.
+    """Give memories under test by their names: ours, or addresses as `seam.named` takes them.
 
     Args:
-        recall: a function ``recall(query)`` as ``module:name``, for the one memory that is named.
+        recall: the address of a function ``recall(query)``, for the one memory that is named.
         may_recall: False leaves out what a memory answers, so that what it carries must do.
 
     Raises:

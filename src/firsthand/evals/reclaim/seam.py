@@ -11,11 +11,13 @@ It knows no policy and no reader.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from traceback import extract_tb, format_exception_only
+from types import ModuleType
 from typing import Any, Protocol, cast
 
 from firsthand.errors import InvalidArgument, MemoryFault, ModelError
@@ -27,6 +29,9 @@ RECALLED_CHARACTERS_MAX = 20_000
 """Of one answer of ``recall``; what is longer is cut, and the pull says so."""
 TOLD_CHARACTERS_MAX = 1_000
 """Of what an error of a memory says about itself."""
+SUFFIX = ".py"
+_FILE_MODULES = "file:"
+"""What the names of modules begin with that were loaded from a file: no import statement can say it."""
 CUT, ERROR = "cut", "error"
 
 Messages = Sequence[Mapping[str, str]]
@@ -144,38 +149,65 @@ def memory(thing: Any) -> Memory:
 
 
 def load(address: str) -> Subject:
-    """Import a memory under test by ``module:name``.
+    """Load a memory under test by its address; see `named`.
 
     Raises:
-        InvalidArgument: the address is none, the module cannot be imported, or what it names is no memory.
+        InvalidArgument: the address is none, it cannot be loaded, or what it names is no memory.
     """
     return subject(named(address), address)
 
 
 def named(address: str) -> Any:
-    """Import what ``module:name`` names.
+    """Load what an address names: ``./file.py:name``, or ``module:name`` of an installed package.
+
+    A file is loaded alone: its folder does not join the import path, and no compiled copy beside it is read.
 
     Raises:
-        InvalidArgument: the address is none, the module cannot be imported, or it has no such name.
+        InvalidArgument: the address is none, the module cannot be loaded, or it has no such name.
     """
-    where, _, name = address.partition(":")
-    if not all(part.isidentifier() for part in (*where.split("."), *name.split("."))):
+    where, _, name = address.rpartition(":")
+    is_file = where.endswith(SUFFIX)
+    if not all(part.isidentifier() for part in (*(() if is_file else where.split(".")), *name.split("."))):
         raise InvalidArgument(
-            f"a memory is named module:name, such as mine.notes:write; got {address!r}{_meant(where, name)}"
+            "a memory is named ./file.py:name, or module:name of an installed package, such as ./mine.py:write; "
+            f"got {address!r}"
         )
     try:
-        found: Any = import_module(where)
+        thing: Any = _file(Path(where).resolve()) if is_file else import_module(where)
+    except OSError as error:
+        raise InvalidArgument(f"cannot read {where!r}: {error.strerror}; name a file such as ./mine.py") from error
     except ImportError as error:
-        raise InvalidArgument(
-            f"cannot import {where!r} ({error}); run in its folder, or install it{_meant(where, name)}"
-        ) from error
+        raise InvalidArgument(f"cannot import {where!r} ({error}); {_remedy(where, name)}") from error
     except (Exception, SystemExit) as error:  # whatever their module does when it is imported
         raise InvalidArgument(f"importing {where!r} failed: {_told(error)}; mend it and run again") from error
     for part in name.split("."):
-        if not hasattr(found, part):
+        if not hasattr(thing, part):
             raise InvalidArgument(f"module {where!r} has no {name!r}; expected a memory, a class of them, or write()")
-        found = getattr(found, part)
-    return found
+        thing = getattr(thing, part)
+    return thing
+
+
+def _file(path: Path) -> ModuleType:
+    """Run a file as a module, once; nothing else can be imported by its name, so that it stands in for no library."""
+    name = f"{_FILE_MODULES}{path}"
+    if name not in sys.modules:
+        module = ModuleType(name)
+        module.__file__ = str(path)
+        code = compile(path.read_bytes(), str(path), "exec")
+        sys.modules[name] = module  # dataclasses and pickles look their module up
+        try:
+            exec(code, module.__dict__)  # noqa: S102 - the file that the user named, and no cached copy of it
+        except BaseException:
+            del sys.modules[name]
+            raise
+    return sys.modules[name]
+
+
+def _remedy(where: str, name: str) -> str:
+    """Say how to name what cannot be imported."""
+    if where.endswith(SUFFIX):
+        return "a file is loaded alone: install what it imports, or name the folder of that in PYTHONPATH"
+    return f"install it, or name a file by its path: ./{where.replace('.', '/')}{SUFFIX}:{name}"
 
 
 @contextmanager
@@ -265,15 +297,6 @@ def _told(error: BaseException) -> str:
     if len(said) > TOLD_CHARACTERS_MAX:
         said = f"{said[:TOLD_CHARACTERS_MAX]} … {len(said) - TOLD_CHARACTERS_MAX:,} more characters"
     return f"{said}{_line(error)}"
-
-
-def _meant(where: str, named: str) -> str:
-    """Say what to type instead of a file."""
-    name = Path(where).name.removesuffix(".py")
-    if not where.endswith(".py") or not name.isidentifier():
-        return ""
-    told = "a module is named without .py and without a folder, in the folder that it stands in"
-    return f"; {told}: {name}:{named or 'write'}"
 
 
 def _line(error: BaseException) -> str:
