@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.lineage import Lineage, Waiting, lineage_of
     from firsthand.lifecycle.refining import Refiner
     from firsthand.lifecycle.rubric import Rubric
-    from firsthand.lifecycle.settings import project_file, session_file, switch, user_file
+    from firsthand.lifecycle.settings import session_file, switch, user_file
     from firsthand.lifecycle.sleeping import Slept, last_page, sleep
     from firsthand.lifecycle.sleeping_jobs import begin_sleep, next_at, sleeps_waiting
     from firsthand.lifecycle.sleeping_log import SleepRecord, sleeps
@@ -285,7 +285,6 @@ __all__ = [
     "probe",
     "probe_in",
     "probe_report",
-    "project_file",
     "recompute",
     "run_due",
     "said_of",
@@ -402,7 +401,7 @@ _ROOMS = {
     "lifecycle.hooking": ("Answered", "after_hook", "answer_hook"),
     "lifecycle.doing": ("Done", "run_due"),
     "lifecycle.jobs": ("next_due_ms", "pending"),
-    "lifecycle.settings": ("project_file", "session_file", "switch", "user_file"),
+    "lifecycle.settings": ("session_file", "switch", "user_file"),
     "live.replay": ("difference",),
     "live.request": ("Request",),
     "live.window": ("SessionWindow",),

@@ -235,19 +235,22 @@ def test_tool_output_makes_the_host_wait_and_switches_it_on(shell):
     shell("install", "claude-code", "--project", project, "--tool-output")
     hooks = json.loads((project / ".claude" / "settings.local.json").read_bytes())["hooks"]
     assert "async" not in hooks["PostToolUse"][0]["hooks"][0]
-    assert json.loads((project / ".firsthand.json").read_bytes()) == {"tool_output": True}
+    table = {"projects": {str(project.resolve()): {"tool_output": True}}}
+    assert json.loads((shell.store / "settings.json").read_bytes()) == table
+    assert not (project / ".firsthand.json").exists()
     shell("install", "claude-code", "--tool-output")
-    assert json.loads((shell.store / "settings.json").read_bytes()) == {"tool_output": True}
+    assert json.loads((shell.store / "settings.json").read_bytes()) == {**table, "tool_output": True}
 
 
-def test_a_switch_for_a_folder_deep_in_a_project_stands_where_hooks_read_it(shell):
-    """The hooks look at the top of what is under version control, and so does the switch."""
+def test_a_switch_for_a_folder_deep_in_a_project_is_of_the_project(shell):
+    """The switch is of all that is under version control with the folder."""
     deep = shell.home / "p" / "src" / "deep"
     deep.mkdir(parents=True)
     (shell.home / "p" / ".git").mkdir()
     shell("install", "claude-code", "--project", deep, "--tool-output")
-    assert json.loads((shell.home / "p" / ".firsthand.json").read_bytes()) == {"tool_output": True}
     assert load(shell.store, str(deep)).tool_output
+    assert load(shell.store, str(shell.home / "p")).tool_output
+    assert not load(shell.store, str(shell.home)).tool_output
 
 
 def test_mcp_is_registered_where_the_hosts_file_is_known(shell):

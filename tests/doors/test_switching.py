@@ -15,8 +15,10 @@ def test_a_switch_is_written_where_it_was_asked_for(tmp_path, capsys):
     assert main([*store, "switch", "actions", "off", "--session", "codex:1"]) == 0
     assert main([*store, "switch", "dance", "off"]) == 5
     assert main([*store, "switch", "sleep", "on", "--session", "codex:1"]) == 5
-    assert json.loads((tmp_path / "store" / "settings.json").read_text()) == {"recall": False}
-    assert json.loads((tmp_path / ".firsthand.json").read_text()) == {"cues": False}
+    assert main([*store, "switch", "cues", "off", "--project", str(tmp_path / "nowhere")]) == 5
+    told = {"recall": False, "projects": {str(tmp_path.resolve()): {"cues": False}}}
+    assert json.loads((tmp_path / "store" / "settings.json").read_text()) == told
+    assert not (tmp_path / ".firsthand.json").exists()
     (held,) = (tmp_path / "store" / "hooks" / "sessions").iterdir()
     assert json.loads(held.read_text()) == {"actions": False}
     told = capsys.readouterr().err

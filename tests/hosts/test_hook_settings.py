@@ -18,7 +18,7 @@ from firsthand.hosts.hook_settings import (
     settings_of,
     told_of_ours,
     with_hooks,
-    with_member,
+    with_members,
     with_server,
     without_hooks,
     without_server,
@@ -260,11 +260,11 @@ def test_a_server_is_added_and_taken_away():
 
 def test_a_switch_is_set_beside_the_others():
     """One member is set, and a text that has it already stays as it is."""
-    assert json.loads(with_member('{"cues": false}', "tool_output", member=True)) == {
+    assert json.loads(with_members('{"cues": false}', {"tool_output": True})) == {
         "cues": False,
         "tool_output": True,
     }
-    assert with_member('{"tool_output":true}', "tool_output", member=True) == '{"tool_output":true}'
+    assert with_members('{"tool_output":true}', {"tool_output": True}) == '{"tool_output":true}'
 
 
 def test_an_unknown_host_has_no_settings():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from firsthand import (
@@ -252,12 +254,12 @@ def test_episodes_are_named_and_read(memory, tools):
 
 
 def test_settings_of_the_folder_name_the_agent(memory, tmp_path):
-    """The agent is the one told, else the one of the project's settings, else that of the folder's name."""
+    """The agent is the one told, else the one of the user's settings for the folder, else that of the folder's name."""
     project = tmp_path / "shop"
     project.mkdir()
     assert AgentTools.of(memory, cwd=str(project)).agent.name.startswith("shop-")
-    (project / ".firsthand.json").write_text('{"agent": "coder"}')
-    (memory.path / "settings.json").write_text('{"across": true}')
+    told = {"across": True, "projects": {str(project.resolve()): {"agent": "coder"}}}
+    (memory.path / "settings.json").write_text(json.dumps(told))
     found = AgentTools.of(memory, cwd=str(project))
     assert (found.agent.name, found.settings.across) == ("coder", True)
     assert AgentTools.of(memory, cwd=str(project), agent="writer").agent.name == "writer"

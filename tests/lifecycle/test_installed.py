@@ -108,3 +108,14 @@ def test_the_command_that_mends_names_the_projects_folder(claude):
         "claude-code": f"firsthand install claude-code --project {claude.project}",
         "vscode": f"firsthand install vscode --project {claude.project}",
     }
+
+
+def test_a_file_of_a_checkout_that_is_no_file_is_named_at_once(claude):
+    """A pipe or a link to a device in the place of a project's settings keeps nobody waiting."""
+    place = claude.project / ".claude" / "settings.local.json"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    for make in (lambda: os.mkfifo(place), lambda: place.symlink_to("/dev/zero")):
+        make()
+        (found,) = (one for one in installed(claude.home, claude.project) if one.where == place)
+        assert "it is no regular file" in found.fault
+        place.unlink()

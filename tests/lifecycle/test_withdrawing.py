@@ -9,6 +9,7 @@ import pytest
 from firsthand import Kind, Memory
 from firsthand.lifecycle import files, rubric
 from firsthand.lifecycle.hooking import answer_hook
+from firsthand.lifecycle.settings import user_file
 
 WORD = "rhinoceros-4417"
 CORRECTED = f"No, never move the {WORD} before the fence is closed."
@@ -180,7 +181,8 @@ def test_the_kept_look_forgets_names_and_keeps_how_bad_it_was(memory, agent, tmp
 def test_the_next_session_is_told_nothing_that_was_erased(memory, agent, tmp_path):
     """What a session's start injects after the erasure is made of what is left."""
     payload = {"session_id": "2", "hook_event_name": "SessionStart", "cwd": str(tmp_path), "source": "startup"}
-    (tmp_path / ".firsthand.json").write_text(json.dumps({"agent": "zoo"}))
+    tables = {"projects": {str(tmp_path.resolve()): {"agent": "zoo"}}}
+    user_file(memory.path).write_text(json.dumps(tables))
     before = answer_hook("claude-code", json.dumps(payload).encode(), memory, nonce="a").output
     memory.erase([corrected(memory)])
     payload["session_id"] = "3"

@@ -25,7 +25,6 @@ from firsthand import (
     installed,
     plan_install,
     plan_uninstall,
-    project_file,
     user_file,
 )
 from firsthand.doors.display import shown
@@ -91,15 +90,10 @@ def _plan(chosen: argparse.Namespace, done: str) -> Plan:
         folders=host_folders(),
         server=server,
         waits=chosen.tool_output,
-        switches=_switches(chosen, project) if chosen.tool_output else None,
+        switches=user_file(Path(chosen.store).expanduser() if chosen.store else default_store())
+        if chosen.tool_output
+        else None,
     )
-
-
-def _switches(chosen: argparse.Namespace, project: Path | None) -> Path:
-    """Give the file of Firsthand's own settings that hold for the project, or for the user."""
-    if project is not None:
-        return project_file(project)  # which is above a folder that lies deeper
-    return user_file(Path(chosen.store).expanduser() if chosen.store else default_store())
 
 
 def _write(plan: Plan) -> list[str] | None:

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from firsthand import Memory, environment, pending, project_file, run_due, session_file, switch, user_file
+from firsthand import Memory, environment, pending, run_due, session_file, switch, user_file
 from firsthand.doors.display import count, shown
 from firsthand.doors.exits import DONE, STORE_FAILED
 from firsthand.doors.output import Output
 from firsthand.doors.stores import to_write
+from firsthand.errors import InvalidArgument
 from firsthand.value import asdict
 
 RUN_SECONDS_MAX = 600
@@ -49,12 +50,11 @@ def add(commands: Any, command: Any) -> None:
 def turn(chosen: argparse.Namespace, out: Output) -> int:
     """Write a switch into the settings file of those it is for, and say which."""
     store = Path(chosen.store) if chosen.store else environment.default_store()
-    place = user_file(store)
-    if chosen.project:
-        place = project_file(Path(chosen.project))
-    elif chosen.session:
-        place = session_file(store, chosen.session)
-    switch(place, chosen.what, on=chosen.state == "on")
+    place = session_file(store, chosen.session) if chosen.session else user_file(store)
+    project = Path(chosen.project).expanduser() if chosen.project else None
+    if project is not None and not project.is_dir():
+        raise InvalidArgument(f"expected the folder of a project after --project; there is no folder {project}")
+    switch(place, chosen.what, on=chosen.state == "on", project=project)
     if out.as_json:
         out.json({"file": str(place), "switch": chosen.what, "on": chosen.state == "on"})
     else:

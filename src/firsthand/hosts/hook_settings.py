@@ -273,16 +273,15 @@ def without_server(content: str, name: str) -> str:
     return as_file(told, content) if told else ""
 
 
-def with_member(content: str, name: str, *, member: Any) -> str:
-    """Give the content of a file of settings with one member set.
+def with_members(content: str, members: Mapping[str, Any]) -> str:
+    """Give the content of a file of settings with some members set.
 
     Raises:
         FormatError: the content is no plain JSON object.
     """
     told = read_object(content)
-    if name in told and told[name] == member:
-        return content
-    return as_file(told | {name: member}, content)
+    after = {**told, **members}
+    return content if after == told else as_file(after, content)
 
 
 def told_of_ours(content: str) -> Told:

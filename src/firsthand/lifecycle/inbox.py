@@ -68,7 +68,7 @@ def send(memory: Memory, to: str, text: str, sender: str, about: Sequence[str | 
     if not _allowed(receiver):
         raise InvalidArgument(
             f"agent {to!r} takes no messages: that is off by default. Switch it on with "
-            f'{{"inbox": true}} in {memory.path / settings.USER_FILE} or its project\'s {settings.PROJECT_FILE}'
+            "firsthand switch inbox on, or with --project for its project alone"
         )
     if not text.strip() or len(text) > CHARACTERS_MAX:
         raise InvalidArgument(f"a message has 1 to {CHARACTERS_MAX:,} characters; got {len(text):,}. Point with about.")

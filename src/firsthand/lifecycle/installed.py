@@ -7,6 +7,7 @@ would not change, is told as such; it is not taken for one without hooks.
 
 from __future__ import annotations
 
+import errno
 import json
 import shlex
 from collections.abc import Iterator, Mapping
@@ -17,6 +18,7 @@ from typing import Any
 from firsthand.errors import FormatError
 from firsthand.hosts.hook_settings import SETTINGS, HookSettings, settings_of, told_of_ours
 from firsthand.hosts.hook_trust import Held, held
+from firsthand.lifecycle import small_files
 from firsthand.value import value
 
 FILE_BYTES_MAX = 16 * 1024 * 1024
@@ -152,8 +154,7 @@ def _json(path: Path) -> dict[str, Any]:
     Raises:
         ValueError: it is none.
     """
-    with path.open("rb") as file:
-        told = json.loads(file.read(FILE_BYTES_MAX).decode("utf-8-sig"))
+    told = json.loads(_read(path))
     if not isinstance(told, dict):
         raise ValueError(f"expected a JSON object in {path}; got {type(told).__name__}")  # noqa: TRY004 - as json does
     return told
@@ -178,8 +179,11 @@ def _look(settings: HookSettings, where: Path, scope: str, trust: Path | None = 
 
 
 def _read(path: Path) -> str:
-    with path.open("rb") as file:
-        return file.read(FILE_BYTES_MAX).decode("utf-8-sig")
+    """Read a settings file of a host, which may be a link to one; a device or a pipe is refused."""
+    data = small_files.beginning(path, FILE_BYTES_MAX)
+    if data is None:
+        raise FileNotFoundError(errno.ENOENT, "it is not there")
+    return data.decode("utf-8-sig")
 
 
 def _runs(command: str) -> bool:

@@ -20,15 +20,17 @@ from firsthand.errors import FormatError, InvalidArgument
 from firsthand.hosts.hook_settings import (
     HookSettings,
     as_file,
+    read_object,
     settings_of,
     with_hooks,
-    with_member,
+    with_members,
     with_server,
     without_hooks,
     without_server,
 )
 from firsthand.lifecycle import small_files
 from firsthand.lifecycle.installed import FILE_BYTES_MAX, settings_file
+from firsthand.lifecycle.settings import turned
 from firsthand.value import value
 
 SERVER = "firsthand"
@@ -119,7 +121,8 @@ def plan_install(
         folders: those that the hosts' own variables name (`environment.host_folders`).
         server: program and arguments of the MCP server; empty registers none.
         waits: let the host wait for every hook, so that a tool's output can be replaced.
-        switches: the file of Firsthand's own settings in which that is switched on; None switches nothing.
+        switches: the user's own settings, in which that is switched on, for the project alone where there is one; None
+            switches nothing.
 
     Raises:
         InvalidArgument: no such host, or it has no settings of the user's.
@@ -140,7 +143,8 @@ def plan_install(
         changes.append(_changed(rule, "rule", _read(rule), _RULE))
     if switches is not None:
         before = _read(switches)
-        after = with_member(_text(switches, before), "tool_output", member=True)
+        text = _text(switches, before)
+        after = with_members(text, turned(read_object(text), "tool_output", on=True, project=project))
         changes.append(_changed(switches, "switch tool_output", before, after))
     return Plan(host, tuple(changes), tuple(_left_to_do(host, project, server, server_file)))
 

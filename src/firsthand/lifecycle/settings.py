@@ -1,16 +1,24 @@
 """What is switched on, for whom: by user, by project, by session.
 
-Three files, the later over the earlier: ``settings.json`` in the store's folder,
-``.firsthand.json`` in the project's, ``hooks/sessions/<session>.json`` in the
-store's. A file that cannot be read changes nothing and is named in ``faults``: a
-switch must not fail a hook, nor silently be another one than was written. A project's
-file may come with a checkout: it neither opens what other agents remember nor has programs run (`USERS`).
+The later goes over the earlier:
+
+    settings.json in the store's folder           the user's, for all projects
+    .firsthand.json in the project's folder       whoever wrote the checkout: turns things off, no more
+    "projects" in settings.json, a table by path  the user's, for a folder and all below it
+    hooks/sessions/<session>.json in the store    the user's, for one session
+
+A file that cannot be read changes nothing and is named in ``faults``: a switch must not
+fail a hook, nor silently be another one than was written. The invariant: a project's
+file is a stranger's. It names nobody, switches nothing on and the recording not off, and
+no word of it stands in a fault, since a model may be told of that.
 A memory sleeps as a whole: no session's file says whether it does (`WHOLE`).
 """
 
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,11 +30,11 @@ from firsthand.value import fields, replace, value
 
 PROJECT_FILE = ".firsthand.json"
 USER_FILE = "settings.json"
-USERS = ("across", "sleep", "consolidate")
-"""Switches that open other agents' memory, or let work be done unasked; a project's file turns none of them on."""
+PROJECTS = "projects"
+"""In the user's file: settings by the folder that they hold in."""
 WHOLE = ("sleep", "sleep_at", "consolidate")
 """Settings of all of an agent's memory; the file of one session does not change them."""
-BYTES_MAX = 65_536
+PROJECT_BYTES_MAX = 65_536
 SESSIONS_FOLDER = ("hooks", "sessions")
 NAME_CHARACTERS_MAX = 200
 """Of a session's name in that of its file."""
@@ -75,34 +83,39 @@ SWITCHES = tuple(name for name in fields(Settings) if isinstance(getattr(Setting
 """The settings that are on or off."""
 
 
+THEIRS = tuple(name for name in SWITCHES if name != "record")
+"""What a project's file may turn off."""
+
+
 def load(store: Path, cwd: str = "", session: str = "") -> Settings:
     """Read the settings that hold for a session in a folder."""
-    found = _over(Settings(), store / USER_FILE)
+    place = user_file(store)
+    told, faults = _object(place)
+    tables = told.pop(PROJECTS, {})
+    chosen = _over(replace(Settings(), faults=faults), place, told)
     if cwd:
-        found = _of_project(found, project_of(Path(cwd)) / PROJECT_FILE)
-    return _of_session(found, session_file(store, session)) if session else found
+        chosen = _of_project(chosen, project_of(Path(cwd)) / PROJECT_FILE, place)
+        chosen = _of_tables(chosen, place, tables, cwd)
+    return _of_session(chosen, session_file(store, session)) if session else chosen
 
 
-def switch(place: Path, name: str, *, on: bool) -> Settings:
-    """Turn a mechanism on or off in a settings file; what else it holds stays.
+def switch(place: Path, name: str, *, on: bool, project: Path | None = None) -> Settings:
+    """Turn a mechanism on or off in a settings file of the user; what else it holds stays.
 
     Args:
-        place: one of `user_file`, `project_file` and `session_file`.
+        place: a `user_file` or a `session_file`.
+        project: in a user's file: for the project that this folder belongs to.
 
     Returns:
-        What that file alone says.
+        What the file alone says, of that project or of all.
 
     Raises:
-        InvalidArgument: there is no such switch, it is not a project's to turn on or a session's to turn, or the file
-            holds no JSON object.
+        InvalidArgument: there is no such switch, it is not a session's to turn, or the file holds no JSON object.
         StoreError: it cannot be written.
     """
     if name not in SWITCHES:
         raise InvalidArgument(f"expected one of the switches {', '.join(SWITCHES)}; got {name!r}")
-    if on and name in USERS and place.name == PROJECT_FILE:
-        raise InvalidArgument(f"{_not_of_a_project(place, name)}; got a project's file")
-    is_of_session = place.parent.parts[-2:] == SESSIONS_FOLDER and place.name != PROJECT_FILE
-    if name in WHOLE and is_of_session:
+    if name in WHOLE and place.parent.parts[-2:] == SESSIONS_FOLDER:
         raise InvalidArgument(f"{_not_of_a_session(name)}; got the file of one session")
     data = small_files.read(place)
     try:
@@ -111,18 +124,29 @@ def switch(place: Path, name: str, *, on: bool) -> Settings:
         raise InvalidArgument(f"expected a JSON object in {place}; got {error}. Mend or remove the file.") from error
     if not isinstance(told, dict):
         raise InvalidArgument(f"expected a JSON object in {place}; got {str(told)[:40]!r}. Mend or remove the file.")
-    small_files.write(place, (json.dumps({**told, name: on}, indent=2, ensure_ascii=False) + "\n").encode())
-    return _over(Settings(), place)
+    after = {**told, **turned(told, name, on=on, project=project)}
+    small_files.write(place, (json.dumps(after, indent=2, ensure_ascii=False) + "\n").encode())
+    return _over(Settings(), place, after if project is None else after[PROJECTS][_key(project)])
+
+
+def turned(told: Mapping[str, Any], name: str, *, on: bool, project: Path | None = None) -> dict[str, Any]:
+    """Give the members of a user's settings that change when one thing is switched, for all or for a project.
+
+    Raises:
+        InvalidArgument: the settings hold something else than a table of projects.
+    """
+    if project is None:
+        return {name: on}
+    tables = told.get(PROJECTS, {})
+    table = tables.get(_key(project), {}) if isinstance(tables, dict) else None
+    if not isinstance(table, dict):
+        raise InvalidArgument(f'expected "{PROJECTS}" in {USER_FILE} as {{"/folder": {{"recall": false}}}}; mend it')
+    return {PROJECTS: {**tables, _key(project): {**table, name: on}}}
 
 
 def user_file(store: Path) -> Path:
-    """Give the file with the switches of all projects of a user."""
+    """Give the file with the user's switches, for all projects and by project."""
     return store / USER_FILE
-
-
-def project_file(folder: Path) -> Path:
-    """Give the file with the switches of the project that a folder belongs to."""
-    return project_of(folder.absolute()) / PROJECT_FILE
 
 
 def session_file(store: Path, session: str) -> Path:
@@ -135,10 +159,7 @@ def session_file(store: Path, session: str) -> Path:
 
 def project_of(cwd: Path) -> Path:
     """Give the project's folder: the nearest one above that is under version control, else the folder itself."""
-    for one in (cwd, *cwd.parents):
-        if (one / ".git").exists():
-            return one
-    return cwd
+    return next((folder for folder in (cwd, *cwd.parents) if os.path.lexists(folder / ".git")), cwd)
 
 
 def agent_of(cwd: str) -> str:
@@ -147,51 +168,79 @@ def agent_of(cwd: str) -> str:
     return f"{folder.name or 'root'}-{blake2s(str(folder).encode('utf-8', 'surrogateescape')).hex()[:6]}"
 
 
-def _of_project(below: Settings, place: Path) -> Settings:
-    """Lay a project's settings over the user's; whoever wrote the checkout switches none of `USERS` on by it."""
-    found = _over(below, place)
-    theirs = [one for one in USERS if getattr(found, one) and not getattr(below, one)]
-    faults = (f"{_not_of_a_project(place, one)}. It changes nothing." for one in theirs)
-    return replace(found, **dict.fromkeys(theirs, False), faults=(*found.faults, *faults)) if theirs else found
+def _of_project(below: Settings, place: Path, mine: Path) -> Settings:
+    """Let a project's file turn things off; what else stands in it changes nothing, and is counted."""
+    told, faults = _object(place, theirs=True)
+    off = [name for name in THEIRS if told.get(name) is False]
+    strange = len(told) - len(off)
+    if strange:
+        why = (
+            f"{place} may come with a checkout, so it only turns things off ({', '.join(THEIRS)}): {strange} of "
+            f'{len(told)} entries change nothing. What you want of them stands in {mine}, under "{PROJECTS}" and the '
+            "folder: firsthand switch NAME on --project ."
+        )
+        faults = (*faults, why)
+    return replace(below, **dict.fromkeys(off, False), faults=(*below.faults, *faults))
+
+
+def _of_tables(below: Settings, place: Path, tables: Any, cwd: str) -> Settings:
+    """Lay over others what the user chose for folders, the nearest last."""
+    if not isinstance(tables, dict):
+        return replace(below, faults=(*below.faults, f'{place}: expected "{PROJECTS}" as a table by folder'))
+    here = Path(os.path.realpath(cwd)) if tables else Path()
+    chosen = below
+    for folder in (*reversed(here.parents), here):
+        table = tables.get(str(folder), {})
+        if isinstance(table, dict):
+            chosen = _over(chosen, place, table)
+        else:
+            chosen = replace(chosen, faults=(*chosen.faults, f"{place}: expected an object for {folder}"))
+    return chosen
 
 
 def _of_session(below: Settings, place: Path) -> Settings:
     """Lay a session's settings over the others; what is of all of a memory stays as those have it."""
-    found = _over(below, place)
-    theirs = [one for one in WHOLE if getattr(found, one) != getattr(below, one)]
-    faults = (f"{place}: {_not_of_a_session(one)}. It changes nothing." for one in theirs)
-    held = {one: getattr(below, one) for one in theirs}
-    return replace(found, **held, faults=(*found.faults, *faults)) if theirs else found
+    told, faults = _object(place)
+    chosen = _over(replace(below, faults=(*below.faults, *faults)), place, told)
+    theirs = [name for name in WHOLE if getattr(chosen, name) != getattr(below, name)]
+    faults = tuple(f"{place}: {_not_of_a_session(name)}. It changes nothing." for name in theirs)
+    before = {name: getattr(below, name) for name in theirs}
+    return replace(chosen, **before, faults=(*chosen.faults, *faults)) if theirs else chosen
 
 
 def _not_of_a_session(name: str) -> str:
     return (
-        f"expected {name} of all of an agent's memory, from the user (firsthand switch {name.removesuffix('_at')} on) "
-        "or a project (off, with --project)"
+        f"expected {name} of all of an agent's memory, from the user: "
+        f"firsthand switch {name.removesuffix('_at')} on, or with --project"
     )
 
 
-def _not_of_a_project(place: Path, name: str) -> str:
-    return (
-        f"expected {name} to be switched on by the user, since {place} may come with a checkout: "
-        f"firsthand switch {name} on{'' if name in WHOLE else ', or with --session'}"
-    )
+def _key(project: Path) -> str:
+    """Name a project as the user's table does; a link to a folder is that folder."""
+    return str(project_of(Path(os.path.realpath(project))))
 
 
-def _over(below: Settings, place: Path) -> Settings:
-    """Lay the settings of a file over others; what it cannot say is named."""
+def _object(place: Path, *, theirs: bool = False) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Read a settings file, and say why it cannot be read; of a stranger's nothing is repeated."""
+    most = PROJECT_BYTES_MAX if theirs else small_files.BYTES_MAX
     try:
-        with place.open("rb") as file:
-            told = json.loads(file.read(BYTES_MAX))
-    except FileNotFoundError:
-        return below
-    except (OSError, ValueError, RecursionError) as error:
-        return replace(below, faults=(*below.faults, f"{place} cannot be read: {error}. It changes nothing."))
+        data = small_files.beginning(place, most + 1, follow=False)
+        told = {} if data is None else json.loads(data) if len(data) <= most else None
+    except OSError as error:
+        return {}, (f"{place} cannot be read: {error.strerror}. It changes nothing.",)
+    except (ValueError, RecursionError) as error:
+        why = "it is no JSON" if theirs else str(error)
+        return {}, (f"{place} cannot be read: {why}. It changes nothing.",)
     if not isinstance(told, dict):
-        return replace(below, faults=(*below.faults, f"{place} holds no JSON object. It changes nothing."))
+        return {}, (f"{place} holds no JSON object of at most {most:,} bytes. It changes nothing.",)
+    return told, ()
+
+
+def _over(below: Settings, place: Path, told: Mapping[str, Any]) -> Settings:
+    """Lay what a file of the user's says over other settings; what it cannot say is named."""
     changes: dict[str, Any] = {}
     faults = []
-    kinds = {one: type(getattr(Settings(), one)) for one in fields(Settings) if one != "faults"}
+    kinds = {name: type(getattr(Settings(), name)) for name in fields(Settings) if name != "faults"}
     for name, given in told.items():
         wanted = kinds.get(name)
         if wanted is None:

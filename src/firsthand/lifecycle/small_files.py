@@ -10,8 +10,10 @@ It knows no content.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -63,17 +65,33 @@ def read(path: Path) -> bytes | None:
     return data
 
 
-def beginning(path: Path, most: int) -> bytes | None:
-    """Read so many bytes of a file, or fewer where it ends before; None when there is none.
+def beginning(path: Path, most: int, *, follow: bool = True) -> bytes | None:
+    """Read so many bytes of a regular file, or fewer where it ends before; None when there is none.
+
+    A device or a pipe is refused and never waited for.
+
+    Args:
+        follow: read what a link leads to; False refuses it.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: it cannot be read, or is no regular file.
     """
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY | (0 if follow else os.O_NOFOLLOW)
     try:
-        with path.open("rb") as file:
-            return file.read(most)
+        descriptor = os.open(path, flags)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "it is a link, and only a regular file is read here", str(path)) from error
+        raise
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(descriptor)
 
 
 def add_line(path: Path, line: bytes, *, bytes_max: int, over: Callable[[], None]) -> None:
