@@ -11,11 +11,11 @@ demo: .venv/ready  ## make a store, record real work, find it again, break a cop
 	$(BIN)/firsthand demo
 
 test: .venv/ready-dev  ## every test; hermetic, under ten minutes on two cores
-	$(BIN)/python -m pytest -n 2 --dist worksteal tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: .venv/ready-dev
-	$(BIN)/ruff check src tests bench tools examples
-	$(BIN)/ruff format --check src tests bench tools examples
+	$(BIN)/ruff check src packages tests bench tools examples
+	$(BIN)/ruff format --check src packages tests bench tools examples
 	$(BIN)/mypy
 
 bench: .venv/ready-bench .venv-peers/ready  ## every figure beside its baseline, and the README table from them (DATA=folder of real text)
@@ -40,8 +40,8 @@ clean:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
-.venv/ready-dev: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+.venv/ready-dev: .venv/bin/python pyproject.toml packages/firsthand-evals/pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -e 'packages/firsthand-evals[models]'
 	@touch $@ .venv/ready
 
 .venv/ready-bench: .venv/ready-dev bench/requirements.txt bench/requirements-model.txt bench/requirements-tokens.txt bench/requirements-quality.txt

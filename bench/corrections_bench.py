@@ -24,12 +24,12 @@ from fractions import Fraction
 from pathlib import Path
 
 from firsthand import Kind, Memory, check_correction
-from firsthand.evals.reclaim import corrections, drift, multiwoz, tasks
-from firsthand.evals.reclaim.tasks import Problem, Purchase
-from firsthand.evals.stats import rate
 from firsthand.lifecycle.implicit import remind
 from firsthand.lifecycle.settings import Settings
 from firsthand.notes.correction import correction_of
+from firsthand_evals.reclaim import corrections, drift, multiwoz, tasks
+from firsthand_evals.reclaim.tasks import Problem, Purchase
+from firsthand_evals.stats import rate
 from timing import percentile
 
 SEED = 23

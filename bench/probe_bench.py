@@ -24,8 +24,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from firsthand.evals.stats import Rate, rate
 from firsthand.value import value
+from firsthand_evals.stats import Rate, rate
 from machine import describe
 from probe_set.case import Case, half_of
 from probe_set.cases import cases

@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from firsthand.errors import FormatError
-from firsthand.evals.stats import mean
 from firsthand.value import replace, value
+from firsthand_evals.stats import mean
 from probe_bench import Judge, pieces, probe_of_firsthand
 from probe_set.case import Case
 

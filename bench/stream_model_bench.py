@@ -18,11 +18,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from firsthand.evals.stream import choosing_pack, ledger_pack, packs, report
-from firsthand.evals.stream.arms import KEEP_ALL, NO_MEMORY
-from firsthand.evals.stream.choosing import AUTO, EPISODIC, FORCED
-from firsthand.evals.stream.choosing_arms import MODEL_GATED, MODEL_RAW, name_of
-from firsthand.evals.stream.packs import Options, Report
+from firsthand_evals.stream import choosing_pack, ledger_pack, packs, report
+from firsthand_evals.stream.arms import KEEP_ALL, NO_MEMORY
+from firsthand_evals.stream.choosing import AUTO, EPISODIC, FORCED
+from firsthand_evals.stream.choosing_arms import MODEL_GATED, MODEL_RAW, name_of
+from firsthand_evals.stream.packs import Options, Report
 from small_model import serve
 
 STREAMS, EPISODES = 2, 24

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,12 @@ from stores import SOAK, assert_whole, open_log  # noqa: E402 - its asserts are 
 # The same examples in every run: a failure is there for everybody, and nothing is kept between runs.
 settings.register_profile("firsthand", deadline=None, derandomize=not SOAK, max_examples=1_000 if SOAK else 150)
 settings.load_profile("firsthand")
+
+
+def pytest_configure() -> None:
+    """Say what to do where only one of the two distributions is installed."""
+    if find_spec("firsthand_evals") is None:
+        pytest.exit("the tests need both distributions of this repository; run: make .venv/ready-dev", returncode=4)
 
 
 @pytest.fixture

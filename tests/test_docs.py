@@ -22,7 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
-REPOSITORY_PATH = re.compile(r"(?<![\w./-])(?:src|tests|docs|bench|tools|examples)(?:/[\w.*-]*\w)+(?:::[\w:]+)?")
+REPOSITORY_PATH = re.compile(
+    r"(?<![\w./-])(?:src|packages|tests|docs|bench|tools|examples)(?:/[\w.*-]*\w)+(?:::[\w:]+)?"
+)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 STORE_FILES = {"firsthand.db"}  # looks like a module, is a file of a store
 
@@ -138,7 +140,7 @@ def test_every_module_a_document_names_can_be_imported(document: Path) -> None:
     dotted = {
         span.removesuffix("()")
         for span in code_spans(document)
-        if re.fullmatch(r"firsthand(\.\w+)+(\(\))?", span) and span not in STORE_FILES
+        if re.fullmatch(r"firsthand(_evals)?(\.\w+)+(\(\))?", span) and span not in STORE_FILES
     }
     assert [name for name in sorted(dotted) if not importable(name)] == []
 
@@ -339,7 +341,7 @@ def test_bad_inputs_are_all_listed() -> None:
 def test_bad_inputs_name_tests_or_nothing() -> None:
     """The last column of the table holds tests by file and name, or a dash."""
     rows = [row for row in tables(ROOT / "docs" / "how-tested.md") if row[0].isdigit()]
-    one = r"`tests/[\w/]+\.py::\w+(::\w+)?`"
+    one = r"`(packages/firsthand-evals/)?tests/[\w/]+\.py::\w+(::\w+)?`"
     assert [row[0] for row in rows if not re.fullmatch(rf"—|{one}(, {one})*", row[3])] == []
 
 

@@ -16,12 +16,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
 import reclaim_bench
 from firsthand.errors import ModelUnavailable
-from firsthand.evals.reclaim import items, ours, run, tasks
-from firsthand.evals.reclaim.drift import PLACES
-from firsthand.evals.reclaim.items import Case
-from firsthand.evals.reclaim.policies import LOSSY, policy
-from firsthand.evals.reclaim.readers import Recomputing
-from firsthand.evals.reclaim.seam import Subject
+from firsthand_evals.reclaim import items, ours, run, tasks
+from firsthand_evals.reclaim.drift import PLACES
+from firsthand_evals.reclaim.items import Case
+from firsthand_evals.reclaim.policies import LOSSY, policy
+from firsthand_evals.reclaim.readers import Recomputing
+from firsthand_evals.reclaim.seam import Subject
 from reclaim_peers import peers, process, report
 from reclaim_peers.peers import Kind, Process
 from reclaim_peers.writer import Writer

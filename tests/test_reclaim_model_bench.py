@@ -10,12 +10,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
 import reclaim_model_bench
-from firsthand.evals.reclaim import items, run, tasks, writers
-from firsthand.evals.reclaim.models import ITEMS
-from firsthand.evals.reclaim.policies import LOSSY, SOURCE_FIRST, policy
-from firsthand.evals.reclaim.readers import Asked, Believing, Recomputing
 from firsthand.llm import Recorded, Reply
 from firsthand.value import replace
+from firsthand_evals.reclaim import items, run, tasks, writers
+from firsthand_evals.reclaim.models import ITEMS
+from firsthand_evals.reclaim.policies import LOSSY, SOURCE_FIRST, policy
+from firsthand_evals.reclaim.readers import Asked, Believing, Recomputing
 from reclaim_model_report import leniently, report
 
 SUM, PUZZLE = tasks.arithmetic(1)[0], tasks.logic(1)[0]

@@ -11,8 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
 import stream_model_bench
-from firsthand.evals.stream import asked
 from firsthand.llm import Reply
+from firsthand_evals.stream import asked
 
 
 class Says:

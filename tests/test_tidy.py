@@ -15,6 +15,8 @@ import pytest
 
 HOME = Path(__file__).parent.parent
 SOURCE = HOME / "src" / "firsthand"
+EVALUATIONS = HOME / "packages" / "firsthand-evals" / "src" / "firsthand_evals"
+"""A distribution of its own, on top of the package; here a room named ``evals``."""
 
 # The first part of a module's name below the package gives its level; it may import from lower ones
 # and from its own room. `environment` is a leaf that doors and the outermost module read.
@@ -29,9 +31,10 @@ LEVELS = {
     "memory": 7, "session": 7, "keeper": 7, "stats": 7, "proof": 7, "places": 7, "live": 7, "pull": 7, "scopes": 7,
     "noting": 7, "lifecycle": 7, "health": 7,
     "__init__": 8, "llm": 8,
-    "adapters": 9, "evals": 9,
-    "testing": 10, "doors": 10,  # a command shows what an experiment found, an assertion too
+    "adapters": 9,
+    "doors": 10,
     "__main__": 11,
+    "evals": 12,  # nothing of the package imports it
 }  # fmt: skip
 ROOMS_OF_THEIR_OWN = {
     frozenset({"event", "moment", "pointer"}),  # one layer of values: a pointer is made of ids, an event has moments
@@ -90,17 +93,20 @@ class Module:
 
     @property
     def is_door(self) -> bool:
-        return self.room == "doors"
+        return self.room == "doors" or self.name.startswith("evals.commands.")
 
     def __str__(self) -> str:
+        if self.path.is_relative_to(EVALUATIONS):
+            return f"evals/{self.path.relative_to(EVALUATIONS)}"
         return str(self.path.relative_to(SOURCE))
 
 
 @cache
 def modules() -> tuple[Module, ...]:
     found = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        parts = path.relative_to(SOURCE).with_suffix("").parts
+    for path in sorted([*SOURCE.rglob("*.py"), *EVALUATIONS.rglob("*.py")]):
+        below = path.relative_to(EVALUATIONS if path.is_relative_to(EVALUATIONS) else SOURCE).with_suffix("").parts
+        parts = ("evals", *below) if path.is_relative_to(EVALUATIONS) else below
         name = ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
         text = path.read_text(encoding="utf-8")
         found.append(Module(path, name, text, ast.parse(text)))
@@ -130,7 +136,8 @@ def imports(module: Module, *, typing_too: bool) -> Iterator[tuple[str, int]]:
             wanted = [(base, alias.name) for alias in node.names]
         else:
             continue
-        for base, part in wanted:
+        for name, part in wanted:
+            base = re.sub(r"^firsthand_evals\b", "firsthand.evals", name)
             if base != "firsthand" and not base.startswith("firsthand."):
                 continue
             below = base.removeprefix("firsthand").lstrip(".")
@@ -167,10 +174,9 @@ def test_doors_import_the_public_package_only():
     wrong = [
         f"{module}:{line} imports {target}"
         for module in modules()
-        if module.room in {"doors", "adapters", "evals", "testing"}
+        if module.room in {"doors", "adapters", "evals"}
         for target, line in imports(module, typing_too=False)
-        if target.split(".")[0] not in values | {module.room}
-        if target.split(".")[0] != "evals" or module.room not in {"doors", "testing"}
+        if target.split(".")[0] not in values | {module.room} | ({"doors"} if module.is_door else set())
     ]
     assert wrong == []
 
@@ -366,7 +372,7 @@ def test_no_leftovers():
     )
     wrong = [
         f"{path.relative_to(HOME)}:{number}: {line.strip()[:80]}"
-        for folder in (SOURCE, HOME / "tests")
+        for folder in (SOURCE, EVALUATIONS, HOME / "tests", EVALUATIONS.parents[1] / "tests")
         for path in sorted(folder.rglob("*.py"))
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if words.search(line) and path != Path(__file__)
@@ -429,10 +435,16 @@ def test_every_module_and_public_name_has_a_docstring():
     assert wrong == []
 
 
+def files_of_tests(pattern: str) -> Iterator[Path]:
+    """Yield the test files of both distributions."""
+    yield from (HOME / "tests").rglob(pattern)
+    yield from (EVALUATIONS.parents[1] / "tests").rglob(pattern)
+
+
 def test_every_test_states_its_property():
     """Every test function has a docstring, and no test replaces code by a mock."""
     wrong = []
-    for path in sorted((HOME / "tests").rglob("test_*.py")):
+    for path in sorted(files_of_tests("test_*.py")):
         text = path.read_text(encoding="utf-8")
         wrong += [
             f"{path.relative_to(HOME)}:{node.lineno} {node.name}"
@@ -454,5 +466,5 @@ def test_the_rules_look_at_real_files(room):
 
 def test_no_two_test_files_share_a_name():
     """Test files import their helpers by bare names, so two of one name would stand in for each other."""
-    names = [path.name for path in (HOME / "tests").rglob("*.py") if path.name not in {"conftest.py", "__init__.py"}]
+    names = [path.name for path in files_of_tests("*.py") if path.name not in {"conftest.py", "__init__.py"}]
     assert sorted(name for name in set(names) if names.count(name) > 1) == []

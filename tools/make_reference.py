@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from firsthand.doors import evaluations
 from firsthand.doors.arguments import parser
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
@@ -25,7 +26,7 @@ not UTF-8 stand as `{"base64": ...}`.
 
 def reference() -> str:
     """Give the whole text of the command reference."""
-    top = parser()
+    top = parser((evaluations.NAME,))
     parts = [_HEAD, _section("firsthand", top)]
     parts += [_section(f"firsthand {name}", one) for name, one in _commands(top)]
     return "\n".join(parts)

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from firsthand.errors import ModelUnavailable
-from firsthand.evals.reclaim.ours import said
-from firsthand.evals.reclaim.seam import Messages, Subject
 from firsthand.value import value
+from firsthand_evals.reclaim.ours import said
+from firsthand_evals.reclaim.seam import Messages, Subject
 
 from .writer import Writer
 

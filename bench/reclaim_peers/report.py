@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from firsthand.evals import stats
-from firsthand.evals.reclaim import items as files
-from firsthand.evals.reclaim import tables
-from firsthand.evals.reclaim.items import Item
+from firsthand_evals import stats
+from firsthand_evals.reclaim import items as files
+from firsthand_evals.reclaim import tables
+from firsthand_evals.reclaim.items import Item
 
 from .peers import KINDS, NOT_ASKED
 from .writer import Writer

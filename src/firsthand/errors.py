@@ -27,8 +27,8 @@ room; nothing outside this tree leaves a public call, except ``TypeError`` and
     |- InvalidArgument          a store that cannot be opened this way
     |- SourceRejected           a file or folder that cannot be imported
     |- FormatError              messages or an export that are not of the format named
-    |- MemoryFault              a memory under test raised, or gave what it should not (`firsthand.evals.reclaim`)
-    |- SandboxFailed            the process that runs programs under test is gone (`firsthand.evals.stream`)
+    |- MemoryFault              a memory under test raised, or gave what it should not (`firsthand_evals.reclaim`)
+    |- SandboxFailed            the process that runs programs under test is gone (`firsthand_evals.stream`)
     `- ModelError               a language model was asked and gave no reply
        |- ModelUnavailable      it could not be reached, or answered that it is busy or broken
        |- ModelRefused          it answered that it does not take this request

@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from firsthand import Memory
 from firsthand.doors.cli import main
 
 ENVIRONMENT = {"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", "TERM": "xterm", "TZ": "UTC"}
@@ -110,3 +113,14 @@ class Shell:
 
 def command(arguments: tuple[object, ...]) -> list[str]:
     return [sys.executable, "-m", "firsthand", *(str(argument) for argument in arguments)]
+
+
+@pytest.fixture
+def shell(tmp_path, capsysbinary, monkeypatch):
+    """A user's shell; its store is verified at the end, unless the test has damaged it on purpose."""
+    one = Shell(tmp_path, capsysbinary, monkeypatch)
+    one.damaged = False
+    yield one
+    if (one.store / "firsthand.db").exists() and not one.damaged:
+        with Memory.open(one.store, read_only=True) as memory:
+            assert memory.verify().problems == ()

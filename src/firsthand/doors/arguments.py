@@ -7,16 +7,16 @@ checked here as far as that needs no store, so that a wrong one is a usage error
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 from firsthand import Kind, __version__
 from firsthand.doors import (
     agent_arguments,
     consolidating_arguments,
-    eval_arguments,
+    evaluations,
     hook_arguments,
     ledger_arguments,
-    probe_arguments,
     remembering_arguments,
     sleeping_arguments,
     switching,
@@ -50,8 +50,12 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=110, max_help_position=30)
 
 
-def parser() -> argparse.ArgumentParser:
-    """Make the parser of the whole command line."""
+def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Make the parser of the whole command line.
+
+    Args:
+        words: what was typed; commands of another distribution are read only when they are among it.
+    """
     top = argparse.ArgumentParser(
         prog="firsthand",
         description=_DESCRIPTION,
@@ -70,8 +74,7 @@ def parser() -> argparse.ArgumentParser:
     hook_arguments.add(commands, _command)
     agent_arguments.add(commands, _command)
     remembering_arguments.add(commands, _command)
-    eval_arguments.add(commands, _command)
-    probe_arguments.add(commands, _command)
+    evaluations.add(commands, _command, words)
     ledger_arguments.add(commands, _command)
     consolidating_arguments.add(commands, _command)
     sleeping_arguments.add(commands, _command)

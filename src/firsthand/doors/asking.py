@@ -12,10 +12,11 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 from firsthand import InvalidArgument, environment
 from firsthand.doors.output import Output
+from firsthand.llm.asked import Asked, named, opened
+from firsthand.llm.spending import Cap, Meter, Price
 from firsthand.tokens import estimate
 
 _OPTIONS = ("price", "cost_max", "tokens_max", "replies", "replay")
@@ -25,8 +26,6 @@ class Models:
     """The models of one command, with one cap for all; make it with `models`."""
 
     def __init__(self, chosen: argparse.Namespace, folder: Path, out: Output, closes: ExitStack) -> None:
-        from firsthand.evals.reclaim.spending import Cap, Meter, Price  # noqa: PLC0415 - for those who ask a model
-
         self.price = Price(*chosen.price) if chosen.price else None
         self.meter = Meter(Cap(chosen.calls_max, chosen.tokens_max, chosen.cost_max), self.price)
         self._chosen, self._folder, self._out, self._closes = chosen, folder, out, closes
@@ -35,24 +34,21 @@ class Models:
         self.was_asked = False
         """A model was named that there is: then what was spent is told, also when it is nothing."""
 
-    def named(self, model: str) -> Any:
+    def named(self, model: str) -> Asked:
         """Give a model: ``local``, ``local:FILE.gguf`` or ``URL#NAME``.
 
         Raises:
             InvalidArgument: it is none of these.
             ModelUnavailable: it cannot be loaded.
         """
-        from firsthand.evals.reclaim.chosen import chosen  # noqa: PLC0415 - for those who ask a model
-        from firsthand.evals.stream.asked import Asked, opened  # noqa: PLC0415
-
-        one = chosen(model)
+        one = named(model)
         reached = None if self._chosen.replay else opened(one, environment.model_key(), seconds_max=self._seconds_max)
         if isinstance(reached, AbstractContextManager):  # one in this process has nothing to give back
             self._closes.enter_context(reached)
         self.was_asked = True
         return Asked(one, self._folder, self.meter, self.price, reached)
 
-    def tell(self, asked: Any, prompts: Sequence[str], reply_tokens: int) -> None:
+    def tell(self, asked: Asked, prompts: Sequence[str], reply_tokens: int) -> None:
         """Say what asking these prompts takes at the most.
 
         Raises:

@@ -57,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     _open_streams()
     try:
-        chosen = parser().parse_args(arguments)
+        words = sys.argv[1:] if arguments is None else [*arguments]
+        chosen = parser(words).parse_args(words)
         return _run(chosen)
     except SystemExit as end:  # argparse has said what was wrong, or shown its help
         return end.code if isinstance(end.code, int) else DONE
@@ -74,7 +75,7 @@ def _run(chosen: argparse.Namespace) -> int:
     out = Output(as_json=chosen.json, quiet=chosen.quiet)
     try:
         module, _, name = chosen.command_at.partition(":")
-        command: Command = getattr(import_module(f"firsthand.doors.{module}"), name)
+        command: Command = getattr(import_module(module if "." in module else f"firsthand.doors.{module}"), name)
         code = command(chosen, out)
         out.flush()
         return code

@@ -1,0 +1,235 @@
+"""The command ``eval reclaim``: is a memory still correctable when it went wrong, and does a correction land?
+
+    reclaim: Tables 8, 18
+    family      memory  correction  n   brought back       stale value  ...
+    arithmetic  toy     directed    24  0.00 [0.00, 0.12]  ...
+
+A memory under test is a function ``write(messages, budget)``, an object or a class, of a
+file that the user names or of an installed package; nothing else of the current folder is
+imported. What it raises, or gives wrongly, costs its item and is
+said; nothing that was answered is lost. What it prints goes to standard error. Exit code
+1 says that a memory brought back less than ``--fail-under`` or failed in every item, or
+that the run did not come to its end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, redirect_stdout
+from pathlib import Path
+
+from firsthand import __version__, moment
+from firsthand.doors.display import shown
+from firsthand.doors.exits import DONE, NOTHING_FOUND
+from firsthand.doors.output import Output
+from firsthand.errors import InvalidArgument
+from firsthand.value import asdict, value
+from firsthand_evals import registry
+from firsthand_evals.commands import models as model_runs
+from firsthand_evals.commands.models import Models, Outcome
+from firsthand_evals.commands.results import can_be_written, folder_kept, progress
+from firsthand_evals.reclaim import (
+    badge,
+    experiments,
+    figures,
+    files,
+    items,
+    junit,
+    own,
+    page,
+    readers,
+    requirements,
+    run,
+    tables,
+    validators,
+)
+from firsthand_evals.reclaim.cascade import HOPS
+from firsthand_evals.reclaim.items import Case, Item
+from firsthand_evals.reclaim.page import Report
+from firsthand_evals.reclaim.readers import Reader
+
+CHAIN = "cascade"
+TABLES_SHOWN_MAX = 2
+"""Of a run; with more of them each is told in a line, and the tables are in the report."""
+FAULTS_SHOWN_MAX = 3
+"""Different ones of a memory; all are in the report."""
+_READERS: dict[str, Callable[[], Reader]] = {
+    "recomputing": readers.Recomputing, "careless": lambda: readers.Recomputing(heeds_tag=False),
+    "cautious": readers.Cautious, "believing": readers.Believing, "yielding": readers.Yielding,
+    "guessing": readers.Guessing,
+}  # fmt: skip
+
+
+@value
+class _Asked:
+    """A run to be made: its cases, who answers, and where its items go.
+
+    Attributes:
+        names: the memories under test.
+        folder: of this run's files; None keeps nothing.
+    """
+
+    cases: tuple[Case, ...]
+    names: tuple[str, ...]
+    reader: Reader
+    folder: Path | None
+    models: Models | None
+
+
+def reclaim(chosen: argparse.Namespace, out: Output) -> int:
+    """Run the command."""
+    can_be_written(chosen, "html", "junit", "badge")
+    with redirect_stdout(sys.stderr):  # a memory under test may print, and standard output is for the answer
+        asked = _asked(chosen, out)
+    with nullcontext() if asked.folder is None else files.held(asked.folder):
+        with redirect_stdout(sys.stderr):
+            came = _run(asked, chosen, out)
+        report = _report(asked, came.items, chosen)
+        _show(report, out)
+        _write(report, asked, came, chosen, out)
+    return _verdict(report, came, chosen, out)
+
+
+def _asked(chosen: argparse.Namespace, out: Output) -> _Asked:
+    """Make the cases, and refuse what cannot be run before anything is asked."""
+    subjects = own.memories(chosen.memory or ["firsthand"], recall=chosen.recall or "", may_recall=not chosen.no_recall)
+    if chosen.badge and len(subjects) > 1:
+        raise InvalidArgument(f"a badge is of one memory; got {len(subjects)} of them (--memory)")
+    kept = folder_kept(chosen)
+    if chosen.resume and kept is None:
+        raise InvalidArgument("there is nothing to resume: no store, and no --out DIR that a run was kept in")
+    folder = None if kept is None else registry.folder_of(kept, files.NAME)
+    models = model_runs.models_of(chosen, folder)
+    written = models.wordings if models is not None else ()
+    subjects += models.subjects if models is not None else ()
+    given = experiments.Options(
+        chosen.problems, chosen.seed, chosen.repetitions, subjects, chosen.wording,
+        Path(chosen.data).expanduser() if chosen.data else None, written,
+        hops=tuple(dict.fromkeys(chosen.hops)) or HOPS,
+    )  # fmt: skip
+    names = chosen.experiment or experiments.battery(given)
+    if chosen.hops and CHAIN not in names:
+        raise InvalidArgument(f"--hops is of the experiment {CHAIN} alone; got {', '.join(names)}")
+    changes = own.Changes(chosen.budget, tuple(chosen.source_at), tuple(chosen.corrections))
+    cases = own.cases(names, given, changes)
+    if folder is None:
+        out.remark("nothing is kept: there is no store, and no --out DIR")
+    reader = models.reader if models is not None else None
+    tested = tuple(one.name for one in (*subjects, *written))
+    return _Asked(cases, tested, reader or _READERS[chosen.reader or "recomputing"](), folder, models)
+
+
+def _run(asked: _Asked, chosen: argparse.Namespace, out: Output) -> Outcome:
+    told = progress(out, "asked", "cases")
+    if asked.folder is None:
+        return Outcome(tuple(run.run(asked.cases, asked.reader, probe=own.regime, progress=told)), whole=True)
+    if asked.models is not None:
+        return model_runs.ask(asked.models, asked.cases, asked.reader, chosen, out)
+    file = files.begin(asked.folder, resume=chosen.resume)
+    known = items.load(file)
+    made = run.run(asked.cases, asked.reader, known=known, probe=own.regime, progress=told)
+    try:
+        found = tuple(items.keep(made, file))
+    except KeyboardInterrupt:
+        out.warn(
+            f"{len(items.load(file)):,} items are kept in {shown(str(file))}; with --resume only the rest is asked"
+        )
+        raise
+    if known:
+        again = sum(one.key in known for one in found)
+        out.remark(f"{again:,} of {len(found):,} items were there already")
+    return Outcome(found, whole=True)
+
+
+def _report(asked: _Asked, found: Sequence[Item], chosen: argparse.Namespace) -> Report:
+    made = tables.tables(found)
+    least = chosen.fail_under if chosen.fail_under is not None else requirements.LEAST
+    # The checks know what the paper's notes come to at the paper's budgets, with all source in one place.
+    as_in_paper = chosen.budget is None and not chosen.corrections and asked.reader.name == "recomputing"
+    checks = validators.validate(found, [one.problem for one in asked.cases]) if as_in_paper else ()
+    about = (
+        ("memories under test", ", ".join(asked.names)), ("reader", asked.reader.name),
+        ("items", f"{len(found):,}"), ("problems of each cell", str(chosen.problems)), ("seed", str(chosen.seed)),
+        ("repetitions", str(chosen.repetitions)), ("wording of the sessions", str(chosen.wording)),
+        ("budget", f"{chosen.budget:,} characters" if chosen.budget is not None else "as in the paper"),
+        ("source at", ", ".join(chosen.source_at) or "as in the paper"),
+        ("corrections", ", ".join(chosen.corrections) or "as in the paper"),
+        ("sessions of a chain", ", ".join(map(str, chosen.hops)) or "as in the paper"),
+        ("at least", f"{least:g} of the items"), ("date", str(moment.now())[:10]), ("firsthand", __version__),
+    )  # fmt: skip
+    return Report(
+        tuple(found), made, requirements.requirements(found, made, asked.names, least), checks, asked.names,
+        own.by_key(asked.cases, lambda one: items.key(one, asked.reader)), about,
+    )  # fmt: skip
+
+
+def _show(report: Report, out: Output) -> None:
+    if out.as_json:
+        for item in report.items:
+            out.json({"item": asdict(item)})
+        for table in report.tables:
+            out.json({"table": tables.as_json(table)})
+        for requirement in report.requirements:
+            out.json({"requirement": {**asdict(requirement), "broken": [one.key for one in requirement.broken]}})
+        for check in report.checks:
+            out.json({"check": asdict(check)})
+        return
+    for table in report.tables:
+        if len(report.tables) > TABLES_SHOWN_MAX:
+            out.line(f"{table.name} ({table.where}): {shown(figures.headline(table, report.names))}")
+            continue
+        for line in (*figures.lines(table), ""):
+            out.line(shown(line))
+    for name, cell in figures.scores(report.items, report.names).items():
+        own = [requirement for requirement in report.requirements if requirement.memory == name]
+        broken = sum(not requirement.held for requirement in own)
+        out.line(f"{shown(name)}: brought back {figures.figure(cell, 'reclaim')} of n = {cell.n:,} items; new wrong "
+                 f"values {cell.silent}; {broken} of {len(own)} requirements not met")  # fmt: skip
+        if cell.failed.hits:
+            out.warn(f"{shown(name)} failed in {cell.failed.hits:,} of {cell.n:,} items:")
+        for fault in list(
+            dict.fromkeys(one.fault for one in report.items if one.fault and one.parameters["memory"] == name)
+        )[:FAULTS_SHOWN_MAX]:
+            out.warn(shown(fault))
+        if cell.over:
+            out.warn(f"{shown(name)}: {cell.over:,} of {cell.n:,} texts were longer than their budget, and were cut")
+    for check in report.checks:
+        if not check.held:
+            out.warn(f"the evaluation itself: {shown(str(check))}")
+
+
+def _write(report: Report, asked: _Asked, came: Outcome, chosen: argparse.Namespace, out: Output) -> None:
+    told = page.page(report)
+    if asked.folder is not None:
+        out_folder = asked.folder.parents[1]
+        files.keep(out_folder, report.tables, report.checks, asked.names, told, asked.reader.name)
+        out.remark(f"kept in {shown(str(asked.folder))}; the report is {files.PAGE}")
+    if chosen.html:
+        Path(chosen.html).expanduser().write_text(told, encoding="utf-8")
+    if chosen.junit:
+        unfinished = "" if came.whole else f"{len(came.items):,} of {len(asked.cases):,} cases have an item"
+        text = junit.junit(report.requirements, report.checks, unfinished)
+        Path(chosen.junit).expanduser().write_text(text, encoding="utf-8")
+    if chosen.badge:
+        scores = figures.scores(report.items, asked.names)
+        if not scores:
+            out.warn(f"no badge was written: there is no item of {shown(', '.join(asked.names))}")
+        for cell in scores.values():
+            file = Path(chosen.badge).expanduser()
+            file.write_text(badge.badge(cell), encoding="utf-8")
+            out.remark(badge.markdown(cell, file.name, Path(chosen.html).name if chosen.html else ""))
+
+
+def _verdict(report: Report, came: Outcome, chosen: argparse.Namespace, out: Output) -> int:
+    code = DONE if came.whole else NOTHING_FOUND
+    for name, cell in figures.scores(report.items, report.names).items():
+        if cell.failed.hits == cell.n:
+            out.warn(f"{shown(name)} was not tested: it failed in every item")
+            code = NOTHING_FOUND
+        share = cell.recovered.hits / cell.n
+        if chosen.fail_under is not None and share < chosen.fail_under:
+            out.warn(f"{shown(name)} brought back {share:.3f} of its items, under {chosen.fail_under:g}")
+            code = NOTHING_FOUND
+    return code

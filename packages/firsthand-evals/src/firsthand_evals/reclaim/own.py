@@ -1,0 +1,155 @@
+"""What a run is asked, from what a person chose: memories by their names, and cases changed as was asked for.
+
+The invariant: a memory that is asked otherwise than it was written has another name, so
+that an item never stands for another memory; changed cases are all different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, cast
+
+from firsthand import pointer, probe
+from firsthand.errors import InvalidArgument
+from firsthand.value import replace, value
+from firsthand_evals.reclaim import experiments, ours, seam
+from firsthand_evals.reclaim.experiments import Options
+from firsthand_evals.reclaim.items import Case
+from firsthand_evals.reclaim.policies import Handmade
+from firsthand_evals.reclaim.seam import Memory, Messages, Subject
+from firsthand_evals.reclaim.tasks import DIALOGUE
+
+OURS: dict[str, Callable[[], Subject]] = {"firsthand": ours.pointers, "firsthand_note": ours.note_alone}
+"""Memories that come with us, by the name that is typed for them."""
+JUDGED_MAX = 1_000
+"""Verdicts of the probe that are kept for a text that is carried again."""
+
+
+@value
+class Changes:
+    """What is asked in place of what the paper asks; empty leaves everything as it is.
+
+    Attributes:
+        budget: characters; places: where the source stands; corrections: what is said.
+    """
+
+    budget: int | None = None
+    places: tuple[str, ...] = ()
+    corrections: tuple[str, ...] = ()
+
+
+def memories(addresses: Iterable[str], *, recall: str = "", may_recall: bool = True) -> tuple[Subject, ...]:
+    """Give memories under test by their names: ours, or addresses as `seam.named` takes them.
+
+    Args:
+        recall: the address of a function ``recall(query)``, for the one memory that is named.
+        may_recall: False leaves out what a memory answers, so that what it carries must do.
+
+    Raises:
+        InvalidArgument: one is none, or ``recall`` does not fit.
+    """
+    found = [OURS[one]() if one in OURS else seam.load(one) for one in dict.fromkeys(addresses)]
+    if recall:
+        if len(found) != 1 or not may_recall:
+            raise InvalidArgument("a function for recall goes with one memory, and not with leaving recall out")
+        return (_recalling(found[0], recall),)
+    return tuple(found) if may_recall else tuple(_silenced(one) for one in found)
+
+
+def cases(names: Sequence[str], given: Options, changes: Changes) -> tuple[Case, ...]:
+    """Make the cases of experiments and change them; those that become the same are asked once.
+
+    Raises:
+        InvalidArgument: there is no such experiment, or what it needs was not given.
+    """
+    made = experiments.cases(names, given)
+    if changes.budget is not None:
+        made = tuple(one if one.budget is None else replace(one, budget=changes.budget) for one in made)
+    if changes.places:
+        made = tuple(
+            replace(one, source_at=place) if _movable(one) else one for one in made for place in changes.places
+        )
+    if changes.corrections:
+        made = tuple(replace(one, correction=kind) for one in made for kind in changes.corrections)
+    return tuple({_same(one): one for one in made}.values())
+
+
+def by_key(made: Sequence[Case], key: Callable[[Case], str]) -> Mapping[str, Case]:
+    """Give cases by the key of their items."""
+    return {key(one): one for one in made}
+
+
+def regime(text: str, session: Messages, memory: Memory) -> str:
+    """Let the probe judge what a memory under test carries; empty for a note of the paper's, which is none."""
+    if isinstance(memory, Handmade):
+        return ""
+    if not seam.recalls(memory):
+        return _judged(text, tuple((one["role"], one["content"]) for one in session))
+    return probe(text, [dict(one) for one in session], expand=_expanding(memory)).regime
+
+
+@lru_cache(maxsize=JUDGED_MAX)
+def _judged(text: str, session: tuple[tuple[str, str], ...]) -> str:
+    """Judge a text without pointers; one session is asked about in many ways, and judged once."""
+    return probe(text, [{"role": role, "content": content} for role, content in session]).regime
+
+
+def _expanding(memory: Memory) -> Callable[[str], str | None]:
+    """Give how pointers are followed: the memory is asked for them."""
+    return lambda address: (seam.pull(memory, address).text or None) if pointer.find(address) else None
+
+
+def _movable(case: Case) -> bool:
+    """Say whether the source may stand elsewhere: a chain has one in each session, a real dialogue its own."""
+    return not case.hops and case.problem.family != DIALOGUE
+
+
+def _same(case: Case) -> tuple[Any, ...]:
+    return (
+        case.experiment, case.subject.name, case.problem.id, case.correction, case.depth, case.filler, case.source_at,
+        case.premise, case.wording, case.budget, case.repetition, case.hops, case.extra, case.said_by,
+    )  # fmt: skip
+
+
+# what is done to a memory --------------------------------------------------------------------------
+
+
+class _Silenced:
+    """A memory that cannot be asked: what it carries must do."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+
+    def write(self, messages: Messages, budget: int) -> str:
+        """Write."""
+        return self.memory.write(messages, budget)
+
+    def close(self) -> None:
+        """Close the memory, if it can be closed."""
+        close = getattr(self.memory, "close", None)
+        if callable(close):
+            close()
+
+
+class _Recalling(_Silenced):
+    """A memory with a function beside it that answers questions."""
+
+    def __init__(self, memory: Memory, recall: Callable[[str], str]) -> None:
+        super().__init__(memory)
+        self.recall = recall
+
+
+def _silenced(subject: Subject) -> Subject:
+    return replace(subject, name=f"{subject.name} without recall", make=lambda: _Silenced(subject.make()))
+
+
+def _recalling(subject: Subject, address: str) -> Subject:
+    found = seam.named(address)
+    if not seam.takes(found, 1):
+        raise InvalidArgument(
+            f"{address} answers no question: expected a function recall(query) -> str; got {found!r:.120}"
+        )
+    recall = cast("Callable[[str], str]", found)
+    name = f"{subject.name} with {address}"
+    return replace(subject, name=name, make=lambda: _Recalling(subject.make(), recall))

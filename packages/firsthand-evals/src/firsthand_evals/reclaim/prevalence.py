@@ -1,0 +1,215 @@
+"""How often a conversation carries something whose source is compact: by rule, over conversations given (11, App. H).
+
+    compact   a value that small, named statements of the conversation determine
+    diffuse   the agent states values that nothing in the conversation determines
+    none      the agent states no value at all
+
+The invariant: a label is a function of the text, the same on every run; the labeller must
+get the gold conversations right, or it labels nothing.
+
+What it cannot tell: a judgment in words has no value, so what a person would call diffuse
+and without figures is ``none`` here; values of general knowledge look like unsupported
+ones; and it knows the languages and forms that notes know. It says which share of the
+conversations has values that they determine, not how many memories in use need them. The
+paper's corpora are not part of this project.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from firsthand import determine, statements
+from firsthand.errors import FormatError, InvalidArgument
+from firsthand.value import value
+from firsthand_evals import stats
+from firsthand_evals.stats import Rate
+
+COMPACT, DIFFUSE, NONE = "compact", "diffuse", "none"
+LABELS = (COMPACT, DIFFUSE, NONE)
+CONVERSATIONS = 100
+CONVERSATION_CHARACTERS_MIN, CONVERSATION_CHARACTERS_MAX = 80, 1_600
+"""As in the paper: shorter ones are passed over, longer ones cut."""
+NEEDS_MAX = 40
+"""Statements that a compact source has at most."""
+FILE_BYTES_MAX = 256 << 20
+FILES_MAX = 10_000
+NESTED_MAX = 100
+_SUFFIXES = frozenset({".json", ".jsonl", ".traj", ".zip"})
+GOLD_RIGHT_MIN = 5
+AGENTS = frozenset({"assistant", "agent", "ai", "model"})
+
+Conversation = tuple[dict[str, str], ...]
+
+
+@value
+class Share:
+    """One corpus, counted by label.
+
+    Attributes:
+        n: conversations labelled; ``found``: that there were to draw from.
+    """
+
+    corpus: str
+    found: int
+    n: int
+    compact: Rate
+    diffuse: Rate
+    none: Rate
+
+
+def _said(*turns: str) -> Conversation:
+    return tuple({"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(turns))
+
+
+GOLD: tuple[tuple[Conversation, str], ...] = (
+    (_said("We bought 3 lamps at $12 each and 2 rugs at $40 each. What is the total?",
+           "That makes $116 in total."), COMPACT),
+    (_said("Please book a table for Friday at 18:30.", "Your table is booked for 18:30 on Friday."), COMPACT),
+    (_said("The lease began on 2021-04-01 and runs for 36 months. When does it end?",
+           "It ends on 2024-04-01."), COMPACT),
+    (_said("Should I move to the coast for the job? I like my street and my friends here, but the work is dull.",
+           "About 70% of people in your place would be glad they moved, I would say."), DIFFUSE),
+    (_said("Write me a silly verse about a snail.",
+           "A snail went out to see the sea and never came home for his tea."), NONE),
+    (_said("You are a pirate now. Talk to me!", "Arr, what brings ye aboard this fine ship?"), NONE),
+)  # fmt: skip
+"""Plain cases: a total, a booking, a date; advice with a figure from nowhere; a verse, a play."""
+
+
+def label(messages: Sequence[Mapping[str, str]]) -> str:
+    """Label a conversation."""
+    said = statements(messages)
+    for claim in determine(said):
+        if claim.how != "unknown" and claim.concluded and 0 < len(claim.needs) <= NEEDS_MAX:
+            return COMPACT
+    return DIFFUSE if any(one.role in AGENTS and one.values for one in said) else NONE
+
+
+def prevalence(corpora: Mapping[str, Path], *, n: int = CONVERSATIONS, seed: int = 0) -> tuple[Share, ...]:
+    """Label conversations drawn from corpora.
+
+    Args:
+        corpora: files or folders by name; JSON, JSON lines or a zip of them.
+        n: conversations of each; all of a smaller one.
+
+    Raises:
+        InvalidArgument: n is under 1, or the labeller gets fewer than 5 of the 6 gold conversations right.
+        FormatError: a corpus holds no conversation, or cannot be read.
+    """
+    if n < 1:
+        raise InvalidArgument(f"conversations are a whole number from 1; got {n!r}")
+    right = sum(label(messages) == wanted for messages, wanted in GOLD)
+    if right < GOLD_RIGHT_MIN:
+        raise InvalidArgument(
+            f"the labeller gets {right} of {len(GOLD)} plain conversations right, under {GOLD_RIGHT_MIN}"
+        )
+    return tuple(_share(name, path, n, seed) for name, path in corpora.items())
+
+
+def _share(name: str, path: Path, n: int, seed: int) -> Share:
+    found = list(conversations(path))
+    if not found:
+        raise FormatError(
+            f"{path} holds no conversation; expected lists of messages with a role and a content, in files of the "
+            f"names {', '.join(sorted(f'*{one}' for one in _SUFFIXES))}"
+        )
+    chance = random.Random(f"prevalence {seed} {name}")  # noqa: S311 - repeatable on purpose
+    drawn = chance.sample(found, min(n, len(found)))
+    counted = Counter(label(_cut(one)) for one in drawn)
+    rates = [stats.rate(counted[one], len(drawn)) for one in LABELS]
+    return Share(name, len(found), len(drawn), *rates)
+
+
+def conversations(path: Path) -> Iterator[Conversation]:
+    """Yield the conversations of a file or folder, in order of their files.
+
+    Raises:
+        FormatError: there is none, a file cannot be read as JSON or is too large, or there are too many.
+    """
+    if not (path.is_file() or path.is_dir()):
+        raise FormatError(f"{path} is no file or folder that is there; name one of conversations")
+    files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    read = [one for one in files if one.suffix in _SUFFIXES]
+    if len(read) > FILES_MAX:
+        raise FormatError(f"{path} has {len(read):,} files; at most {FILES_MAX:,} are read: give a part of it")
+    for file in read:
+        for thing in _read(file):
+            yield from _talks(thing)
+
+
+def _talks(thing: Any, depth: int = 0) -> Iterator[Conversation]:
+    """Find the conversations in a JSON value, whatever stands around them."""
+    if depth > NESTED_MAX:
+        raise FormatError(
+            f"a corpus nests over {NESTED_MAX} levels; expected lists of messages at any but such a depth"
+        )
+    if isinstance(thing, list) and thing and all(isinstance(one, dict) for one in thing):
+        found = _messages(thing)
+        if found is not None:
+            if sum(len(one["content"]) for one in found) > CONVERSATION_CHARACTERS_MIN:
+                yield found
+            return
+    inner = thing.values() if isinstance(thing, dict) else thing if isinstance(thing, list) else ()
+    for one in inner:
+        yield from _talks(one, depth + 1)
+
+
+def _messages(thing: list[dict[str, Any]]) -> Conversation | None:
+    """Read a list as messages: with roles, or as turns of two speakers; None when it is neither."""
+    if all(isinstance(one.get("role"), str) and "content" in one for one in thing):
+        return tuple(
+            {"role": one["role"], "content": one["content"]} for one in thing if isinstance(one["content"], str)
+        )
+    if all(isinstance(one.get("text"), str) for one in thing):
+        return _said(*(one["text"] for one in thing))
+    if all(isinstance(one.get("action"), str) and isinstance(one.get("observation"), str) for one in thing):
+        return tuple(
+            {"role": role, "content": one[name]}
+            for one in thing
+            for role, name in (("assistant", "action"), ("tool", "observation"))
+        )
+    return None
+
+
+def _cut(messages: Conversation) -> Conversation:
+    """Keep the beginning, as the paper does; instructions of a system are no part of the conversation."""
+    left, kept = CONVERSATION_CHARACTERS_MAX, []
+    for one in messages:
+        if one["role"] != "system" and left > 0:
+            kept.append({"role": one["role"], "content": one["content"][:left]})
+            left -= len(one["content"])
+    return tuple(kept)
+
+
+def _read(file: Path) -> Iterator[Any]:
+    try:
+        if zipfile.is_zipfile(file):
+            with zipfile.ZipFile(file) as packed:
+                for inner in packed.infolist():
+                    name = Path(inner.filename)
+                    if name.suffix in _SUFFIXES - {".zip"}:
+                        _bounded(f"{file}, {name}", inner.file_size)
+                        yield _parsed(packed.read(inner), name)
+        else:
+            _bounded(str(file), file.stat().st_size)
+            yield _parsed(file.read_bytes(), file)
+    except (OSError, ValueError, RecursionError, zipfile.BadZipFile) as error:
+        raise FormatError(f"{file} cannot be read as JSON ({error})") from error
+
+
+def _bounded(name: str, size: int) -> None:
+    if size > FILE_BYTES_MAX:
+        raise FormatError(f"{name} is over {FILE_BYTES_MAX >> 20} MiB; give a part of it")
+
+
+def _parsed(data: bytes, name: Path) -> Any:
+    text = data.decode("utf-8")
+    if name.suffix == ".jsonl":
+        return [json.loads(line) for line in text.split("\n") if line.strip()]  # U+2028 ends none
+    return json.loads(text)

@@ -1,0 +1,277 @@
+"""Who answers a correction: deterministic readers that follow stated rules, or a language model.
+
+A reader sees messages only: what it was told to do, what the memory carried, the
+correction, and what it asked the memory for. It answers, or asks with a line
+``RECALL: words or a pointer``. The invariant: a reader never sees the problem, the truth
+or the policy; a deterministic one gives equal replies to equal messages.
+
+They are validators (reclaim-evaluation 4): each can fail, and shows what a memory does
+to a reader of its kind. They are no measure of any model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Protocol
+
+from firsthand.llm import Model
+from firsthand.value import value
+from firsthand_evals.reclaim import reading
+from firsthand_evals.reclaim.scoring import DECLINED, written
+from firsthand_evals.reclaim.tasks import WORD
+
+MEMORY_HEAD = "Memory of earlier sessions:"
+RECALL, RECALLED = "RECALL:", "Recalled:"
+NEW = "New purchase:"
+REPLY_TOKENS_MAX = 300
+SYSTEM = (
+    "You answer questions from what stands before you. End with a line that begins with ANSWER: and holds the answer "
+    f"alone. If what you have does not determine the answer, write ANSWER: {DECLINED}"
+)
+MAY_RECALL = (
+    f"To look something up in the memory first, reply with one line only: {RECALL} and the words to look for, or a "
+    "pointer (fh:...) that stands in the memory. At most {most} times."
+)
+
+Messages = Sequence[Mapping[str, str]]
+
+
+class Reader(Protocol):
+    """Answers messages.
+
+    Attributes:
+        name: for the report.
+        repeats: True when equal messages get equal replies, so that they need be asked once.
+        costs: True when asking is paid for or slow, so that it is counted and capped.
+        temperature: of a model; 0 of the others.
+    """
+
+    name: str
+    repeats: bool
+    costs: bool
+    temperature: float
+
+    def answer(self, messages: Messages) -> str:
+        """Answer, or ask the memory with a line ``RECALL: ...``."""
+        ...
+
+
+@value
+class Seen:
+    """What stands in messages, told apart.
+
+    Attributes:
+        memory: what was carried; without any, the talk before the correction.
+        recalled: what the memory answered; ``asked``: to which questions.
+        new: lines that bring new source.
+        correction: the last message that is neither.
+    """
+
+    memory: str
+    recalled: tuple[str, ...]
+    asked: tuple[str, ...]
+    new: tuple[str, ...]
+    correction: str
+    may_recall: bool
+
+    @property
+    def evidence(self) -> str:
+        """All that may hold the source."""
+        return reading.joined([self.memory, *self.recalled, *self.new])
+
+    @property
+    def brought(self) -> int:
+        """How many different statements the memory answered that it had not carried."""
+        led = [one for one in self.recalled if not reading.leads_nowhere(one)]
+        return len(set(reading.segments(reading.joined(led))) - set(reading.segments(self.memory)))
+
+    @property
+    def ask(self) -> str:
+        """What is asked for."""
+        return reading.asked_in(self.correction)
+
+
+def seen(messages: Messages) -> Seen:
+    """Tell apart what stands in messages."""
+    system = messages[0]["content"] if messages and messages[0]["role"] == "system" else ""
+    head, carried, memory = system.partition(MEMORY_HEAD)
+    said = [one["content"] for one in messages if one["role"] == "user"]
+    asked = [one["content"] for one in messages if one["role"] == "assistant" and one["content"].startswith(RECALL)]
+    recalled = [one.removeprefix(RECALLED).strip() for one in said if one.startswith(RECALLED)]
+    talk = [one for one in said if not one.startswith(RECALLED)]
+    new = [line.removeprefix(NEW).strip() for one in talk for line in one.splitlines() if line.startswith(NEW)]
+    before = memory if carried else reading.joined(talk[:-1])
+    return Seen(
+        before.strip(), tuple(recalled), tuple(one.removeprefix(RECALL).strip() for one in asked), tuple(new),
+        talk[-1] if talk else "", RECALL in head,
+    )  # fmt: skip
+
+
+class Recomputing:
+    """Recompute the answer from the source that stands in the context, and abstain without one.
+
+    It asks a memory that can be asked for what the note points at, then for the question itself. What a correction
+    claims is no source to it.
+
+    Args:
+        heeds_tag: False takes a source that says it is incomplete for the whole, as small models do (Table 11).
+    """
+
+    repeats = True
+    costs = False
+    temperature = 0.0
+
+    def __init__(self, *, heeds_tag: bool = True) -> None:
+        self._heeds_tag = heeds_tag
+        self.name = "recomputing" if heeds_tag else "recomputing-careless"
+
+    def answer(self, messages: Messages) -> str:
+        """Answer, or ask the memory."""
+        here = seen(messages)
+        found = reading.recompute(here.evidence, here.ask)
+        if here.new and not reading.items(reading.joined([here.memory, *here.recalled])):
+            found = reading.carried_on(here.memory, here.new, here.ask)
+        whole = self._whole(here, found)
+        if here.may_recall and not (found.value is not None and whole):
+            query = self._next(here)
+            if query is not None:
+                return f"{RECALL} {query}"
+        if found.value is None or not whole:
+            return answered(None)
+        return answered(found.value)
+
+    def _whole(self, here: Seen, found: reading.Found) -> bool:
+        """Say whether what stands here is all of the source, as far as the note tells."""
+        told = reading.tag(here.memory)
+        if told is None or told[0] >= told[1] or not self._heeds_tag:
+            return True
+        if reading.kind_of(here.ask) == WORD and found.value is not None:
+            return True  # fewer clues that leave one answer determine it all the same
+        if not here.recalled or any(one not in here.asked for one in reading.pointers(here.memory)):
+            return False
+        if found.parts > reading.recompute(here.memory, here.ask).parts:
+            return True
+        return here.brought >= told[1] - told[0]  # what was left out may have been talk alone, without a new part
+
+    def _next(self, here: Seen) -> str | None:
+        """Give what to ask the memory for next; None when there is nothing left to ask."""
+        pointers = [one for one in reading.pointers(here.memory) if one not in here.asked]
+        if pointers:
+            return pointers[0]
+        return here.ask if here.ask not in here.asked else None
+
+
+class Cautious(Recomputing):
+    """Recompute only from a source that says it is complete, k of k; abstain from everything else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.name = "cautious"
+
+    def _whole(self, here: Seen, found: reading.Found) -> bool:
+        return reading.tag(here.memory) is not None and super()._whole(here, found)
+
+
+class Believing:
+    """Give the conclusion that stands in the memory, whatever else stands there; abstain when there is none."""
+
+    name = "believing"
+    repeats = True
+    costs = False
+    temperature = 0.0
+
+    def answer(self, messages: Messages) -> str:
+        """Answer."""
+        here = seen(messages)
+        said = here.memory
+        if not any(MEMORY_HEAD in one["content"] for one in messages if one["role"] == "system"):
+            said = reading.joined([one["content"] for one in messages if one["role"] == "assistant"])
+        return answered(reading.concluded(said, here.ask))
+
+
+class Yielding(Recomputing):
+    """Give whatever value the user insists on; recompute when he names none (Table 19's weak reader)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.name = "yielding"
+
+    def answer(self, messages: Messages) -> str:
+        """Answer, or ask the memory."""
+        here = seen(messages)
+        claimed = reading.claimed(here.correction, here.ask)
+        return answered(claimed) if claimed is not None else super().answer(messages)
+
+
+class Guessing:
+    """Guess one of the candidates that the memory names, by a hash of the messages; abstain when it names none."""
+
+    repeats = True
+    costs = False
+    temperature = 0.0
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = seed
+        self.name = f"guessing-{seed}"
+
+    def answer(self, messages: Messages) -> str:
+        """Answer."""
+        named = re.search(r"one of ([^.]+)\.", seen(messages).memory)
+        if named is None:
+            return answered(None)
+        options = named[1].split(", ")
+        drawn = _drawn(repr((self._seed, [one["content"] for one in messages])))
+        return answered(options[drawn % len(options)])
+
+
+class Slipping:
+    """Add up what the user told, and leave an item out in about half of the cases: an agent that errs by itself.
+
+    It is meant for the first session (`sweeps.endogenous`), where nobody plants an error.
+    """
+
+    name = "slipping"
+    repeats = True
+    costs = False
+    temperature = 0.0
+
+    def answer(self, messages: Messages) -> str:
+        """Answer."""
+        told = reading.joined([one["content"] for one in messages if one["role"] == "user"])
+        found = list(reading.items(told).values())
+        if _drawn(told) % 2 and len(found) > 1:
+            found.pop()
+        whole = sum((count * price for count, price in found), start=Fraction(0))
+        return answered(written(whole) if found else None)
+
+
+class Asked:
+    """A language model."""
+
+    def __init__(
+        self, model: Model, name: str, *, temperature: float = 0.0, repeats: bool = False,
+        tokens_max: int = REPLY_TOKENS_MAX,
+    ) -> None:  # fmt: skip
+        self.name, self.repeats, self.costs, self.temperature = name, repeats, True, temperature
+        self.model, self._tokens_max = model, tokens_max
+
+    def answer(self, messages: Messages) -> str:
+        """Ask the model.
+
+        Raises:
+            ModelError: there is no reply.
+        """
+        return self.model.complete(messages, max_tokens=self._tokens_max, temperature=self.temperature).text
+
+
+def _drawn(text: str) -> int:
+    """Draw a number by a text: the same for the same text, on every machine."""
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
+
+
+def answered(given: str | None) -> str:
+    """Write a reply."""
+    return f"ANSWER: {given if given is not None else DECLINED}"

@@ -1,0 +1,145 @@
+"""Memories that a language model writes: by a source-first prompt, in four wordings, or as a summary (6, 11).
+
+The four wordings mean the same: what they differ in is the sensitivity that section 11
+of reclaim-evaluation asks about. The invariant: a writer sees the session and its budget,
+and what it writes is carried as it is, cut by the harness like any other memory's.
+
+What a model made up stays in, and is what is measured; only ``source_first_checked`` is
+Firsthand's own distiller, which takes it out.
+"""
+
+from __future__ import annotations
+
+from firsthand import distill_by_model
+from firsthand.llm import Model
+from firsthand_evals.reclaim.seam import Messages, Subject
+
+NOTE_TOKENS_MAX = 600
+PROMPTS = {
+    "source_first_auto": (
+        "Write a short note of this conversation for a later session in which a mistake in it may have to be mended. "
+        "Keep each fact, amount and unit that one needs to work the answer out again. Do not state the answer or "
+        "anything else that follows from them: it can be worked out again."
+    ),
+    "source_first_b": (
+        "Note down the given facts of this conversation, with numbers and units exactly as given, so that somebody "
+        "else can redo the calculation or the reasoning. Leave out results and conclusions."
+    ),
+    "source_first_c": (
+        "Somebody will have to check the result of this conversation without seeing it. List what was given, complete "
+        "and unchanged. The result itself does not belong in the list."
+    ),
+    "source_first_d": (
+        "Compress this conversation to its inputs: every quantity, price, name, condition and time that was told. Drop "
+        "outputs, totals and restatements."
+    ),
+}
+"""Four wordings of one intent; the first is the one that stands for the deployable policy."""
+SUMMARY = "Summarise this conversation in a few sentences for a later session."
+RUNNING = (
+    "You keep a summary of a conversation that goes on. Below stand the summary so far and what was said since. Write "
+    "the summary anew so that it holds both."
+)
+_BEFORE = "This is a conversation between a user and an assistant:"
+_BEHIND = "That was the conversation."
+"""The prompt stands behind the session: a small model that reads it before goes on with the session instead."""
+_LIMIT = "Write at most {budget} characters, and nothing but the note."
+RUNNING_MESSAGES = 6
+"""That a running summary takes in at once."""
+OF_A_MODEL = ("summary", "running_summary", "source_first_auto", "source_first_checked")
+
+
+class Written:
+    """A note that a model writes."""
+
+    def __init__(self, model: Model, prompt: str, tokens_max: int = NOTE_TOKENS_MAX) -> None:
+        self._model, self._prompt, self._tokens_max = model, prompt, tokens_max
+
+    def write(self, messages: Messages, budget: int) -> str:
+        """Let the model write.
+
+        Raises:
+            ModelError: there is no reply.
+        """
+        told = "\n".join(f"{one['role']}: {one['content']}" for one in messages)
+        asked = f"{_BEFORE}\n\n{told}\n\n{_BEHIND} {self._prompt} {_LIMIT.format(budget=budget)}"
+        return self._model.complete([{"role": "user", "content": asked}], max_tokens=self._tokens_max).text.strip()
+
+
+class Running:
+    """A summary that is written anew every few messages, from itself and what was said since (6, App. F)."""
+
+    def __init__(self, model: Model, tokens_max: int = NOTE_TOKENS_MAX) -> None:
+        self._model, self._tokens_max = model, tokens_max
+
+    def write(self, messages: Messages, budget: int) -> str:
+        """Let the model write.
+
+        Raises:
+            ModelError: there is no reply.
+        """
+        summary = "(nothing yet)"
+        for first in range(0, len(messages), RUNNING_MESSAGES):
+            told = "\n".join(f"{one['role']}: {one['content']}" for one in messages[first : first + RUNNING_MESSAGES])
+            asked = [
+                {"role": "system", "content": f"{RUNNING} Write at most {budget} characters, and nothing but it."},
+                {"role": "user", "content": f"Summary so far:\n{summary}\n\nSaid since:\n{told}"},
+            ]
+            summary = self._model.complete(asked, max_tokens=self._tokens_max).text.strip()
+        return summary
+
+
+class Checked:
+    """A source-first note that a model writes, without what the session does not have (`distill_by_model`)."""
+
+    def __init__(self, model: Model, tokens_max: int = NOTE_TOKENS_MAX) -> None:
+        self._model, self._tokens_max = model, tokens_max
+
+    def write(self, messages: Messages, budget: int) -> str:
+        """Let the model write, and check it.
+
+        Raises:
+            ModelError: there is no reply.
+        """
+        return distill_by_model(messages, budget, self._said).text
+
+    def _said(self, prompt: str) -> str:
+        return self._model.complete([{"role": "user", "content": prompt}], max_tokens=self._tokens_max).text
+
+
+class Maker:
+    """Makes the memories of one kind that a model writes, and says how often it asks."""
+
+    def __init__(self, model: Model, name: str) -> None:
+        self._model, self._name = model, name
+
+    def __call__(self) -> Written | Running | Checked:
+        """Make one."""
+        if self._name == "source_first_checked":
+            return Checked(self._model)
+        if self._name == "running_summary":
+            return Running(self._model)
+        return Written(self._model, SUMMARY if self._name == "summary" else PROMPTS[self._name])
+
+    def calls(self, messages: int) -> int:
+        """Count the calls for a session of so many messages."""
+        return -(-messages // RUNNING_MESSAGES) if self._name == "running_summary" else 1
+
+
+def written(model: Model, name: str, by: str = "") -> Subject:
+    """Give a wording as a subject; ``summary`` and ``running_summary`` are the plain ones.
+
+    Args:
+        by: the model's name; it stands behind the subject's, so that items of two writers are told apart.
+    """
+    return Subject(f"{name} by {by}" if by else name, Maker(model, name))
+
+
+def wordings(model: Model, by: str = "") -> tuple[Subject, ...]:
+    """Give all four wordings."""
+    return tuple(written(model, name, by) for name in PROMPTS)
+
+
+def all_of(model: Model, by: str) -> tuple[Subject, ...]:
+    """Give the summaries of a model, its source-first note, and the one that is checked."""
+    return tuple(written(model, name, by) for name in OF_A_MODEL)

@@ -1,0 +1,174 @@
+"""Every experiment by its paper and table: what it needs, how it is run, and what it gave last.
+
+An experiment is either run by ``firsthand eval`` itself or by a command in a checkout of
+the repository; the latter are named here so that each table of the papers can be found
+from one place. The invariant: a name is unique and what it names exists.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from firsthand import moment
+from firsthand.errors import FormatError, InvalidArgument
+from firsthand.value import value
+from firsthand_evals.reclaim import experiments
+from firsthand_evals.reclaim.experiments import DATA, MODEL, NOTHING
+
+RESULTS = "results"
+SUMMARY_BYTES_MAX = 16 << 20
+
+
+@value
+class Experiment:
+    """One experiment.
+
+    Attributes:
+        paper: its short name, and ``where`` in it: sections, tables.
+        about: what is asked, in a line.
+        needs: ``nothing``, ``a model`` (any, by option; none by default) or ``data``.
+        command: what to type.
+        ours: True when `firsthand eval` runs it by its name.
+    """
+
+    name: str
+    paper: str
+    where: str
+    about: str
+    needs: str
+    command: str
+    ours: bool = False
+
+
+def _in_checkout(name: str, paper: str, where: str, about: str, needs: str, script: str) -> Experiment:
+    """Name an experiment that is a script of the repository; data are told to each in the same way."""
+    command = f"python bench/{script}.py" + (" --data DATA" if needs == DATA else "")
+    return Experiment(name, paper, where, about, needs, command)
+
+
+def of_reclaim(name: str) -> str:
+    """Give the name in the list of an experiment of the reclaim evaluation; the one of that name keeps it."""
+    return name if name == _RECLAIM_ALL else f"{_RECLAIM_ALL}-{name.replace('_', '-')}"
+
+
+def _reclaim(one: experiments.Experiment) -> Experiment:
+    name = of_reclaim(one.name)
+    more = {DATA: " --data FILE", MODEL: " --writer MODEL"}.get(one.needs, "")
+    return Experiment(
+        name, _RECLAIM, one.where, one.about, one.needs, f"firsthand eval reclaim --experiment {one.name}{more}",
+        ours=True,
+    )  # fmt: skip
+
+
+_TOTAL, _PROBLEM, _RECLAIM, _RECLAIM_ALL = "total-recall", "recall-problem", "reclaim-evaluation", "reclaim"
+_FAULTY = "faulty-memories"
+EXPERIMENTS = (
+    *(_in_checkout(*row) for row in (
+        ("speed", _TOTAL, "9.1, 10.4", "every figure of the README beside its baseline", DATA, "run"),
+        ("compaction", _TOTAL, "5, 9, Tables 1, 2", "what is left of exact strings after compactions",
+         NOTHING, "compaction_bench"),
+        ("gate", _TOTAL, "4.3, 11", "what the confidence of recall is worth", DATA, "gate_bench"),
+        ("ladder", _TOTAL, "4.2, 11, Proposition 1", "what asking again in other words finds", DATA, "ladder_bench"),
+        ("ablation", _TOTAL, "4, 9", "what each part of a score is worth", DATA, "ablation"),
+        ("quality", _TOTAL, "9", "recall beside baselines and peers", DATA, "quality_bench"),
+        ("guard", _FAULTY, "6", "public attacks on memory: what of them is believed", NOTHING, "guard_bench"),
+        ("quota", _TOTAL, "4", "what holding an origin to a share of a page costs, and is worth", DATA, "quota_bench"),
+        ("reconcile", _TOTAL, "8", "which fact takes the place of which, and how fast", NOTHING, "reconcile_bench"),
+        ("sleep", _TOTAL, "3.2, 9.1, A.3", "what a night costs, by the day and by the store", NOTHING, "sleep_bench"),
+        ("month", _TOTAL, "8.5, A.3", "a month of real sessions, asleep every night", DATA, "month_bench"),
+        ("tool-calls", _TOTAL, "7", "whether a small model calls recall at all", MODEL, "tool_calls"),
+        ("topic-changes", _TOTAL, "9", "whether a change of topic is seen", DATA, "topic_changes"),
+        ("health", _PROBLEM, "8.1 to 8.5", "PC, SRR, ATR of twelve agents beside the paper's tables",
+         NOTHING, "health_bench"),
+        ("cues", _PROBLEM, "7.4, 8.5", "names chosen for the message beside the newest ones", NOTHING, "cues_bench"),
+        ("aliasing", _PROBLEM, "7.6, 8.4", "numbered series and near-identical names", NOTHING, "aliasing_bench"),
+        ("triggers", _PROBLEM, "7.5, 8.8", "rules found by a case that shares no words with them",
+         NOTHING, "triggers_bench"),
+        ("episodes", _PROBLEM, "3.1, 4", "how much of a session its episode tells", DATA, "episodes_bench"),
+        ("warnings", _PROBLEM, "8.7", "whether a command that failed before is warned of",
+         NOTHING, "warnings_bench"),
+    )),
+    Experiment("recall-ab", _PROBLEM, "8.6, 8.7, 8.8", "does what is pushed unasked help, by condition",
+               NOTHING, "firsthand eval recall-ab", ours=True),
+    *map(_reclaim, experiments.EXPERIMENTS),
+    Experiment("reclaim-prevalence", _RECLAIM, "11, App. H, Table 13", "how many conversations have a compact source",
+               DATA, "firsthand eval prevalence --data NAME=PATH", ours=True),
+    Experiment("reclaim-small-model", _RECLAIM, "5, 6", "SmolLM2 as reader and as writer", MODEL,
+               "python bench/reclaim_model_bench.py --out FOLDER"),
+    *(_in_checkout(*row) for row in (
+        ("reclaim-systems", _RECLAIM, "6, Table 8, App. F", "memories that people use, beside ours",
+         NOTHING, "reclaim_bench"),
+        ("corrections", _RECLAIM, "5.4, App. J", "whether a correction finds its source, and what is none is let be",
+         DATA, "corrections_bench"),
+        ("probe", _RECLAIM, "4, 12", "whether the probe names what cannot be corrected", NOTHING, "probe_bench"),
+        ("probe-readers", _RECLAIM, "6, 12", "the probe beside a reader, on real notes", DATA, "probe_readers"),
+    )),
+    Experiment("stream", _FAULTY, "3, 4", "what consolidation does to a memory, after every update", NOTHING,
+               "firsthand eval stream", ours=True),
+    Experiment("stream-choosing", _FAULTY, "Figures 5, 9a, Version 2 Table 5",
+               "an agent that chooses what it retains, deletes, consolidates", NOTHING,
+               "firsthand eval stream --pack choosing", ours=True),
+    Experiment("stream-choosing-grids", _FAULTY, "Figures 5, 9a", "an agent that chooses, on programs that solve grids",
+               NOTHING, "firsthand eval stream --pack choosing-grids", ours=True),
+    Experiment("stream-small-model", _FAULTY, "Figures 5, 9a, Version 2 Table 5", "SmolLM2 as consolidator and reader",
+               MODEL, "python bench/stream_model_bench.py --out FOLDER"),
+    Experiment("stream-arcstream", _FAULTY, "Figures 2, 4, 10, 11, 18, D.5",
+               "programs that solve grids, under every memory and the paper's own settings", NOTHING,
+               "firsthand eval stream --pack arcstream", ours=True),
+    Experiment("stream-dc-replay", _FAULTY, "2, 4", "what a rewritten memory lost and answered, in public data", DATA,
+               "firsthand eval stream --pack dc-replay --data DIR", ours=True),
+    Experiment("stream-own-sessions", _FAULTY, "3, 5", "what becomes of exact strings of the store's own sessions",
+               NOTHING, "firsthand eval stream --pack own-sessions", ours=True),
+)  # fmt: skip
+
+
+def named(name: str) -> Experiment:
+    """Give an experiment by its name.
+
+    Raises:
+        InvalidArgument: there is none.
+    """
+    for one in EXPERIMENTS:
+        if one.name == name:
+            return one
+    raise InvalidArgument(
+        f"there is no experiment {name!r}; these are: {', '.join(one.name for one in EXPERIMENTS)} "
+        "(firsthand eval list)"
+    )
+
+
+def folder_of(out: Path, name: str) -> Path:
+    """Give the folder in which an experiment's results are kept."""
+    return out / RESULTS / name
+
+
+def keep(out: Path, name: str, about: Mapping[str, object]) -> Path:
+    """Keep what came of an experiment, with today's date; ``headline`` is shown in the list.
+
+    Returns:
+        The file.
+    """
+    folder = folder_of(out, name)
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "summary.json"
+    file.write_text(json.dumps({"date": str(moment.now())[:10], **about}, indent=1) + "\n", encoding="utf-8")
+    return file
+
+
+def last_result(out: Path, name: str) -> str:
+    """Give the last result of an experiment in a line; empty when it was never run there.
+
+    Raises:
+        FormatError: what is kept there is no result.
+    """
+    file = folder_of(out, name) / "summary.json"
+    if not file.is_file():
+        return ""
+    try:
+        with file.open("rb") as opened:
+            kept = json.loads(opened.read(SUMMARY_BYTES_MAX))
+        return f"{kept['date']}: {kept['headline']}"
+    except (ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"{file} is no result of an experiment ({error}); delete it and run {name} again") from error

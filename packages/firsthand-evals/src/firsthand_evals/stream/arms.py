@@ -1,0 +1,88 @@
+"""The memories that are compared on one stream: none, all of it, what others do to it, and ours (consolidation 3.5).
+
+The invariant: an arm is a consolidator, with or without the gate, and what a reader is
+shown of the memory; each stream gets a consolidator of its own. ``no memory`` and
+``keep all`` are in every run, since nothing else says what consolidation is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from firsthand.consolidate import baselines
+from firsthand.consolidate.consolidators import Consolidator, none, rules_plus_exceptions
+from firsthand.consolidate.gate import GateSettings
+from firsthand.value import value
+from firsthand_evals.stream.choosing import Chooser
+from firsthand_evals.stream.named import those_named
+
+RETRIEVED_LINES = 16
+LOSS = 0.02
+"""Of an answer at one telling of the telephone."""
+Shows = Literal["view", "nothing", "retrieved", "raw", "entries"]
+NO_MEMORY, KEEP_ALL, RULES, GATED = "no memory", "keep all", "rules plus exceptions", "gate + rules plus exceptions"
+MERGE_ALL, TELEPHONE, OVER_SCOPED = "merge all", f"telephone ({LOSS:g})", "over-scoped rules"
+EQUALLY_LONG = f"raw retrieved (as long as {GATED})"
+GATED_MERGE, GATED_OVER = "gate + merge all", "gate + over-scoped rules"
+UNSCOPED = "gate without scope replay + over-scoped rules"
+
+
+@value
+class Arm:
+    """One memory.
+
+    Attributes:
+        make: gives the consolidator of a stream, or an agent that chooses, by its seed.
+        gate: its settings; None takes whatever is proposed.
+        shows: the whole view, nothing, for each question the raw lines nearest to it, raw episodes or entries alone.
+        tried_by: the reader that the gate asks.
+        beside: the arm whose length what is retrieved has, after each update; it runs before this one.
+        loses: whether something of what happened is not there any more, and no gate looks after it.
+    """
+
+    name: str
+    make: Callable[[int], Consolidator | Chooser]
+    gate: GateSettings | None = None
+    shows: Shows = "view"
+    loses: bool = False
+    beside: str = ""
+    tried_by: str = "weak"
+
+
+def _always(one: Consolidator) -> Callable[[int], Consolidator]:
+    return lambda _: one
+
+
+ARMS = (
+    Arm(NO_MEMORY, _always(none), shows="nothing", loses=True),
+    Arm(KEEP_ALL, _always(none)),
+    Arm(f"raw retrieved ({RETRIEVED_LINES} lines)", _always(none), shows="retrieved"),
+    Arm("latest per key", _always(baselines.LatestPerKey())),
+    Arm("drop oldest (50)", _always(baselines.DropOldest(50)), loses=True),
+    Arm(TELEPHONE, lambda seed: baselines.Telephone(LOSS, seed), loses=True),
+    Arm("append only", _always(baselines.AppendOnly()), loses=True),
+    Arm("full rewrite (12 lines)", _always(baselines.FullRewrite(12)), loses=True),
+    Arm("rules only", _always(baselines.RulesOnly()), loses=True),
+    Arm(RULES, _always(rules_plus_exceptions)),
+    Arm("misgrouped (0.2)", lambda seed: baselines.Misgrouped(0.2, seed), loses=True),
+    Arm(OVER_SCOPED, _always(baselines.OverScoped()), loses=True),
+    Arm(MERGE_ALL, _always(baselines.MergeAll()), loses=True),
+    Arm(GATED, _always(rules_plus_exceptions), GateSettings()),
+    Arm(EQUALLY_LONG, _always(none), shows="retrieved", beside=GATED),
+    Arm("gate (theta .8) + rules plus exceptions", _always(rules_plus_exceptions), GateSettings(theta=0.8)),
+    Arm("gate (theta .9) + rules plus exceptions", _always(rules_plus_exceptions), GateSettings(theta=0.9)),
+    Arm("gate + misgrouped (0.2)", lambda seed: baselines.Misgrouped(0.2, seed), GateSettings()),
+    Arm(GATED_MERGE, _always(baselines.MergeAll()), GateSettings()),
+    Arm(GATED_OVER, _always(baselines.OverScoped()), GateSettings()),
+    Arm(UNSCOPED, _always(baselines.OverScoped()), GateSettings(scope=False)),
+)
+
+
+def chosen(names: Sequence[str]) -> tuple[Arm, ...]:
+    """Give arms by name, with no memory and keep all before them, and what one is set beside; all without names.
+
+    Raises:
+        InvalidArgument: one is not there.
+    """
+    return those_named(ARMS, names, [NO_MEMORY, KEEP_ALL, *(one.beside for one in ARMS if one.name in names)])

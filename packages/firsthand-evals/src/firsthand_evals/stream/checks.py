@@ -1,0 +1,204 @@
+"""The checks that stood before anything was run: what would show that the harness, the gate or the idea is wrong.
+
+    C0  telephone keeps (1 - p)^n          H3  rules help a reader that makes none by itself
+    C1  shuffled answers are at chance     H4  nothing that was let in fails its own replay
+    H1  merging all does harm              H5  the gate lets the good in, and the memory is half as long
+    H2  nothing that loses beats the raw   H6  without the replay of the scope harm gets through
+
+The invariant: each can fail, and each names its figure, with its interval and n
+(consolidation 3.8). H7 and H8 are about models: `model_checks`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from firsthand.consolidate.entries import View, current
+from firsthand.value import replace, value
+from firsthand_evals.stats import Rate, rate
+from firsthand_evals.stream import arms, curves, measure
+from firsthand_evals.stream.measure import READERS, WEAK
+from firsthand_evals.stream.run import Stream
+from firsthand_evals.stream.schedules import schedule
+from firsthand_evals.stream.world import world
+
+SHUFFLES = 25
+ACCEPTED_MIN, TIMES_SHORTER_MIN = 0.9, 2.0
+
+
+@value
+class Check:
+    """One check: what it says, whether it held, and the figure.
+
+    Attributes:
+        binding: whether one that does not hold is a failure of what is tried; else it was not replicated.
+    """
+
+    name: str
+    says: str
+    held: bool
+    found: str
+    binding: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """Say in words what came of it."""
+        if self.held:
+            return "held"
+        return "FAILED" if self.binding else "not replicated"
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.verdict}: {self.says}. {self.found}"
+
+
+def checks(streams: Sequence[Stream], episodes: int) -> tuple[Check, ...]:
+    """Check a run; what wants an arm that did not run is left out.
+
+    Args:
+        episodes: of each world.
+    """
+    ran = {one.arm for one in streams}
+    seeds = sorted({one.seed for one in streams})
+    found: list[Check] = []
+    for needs, made in (
+        ({arms.TELEPHONE}, _telephone),
+        ({arms.NO_MEMORY, arms.KEEP_ALL}, partial(_harness, seeds=seeds, episodes=episodes)),
+        ({arms.MERGE_ALL, arms.NO_MEMORY}, _merge_all),
+        ({arms.KEEP_ALL}, _raw_is_best),
+        ({arms.RULES, arms.KEEP_ALL}, _rules_help),
+        (set[str](), _promises),
+        ({arms.GATED, arms.KEEP_ALL}, _lets_in),
+        ({arms.UNSCOPED, arms.NO_MEMORY}, _scope),
+    ):
+        if needs <= ran:
+            found += made(streams)
+    return tuple(found)
+
+
+def harness(streams: Sequence[Stream], episodes: int) -> tuple[Check, ...]:
+    """Check of a run with a model what is not about it: the plain memories, and the gate's promise."""
+    seeds = sorted({one.seed for one in streams})
+    return (*_harness(streams, seeds, episodes), *_promises(streams))
+
+
+def accepted(streams: Sequence[Stream], arm: str) -> Rate:
+    """Give the share of the entries proposed by an arm that the gate let in."""
+    own = [one.rates for one in curves.of(streams, arm)]
+    taken = sum(one.good_taken + one.bad_taken for one in own)
+    return rate(taken, taken + sum(one.good_refused + one.bad_refused for one in own))
+
+
+def _telephone(streams: Sequence[Stream]) -> Iterator[Check]:
+    own = curves.of(streams, arms.TELEPHONE)
+    tellings = own[0].actions["asked"]
+    known = (1 - arms.LOSS) ** tellings
+    found = rate(sum(one.told[0] for one in own), sum(one.told[1] for one in own))
+    says = f"of what is told {tellings} times (1 - {arms.LOSS:g})^{tellings} = {known:.3f} is left"
+    yield Check("C0", says, found.low <= known <= found.high, str(found))
+
+
+def _harness(streams: Sequence[Stream], seeds: Sequence[int], episodes: int) -> Iterator[Check]:
+    name = streams[0].schedule
+    told = [shuffled(seed, name, episodes) for seed in seeds]
+    found = rate(sum(right for right, _, _ in told), sum(n for _, n, _ in told))
+    chance = sum(n * chance for _, n, chance in told) / found.n
+    says = f"with answers shuffled, what is seen is answered at chance, {chance:.5f}"
+    yield Check("C1", says, found.low <= chance <= found.high, f"{found.hits / found.n:.5f}, {found}")
+    whole = all(one.end(f"seen {reader}") == 1 for one in curves.of(streams, arms.KEEP_ALL) for reader in READERS)
+    yield Check("C1", "keep all answers all that is seen", whole, str(curves.end(streams, arms.KEEP_ALL, "seen weak")))
+    alone = all(
+        one.end(f"seen {reader}") == _by_itself(one.seed, name, episodes)
+        for one in curves.of(streams, arms.NO_MEMORY)
+        for reader in READERS
+    )
+    yield Check("C1", "without memory the reader answers what it knows, and no more", alone,
+                str(curves.end(streams, arms.NO_MEMORY, "seen weak")))  # fmt: skip
+
+
+def shuffled(seed: int, name: str, episodes: int) -> tuple[int, int, float]:
+    """Count what of the seen is answered right when the answers are dealt out anew: how many of n, and the chance."""
+    made = world(seed, episodes)
+    now = [*current(one for update in schedule(name, made) for one in update.new).values()]
+    right = [one.answer for one in now]
+    answers, dealer = [*right], random.Random(seed)  # noqa: S311 - repeatable on purpose
+    solver = measure.readers(made)[WEAK]
+    hits = 0
+    for _ in range(SHUFFLES):
+        dealer.shuffle(answers)
+        text = View((), tuple(replace(one, answer=it) for one, it in zip(now, answers, strict=True))).text
+        hits += sum(solver.answer(one.case, text) == one.answer for one in now)
+    return hits, SHUFFLES * len(now), sum(n * n for n in Counter(right).values()) / len(now) ** 2
+
+
+def _by_itself(seed: int, name: str, episodes: int) -> float:
+    made = world(seed, episodes)
+    now = current(one for update in schedule(name, made) for one in update.new).values()
+    known = {one.name for one in made.families if one.known}
+    return sum(one.scope in known and one.answer == made.by_rule(one.case) for one in now) / len(now)
+
+
+def _merge_all(streams: Sequence[Stream]) -> Iterator[Check]:
+    found = curves.difference(streams, arms.MERGE_ALL, arms.NO_MEMORY, f"p0 {WEAK}")
+    yield Check("H1", "merge all ends below no memory on what needs none (p0)", found.high < 0, str(found))
+
+
+def _raw_is_best(streams: Sequence[Stream]) -> Iterator[Check]:
+    ran = {one.arm for one in streams}
+    lossy = [one.name for one in arms.ARMS if one.loses and one.name in ran]
+    better = []
+    for name in lossy:
+        for reader in READERS:
+            found = curves.difference(streams, name, arms.KEEP_ALL, f"seen {reader}")
+            better += [f"{name}, {reader} reader: {found}"] if found.low > 0 else []
+    told = "; ".join(better) or f"{len(lossy)} arms, 2 readers: none is better"
+    yield Check("H2", "no arm that loses something answers more of what is seen than keep all", not better, told)
+
+
+def _rules_help(streams: Sequence[Stream]) -> Iterator[Check]:
+    found = curves.difference(streams, arms.RULES, arms.KEEP_ALL, f"rule {WEAK}")
+    yield Check("H3", "rules help a reader that makes none by itself with what was not seen", found.low > 0, str(found))
+
+
+def _promises(streams: Sequence[Stream]) -> Iterator[Check]:
+    gated = [one for one in streams if one.gated]
+    if not gated:
+        return
+    broken = sum(one.violations for one in gated)
+    asked = sum(one.actions["asked"] for one in gated)
+    says = "every entry that stands gives its own sources, and what is not shown is answered"
+    yield Check("H4", says, broken == 0, f"{broken} violations after {asked:,} updates of {len(gated):,} streams")
+
+
+def _lets_in(streams: Sequence[Stream]) -> Iterator[Check]:
+    share = accepted(streams, arms.GATED)
+    gated, whole = (curves.end(streams, name, "characters").mean for name in (arms.GATED, arms.KEEP_ALL))
+    times = whole / gated if gated else 0.0
+    seen = all(one.end(f"seen {reader}") == 1 for one in curves.of(streams, arms.GATED) for reader in READERS)
+    held = (share.share or 0.0) >= ACCEPTED_MIN and times >= TIMES_SHORTER_MIN and seen
+    says = (
+        f"the gate lets in {ACCEPTED_MIN:.0%} of rules plus exceptions, {TIMES_SHORTER_MIN:g} times shorter, none lost"
+    )
+    yield Check("H5", says, held, f"accepted {share}; {times:.1f} times shorter; all seen is answered: {seen}")
+
+
+def _scope(streams: Sequence[Stream]) -> Iterator[Check]:
+    found = curves.difference(streams, arms.UNSCOPED, arms.NO_MEMORY, f"p0 {WEAK}")
+    yield Check("H6", "without the replay of the scope over-scoped rules cost what needs no memory", found.high < 0,
+                str(found))  # fmt: skip
+
+
+def by_chance(streams: Sequence[Stream]) -> dict[str, float]:
+    """Give of H1, H3 and H6 how often chance alone would do as much, corrected for their number after Holm."""
+    ran = {one.arm for one in streams}
+    pairs = {
+        "H1": (arms.MERGE_ALL, arms.NO_MEMORY, f"p0 {WEAK}"), "H3": (arms.RULES, arms.KEEP_ALL, f"rule {WEAK}"),
+        "H6": (arms.UNSCOPED, arms.NO_MEMORY, f"p0 {WEAK}"),
+    }  # fmt: skip
+    return curves.holm({
+        name: curves.chance_of(streams, one, other, figure)
+        for name, (one, other, figure) in pairs.items()
+        if {one, other} <= ran
+    })  # fmt: skip

@@ -1,0 +1,131 @@
+"""Statistics of streams: the stream is the unit, whatever happens within it (consolidation 3.6).
+
+The invariant: all intervals come of resampling whole streams with a fixed seed; a band
+holds for all updates of its curve at once (the largest deviation of all of them in units
+of their standard errors), an interval for one figure alone. It knows no arm.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
+
+from firsthand.errors import InvalidArgument
+from firsthand.value import value
+from firsthand_evals import stats
+from firsthand_evals.stats import SEED, Difference, Mean
+from firsthand_evals.stream.run import Stream
+
+BAND_RESAMPLES = 2_000
+DIFFERENCE_RESAMPLES = 10_000
+FLIPS = 10_000
+
+
+@value
+class Band:
+    """A mean after one update, with the band that holds for the whole curve."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@value
+class Fall:
+    """The update (from 1) at which a mean curve is highest, and the last update minus it, over streams.
+
+    The update is chosen by the same streams, so a small fall may be chance alone.
+    """
+
+    update: int
+    change: Difference
+
+
+def of(streams: Sequence[Stream], arm: str) -> list[Stream]:
+    """Give the streams of an arm, by seed."""
+    return sorted((one for one in streams if one.arm == arm), key=lambda one: one.seed)
+
+
+def end(streams: Sequence[Stream], arm: str, figure: str) -> Mean:
+    """Give the mean of a figure after the last update."""
+    return stats.mean({one.seed: [one.end(figure)] for one in of(streams, arm)})
+
+
+def difference(streams: Sequence[Stream], arm: str, other: str, figure: str) -> Difference:
+    """Give an arm's figure minus another one's after the last update, paired by world."""
+    return stats.difference(
+        {one.seed: [one.end(figure)] for one in of(streams, arm)},
+        {one.seed: [one.end(figure)] for one in of(streams, other)},
+        resamples=DIFFERENCE_RESAMPLES,
+    )
+
+
+def fall(streams: Sequence[Stream], arm: str, figure: str) -> Fall:
+    """Say where a curve is highest, and what is left of it at the end."""
+    own = of(streams, arm)
+    curve = [fmean(point) for point in zip(*_curves(own, figure), strict=True)]
+    highest = max(range(len(curve)), key=lambda at: (curve[at], -at))
+    change = stats.difference(
+        {one.seed: [one.end(figure)] for one in own}, {one.seed: [one.points[highest][figure]] for one in own},
+        resamples=DIFFERENCE_RESAMPLES,
+    )  # fmt: skip
+    return Fall(highest + 1, change)
+
+
+def band(streams: Sequence[Stream], arm: str, figure: str) -> tuple[Band, ...]:
+    """Give a curve with a band that holds for all of its updates at once, at 95 %.
+
+    Raises:
+        InvalidArgument: there is no stream of the arm.
+    """
+    curves = _curves(of(streams, arm), figure)
+    if not curves:
+        raise InvalidArgument(f"a curve wants at least one stream; there is none of {arm!r}")
+    n = len(curves)
+    columns = [*zip(*curves, strict=True)]
+    means = [fmean(column) for column in columns]
+    errors = [stdev(column) / math.sqrt(n) if n > 1 else 0.0 for column in columns]
+    moving = [at for at, error in enumerate(errors) if error > 0]
+    wide = _widest([[curve[at] for at in moving] for curve in curves], [means[at] for at in moving],
+                   [errors[at] for at in moving]) if moving else 0.0  # fmt: skip
+    return tuple(
+        Band(mean, mean - wide * error, mean + wide * error) for mean, error in zip(means, errors, strict=True)
+    )
+
+
+def _widest(curves: Sequence[Sequence[float]], means: Sequence[float], errors: Sequence[float]) -> float:
+    """Give the number of standard errors within which 95 % of resampled curves stay everywhere."""
+    chance = random.Random(SEED)  # noqa: S311 - repeatable on purpose
+    n = len(curves)
+    found: list[float] = []
+    for _ in range(BAND_RESAMPLES):
+        drawn = zip(*chance.choices(curves, k=n), strict=True)
+        found.append(max(abs(sum(it) / n - mean) / error for it, mean, error in zip(drawn, means, errors, strict=True)))
+    return sorted(found)[math.ceil(0.95 * len(found)) - 1]
+
+
+def _curves(streams: Sequence[Stream], figure: str) -> list[list[float]]:
+    return [[point[figure] for point in one.points] for one in streams]
+
+
+def chance_of(streams: Sequence[Stream], arm: str, other: str, figure: str) -> float:
+    """Give how often a paired difference as large comes of chance alone: its signs are flipped, world by world."""
+    mine, theirs = of(streams, arm), of(streams, other)
+    found = [one.end(figure) - beside.end(figure) for one, beside in zip(mine, theirs, strict=True)]
+    large = abs(sum(found))
+    chance = random.Random(SEED)  # noqa: S311 - repeatable on purpose
+    flips = sum(
+        abs(sum(it if chance.random() < 0.5 else -it for it in found)) >= large - 1e-12 for _ in range(FLIPS)
+    )  # fmt: skip
+    return (1 + flips) / (1 + FLIPS)
+
+
+def holm(chances: Mapping[str, float]) -> dict[str, float]:
+    """Correct probabilities for their number, after Holm."""
+    found: dict[str, float] = {}
+    before = 0.0
+    for left, (name, chance) in enumerate(sorted(chances.items(), key=lambda one: one[1])):
+        before = found[name] = max(before, min(1.0, (len(chances) - left) * chance))
+    return found

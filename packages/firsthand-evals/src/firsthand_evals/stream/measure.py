@@ -1,0 +1,174 @@
+"""What a memory is worth after one update: what it answers, what it lost, what stands in it word for word.
+
+    seen          current facts that are answered right
+    exceptions    ... those that the rule of their family does not give
+    rule          questions that no episode answers, by the rule
+    p0            ... of these, the ones that are answered without any memory; alone: how many these are
+    variant       current facts, some of them, asked for in other words
+    regressed     of what was answered right before and is current still, the share that is answered wrong
+    kept          episodes whose question and answer stand in one line of the memory
+    characters    that a reader is given for one question
+
+The invariant: all are counted by equality with what the world says; no judge is asked. A
+value that a later one took the place of is no regression. It knows no consolidator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from firsthand.consolidate.entries import BETWEEN, CASE, RULE, Episode, View, current
+from firsthand.consolidate.solve import Solver, Strong, Weak, shape_of
+from firsthand.value import field, replace, value
+from firsthand_evals.stream.arms import RETRIEVED_LINES, Shows
+from firsthand_evals.stream.wording import Understanding, reworded
+from firsthand_evals.stream.world import World
+
+STRONG, WEAK = "strong", "weak"
+READERS = (STRONG, WEAK)
+"""A reader that makes a rule of three cases by itself, and one that can not."""
+HALVED = 0.5
+VARIANTS_MAX = 32
+"""Current facts that are asked for in other words: as many, at equal distance."""
+Figures = Mapping[str, float]
+
+
+@value(eq=False)
+class Before:
+    """What earlier updates showed.
+
+    Attributes:
+        right: by reader, the answers that were right once, by question.
+        characters: of the memory after the last update; None before the first.
+    """
+
+    right: dict[str, dict[str, str]] = field(default_factory=dict)
+    characters: list[int] = field(default_factory=list)
+
+
+def readers(world: World) -> dict[str, Solver]:
+    """Give both readers, with what they know by themselves of a world."""
+    return {STRONG: Strong(world.knows()), WEAK: Weak(world.knows())}
+
+
+def measured(
+    world: World, view: View, episodes: Sequence[Episode], shows: Shows, asked: Mapping[str, Solver], before: Before,
+    length: int | None = None,
+) -> Figures:  # fmt: skip
+    """Measure a memory after an update, and remember what was right.
+
+    Args:
+        episodes: all that happened so far.
+        shows: what of the view a reader is given.
+        length: of what is retrieved for a question, in characters; None goes by the number of lines.
+    """
+    view = _read(view, shows)
+    text = view.text
+    given: Callable[[str], str] = _retrieved(view, length) if shows == "retrieved" else lambda _: text
+    now = current(episodes)
+    figures: dict[str, float] = {}
+    for name, solver in asked.items():
+        right = {
+            question: one.answer for question, one in now.items()
+            if solver.answer(one.case, given(question)) == one.answer
+        }  # fmt: skip
+        off_rule = [question for question, one in now.items() if one.answer != world.by_rule(question)]
+        was = before.right.setdefault(name, {})
+        held = [question for question, answer in was.items() if now[question].answer == answer]
+        by_rule = [solver.answer(one.question, given(one.question)) == one.answer for one in world.unseen]
+        words = Understanding(solver, world.own)
+        others = [
+            words.answer(reworded(one.case, place), given(one.question)) == one.answer
+            for place, one in enumerate(_some([*now.values()]))
+        ]
+        without = [one for one in world.unseen if solver.answer(one.question, "") == one.answer]
+        alone = [solver.answer(one.question, given(one.question)) == one.answer for one in without]
+        figures |= {
+            f"seen {name}": _share(len(right), len(now)),
+            f"exceptions {name}": _share(sum(one in right for one in off_rule), len(off_rule)),
+            f"rule {name}": _share(sum(by_rule), len(by_rule)),
+            f"p0 {name}": _share(sum(alone), len(alone)),
+            f"alone {name}": _share(len(without), len(world.unseen)),
+            f"variant {name}": _share(sum(others), len(others)),
+            f"regressed {name}": _share(sum(one not in right for one in held), len(held), none=0.0),
+        }
+        was |= right
+    given_on_average = sum(len(given(one.question)) for one in world.unseen) / len(world.unseen)
+    return {**figures, "characters": given_on_average, **_size(view, text, episodes, before)}
+
+
+def _some(facts: Sequence[Episode]) -> Sequence[Episode]:
+    """Choose facts at equal distance."""
+    return facts[:: max(1, -(-len(facts) // VARIANTS_MAX))]
+
+
+def _read(view: View, shows: Shows) -> View:
+    """Give what of a view is read: entries, raw episodes, both or neither."""
+    if shows == "nothing":
+        return View()
+    return replace(view, entries=() if shows == "raw" else view.entries, raw=() if shows == "entries" else view.raw)
+
+
+def _size(view: View, text: str, episodes: Sequence[Episode], before: Before) -> Figures:
+    known = {one.pointer: one for one in episodes}
+    families = [{known[name].scope for name in one.sources if name in known} for one in view.entries]
+    lines = text.split("\n") if text else []
+    characters = len(text)
+    was = before.characters[-1] if before.characters else 0
+    before.characters.append(characters)
+    return {
+        "entries": len(view.entries),
+        "raw": len(view.raw),
+        "families covered": len(set().union(*families)) if families else 0,
+        "of several families": sum(len(one) > 1 for one in families),
+        "without sources": sum(not one.sources for one in view.entries),
+        "said twice": len(lines) - len(set(lines)),
+        "halved": float(characters < HALVED * was),
+        "kept": _share(len(standing(text, episodes)), len(episodes)),
+    }
+
+
+def standing(text: str, episodes: Sequence[Episode]) -> frozenset[str]:
+    """Name the episodes whose question and answer stand in one line of a memory, rule or case."""
+    told = {line.removeprefix(CASE).removeprefix(RULE) for line in text.split("\n")}
+    return frozenset(one.pointer for one in episodes if f"{one.case}{BETWEEN}{one.answer}" in told)
+
+
+def _retrieved(view: View, length: int | None) -> Callable[[str], str]:
+    """Give of the raw episodes those of a question's shape: its own answer, and the newest others.
+
+    Args:
+        length: in characters, of all lines together, which then go on with the newest of other shapes; None gives the
+            named number of lines.
+    """
+    by_shape: dict[str, list[Episode]] = {}
+    own: dict[str, Episode] = {}
+    for one in view.raw:
+        by_shape.setdefault(shape_of(one.question)[0], []).append(one)
+        own[one.question] = one
+
+    def given(question: str) -> str:
+        asked = " ".join(question.casefold().split())
+        near = [one for one in by_shape.get(shape_of(asked)[0], ()) if one.question != asked]
+        answer = [own[asked]] if asked in own else []
+        if length is None:
+            return "\n".join(one.line for one in (*near[-RETRIEVED_LINES + len(answer) :], *answer))
+        there = {one.pointer for one in near}
+        far = (one for one in reversed(view.raw) if one.pointer not in there and one.question != asked)
+        return "\n".join(reversed([*_within((one.line for one in (*answer, *reversed(near), *far)), length)]))
+
+    return given
+
+
+def _within(lines: Iterable[str], length: int) -> Iterator[str]:
+    """Give lines as far as they fit, line ends counted."""
+    left = length + 1
+    for line in lines:
+        left -= len(line) + 1
+        if left < 0:
+            return
+        yield line
+
+
+def _share(hits: int, n: int, *, none: float = 1.0) -> float:
+    return hits / n if n else none

@@ -1,0 +1,225 @@
+"""A stream: one world comes to one arm by one schedule, and all is measured after every update.
+
+The invariant: the same arm, world and schedule give the same stream; no arm sees what
+another did. The gate tries proposals with the reader that makes no rules, since what that
+one answers the other one does too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from firsthand.consolidate import gate
+from firsthand.consolidate.consolidators import Consolidator, propose
+from firsthand.consolidate.entries import Entry, Episode, Proposal, View, applied, current, settled
+from firsthand.consolidate.gate import GateRates, GateReport
+from firsthand.consolidate.solve import Solver
+from firsthand.value import field, replace, value
+from firsthand_evals.stream import measure
+from firsthand_evals.stream.arms import Arm
+from firsthand_evals.stream.choosing import Chooser
+from firsthand_evals.stream.measure import Before, Figures
+from firsthand_evals.stream.schedules import Update, schedule
+from firsthand_evals.stream.world import World, world
+
+Readers = Callable[[World], Mapping[str, Solver]]
+SURVIVAL = (1, 5, 10, 20)
+"""Updates after which it is asked what of a memory still stands there."""
+
+
+@value
+class Survival:
+    """Of the episodes that stood in a memory, those that stood there ``updates`` later too, over all updates."""
+
+    updates: int
+    stood: int
+    n: int
+
+
+@value
+class Stream:
+    """One arm on one world.
+
+    Attributes:
+        points: the figures after each update, by name.
+        actions: how often it was asked, how often each action was proposed, and what became of the entries: accepted,
+            or refused by which check.
+        told: ``hits`` of ``n`` episodes of the first update stand in the memory after the last.
+        violations: of the gate's promise, over all updates: entries that do not give their own sources, and questions
+            of episodes that are not shown and are not answered.
+        gated: whether a gate let in what was proposed.
+    """
+
+    arm: str
+    schedule: str
+    seed: int
+    points: tuple[Figures, ...]
+    actions: Mapping[str, int] = field(default_factory=dict)
+    rates: GateRates = GateRates()
+    survival: tuple[Survival, ...] = ()
+    told: tuple[int, int] = (0, 0)
+    violations: int = 0
+    gated: bool = False
+
+    def end(self, figure: str) -> float:
+        """Give a figure after the last update."""
+        return self.points[-1][figure]
+
+
+def run(
+    arms: Sequence[Arm], seeds: Sequence[int], name: str = "stream", *, episodes: int = 320,
+    progress: Callable[[int, int], None] = lambda _done, _whole: None, readers: Readers = measure.readers,
+) -> Iterator[Stream]:  # fmt: skip
+    """Run every arm on every world, one world after the other.
+
+    Args:
+        name: of the schedule.
+        episodes: of a world.
+        readers: gives those who answer, by name.
+        progress: is told how many streams are done of how many.
+
+    Raises:
+        InvalidArgument: there is no such schedule, or no such world.
+    """
+    done = 0
+    for seed in seeds:
+        made = world(seed, episodes)
+        lengths: dict[str, list[int]] = {}
+        for arm in arms:
+            one = stream(arm, made, name, lengths.get(arm.beside), readers)
+            lengths[arm.name] = [round(point["characters"]) for point in one.points]
+            yield one
+            done += 1
+            progress(done, len(arms) * len(seeds))
+
+
+def stream(
+    arm: Arm, made: World, name: str, lengths: Sequence[int] | None = None, readers: Readers = measure.readers
+) -> Stream:
+    """Run one arm on one world.
+
+    Args:
+        lengths: of what is retrieved after each update, in characters.
+        readers: gives those who answer, by name.
+    """
+    asked = readers(made)
+    life = _Life(arm, made.seed, asked[arm.tried_by])
+    before = Before()
+    points: list[Figures] = []
+    stood: list[frozenset[str]] = []
+    updates = schedule(name, made)
+    for at, update in enumerate(updates):
+        life.live(update)
+        points.append(measure.measured(
+            made, life.view, life.happened, arm.shows, asked, before, lengths[at] if lengths else None
+        ))  # fmt: skip
+        stood.append(measure.standing("" if arm.shows == "nothing" else life.view.text, life.happened))
+    first = frozenset(one.pointer for one in updates[0].new)
+    rates = gate.rates(life.judged, lambda one: made.is_true(one.text))
+    return Stream(
+        arm.name, name, made.seed, tuple(points), life.actions, rates, tuple(_survival(stood)),
+        (len(first & stood[-1]), len(first)), life.violations, arm.gate is not None,
+    )  # fmt: skip
+
+
+def lived(arm: Arm, made: World, name: str, readers: Readers) -> None:
+    """Let one arm live through a world without measuring anything: what it asks is asked."""
+    life = _Life(arm, made.seed, readers(made)[arm.tried_by])
+    for update in schedule(name, made):
+        life.live(update)
+
+
+class _Life:
+    """One memory on its way through a stream."""
+
+    def __init__(self, arm: Arm, seed: int, solver: Solver) -> None:
+        self.view = View()
+        self.happened: list[Episode] = []
+        self.actions: dict[str, int] = {}
+        self.judged: list[gate.Judged] = []
+        self.violations = 0
+        self._arm, self._solver, self._maker = arm, solver, arm.make(seed)
+
+    def live(self, update: Update) -> None:
+        """Take in what an update brings, and have the memory written anew."""
+        self.happened += update.new
+        came = (*update.new, *update.again)
+        again = {one.pointer for one in update.again}
+        there = {one.pointer for one in self.view.raw}
+        demoted = {name: by for name, by in self.view.demoted.items() if name not in again}
+        view = replace(self.view, demoted=demoted).with_raw(one for one in came if one.pointer not in there)
+        if not update.consolidates:
+            self.view = view
+        elif isinstance(self._maker, Chooser):
+            self.view = self._maker.step(view, self.happened, came)
+            self.actions = dict(self._maker.counts)
+        else:
+            self.view = self._consolidated(view, self._maker)
+
+    def _consolidated(self, view: View, consolidator: Consolidator) -> View:
+        proposal = _proposed(self._arm, consolidator, view, self.happened)
+        _add(self.actions, {"asked": 1, **Counter(f"unread: {one.kind}" for one in proposal.faults)})
+        _count(self.actions, proposal)
+        after, report = _taken(self._arm, proposal, view, self.happened, self._solver)
+        if report is not None:
+            self.judged += report.judged
+            _add(self.actions, {**report.counts(), "shown again": len(report.restored)})
+            _add(self.actions, {"quarantined": len(report.quarantined)})
+            self.violations += broken(after, self.happened, self._solver, report.settings.theta)
+        return after
+
+
+def _proposed(arm: Arm, consolidator: Consolidator, view: View, happened: Sequence[Episode]) -> Proposal:
+    """Ask a consolidator; the limit of a proposal is the gate's matter, and would stop the telephone in mid-stream."""
+    if arm.gate is not None:
+        return propose(consolidator, view, happened)
+    shows = consolidator.reads_derived
+    writing = consolidator.write(happened, view if shows else View((), view.raw))
+    made = settled(writing.entries, writing.demoted, view, happened, by=consolidator.name, writes=consolidator.writes)
+    return replace(made, faults=writing.faults)
+
+
+def _taken(
+    arm: Arm, proposal: Proposal, view: View, happened: Sequence[Episode], solver: Solver
+) -> tuple[View, GateReport | None]:
+    if arm.gate is None:
+        return applied(view, proposal, happened), None
+    report = gate.check(proposal, view, happened, solver, settings=arm.gate)
+    return report.view, report
+
+
+def broken(view: View, happened: Sequence[Episode], solver: Solver, theta: float) -> int:
+    """Count what the gate promises and is not so; it is asked anew, without the gate."""
+    known, now = {one.pointer: one for one in happened}, current(happened)
+    entries = sum(not _gives_its_own(one, known, now, solver, theta) for one in view.entries)
+    hidden = {known[name].question for name in view.demoted}
+    text = view.text
+    return entries + sum(solver.answer(now[one].case, text) != now[one].answer for one in hidden)
+
+
+def _gives_its_own(
+    one: Entry, known: Mapping[str, Episode], now: Mapping[str, Episode], solver: Solver, theta: float
+) -> bool:
+    sources = [known[name] for name in one.sources if name in known]
+    holding = [source for source in sources if now[source.question].answer == source.answer]
+    given = sum(solver.answer(source.case, one.line) == source.answer for source in holding)
+    return len(sources) == len(one.sources) and given >= max(gate.CASES_MIN, theta * len(holding))
+
+
+def _survival(stood: Sequence[frozenset[str]]) -> Iterator[Survival]:
+    for later in SURVIVAL:
+        pairs = [(one, stood[at + later]) for at, one in enumerate(stood) if at + later < len(stood)]
+        yield Survival(later, sum(len(one & other) for one, other in pairs), sum(len(one) for one, _ in pairs))
+
+
+def _count(actions: dict[str, int], proposal: Proposal) -> None:
+    for one in proposal.operations:
+        number = len(one.targets) if one.action == "delete" else 1
+        _add(actions, {f"proposed {one.action}": number})
+
+
+def _add(actions: dict[str, int], more: Mapping[str, int]) -> None:
+    for name, number in more.items():
+        if number:
+            actions[name] = actions.get(name, 0) + number

@@ -1,0 +1,114 @@
+"""The models of ``eval reclaim``: told before, refused when too much, replayed for free, counted when they fail."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from firsthand.llm import Recorded, Reply
+from firsthand_evals.reclaim import experiments, own, readers, run
+from firsthand_evals.reclaim.chosen import chosen
+from firsthand_evals.reclaim.models import Asking
+
+SMALL = ("--problems", "1", "--experiment", "disposition", "--memory", "firsthand", "--out", "kept")
+
+
+class Believing:
+    """A model that answers as a deterministic reader does."""
+
+    def complete(self, messages, **how):
+        said = readers.Believing().answer(messages)
+        return Reply(said, {"role": "assistant", "content": said}, (), 10, 5, 0.0)
+
+
+@pytest.fixture
+def said(tmp_path, monkeypatch, shell):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FIRSTHAND_MODEL_KEY", raising=False)
+    return lambda *words: shell("eval", "reclaim", *words)
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """Record what a model says to the small run, as a run before would have."""
+    folder = tmp_path / "kept" / "results" / "reclaim"
+    one = chosen("http://localhost:9/v1#small", temperature=0.5)
+    asking = Asking(folder)
+    file = asking.recorded(one, 0).path
+    reader = asking.reader(one)
+    reader.model = Recorded(file, Believing())
+    cases = own.cases(["disposition"], experiments.Options(1, subjects=own.memories(["firsthand"])), own.Changes())
+    return list(run.run(cases, reader, calls_max=100))
+
+
+def test_a_recorded_run_is_replayed_without_asking_anybody(said, recorded, tmp_path):
+    """The same items come of the record, the estimate and what was spent are told, and nothing is failed or left."""
+    found = said(
+        *SMALL, "--model", "http://localhost:9/v1#small", "--temperature", "0.5", "--replay", "--price", "1,2",
+        "--json",
+    )  # fmt: skip
+    items = [one["item"] for one in found.json_lines if "item" in one]
+    assert [(one["key"], one["outcome"]) for one in items] == [(one.key, one.outcome) for one in recorded]
+    assert "3 cases, 3 calls" in found.error
+    assert "at the given price" in found.error
+    assert "3 cases: 0 known, 3 made, 0 failed, 0 left; spent 0 calls" in found.error
+    assert found.code == 0
+    again = said(*SMALL, "--model", "http://localhost:9/v1#small", "--temperature", "0.5", "--resume")
+    assert "3 cases: 3 known, 0 made, 0 failed, 0 left" in again.error
+
+
+def test_what_was_not_recorded_fails_and_is_counted(said, recorded):
+    """A replay of more than there is ends with 1, names what failed, and keeps what it has."""
+    found = said(*SMALL[2:], "--problems", "2", "--model", "http://localhost:9/v1#small", "--temperature", "0.5",
+                 "--replay")  # fmt: skip
+    assert found.code == 1
+    assert "6 cases: 0 known, 3 made, 3 failed, 0 left" in found.error
+    assert found.error.count("failed: ") == 3
+    assert "--resume" in found.error
+
+
+def test_a_run_without_an_item_passes_nowhere(said, tmp_path):
+    """Nothing was recorded: one line for what failed alike, exit code 1, JUnit with a failure, and no badge."""
+    found = said(*SMALL, "--model", "http://localhost:9/v1#small", "--replay", "--junit", "j.xml", "--badge", "b.svg")
+    assert found.code == 1
+    assert "3 cases: 0 known, 0 made, 3 failed, 0 left" in found.error
+    assert "no badge was written: there is no item of firsthand" in found.error
+    assert not (tmp_path / "b.svg").exists()
+    assert 'message="0 of 3 cases have an item"' in (tmp_path / "j.xml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((*SMALL, "--model", "http://localhost:9/v1#m", "--calls-max", "2"), "at least 3 calls and at most 2"),
+        ((*SMALL[:-2], "--model", "local"), "name a folder (--out DIR)"),
+        ((*SMALL, "--model", "local", "--reader", "cautious"), "one reader answers"),
+        ((*SMALL, "--model", "nonsense"), "a model is 'local'"),
+        ((*SMALL, "--price", "1,2"), "--price is of a run with a model"),
+        ((*SMALL, "--tokens-max", "10"), "--tokens-max is of a run with a model"),
+        ((*SMALL, "--writer", "local", "--cost-max", "1"), "wants the price"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_anything_is_spent(said, tmp_path, words, told):
+    """Too many calls, no folder, two readers, no model: each says what to do, and no item is written."""
+    found = said(*words)
+    assert (found.code, found.text) == (5, "")
+    assert told in found.error
+    assert not list(tmp_path.rglob("items.jsonl"))
+
+
+def test_a_price_is_two_numbers(said):
+    """One number, or none, is a usage error."""
+    for wrong in ("1", "a,b", "1,-2"):
+        assert said(*SMALL, "--price", wrong).code == 2
+
+
+def test_items_of_a_run_before_stay_when_the_next_is_refused(said, tmp_path):
+    """A refusal puts nothing aside."""
+    file = tmp_path / "kept" / "results" / "reclaim" / "items.jsonl"
+    assert said(*SMALL).code == 0
+    kept = file.read_text()
+    assert said(*SMALL, "--model", "http://localhost:9/v1#m", "--calls-max", "2").code == 5
+    assert file.read_text() == kept
+    assert len([json.loads(line) for line in kept.splitlines()]) == 3

@@ -1,0 +1,150 @@
+"""The command ``eval stream``: streams are run, told, kept, and a check that fails is an exit code."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from firsthand_evals.stream import checks
+
+
+def test_a_run_is_told_written_and_listed(shell, tmp_path):
+    """A table with the arms and the checks; page and tables as files; the list of experiments has the result."""
+    words = (
+        "eval",
+        "stream",
+        "--streams",
+        "2",
+        "--episodes",
+        "64",
+        "--arm",
+        "merge all",
+        "--out",
+        str(tmp_path / "kept"),
+    )
+    (tmp_path / "a").mkdir()
+    found = shell(*words, "--html", str(tmp_path / "a" / "page.html"), "--markdown", str(tmp_path / "a" / "tables.md"))
+    assert found.code == 0
+    assert found.lines[0] == "schedule stream: 2 streams of 8 updates, 64 episodes each, seeds 0 to 1, 3 arms"
+    assert [line[:9] for line in found.lines[2:5]] == ["no memory", "keep all ", "merge all"]
+    assert [line.split()[:2] for line in found.lines[5:]] == [["C1", "held:"]] * 3 + [["H1", "held:"], ["H2", "held:"]]
+    assert (tmp_path / "a" / "page.html").read_text().startswith("<!doctype html>")
+    tables = (tmp_path / "a" / "tables.md").read_text()
+    assert tables.startswith("# What consolidation does to a memory\n")
+    assert "\n## Schedule stream: 2 streams" in tables
+    assert "| merge all |" in tables
+    kept = json.loads((tmp_path / "kept" / "results" / "stream" / "summary.json").read_text())
+    assert (kept["headline"], len(kept["streams"])) == ("5 of 5 checks held (2 streams; stream)", 6)
+    assert "5 of 5 checks held" in shell("eval", "list", "--out", str(tmp_path / "kept")).text
+
+
+@pytest.mark.parametrize(
+    ("option", "place", "told"),
+    [
+        ("--html", "none/page.html", "the folder {}/none is not there; make it first"),
+        ("--markdown", ".", "--markdown names a file; got '{}/.', which is none"),
+        ("--out", "file/below", "expected a folder or a place for one; Not a directory. Name another one."),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_anything_runs(shell, tmp_path, option, place, told):
+    """A place that is no place costs no run: what is wrong with it is said at once."""
+    (tmp_path / "file").write_text("")
+    found = shell("eval", "stream", "--streams", "1000", option, f"{tmp_path}/{place}")
+    assert (found.code, found.text, told.format(tmp_path) in found.error) == (5, "", True)
+
+
+def test_other_schedules_have_no_checks(shell):
+    """Each schedule is a run of its own, and JSON gives every stream."""
+    words = ("eval", "stream", "--streams", "1", "--episodes", "16", "--arm", "rules only")
+    found = shell(*words, "--schedule", "blocked", "--schedule", "static-all", "--json")
+    assert found.code == 0
+    lines = [json.loads(line) for line in found.lines]
+    assert [(one["stream"]["schedule"], one["stream"]["arm"]) for one in lines] == [
+        (schedule, arm) for schedule in ("blocked", "static-all") for arm in ("no memory", "keep all", "rules only")
+    ]
+
+
+def test_a_check_that_fails_is_an_exit_code(shell, monkeypatch):
+    """A gate that has to let in more than all fails its check, and the command says which and leaves with 1."""
+    monkeypatch.setattr(checks, "ACCEPTED_MIN", 1.1)
+    found = shell("eval", "stream", "--streams", "1", "--episodes", "64", "--arm", "gate + rules plus exceptions")
+    assert found.code == 1
+    assert "H5 FAILED" in found.error
+
+
+def test_an_unknown_name_is_refused(shell):
+    """Arm and schedule are named with those there are."""
+    for option, told in (("--arm", "no arm 'x'"), ("--schedule", "no schedule 'x'")):
+        found = shell("eval", "stream", "--streams", "1", option, "x")
+        assert found.code == 5
+        assert told in found.error
+
+
+def test_a_pack_refuses_what_it_does_not_take(shell, tmp_path):
+    """One that asks no model says what it takes; a pack that is none is refused by its name."""
+    for words in (["--model", "local"], ["--replay"], ["--price", "1,2"], ["--temperature", "0.5"]):
+        found = shell("eval", "stream", "--pack", "own-sessions", *words, "--out", str(tmp_path))
+        assert found.code == 5
+        assert f"the pack own-sessions takes no {words[0]}" in found.error
+    assert shell("eval", "stream", "--pack", "x").code == 2
+
+
+def test_own_sessions_are_asked_of_the_store_that_is_named(shell, tmp_path):
+    """The pack reads a store, tells what each memory answered, and refuses one with nothing to ask."""
+    lines = "\n".join(
+        f"the {noun} of the {place} was {verb} in {number} turns of the mill"
+        for number, (noun, place, verb) in enumerate(
+            ((noun, place, verb) for noun in ("wheel", "bell", "boat") for place in ("tower", "attic", "cellar")
+             for verb in ("moved", "sealed", "painted")), 70_001,
+        )
+    )  # fmt: skip
+    words = ("eval", "stream", "--pack", "own-sessions", "--updates", "2", "--questions", "27", "--budget", "500")
+    shell.append(b"nothing to ask about")
+    empty = shell(*words)
+    assert (empty.code, empty.text) == (5, "")
+    assert "1 events of this store have 0. Import sessions first" in empty.error
+    shell.append(lines.encode())
+    found = shell(*words, "--arm", "newest")
+    assert found.lines[0].startswith("own sessions: 1 sessions, 2 events in 2 updates, 27 questions, 500 characters")
+    assert [line[:9] for line in found.lines[2:5]] == ["no memory", "keep all ", "newest   "]
+    assert found.code == 0
+
+
+def test_programs_on_grids_are_a_pack_of_their_own(shell, tmp_path):
+    """Another pack has its own schedules and arms, is told as the first one is, and is kept under its own name."""
+    words = ("eval", "stream", "--pack", "arcstream", "--streams", "1", "--arm", "rules", "--schedule", "static-all")
+    found = shell(*words, "--out", str(tmp_path))
+    assert found.code == 0
+    assert found.lines[0] == "schedule static-all: 1 streams of 1 update, seeds 0 to 0, 3 arms"
+    assert found.lines[-1].startswith("programs are held by ")
+    assert "no check was asked (1 streams; static-all)" in shell("eval", "list", "--out", str(tmp_path)).text
+    assert shell(*words, "--episodes", "16").code == 5
+
+
+def test_a_public_record_is_scored_from_a_folder(shell, tmp_path):
+    """The folder is named with --data; without it, and for another pack, the command says what it takes."""
+    assert "--data DIR" in shell("eval", "stream", "--pack", "dc-replay").error
+    found = shell("eval", "stream", "--pack", "dc-replay", "--data", str(tmp_path))
+    assert found.code == 5
+    assert "suzgunmirac/dynamic-cheatsheet" in found.error
+    assert "takes no --data" in shell("eval", "stream", "--pack", "arcstream", "--data", str(tmp_path)).error
+
+
+def test_agents_choose_on_facts_and_on_grids(shell, tmp_path):
+    """Both environments are run by their names, with tables, a page, what was chosen, and checks."""
+    for pack, arm, more in (
+        ("choosing", "forced: merging", ("--episodes", "40")),
+        ("choosing-grids", "forced: buffer", ()),
+    ):
+        files = ("--markdown", str(tmp_path / f"{pack}.md"), "--html", str(tmp_path / f"{pack}.html"))
+        found = shell("eval", "stream", "--pack", pack, "--streams", "1", "--arm", arm, *more, *files,
+                      "--out", str(tmp_path))  # fmt: skip
+        assert found.code == 0
+        assert [line.partition("  ")[0] for line in found.lines[2:5]] == ["no memory", "keep all", arm]
+        assert found.lines[5].startswith("K1 held: buffer and entries are within the bounds")
+        tables = (tmp_path / f"{pack}.md").read_text()
+        assert "| accepted consolidate |" in tables
+        assert (tmp_path / f"{pack}.html").read_text().startswith("<!doctype html>")
+        kept = json.loads((tmp_path / "results" / f"stream-{pack}" / "summary.json").read_text())
+        assert kept["headline"].startswith("1 of 1 checks held (1 streams")

@@ -1,0 +1,85 @@
+"""The checks about a model: each can hold and can fail, with scripted models, and says so in words."""
+
+from __future__ import annotations
+
+import pytest
+from stream_models import faithful, merging, silent
+
+from firsthand.value import replace
+from firsthand_evals.stream import model_checks
+from firsthand_evals.stream.choosing_arms import MODEL_GATED, of_loop
+from firsthand_evals.stream.measure import WEAK
+from firsthand_evals.stream.model_checks import (
+    AT_ONCE,
+    BY_MODEL_AUTO,
+    BY_MODEL_EPISODIC,
+    BY_MODEL_FORCED,
+    STREAMED,
+)
+from firsthand_evals.stream.run import Stream, run
+
+
+def ran(model, schedule: str, names: tuple[str, ...], seeds: int = 2) -> list[Stream]:
+    """Run arms of a scripted model."""
+    arms = [one for one in of_loop(model, "scripted", WEAK) if one.name in names]
+    return [*run(arms, range(seeds), schedule, episodes=48)]
+
+
+def told(streams: list[Stream], name: str) -> list[tuple[bool, str]]:
+    """Give whether each check of a name held, and its words."""
+    return [(one.held, one.verdict) for one in model_checks.checks(streams) if one.name == name]
+
+
+@pytest.mark.parametrize(("model", "seven"), [(merging, (True, "held")), (faithful, (False, "not replicated"))])
+def test_ten_passes_come_out_each_way(model, seven):
+    """H7 holds for a model that merges small batches, and is not replicated by one that is faithful."""
+    streams = [*ran(model, STREAMED, (BY_MODEL_FORCED,)), *ran(model, AT_ONCE, (BY_MODEL_FORCED,))]
+    assert told(streams, "H7") == [seven]
+    assert told(streams[: len(streams) // 2], "H7") == []
+
+
+def test_ten_passes_of_one_stream_say_nothing():
+    """One stream has no interval: whatever it shows is not replicated."""
+    streams = [*ran(merging, STREAMED, (BY_MODEL_FORCED,), 1), *ran(merging, AT_ONCE, (BY_MODEL_FORCED,), 1)]
+    assert streams[0].end("p0 weak") < streams[1].end("p0 weak")
+    assert told(streams, "H7") == [(False, "not replicated")]
+
+
+def test_ours_holds_for_a_model_that_finds_rules_and_each_part_can_fail():
+    """H8 holds for a faithful model; silent, it is as long as the episodes; its other parts fail when turned round."""
+    names = (MODEL_GATED, BY_MODEL_FORCED, BY_MODEL_EPISODIC)
+    good = ran(faithful, "stream", names)
+    held = (True, "held")
+    assert told(good, "H8") == [held] * 3
+    assert told(ran(silent, "stream", names), "H8") == [held, held, (False, "not replicated")]
+
+    def turned(arm: str, figure: str, value: float) -> list[Stream]:
+        return [
+            replace(one, points=(*one.points[:-1], {**one.points[-1], figure: value})) if one.arm == arm else one
+            for one in good
+        ]
+
+    assert [one for one, _ in told(turned(MODEL_GATED, "p0 weak", 0.9), "H8")] == [False, True, True]
+    assert [one for one, _ in told(turned(MODEL_GATED, "rule weak", 0.0), "H8")] == [True, False, True]
+    assert [one for one, _ in told(turned(MODEL_GATED, "characters", 5_000), "H8")] == [True, True, False]
+
+
+def test_a_reader_that_knows_nothing_can_lose_nothing():
+    """Where nothing is answered without memory, no difference on it is a finding, and the words say so."""
+    streams = [*ran(merging, STREAMED, (BY_MODEL_FORCED,)), *ran(merging, AT_ONCE, (BY_MODEL_FORCED,))]
+    blind = [
+        replace(one, points=tuple({**point, "alone weak": 0.0} for point in one.points)) for one in streams
+    ]  # fmt: skip
+    (check,) = model_checks.checks(blind)
+    assert (check.held, check.found.endswith("the reader answers nothing without memory, so nothing can be lost")) == (
+        False,
+        True,
+    )
+
+
+def test_free_and_forced_are_compared():
+    """A silent agent keeps its cases when it may choose, and nothing when forced: K7 holds; when alike, it does not."""
+    streams = ran(silent, "stream", (BY_MODEL_AUTO, BY_MODEL_FORCED))
+    assert told(streams, "K7") == [(True, "held")]
+    same = [replace(one, points=streams[0].points) for one in streams]
+    assert told(same, "K7") == [(False, "not replicated")]

@@ -1,0 +1,37 @@
+"""evals/stream/packs.py: what can be run by its name, and what each takes."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+from firsthand.errors import InvalidArgument
+from firsthand.value import fields
+from firsthand_evals import registry
+from firsthand_evals.commands import stream_arguments
+from firsthand_evals.stream import packs
+from firsthand_evals.stream.packs import Options
+
+
+def test_every_pack_can_be_typed_run_and_found():
+    """The names that are typed are those of the packs; each has a module that runs, options that are, and a row."""
+    assert tuple(one.name for one in packs.PACKS) == stream_arguments.PACKS
+    for one in packs.PACKS:
+        assert callable(import_module(f"firsthand_evals.stream.{one.module}").run)
+        assert one.takes <= set(fields(Options)) - packs.ALWAYS
+        assert registry.named(one.experiment).ours
+
+
+def test_an_option_that_a_pack_does_not_take_is_refused():
+    """Nothing typed is without effect: a pack says what it takes; an unknown one is refused with those there are."""
+    with pytest.raises(InvalidArgument, match="takes no --model; it takes --arm, --budget"):
+        packs.run(packs.named("own-sessions"), Options(model="local"))
+    with pytest.raises(InvalidArgument, match="no pack 'x'; these are: ledger, "):
+        packs.named("x")
+
+
+def test_a_headline_counts_checks():
+    """It says how many held, and that none was asked."""
+    assert packs.headline([True, False], "2 streams") == "1 of 2 checks held (2 streams)"
+    assert packs.headline([], "2 streams") == "no check was asked (2 streams)"

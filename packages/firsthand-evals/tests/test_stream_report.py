@@ -1,0 +1,101 @@
+"""evals/stream/curves.py, report.py and page.py: figures over streams, and how they are told."""
+
+from __future__ import annotations
+
+import re
+from statistics import fmean
+
+import pytest
+
+from firsthand.errors import InvalidArgument
+from firsthand_evals.stream import checks, curves, page, report
+from firsthand_evals.stream.arms import ARMS, GATED, KEEP_ALL, MERGE_ALL, NO_MEMORY
+from firsthand_evals.stream.report import Run
+from firsthand_evals.stream.run import Stream, run
+
+
+def made(arm: str, *curve: tuple[float, ...]) -> list[Stream]:
+    return [Stream(arm, "stream", seed, tuple({"x": it} for it in one)) for seed, one in enumerate(curve)]
+
+
+def test_a_band_is_wider_than_an_interval_and_holds_the_mean():
+    """The band is about the mean of each update and wider than an interval of one; where all agree it is a point."""
+    streams = made("a", (0, 0.1, 0.2), (0, 0.4, 0.9), (0, 0.2, 0.4), (0, 0.3, 0.1))
+    found = curves.band(streams, "a", "x")
+    assert [round(one.mean, 9) for one in found] == [0, 0.25, 0.4]
+    assert (found[0].low, found[0].high) == (0, 0)
+    for at, one in list(enumerate(found))[1:]:
+        alone = curves.stats.mean({it.seed: [it.points[at]["x"]] for it in streams})
+        assert one.low <= alone.low < one.mean < alone.high <= one.high
+    assert found == curves.band(streams[::-1], "a", "x")
+    with pytest.raises(InvalidArgument, match="none of 'b'"):
+        curves.band(streams, "b", "x")
+
+
+def test_differences_are_paired_by_world():
+    """Arms that differ by the same in every world differ by that without any doubt, however much worlds differ."""
+    streams = [*made("a", (0.1,), (0.5,), (0.9,)), *made("b", (0.0,), (0.4,), (0.8,))]
+    found = curves.difference(streams, "a", "b", "x")
+    assert (round(found.mean, 9), round(found.low, 9), round(found.high, 9), found.n) == (0.1, 0.1, 0.1, 3)
+    assert curves.chance_of(streams, "a", "a", "x") == 1
+    assert 0.2 < curves.chance_of(streams, "a", "b", "x") < 0.3, "2 of the 8 ways to set three signs"
+
+
+def test_a_fall_is_from_the_best_update_of_the_mean():
+    """The best update is found, and the end is set beside it."""
+    found = curves.fall(made("a", (0.2, 0.8, 0.5), (0.4, 0.8, 0.7)), "a", "x")
+    assert (found.update, round(found.change.mean, 9)) == (2, -0.2)
+    flat = curves.fall(made("a", (0.5, 0.5), (0.5, 0.5)), "a", "x")
+    assert (flat.update, flat.change.mean) == (1, 0)
+
+
+def test_holm_corrects_step_by_step():
+    """The smallest is multiplied by the number of tests, the next by one less, and none is under the one before."""
+    assert curves.holm({"a": 0.01, "b": 0.02, "c": 0.9}) == {"a": 0.03, "b": 0.04, "c": 0.9}
+    assert curves.holm({"a": 0.02, "b": 0.021}) == {"a": 0.04, "b": 0.04}
+    assert curves.holm({"a": 0.6, "b": 0.7}) == {"a": 1.0, "b": 1.0}
+
+
+def small() -> Run:
+    named = {one.name: one for one in ARMS}
+    chosen = [named[name] for name in (NO_MEMORY, KEEP_ALL, MERGE_ALL, GATED)]
+    return Run("stream", 64, tuple(run(chosen, range(3), episodes=64)))
+
+
+def test_report_and_page_tell_the_same_figures():
+    """Every arm stands in the tables with the mean of its streams, and in every picture of the page."""
+    ran = small()
+    found = checks.checks(ran.streams, 64)
+    text, html = report.markdown(ran, found), page.page([(ran, found)])
+    for name in ran.arms:
+        figure = fmean(one.end("p0 weak") for one in curves.of(ran.streams, name))
+        row = next(line for line in text.splitlines() if line.startswith(f"| {name} |"))
+        assert row.split(" | ")[6].startswith(f"{figure:.3f}")
+        assert f'<td class="name">{name}</td>' in html
+    assert html.count("<polyline") == len(page.DRAWN) * len(ran.arms)
+    assert re.findall(r"(?:src|href)=", html) == []
+    assert all(f"| {one.name} | {one.says} |" in text for one in found)
+    assert "3 streams of 8 updates, 64 episodes each, seeds 0 to 2, 4 arms" in html
+
+
+def test_a_page_of_one_stream_promises_no_bands():
+    """Bands come of streams that differ; where there is one, the picture says that it has none."""
+    named = {one.name: one for one in ARMS}
+    for number, told in ((1, "one stream, so no bands"), (2, "95 % bands, for a whole curve at once")):
+        ran = Run("stream", 16, tuple(run([named[KEEP_ALL]], range(number), episodes=16)))
+        assert page.page([(ran, ())]).count(f"; {told}</figcaption>") == len(page.DRAWN)
+
+
+@pytest.mark.parametrize(
+    ("most", "end"), [(0, 1), (1.26, 1.6), (5.34, 6), (18.063, 20), (3, 3.2), (0.9, 1), (40, 40), (40.1, 60)]
+)
+def test_a_side_ends_where_its_quarters_are_short_to_write(most, end):
+    """The end holds the greatest number, and a quarter of it has two digits at the most."""
+    assert page.even(most) == pytest.approx(end)
+
+
+def test_marked_updates_are_first_last_and_some_between():
+    """Few updates are all marked; of many a named number."""
+    assert page.marked(3) == [1, 2, 3]
+    found = page.marked(40)
+    assert (found[0], found[-1], len(found)) == (1, 40, page.PLACES_MAX)
