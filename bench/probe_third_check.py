@@ -13,11 +13,26 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 
-from probe_second_check import disagreements, told
 from probe_set.second_hand import REGIME
+from probe_set.second_note import Formed
+from probe_set.second_solver import proof
 from probe_set.third import ARGUED, formed
 from probe_set.third_again import AGAIN
+
+
+def disagreements(made: Sequence[Formed]) -> list[str]:
+    """Name each case whose gold the solver does not find again."""
+    found = []
+    for each in made:
+        try:
+            said = proof(each.form)
+        except ValueError as error:
+            said = str(error)
+        if said != each.case.gold:
+            found.append(f"{each.case.id}: the set says {each.case.gold}, the solver {said}")
+    return found
 
 
 def unlike() -> list[str]:
@@ -34,8 +49,13 @@ def unlike() -> list[str]:
 
 
 def main() -> int:
-    well = "The solver finds the gold of every case again; so does the second judgement."
-    return told(formed(), disagreements(formed()) + unlike(), well)
+    made = formed()
+    regimes = Counter(each.case.gold for each in made)
+    kinds = {each.case.kind for each in made}
+    print(f"{len(made)} notes of {len(kinds)} kinds: " + ", ".join(f"{n} {name}" for name, n in regimes.items()))
+    wrong = disagreements(made) + unlike()
+    print("\n".join(wrong) if wrong else "The solver finds the gold of every case again; so does the second judgement.")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""bench/probe_set/third.py: its gold is found again twice, and it shares nothing with the older parts."""
+"""bench/probe_set/third.py: its gold is found again twice."""
 
 from __future__ import annotations
 
@@ -20,20 +20,16 @@ import probe_set_suite as suite
 import probe_third_check
 from firsthand import pointer
 from firsthand.value import replace
-from probe_set import second_forms, second_phrases, third_tongues
 from probe_set import third as made
+from probe_set import third_tongues
 from probe_set.case import dice
-from probe_set.cases import cases
-from probe_set.fresh import fresh
 from probe_set.gold import REGIMES
-from probe_set.second import second
 from probe_set.third_forms import CLOSE, FORMS, LINED, OPEN, Row, bare
 from probe_set.third_hand import subject
 from probe_set.third_note import Given, Held
 from probe_set.third_phrases import Phrases
 from probe_set.third_ways import EACH, Writer, _inside, noted
 from probe_set.third_words import Put, fill
-from probe_set.unseen import unseen
 
 KINDS = list(made.GENERATED)
 SET = suite.ProbeSet("third ", made, made.third, FORMS, Held, Writer, noted, EACH, subject)
@@ -58,18 +54,6 @@ def test_a_quarter_of_the_kinds_is_not_in_english():
     assert tongues.pop("en") == 27
     assert set(tongues.values()) == {1}
     assert set(tongues) | {"en"} == set(third_tongues.LANGUAGES)
-
-
-def test_it_shares_nothing_with_the_older_parts():
-    """Kinds, ids, claims, sessions, notes, forms and phrases are its own."""
-    suite.shares_nothing(SET, (*cases(), *unseen(), *fresh(), *second()))
-    assert not set(FORMS) & set(second_forms.FORMS)
-
-    def wordings(words) -> set[str]:
-        fields = ("honest", "rest", "part", "unfounded", "hedge", "gap")
-        return {each for language in words.values() for name in fields for each in getattr(language, name)}
-
-    assert not wordings(third_tongues.LANGUAGES) & wordings(second_phrases.LANGUAGES)
 
 
 def test_every_id_is_unique_and_the_set_is_the_same_when_made_again():

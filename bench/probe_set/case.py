@@ -1,21 +1,14 @@
-"""One case: a session, a note of it, what the note's pointers lead to, and the gold verdict.
-
-The invariant: the half of a case depends on its kind and its id alone, so that a new
-case of another kind moves none from one half to the other.
-"""
+"""One case: a session, a note of it, what the note's pointers lead to, and the gold verdict."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Literal
 
 from firsthand.value import value
 
 from .gold import Fact, Question, Regime, missing, verdict
 
-Half = Literal["dev", "held-out"]
 SEED = 20_260_717
 
 
@@ -109,16 +102,3 @@ def new_id(rng: Random) -> str:
     """Draw an id as events have it: 26 characters, the first below 8."""
     alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
     return "0" + "".join(rng.choice(alphabet) for _ in range(25))
-
-
-def half_of(cases: Iterable[Case], half: Half) -> list[Case]:
-    """Choose one half of each kind, by the hash of the ids."""
-    kinds: dict[str, list[Case]] = {}
-    for each in cases:
-        kinds.setdefault(each.kind, []).append(each)
-    chosen = []
-    for of_kind in kinds.values():
-        ordered = sorted(of_kind, key=lambda each: hashlib.sha256(each.id.encode()).digest())
-        middle = len(ordered) // 2
-        chosen += ordered[:middle] if half == "dev" else ordered[middle:]
-    return sorted(chosen, key=lambda each: each.id)

@@ -19,7 +19,6 @@ from typing import Any
 from firsthand.value import field, replace, value
 
 from .case import Case, Session, dice, new_id
-from .fresh_note import Worked
 from .gold import Fact, Lookup, Slot, missing, verdict
 from .second_forms import CLOSE, FORMS, KEYED, OPEN, Row, bare
 from .second_phrases import LANGUAGES, Phrases
@@ -27,6 +26,27 @@ from .second_solver import Form, Space
 from .second_words import fill
 
 EACH = 16
+
+
+@value
+class Worked:
+    """The question for what is worked out of several named values, all of which it takes.
+
+    Attributes:
+        work: takes the values by name.
+    """
+
+    truth: Sequence[Fact]
+    work: Callable[[Mapping[str, Any]], object]
+
+    def answer(self, facts: Sequence[Fact]) -> object:
+        """Work it out of these facts; None while one that it takes is not among them."""
+        known = {fact.name: fact.value for fact in facts if isinstance(fact, Slot)}
+        return None if any(fact.name not in known for fact in self.truth) else self.work(known)
+
+    def right(self, facts: Sequence[Fact]) -> bool:
+        """Whether these facts give the true answer."""
+        return self.answer(facts) == self.answer(self.truth)
 
 
 @value

@@ -61,20 +61,6 @@ def every_regime_four_times(of: ProbeSet) -> None:
         assert Counter(each.gold for each in of.cases() if each.kind == kind) == dict.fromkeys(REGIMES, 4), kind
 
 
-def shares_nothing(of: ProbeSet, older: Sequence[Any]) -> None:
-    """Kinds, ids, claims, sessions and notes are its own."""
-    found = of.cases()
-    assert not {each.kind for each in found} & {each.kind for each in older}
-    assert not {each.id for each in found} & {each.id for each in older}
-    assert not {each.note for each in found} & {each.note for each in older}
-    assert not {each.claim for each in found} & {each.claim for each in older}
-
-    def said(some: Sequence[Any]) -> set[str]:
-        return {message["content"] for each in some for message in each.messages if message["role"] != "assistant"}
-
-    assert not said(older) & said(found)
-
-
 def the_same_when_made_again(of: ProbeSet) -> None:
     """Every id is unique, and the set is the same when it is made again."""
     found = of.cases()
