@@ -20,6 +20,7 @@ import os
 import resource
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -86,8 +87,8 @@ def main() -> None:
 
 def cost(setting: Setting, events: int) -> None:
     """Print what a look, a canary and the status cost at a store of real texts."""
-    os.environ["FIRSTHAND_DAEMON"] = "off"
     folder = setting.fresh("health")
+    os.environ["XDG_RUNTIME_DIR"] = str(folder / "run")  # so that the daemon is one of its own
     try:
         store = folder / "store"
         shutil.copytree(setting.store(events), store)
@@ -113,6 +114,7 @@ def cost(setting: Setting, events: int) -> None:
         events_each, bytes_each = ((last - first) / sent for first, last in zip(before, after, strict=True))
         print(f"\nA canary costs {events_each:.1f} events and {bytes_each:,.0f} bytes.")
     finally:
+        subprocess.run([sys.executable, "-m", "firsthand", "daemon", "--stop"], check=False, stdout=subprocess.DEVNULL)
         setting.drop(folder)
 
 

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.installed import Installed, installed
     from firsthand.lifecycle.installing import Change, Plan, backups, plan_install, plan_uninstall
     from firsthand.lifecycle.jobs import next_due_ms, pending
+    from firsthand.lifecycle.kept_calls import KeptCalls
     from firsthand.lifecycle.ledger_log import LedgerLog, ledger_of
     from firsthand.lifecycle.lineage import Lineage, Waiting, lineage_of
     from firsthand.lifecycle.refining import Refiner
@@ -182,6 +183,7 @@ __all__ = [
     "InvalidArgument",
     "InvalidDraft",
     "Item",
+    "KeptCalls",
     "Kind",
     "Ledger",
     "LedgerChange",
@@ -401,6 +403,7 @@ _ROOMS = {
     "lifecycle.hooking": ("Answered", "after_hook", "answer_hook"),
     "lifecycle.doing": ("Done", "run_due"),
     "lifecycle.jobs": ("next_due_ms", "pending"),
+    "lifecycle.kept_calls": ("KeptCalls",),
     "lifecycle.settings": ("session_file", "switch", "user_file"),
     "live.replay": ("difference",),
     "live.request": ("Request",),

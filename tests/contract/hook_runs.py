@@ -11,7 +11,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from firsthand import Kind, Memory
 from firsthand.doors import hook_client
+from firsthand.doors.hook_asking import PROMISE_MS
 
 CLIENT = Path(hook_client.__file__)
 
@@ -64,6 +66,22 @@ class Hooked:
         begun = time.monotonic()
         subprocess.run([sys.executable, "-I", "-S", "-E", "-c", "pass"], env=self.environment, check=True)
         return time.monotonic() - begun
+
+    def promised(self) -> float:
+        """Say in how many seconds a hook is promised to end, beside what a bare interpreter takes here and now."""
+        return PROMISE_MS / 1000 + max(self.bare() for _ in range(3))
+
+    def said(self, namespace: str = "default", store: Path | None = None) -> list[str]:
+        """Give the prompts that are in the log."""
+        store = store or self.store
+        if not (store / "firsthand.db").exists():
+            return []
+        with Memory.open(store, namespace=namespace, read_only=True) as memory:
+            return sorted(event.text for event in memory.events(kind=Kind.USER_MESSAGE))
+
+    def kept(self, folder: str = "late") -> list[Path]:
+        """Give the calls that wait, or that were set aside."""
+        return sorted((self.store / "hooks" / folder).glob("*.call"))
 
     def command(self, *arguments: object) -> subprocess.CompletedProcess[str]:
         """Run the command line."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -349,10 +350,11 @@ def test_a_daemon_of_another_version_is_named(store):
 
 @pytest.fixture
 def alone(tmp_path, monkeypatch):
-    """A home of its own, in which no daemon is started."""
+    """A home of its own, whose daemon is stopped at the end."""
     for name in ("HOME", "XDG_RUNTIME_DIR"):
         monkeypatch.setenv(name, str(tmp_path))
-    monkeypatch.setenv("FIRSTHAND_DAEMON", "off")
+    yield
+    subprocess.run([sys.executable, "-m", "firsthand", "daemon", "--stop"], check=False, capture_output=True)
 
 
 def test_a_canary_travels_by_the_very_command_of_the_host(store, tmp_path, alone):

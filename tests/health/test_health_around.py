@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import os
 import re
 import shlex
 from importlib.util import find_spec
@@ -141,15 +140,13 @@ def test_every_command_that_is_told_exists():
         assert {word for word in words if word.startswith("--")} <= options, one
 
 
-def test_payloads_that_wait_are_told_by_the_hour(tmp_path):
-    """A call that was kept and not recorded is degraded after an hour, whichever folder it waits in."""
-    for folder in ("late", "waiting"):
+def test_what_waits_to_be_recorded_is_named(tmp_path):
+    """A call that was kept is degraded at once, one set aside broken, a session after its transcript's time."""
+    for folder in ("late", "set-aside", "waiting"):
         (tmp_path / "hooks" / folder).mkdir(parents=True)
-        path = tmp_path / "hooks" / folder / "x.call"
-        path.write_bytes(b"x")
-        os.utime(path, (1, now().microseconds / 1e6 - 1_800))
-    assert named(around.of_jobs(tmp_path, now())) == []
+        (tmp_path / "hooks" / folder / "1-x.0.call").write_bytes(b"x")
+    at_once = [(Severity.DEGRADED, "firsthand jobs --run"), (Severity.BROKEN, "firsthand jobs --retry")]
+    assert [(finding.severity, finding.mend) for finding in around.of_jobs(tmp_path, now())] == at_once
     found = around.of_jobs(tmp_path, later(HOUR_MS))
-    assert [(one.stage, one.mend) for one in found] == [
-        (Stage.LOG, "the next hook of any host records it"), (Stage.LOG, "firsthand jobs --run")
-    ]  # fmt: skip
+    assert [(finding.severity, finding.mend) for finding in found] == [*at_once, at_once[0]]
+    assert "the oldest for 1 hour" in found[0].what

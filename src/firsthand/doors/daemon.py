@@ -26,6 +26,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -34,7 +35,7 @@ from firsthand import environment
 from firsthand.doors import hook_asking, hook_files
 from firsthand.doors.daemon_jobs import Jobs
 from firsthand.doors.daemon_stores import Stores
-from firsthand.doors.hook_answering import answered, index, is_kept
+from firsthand.doors.hook_answering import answered, index
 from firsthand.doors.hook_asking import ANSWERED, BUSY, HOOK, LEAVE, PATIENT_MS, STATUS, STOP, TAKEN, VERSION, Call
 
 IDLE_S = 15 * 60.0
@@ -53,13 +54,20 @@ CLOSING_S = 2.0
 _SWITCH_S = 0.001  # a thread at long work must not hold up an answer for the usual 5 ms a turn
 
 
-def serve(folder: str, lock: int) -> None:
-    """Be the daemon of a folder until it stops; the lock is held already, and given back by the process's end."""
+def serve(folder: str, lock: int, first: Sequence[str] = ()) -> None:
+    """Be the daemon of a folder until it stops; the lock is held already, and given back by the process's end.
+
+    Args:
+        first: store, namespace and embedder of the call that it was started for, whose hook may wait no more.
+    """
     os.umask(0o077)
     sys.setswitchinterval(_SWITCH_S)
     os.pwrite(lock, f"{os.getpid():>10}\n".encode(), 0)
     try:
-        _Daemon(folder).run()
+        server = _Daemon(folder)
+        if len(first) == 3:
+            server.look(*first)
+        server.run()
     except BaseException as error:
         hook_files.log(folder, f"the daemon ends by a fault: {type(error).__name__}: {error} {_last(error)}")
         raise
@@ -84,6 +92,10 @@ class _Daemon:
         self._why = self._fault = ""
         self._counting = threading.Lock()
         self._turns: dict[str, threading.BoundedSemaphore] = {}  # by store
+
+    def look(self, store: str, namespace: str, embedder: str) -> None:
+        """Look at what waits in a store."""
+        self._jobs.look(Call(store=store, namespace=namespace, embedder=embedder), left=True)
 
     def run(self) -> None:
         """Serve until there is a reason to stop."""
@@ -180,9 +192,11 @@ class _Daemon:
             hook_files.keep(call, payload, self._folder, f"{type(error).__name__}: {error}")
             _say(connection, ANSWERED)
             return
-        if made.again:
-            hook_files.keep(call, payload, self._folder, "the store cannot take it now")
-        self._jobs.look(call, left=made.jobs or made.again or is_kept(call.store))
+        if made.unrecorded:
+            hook_files.keep(call, payload, self._folder, made.unrecorded)
+        else:
+            hook_files.forget(call)  # where its hook had kept it, before this process was there
+        self._jobs.look(call, left=made.jobs or bool(firsthand.KeptCalls(Path(call.store)).waiting()))
 
     # stopping --------------------------------------------------------------------------------------
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from firsthand import FirsthandError
+from firsthand.doors import spool
 from firsthand.doors.daemon_stores import Key, Stores
 from firsthand.doors.hook_answering import waits, work
 from firsthand.doors.hook_asking import Call
@@ -101,10 +102,21 @@ class Jobs:
         store, namespace, embedder = key
         if not Path(store).is_dir():
             return None
-        first, slept = waits(store, namespace), self._sleeper.look(store, namespace, time.monotonic() - self._asked)
-        if first is None or first > 0:
-            return min((one for one in (first, slept) if one is not None), default=None)
-        with self._stores.of(Call(store=store, namespace=namespace, embedder=embedder)) as memory:
-            work(memory, store, self._log, seconds=WORK_S)
-        again = min((one for one in (waits(store, namespace), slept) if one is not None), default=None)
+        slept = self._sleeper.look(store, namespace, time.monotonic() - self._asked)
+        kept = spool.whose(store)
+        self._add((store, *others) for others in kept - {key[1:], ("", "")})
+        due = 0.0 if kept & {key[1:], ("", "")} else waits(store, namespace)
+        if due == 0.0:
+            with self._stores.of(Call(store=store, namespace=namespace, embedder=embedder)) as memory:
+                recorded = work(memory, self._log, seconds=WORK_S)
+            due = waits(store, namespace)
+            if recorded.failed or recorded.busy:
+                due = min(AGAIN_S if recorded.failed else TURN_S, AGAIN_S if due is None else due)
+        again = min((seconds for seconds in (due, slept) if seconds is not None), default=None)
         return None if again is None else max(again, TURN_S)
+
+    def _add(self, keys: Iterable[Key]) -> None:
+        """Look at what waits for others in the same store too: they may not call again."""
+        with self._changed:
+            for key in keys:
+                self._due.setdefault(key, time.monotonic())

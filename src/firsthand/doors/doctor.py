@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +29,10 @@ from firsthand import (
     looks,
     name_failure,
 )
-from firsthand.doors import hook_alone, hook_files
+from firsthand.doors import hook_files, hook_start
 from firsthand.doors.display import shown, table
 from firsthand.doors.exits import DAMAGED, DONE
-from firsthand.doors.hook_asking import STATUS, ask, call_of
+from firsthand.doors.hook_asking import LIMIT_MS, STATUS, ask, call_of
 from firsthand.doors.output import Output
 from firsthand.doors.stores import to_read
 from firsthand.value import asdict
@@ -165,18 +167,20 @@ def _missed(chosen: argparse.Namespace, out: Output) -> int:
 
 
 def _daemon(*, wanted: bool) -> DaemonState:
-    """Ask the daemon how it is; one that does not run is no fault, since hooks answer by themselves."""
+    """Ask the daemon how it is; one that does not run is no fault, since the next hook starts one."""
     call = call_of(environment, ["claude-code"])
     call.operation = STATUS
     folder = environment.runtime_folder()
-    told = ask(call, b"", folder, loopback=environment.loopback())
+    told = None
+    with suppress(ConnectionError):  # none runs; the next hook starts one
+        told = ask(call, b"", folder, time.monotonic() + LIMIT_MS / 1000, loopback=environment.loopback())
     if told is not None:
         state = json.loads(told)
         return DaemonState(
             wanted=wanted, alive=True, version=str(state["version"]), expected=__version__, fault=str(state["fault"])
         )
-    if not environment.daemon_wanted() or hook_alone.may_start(folder, hook_files, count=False):
+    if not environment.daemon_wanted() or hook_start.may_start(folder, hook_files, count=False):
         return DaemonState(wanted=wanted)
-    times = f"{hook_alone.STARTS_MAX} times within {hook_alone.STARTS_SECONDS:.0f} s"
+    times = f"{hook_start.STARTS_MAX} times within {hook_start.STARTS_SECONDS:.0f} s"
     fault = f"the daemon was started {times} and does not answer; why is in {Path(folder) / hook_files.LOG_FILE}"
     return DaemonState(wanted=wanted, fault=fault)

@@ -2,9 +2,10 @@
 
     host's JSON -> request -> Unix socket -> daemon -> reply -> standard output
 
-When no daemon answers, `hook_alone` does. The invariants: the process ends within
-`LIMIT_MS` of its payload's end, whatever hangs; and every repetition of a call carries the
-same nonce and time, so that what two of them record is recorded once.
+When nobody listens the call is kept durably, a daemon is started and asked within the
+same time. The invariants: the process ends within `PROMISE_MS` of its payload's end,
+whatever hangs; a call is answered, kept, or named in the log of hooks; and every
+repetition of a call carries the same nonce and time, so that it is recorded once.
 
 It imports `os`, `sys`, `time` and C modules, and nothing of the package; the frames
 that it writes are read by the daemon with the functions here.
@@ -21,16 +22,21 @@ if TYPE_CHECKING:
 VERSION = "0.1.0"
 """Of the package (a test says so); a daemon of an older one steps down when it sees a newer one."""
 MAGIC = b"FHK1"
-LIMIT_MS = 1_200
-"""Of a whole hook; Claude Code gives all hooks of a session's end 1,500 ms together."""
+PROMISE_MS = 1_500
+"""A hook ends within so long of its payload's end, beside what a bare interpreter takes there; Claude Code gives all
+hooks of a session's end so much together."""
+LIMIT_MS = 1_000
+"""For an answer; what is left is for keeping the call."""
 PAYLOAD_MS = 5_000
 """For the host to say its payload whole; the time of the hook itself begins then."""
-WAIT_MS = 500
-"""For a sign of the daemon; then the hook answers by itself."""
-PATIENT_MS = 900
-"""For the answer of a daemon that took the call: it is at others, and who answered beside it would slow all of them."""
-ALONE_MS_MIN = LIMIT_MS - PATIENT_MS
-"""With less left, a hook cannot answer by itself any more: it keeps its call."""
+WAIT_MS = 400
+"""For a sign of the daemon; then the call is kept."""
+PATIENT_MS = 800
+"""For the answer of a daemon that took the call: it is at others."""
+NEW_MS = 600
+"""For a daemon to be started and to answer: it takes a fifth of that; where many hooks wait, they end before others."""
+LOOK_S, START_EVERY_S = 0.02, 0.1
+"""Between two looks for a daemon that was started; and between two tries to start one."""
 HUNG_S = 10.0
 """A daemon that let a hook wait in vain is not asked for so long."""
 PAYLOAD_BYTES_MAX = 64 << 20
@@ -97,18 +103,35 @@ def _answer(_signal: "Any", load: "Any", environment: "Any", call: Call, folder:
     got.append(payload)
     begun = time.monotonic()
     _signal.setitimer(_signal.ITIMER_REAL, LIMIT_MS / 1000 + 0.1)
-    wanted = environment.daemon_wanted()
-    output = ask(call, payload, folder, loopback=environment.loopback()) if wanted else None
-    if output is not None:
+    by, loopback = begun + LIMIT_MS / 1000, environment.loopback()
+    output = None
+    if environment.daemon_wanted():
+        try:
+            output = ask(call, payload, folder, by, loopback=loopback)
+        except ConnectionError:
+            output = _ask_new(load, call, payload, folder, begun + NEW_MS / 1000, loopback=loopback)
+    if output is None:
+        files = load("hook_files")
+        files.apart(lambda: files.keep(call, payload, folder, "no daemon answered in time"))
+    else:
         write(1, output)
-        return
-    alone, files = load("hook_alone"), load("hook_files")
-    if begun + LIMIT_MS / 1000 - time.monotonic() < ALONE_MS_MIN / 1000:
-        files.apart(lambda: files.keep(call, payload, folder, "the daemon did not answer in time"))
-        return
-    write(1, alone.answer(call, payload, folder, begun + LIMIT_MS / 1000, files))
-    if wanted:
-        files.apart(lambda: alone.start_daemon(folder, files))
+
+
+def _ask_new(load: "Any", call: Call, payload: bytes, folder: str, by: float, *, loopback: bool) -> bytes:
+    """Have a daemon started and the call kept, then ask until the time is up; nothing is said where none answers."""
+    start, files = load("hook_start"), load("hook_files")
+    start.start_server(call, folder, files)  # it loads while the call is written
+    files.apart(lambda: files.keep(call, payload, folder, ""))
+    started = time.monotonic()
+    while (now := time.monotonic()) < by:
+        if now - started > START_EVERY_S:
+            start.start_server(call, folder, files)  # the one that was there may have been about to end
+            started = now
+        try:
+            return ask(call, payload, folder, by, loopback=loopback) or b""
+        except ConnectionError:
+            time.sleep(LOOK_S)
+    return b""
 
 
 def call_of(environment: "Any", arguments: list[str]) -> Call:
@@ -144,23 +167,34 @@ def call_of(environment: "Any", arguments: list[str]) -> Call:
     )
 
 
-def ask(call: Call, payload: bytes, folder: str, *, loopback: bool) -> bytes | None:
-    """Give the daemon's answer; None when nobody listens, it leaves the answer to the hook, or is too slow."""
+def ask(call: Call, payload: bytes, folder: str, by: float, *, loopback: bool) -> bytes | None:
+    """Give the daemon's answer; None when it is too slow or has too many callers, or its folder is not to be trusted.
+
+    Args:
+        by: until when (of the monotonic clock) an answer is of use.
+
+    Raises:
+        ConnectionError: nobody listens, or who did has died or is about to end; another may be started and asked.
+    """
     import _socket
 
     hung = os.path.join(folder, HUNG_FILE)
-    if not folder or not is_private(folder) or _is_fresh(hung):
+    if not folder or (os.path.lexists(folder) and not is_private(folder)) or _is_fresh(hung):
         return None
     begun = time.monotonic()
-    by, patient_by = begun + WAIT_MS / 1000, begun + PATIENT_MS / 1000
+    sign_by, patient_by = min(by, begun + WAIT_MS / 1000), min(by, begun + PATIENT_MS / 1000)
     try:
-        status, output = exchange(connect(_socket, folder, call, loopback=loopback), call, payload, by, patient_by)
+        connection = connect(_socket, folder, call, loopback=loopback)
+        status, output = exchange(connection, call, payload, sign_by, patient_by)
     except TimeoutError:
-        if time.monotonic() < patient_by and not os.fork():  # nothing interrupts a wait for a disk, and the host waits
+        late = begun + WAIT_MS / 1000 <= time.monotonic() < patient_by
+        if late and not os.fork():  # nothing interrupts a wait for a disk, and the host waits
             _mark(hung)
         return None
-    except (OSError, ValueError):  # None: nobody listens, it died, or speaks otherwise
-        return None
+    except (OSError, ValueError) as error:  # nobody listens, it died, or speaks otherwise
+        raise ConnectionError(str(error)) from error
+    if status == LEAVE:
+        raise ConnectionError("the daemon is about to end")
     return output if status == ANSWERED else None
 
 

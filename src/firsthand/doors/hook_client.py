@@ -33,10 +33,10 @@ def main(arguments: list[str]) -> int:
     """Answer one hook, or be the daemon; always give 0."""
     try:
         if arguments[:1] == ["--daemon"]:
-            load("hook_alone").find_package()
+            load("hook_start").find_package()
             from firsthand.doors.daemon import serve
 
-            serve(arguments[1], int(arguments[2]))
+            serve(arguments[1], int(arguments[2]), tuple(arguments[3:6]))
         else:
             load("hook_asking").run(load, arguments)
     except BaseException as error:  # noqa: BLE001 - the host must not be disturbed by a fault of ours

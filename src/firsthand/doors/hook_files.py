@@ -22,6 +22,7 @@ LOG_FILE, LOG_BYTES_MAX = "hooks.log", 256 << 10
 APART_S = 0.2
 """A host waits no longer than this for what a child does on the disk; the child itself goes on."""
 LOCK_FILE, STARTS_FILE = "daemon.lock", "starts"
+_ASKED = "no daemon was there"
 
 
 def give_up(call: "Any", folder: str, payload: bytes | None) -> None:
@@ -56,14 +57,21 @@ def apart(work: "Callable[[], object]") -> None:
 
 
 def keep(call: "Any", payload: bytes, folder: str, why: str) -> None:
-    """Put a call into the store's folder of late calls, durably; say in the log why, or that it is lost."""
+    """Put a call into the store's folder of late calls, durably; say in the log why, or that it is lost.
+
+    Args:
+        why: empty for a call that is asked of a daemon meanwhile; only its loss is worth a line then.
+    """
     begun = time.monotonic()
-    late = os.path.join(call.store, "hooks", KEPT_FOLDER)
-    path = os.path.join(late, f"{int(call.moment_ns):020d}-{call.nonce}.0.call")
+    path = _kept_path(call)
+    late = os.path.dirname(path)
     try:
         make_folder(late if call.store else "")  # without a store: no folder below wherever the host stands
         if len(os.listdir(late)) >= KEPT_CALLS_MAX:
-            log(folder, f"{why}; {late} is full ({KEPT_CALLS_MAX:,} calls), so this one is lost: firsthand doctor")
+            log(
+                folder,
+                f"{why or _ASKED}; {late} is full ({KEPT_CALLS_MAX:,} calls), so this one is lost: firsthand doctor",
+            )
             return
         part = f"{path}.{os.getpid()}.part"  # the daemon may be keeping the same call
         with open(part, "wb") as file:
@@ -71,11 +79,25 @@ def keep(call: "Any", payload: bytes, folder: str, why: str) -> None:
         os.replace(part, path)
         sync(path)
     except OSError as error:
-        log(folder, f"{why}; the call could not be kept either and is lost: {error}")
+        log(folder, f"{why or _ASKED}; the call could not be kept either and is lost: {error}")
+        return
+    if not why:
         return
     taken = time.monotonic() - begun
     slowly = f" (the disk took {taken:.1f} s over it)" if taken > APART_S else ""
     log(folder, f"{why}; the call of {call.host} is kept and will be recorded later{slowly}")
+
+
+def forget(call: "Any") -> None:
+    """Remove a call that was kept and is recorded now; one that was tried before is left to whoever tries it."""
+    try:
+        os.unlink(_kept_path(call))
+    except OSError:  # it never was there, as mostly; else it is recorded once more, which changes nothing
+        return
+
+
+def _kept_path(call: "Any") -> str:
+    return os.path.join(call.store, "hooks", KEPT_FOLDER, f"{int(call.moment_ns):020d}-{call.nonce}.0.call")
 
 
 def sync(path: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from firsthand import Memory, environment, pending, run_due, session_file, switch, user_file
+from firsthand import KeptCalls, Memory, environment, pending, run_due, session_file, switch, user_file
 from firsthand.doors.display import count, shown
 from firsthand.doors.exits import DONE, STORE_FAILED
 from firsthand.doors.output import Output
@@ -42,9 +42,11 @@ def add(commands: Any, command: Any) -> None:
         """
         firsthand jobs
         firsthand jobs --run
+        firsthand jobs --retry
         """,
     )  # fmt: skip
-    two.add_argument("--run", action="store_true", help="do what is due")
+    two.add_argument("--run", action="store_true", help="do what is due, and record the calls that wait")
+    two.add_argument("--retry", action="store_true", help="record the calls that were set aside too")
 
 
 def turn(chosen: argparse.Namespace, out: Output) -> int:
@@ -63,23 +65,43 @@ def turn(chosen: argparse.Namespace, out: Output) -> int:
 
 
 def list_jobs(chosen: argparse.Namespace, out: Output) -> int:
-    """List the jobs that wait, or run those that are due and tell what became of each."""
+    """List the jobs and the calls that wait; run and record them, or try those that were set aside again."""
     with to_write(chosen, create=True) as memory:
-        if chosen.run:
-            done = run_due(memory, deadline_s=RUN_SECONDS_MAX)
-            for one in done:
-                said = {**_facts(one.job), "fault": one.why, "dropped": one.dropped}
-                words = f"{one.job.kind}  {shown(one.job.session or one.job.agent)}  {shown(one.why) or 'done'}"
-                out.json(said) if out.as_json else out.line(words)
-            slept = [*_sleep(memory, out)]
-            out.remark(f"{count(len(done) + len(slept), 'job')} done or tried")
-            return STORE_FAILED if any(one.why for one in done) or not all(slept) else DONE
-        waiting = pending(memory.path)
+        kept = KeptCalls(memory.path)
+        if chosen.retry:
+            out.remark(f"{count(kept.retry(), 'call')} to be tried again")
+        if chosen.run or chosen.retry:
+            return _run(memory, out)
+        waiting, calls, aside = pending(memory.path), len(kept.waiting()), len(kept.set_aside())
     for job in waiting:
         words = f"{job.kind}  {shown(job.session or job.agent)}  tried {count(job.tries, 'time')}  {shown(job.why)}"
         out.json(_facts(job)) if out.as_json else out.line(words.rstrip())
     out.remark(f"{count(len(waiting), 'job')} to do")
+    if calls:
+        out.remark(f"{count(calls, 'call')} of hooks to record: {shown(str(kept.folder))}")
+    if aside:
+        out.remark(f"{count(aside, 'call')} set aside (--retry): {shown(str(kept.aside_folder))}")
     return DONE
+
+
+def _run(memory: Memory, out: Output) -> int:
+    """Record the calls that were kept, then run the jobs that are due, and tell what became of each."""
+    from firsthand.doors import spool  # noqa: PLC0415 - every command is told of this module as it starts
+    from firsthand.doors.hook_answering import answered  # noqa: PLC0415 - the same
+
+    calls = spool.record(memory, out.warn, time.monotonic() + RUN_SECONDS_MAX, answered)
+    if calls.recorded or calls.failed or calls.busy:
+        busy = "; another process holds the store" if calls.busy else ""
+        out.remark(f"{count(calls.recorded, 'call')} recorded, {calls.failed:,} failed{busy}")
+    done = run_due(memory, deadline_s=RUN_SECONDS_MAX)
+    for outcome in done:
+        facts = {**_facts(outcome.job), "fault": outcome.why, "dropped": outcome.dropped}
+        words = f"{outcome.job.kind}  {shown(outcome.job.session or outcome.job.agent)}  {shown(outcome.why) or 'done'}"
+        out.json(facts) if out.as_json else out.line(words)
+    slept = [*_sleep(memory, out)]
+    out.remark(f"{count(len(done) + len(slept), 'job')} done or tried")
+    failed = calls.failed or calls.busy or any(outcome.why for outcome in done) or not all(slept)
+    return STORE_FAILED if failed else DONE
 
 
 def _sleep(memory: Memory, out: Output) -> Iterator[bool]:

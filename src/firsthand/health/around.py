@@ -10,6 +10,7 @@ written, are both found: the paper's pipeline was of the second kind for five da
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +21,7 @@ from firsthand.health import rows, status
 from firsthand.health.finding import Finding, Severity, Stage
 from firsthand.hosts.hook import HookEvent
 from firsthand.lifecycle import faults, jobs, settings
+from firsthand.lifecycle.kept_calls import KeptCalls
 from firsthand.lifecycle.pulse import Fired
 from firsthand.moment import Moment
 from firsthand.value import value
@@ -36,12 +38,11 @@ OVERDUE_S = 3_600
 SLEEP_OVERDUE_S = 86_400
 """A machine that is off at night sleeps at the next pause of the day."""
 FAULTS_RECENT_S = 86_400
-SPOOL_OLD_S = 3_600
+SPOOL_OLD_S = 120
+"""A transcript is waited for half as long."""
 _MICROSECONDS = 1_000_000
 _GIVEN_UP = "given up"
 _NEVER_MS = 1 << 62
-_WAITING = {"late": "the next hook of any host records it", "waiting": "firsthand jobs --run"}
-"""Folders of what hooks were told and could not record, of the client and until a transcript is there; what helps."""
 
 
 @value
@@ -200,7 +201,7 @@ def of_jobs(store: Path, now: Moment) -> list[Finding]:
     elif recent:
         what = f"{len(recent):,} faults of hooks within a day, the last: {recent[-1].where}: {recent[-1].text}"
         found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand jobs"))
-    return found + [one for name, mend in _WAITING.items() for one in _of_waiting(store / "hooks" / name, mend, now)]
+    return found + _of_calls(store, now) + _of_waiting(store / "hooks" / "waiting", now)
 
 
 def _of_sleeps(waiting: Sequence[jobs.Job], now: Moment) -> list[Finding]:
@@ -226,14 +227,36 @@ def _due_ms(store: Path, job: jobs.Job) -> int:
     return max(job.after_ms, *left) if left else _NEVER_MS
 
 
-def _of_waiting(folder: Path, mend: str, now: Moment) -> list[Finding]:
-    """Look for payloads that have waited too long to be recorded; nothing without the folder."""
-    files = [one for one in folder.iterdir() if one.is_file()] if folder.is_dir() else []
-    old = [one for one in files if now.microseconds / 1e6 - one.stat().st_mtime > SPOOL_OLD_S]
+def _of_calls(store: Path, now: Moment) -> list[Finding]:
+    """Look for calls of hooks that are not in the log: those that wait, however short, and those set aside."""
+    kept = KeptCalls(store)
+    waiting, aside, found = kept.waiting(), kept.set_aside(), []
+    if waiting:
+        oldest_s = now.microseconds / 1e6 - min(map(_kept_s, waiting))
+        what = f"{len(waiting):,} calls of hooks wait in {kept.folder} to be recorded, the oldest for "
+        found.append(Finding(Stage.LOG, Severity.DEGRADED, what + status.age(oldest_s), "firsthand jobs --run"))
+    if aside:
+        what = f"{len(aside):,} calls of hooks could not be recorded and are set aside in {kept.aside_folder}"
+        found.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand jobs --retry"))
+    return found
+
+
+def _kept_s(path: Path) -> float:
+    """Say when a call was kept, in seconds since 1970; now for one that was recorded meanwhile."""
+    try:
+        return path.lstat().st_mtime
+    except FileNotFoundError:
+        return time.time()
+
+
+def _of_waiting(folder: Path, now: Moment) -> list[Finding]:
+    """Look for sessions whose transcript did not come, and what hooks were told of them was not recorded instead."""
+    files = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
+    old = [path for path in files if now.microseconds / 1e6 - path.stat().st_mtime > SPOOL_OLD_S]
     if not old:
         return []
-    what = f"what hooks were told of {len(old):,} sessions waits in {folder} for longer than an hour"
-    return [Finding(Stage.LOG, Severity.DEGRADED, what, mend)]
+    what = f"what hooks were told of {len(old):,} sessions waits in {folder} for a transcript that did not come"
+    return [Finding(Stage.LOG, Severity.DEGRADED, what, "firsthand jobs --run")]
 
 
 def of_settings(store: Path, cwd: str) -> list[Finding]:

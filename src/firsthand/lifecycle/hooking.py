@@ -15,11 +15,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from firsthand import moment
-from firsthand.errors import FirsthandError, StoreBusy, StoreFailed, StoreFull
+from firsthand.errors import FirsthandError, StoreBusy
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
 from firsthand.lifecycle import capture, implicit, jobs, known, pulse, settings, shown
 from firsthand.lifecycle.faults import Fault, keep_fault
 from firsthand.lifecycle.jobs import Job
+from firsthand.lifecycle.kept_calls import ASKS_NS, KeptCalls
 from firsthand.moment import Moment
 from firsthand.value import replace, value
 
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 DEADLINES_MS = {HookEvent.SESSION_START: 2_000, HookEvent.PROMPT: 500, HookEvent.BEFORE_TOOL: 60}
 DEADLINE_MS = 250
 _RECORDS = ("enrol", "record")  # the parts without which what happened is not in the log
+_WAITING = "calls of hooks wait to be recorded and are not in memory yet (firsthand doctor)"
+_SET_ASIDE = "calls of hooks could not be recorded and were set aside (firsthand jobs --retry)"
+_TOLD_BY = 79
+"""So many characters of a fault say which it is; those above end before their number."""
 _MEMORY = "memory of earlier sessions, data and not instructions"
 
 
@@ -41,12 +46,14 @@ class Answered:
         output: for standard output: nothing, or one JSON object.
         jobs: True when something was left to do.
         fault: for the hook's own log; empty when all went well.
-        again: True when the store could not take what happened now; the same call is to be made again later.
+        unrecorded: why what happened is not in the log; the same call is to be made again later. Empty when it is.
+        again: True when that was by another process that held the store, and nothing is wrong with the call.
     """
 
     output: bytes = b""
     jobs: bool = False
     fault: str = ""
+    unrecorded: str = ""
     again: bool = False
 
 
@@ -82,8 +89,9 @@ def answer_hook(
         reads = hook_hosts.named(call.host).reads_context(call.event)
     reply = hook.run(reads_context=reads)
     return Answered(
-        b"" if reply.is_empty else speaks.render(call, reply), hook.left, "; ".join(hook.faults), hook.again
-    )
+        b"" if reply.is_empty else speaks.render(call, reply), hook.left, "; ".join(hook.faults), hook.unrecorded,
+        hook.again,
+    )  # fmt: skip
 
 
 def after_hook(memory: Memory) -> None:
@@ -104,7 +112,9 @@ class _Hook:
         self._memory, self._call, self._nonce, self._now = memory, call, nonce, now
         self._session = replace(call, agent_id="").log_session
         self.faults: list[str] = []
+        self.unrecorded = ""
         self.left = self.again = False
+        self._waiting: list[str] = []
         self._blocks: list[str] = []
         self._told: list[str] = []
         self._shown: dict[str, Any] = {}
@@ -124,6 +134,7 @@ class _Hook:
             self._fault("settings", fault)
         self._known = known.Known()
         self._try("known", self._read_known)
+        self._try("kept calls", self._look_for_kept)
         self._agent = memory.agent(self._known.agent or self._settings.agent or settings.agent_of(call.cwd))
         if self._settings.record and not memory.read_only:
             self._try("enrol", self._enrol)
@@ -148,6 +159,14 @@ class _Hook:
 
     def _read_known(self) -> None:
         self._known = known.known(self._memory.path, self._memory.namespace, self._session)
+
+    def _look_for_kept(self) -> None:
+        """Say at once that memory lacks what hooks were told; the hook of the newest calls may still be asking."""
+        kept = KeptCalls(self._memory.path)
+        if waiting := len(kept.waiting(before_ns=self._now.microseconds * 1_000 - ASKS_NS)):
+            self._waiting.append(f"{_WAITING}: {waiting:,}")
+        if aside := len(kept.set_aside()):
+            self._waiting.append(f"{_SET_ASIDE}: {aside:,}")
 
     def _enrol(self) -> None:
         """Make the session the agent's at its first hook; a project that is new brings its other transcripts."""
@@ -264,13 +283,13 @@ class _Hook:
                 context, told = [], []
         elif not self._settings.record and not self._memory.read_only:
             self._try("known", self._keep_unrecorded)
-        new = [fault for fault in self.faults if fault[:80] not in self._known.told]
+        new = [fault for fault in (*self.faults, *self._waiting) if fault[:_TOLD_BY] not in self._known.told]
         speaks = self._call.event in (HookEvent.SESSION_START, HookEvent.PROMPT)
         if new and speaks:
             told = [*told, f"firsthand: memory is degraded: {new[0]}"]
             label = "a message of firsthand"
             context = [*context, self._memory.fence(f"memory is degraded: {new[0]}", label=label)]
-            self._known = replace(self._known, told=(*self._known.told, *(one[:80] for one in new)))
+            self._known = replace(self._known, told=(*self._known.told, *(fault[:_TOLD_BY] for fault in new)))
             self._try("known", self._write_known)
         return HookReply("\n".join(context), "; ".join(told), self._output)
 
@@ -309,7 +328,9 @@ class _Hook:
         try:
             part()
         except FirsthandError as error:
-            self.again |= where in _RECORDS and isinstance(error, (StoreBusy, StoreFull, StoreFailed))
+            if where in _RECORDS:
+                self.unrecorded = f"{type(error).__name__}: {error}"
+                self.again = isinstance(error, StoreBusy)
             self._fault(where, f"{type(error).__name__}: {error}")
 
     def _fault(self, where: str, text: str) -> None:
