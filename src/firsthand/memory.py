@@ -120,8 +120,8 @@ class Memory:
 
     @property
     def path(self) -> Path:
-        """The store's folder."""
-        return self._log.root
+        """The store's folder; `StoreFailed` where it was moved or replaced since it was opened to write."""
+        return self._log.folder()
 
     @property
     def read_only(self) -> bool:

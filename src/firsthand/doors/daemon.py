@@ -241,10 +241,12 @@ class _Daemon:
 
     def _listen(self) -> socket.socket:
         folder = Path(self._folder)
+        folder.chmod(0o700)
         if self._loopback:
             listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
             part = folder / f"{hook_asking.PORT_FILE}.part"
-            part.write_text(f"{listener.getsockname()[1]} {self._token}", encoding="ascii")
+            with os.fdopen(hook_files.open_private(str(part), os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
+                file.write(f"{listener.getsockname()[1]} {self._token}")
             part.replace(folder / hook_asking.PORT_FILE)
             return listener
         path = hook_asking.socket_path(self._folder)
@@ -273,7 +275,7 @@ class _Daemon:
 def hold(folder: str) -> int | None:
     """Take the lock of the one daemon; None when another process has it."""
     hook_files.make_folder(folder)
-    lock = os.open(Path(folder) / hook_files.LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+    lock = hook_files.open_private(str(Path(folder) / hook_files.LOCK_FILE), os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -215,7 +215,7 @@ def _mark(path: str) -> None:
     try:
         os.setsid()
         os.closerange(0, 256)  # the host waits for the end of its streams
-        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     finally:
         os._exit(0)
 

@@ -74,7 +74,7 @@ def keep(call: "Any", payload: bytes, folder: str, why: str) -> None:
             )
             return
         part = f"{path}.{os.getpid()}.part"  # the daemon may be keeping the same call
-        with open(part, "wb") as file:
+        with os.fdopen(open_private(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
             file.write(call.frame(payload))
         os.replace(part, path)
         sync(path)
@@ -124,7 +124,7 @@ def log(folder: str, text: str) -> None:
         return
     try:
         make_folder(folder)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.write(descriptor, line.encode("utf-8", "backslashreplace"))
         if os.fstat(descriptor).st_size > LOG_BYTES_MAX:
             os.replace(path, f"{path}.1")
@@ -141,6 +141,17 @@ def _say(text: str) -> None:
         return
 
 
+def open_private(path: str, flags: int) -> int:
+    """Open a file of the user's alone, whatever the umask; a link is not followed and a pipe not waited for.
+
+    Raises:
+        OSError: the system refuses, or it is a link.
+    """
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    os.fchmod(descriptor, 0o600)
+    return descriptor
+
+
 def make_folder(path: str) -> None:
     """Make a folder that is the user's alone, and those above it.
 
@@ -153,5 +164,6 @@ def make_folder(path: str) -> None:
         make_folder(os.path.dirname(path))
         try:
             os.mkdir(path, 0o700)
+            os.chmod(path, 0o700)  # the umask may have taken rights of the user's too
         except FileExistsError:  # another hook made it just now
             return

@@ -29,7 +29,7 @@ def start_server(call: "Any", folder: str, files: "Any") -> bool:
 
     try:
         files.make_folder(folder)
-        lock = os.open(os.path.join(folder, files.LOCK_FILE), os.O_RDWR | os.O_CREAT, 0o600)
+        lock: int = files.open_private(os.path.join(folder, files.LOCK_FILE), os.O_RDWR | os.O_CREAT)
     except OSError as error:
         files.log(folder, f"no daemon can be started: {error}")
         return False
@@ -52,7 +52,7 @@ def may_start(folder: str, files: "Any", *, count: bool) -> bool:
     path = os.path.join(folder, files.STARTS_FILE)
     now = time.time()
     try:
-        with open(path, encoding="ascii") as file:
+        with os.fdopen(files.open_private(path, os.O_RDONLY), encoding="ascii") as file:
             told = [float(one) for one in file.read(1_000).split()]
     except (OSError, ValueError):
         told = []  # never started, or a file that says nothing: one too many is no harm
@@ -61,7 +61,7 @@ def may_start(folder: str, files: "Any", *, count: bool) -> bool:
         return False
     if count:
         try:
-            with open(path, "w", encoding="ascii") as file:
+            with os.fdopen(files.open_private(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
                 file.write("\n".join(map(str, [*lately, now])))
         except OSError as error:
             files.log(folder, f"no daemon is started, since starts cannot be counted: {error}")

@@ -30,6 +30,7 @@ from typing import Any, Protocol
 import apsw
 
 from firsthand.errors import StoreDamaged, StoreFailed
+from firsthand.log.disk import FILE_MODE, make_private, open_private
 from firsthand.log.port import Entry
 from firsthand.log.read import Reader
 from firsthand.value import asdict, field, value
@@ -160,8 +161,8 @@ class Accelerator:
 
     @contextlib.contextmanager
     def _locked(self, *, wait: bool) -> Iterator[bool]:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        with (self._folder / _LOCK).open("ab") as lock:
+        make_private(self._folder)
+        with os.fdopen(open_private(self._folder / _LOCK, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -316,7 +317,7 @@ class Accelerator:
         import tantivy
 
         folder = self._folder / _INDEX
-        folder.mkdir(exist_ok=True)
+        make_private(folder)
         builder = tantivy.SchemaBuilder()
         builder.add_text_field("words", stored=True, tokenizer_name="whitespace", index_option="freq")
         builder.add_unsigned_field("row", stored=True)
@@ -340,7 +341,7 @@ class Accelerator:
 
     def _write_header(self, header: Header) -> None:
         draft = self._folder / f"{_HEADER}.new"
-        with draft.open("w") as file:
+        with os.fdopen(open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
             facts = asdict(header)
             json.dump(facts | {"checksum": _checksum(facts)}, file)
             file.flush()
@@ -351,6 +352,7 @@ class Accelerator:
         """Take down what each file is now."""
         found: dict[str, list[int]] = {}
         for path in sorted((self._folder / _INDEX).iterdir()):
+            path.chmod(FILE_MODE)  # tantivy leaves that to the umask
             if path.suffix != ".lock":
                 facts = path.stat()
                 found[path.name] = [facts.st_size, facts.st_mtime_ns, _crc_of(path)]

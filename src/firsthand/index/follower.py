@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import os
 import time
 from array import array
 from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ import apsw
 
 from firsthand.errors import ModelError, ModelUnavailable, StoreDamaged
 from firsthand.log.database import translating
-from firsthand.log.disk import translated
+from firsthand.log.disk import make_private, open_private, translated
 from firsthand.log.log import Log
 from firsthand.value import value
 
@@ -194,8 +195,8 @@ class VectorFollower:
 
 def _opened(lock: Path) -> BinaryIO:
     try:
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        return lock.open("ab")
+        make_private(lock.parent)
+        return os.fdopen(open_private(lock, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
     except OSError as error:
         raise translated(error, f"open {lock}") from error
 

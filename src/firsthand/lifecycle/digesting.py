@@ -92,10 +92,16 @@ def write_digest(agent: Agent, *, as_of: int | None = None, lines_max: int = LIN
 
 
 def _difference(agent: Agent, text: str) -> str:
-    """Say in what a person's digest is not what it would be."""
-    theirs = (small_files.read(agent.folder / files.DIGEST_FILE) or b"").decode("utf-8", "replace")
+    """Say in what a person's digest is not what it would be; nothing of what a link leads to."""
+    path = agent.folder / files.DIGEST_FILE
+    data = b"" if path.is_symlink() else small_files.read(path) or b""
+    theirs = data.decode("utf-8", "replace")
     lines = difflib.unified_diff(
-        theirs.splitlines(), text.splitlines(), files.DIGEST_FILE, "as it would be written", lineterm=""
+        theirs.splitlines(),
+        text.splitlines(),
+        files.DIGEST_FILE,
+        "as it would be written",
+        lineterm="",
     )
     return "\n".join([*lines][:DIFFERENCE_LINES_MAX])
 

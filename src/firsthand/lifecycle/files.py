@@ -31,6 +31,7 @@ from firsthand.event import Draft, Kind, Trust
 from firsthand.hashing import sha256
 from firsthand.lifecycle import small_files
 from firsthand.lifecycle.authors import author_of
+from firsthand.log.disk import make_private
 from firsthand.moment import Moment
 from firsthand.noting import SOURCES, SOURCES_MAX
 from firsthand.value import value
@@ -529,7 +530,7 @@ def _no_file(file: str, status: os.stat_result) -> str:
 def _read(one: _Found, left_out: list[str]) -> bytes | None:
     """Read a file; None, and told, when its bytes are no text or it cannot be read."""
     try:
-        handle = os.open(one.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        handle = os.open(one.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(handle, "rb") as file:
             content = file.read(BYTES_MAX + 1)
     except OSError as error:
@@ -566,7 +567,7 @@ def _changed_at(one: _Found) -> Moment | None:
 def _write(folder: Path, path: Path, content: bytes, still: Callable[[], bool] = lambda: True) -> bool:
     """Write a file whole or not at all, and nowhere but in the folder."""
     with small_files.ours(f"write {path}"):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path.parent)
         inside = path.parent.resolve().is_relative_to(folder.resolve())
     if not inside:
         raise InvalidArgument(f"{path} leads out of the agent's folder by a link; put a plain folder in its place")

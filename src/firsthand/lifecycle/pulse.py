@@ -39,10 +39,9 @@ def beat(store: Path, host: str, event: HookEvent, at: Moment | None = None) -> 
     nanoseconds = (at or now()).microseconds * 1000
     with small_files.ours(f"touch {path}"):
         try:
-            os.utime(path, ns=(nanoseconds, nanoseconds))
+            os.utime(path, ns=(nanoseconds, nanoseconds), follow_symlinks=False)
         except FileNotFoundError:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path.touch(mode=0o600)
+            small_files.write(path, b"")
             os.utime(path, ns=(nanoseconds, nanoseconds))
 
 

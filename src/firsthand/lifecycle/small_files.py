@@ -5,7 +5,7 @@ operating system refuses is a `StoreError`. They are not synced: what stands in 
 list of things to do and a memory of what was done, and both can be made again from
 the log and the transcripts.
 
-It knows no content.
+Nothing of a store is written or read through a link that leads out of it. It knows no content.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from firsthand.errors import StoreFailed, StoreFull
-from firsthand.log.disk import translated
+from firsthand.log.disk import make_private, open_private, translated
 
 BYTES_MAX = 1 << 20
 """Of one file that is read whole."""
+DEPTH_MAX = 6
+"""Folders between a file and the store's own, at most."""
+DATABASE_FILE = "firsthand.db"
 LOOK_S = 0.005
 """Between two looks whether a lock is free."""
 
@@ -38,10 +41,10 @@ def write(path: Path, data: bytes, *, still: Callable[[], bool] = lambda: True) 
         StoreFull, StoreReadOnly, StoreFailed: the operating system refuses.
     """
     with ours(f"write {path}"):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_way(path)
         beside = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
         try:
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            descriptor = open_private(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
             if not still():
@@ -59,7 +62,8 @@ def read(path: Path) -> bytes | None:
         StoreFailed: it has more than `BYTES_MAX`, or cannot be read.
     """
     with ours(f"read {path}"):
-        data = beginning(path, BYTES_MAX + 1)
+        check_way(path)
+        data = beginning(path, BYTES_MAX + 1, follow=False)
     if data is not None and len(data) > BYTES_MAX:
         raise StoreFailed(f"expected at most {BYTES_MAX:,} bytes in {path}; it has more. Look at it, and remove it.")
     return data
@@ -104,8 +108,8 @@ def add_line(path: Path, line: bytes, *, bytes_max: int, over: Callable[[], None
         StoreReadOnly, StoreFailed: it refuses.
     """
     with ours(f"append to {path}"):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        _make_way(path)
+        descriptor = open_private(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK)
         try:
             if os.fstat(descriptor).st_size + len(line) > bytes_max:
                 over()
@@ -152,8 +156,8 @@ def alone(path: Path, *, wait_s: float = 0.0) -> Iterator[bool]:
         StoreError: it cannot be opened.
     """
     with ours(f"lock {path}"):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        _make_way(path)
+        descriptor = open_private(path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK)
     try:
         yield _locked(descriptor, time.monotonic() + wait_s)
     finally:
@@ -170,6 +174,24 @@ def _locked(descriptor: int, by: float) -> bool:
             time.sleep(LOOK_S)
         else:
             return True
+
+
+def check_way(path: Path) -> None:
+    """Refuse a way to a file of a store that leads through a link: what stands behind that is not the store's.
+
+    Raises:
+        OSError: it does.
+    """
+    folders = path.parents[:DEPTH_MAX]
+    inside = [os.path.lexists(folder / DATABASE_FILE) for folder in folders]
+    links = [folder for folder in folders[: inside.index(True) if True in inside else 0] if folder.is_symlink()]
+    if links:
+        raise OSError(errno.ELOOP, f"{links[0]} is a link; put a plain folder in its place", str(path))
+
+
+def _make_way(path: Path) -> None:
+    check_way(path)
+    make_private(path.parent)
 
 
 @contextmanager

@@ -128,7 +128,7 @@ def _still(with_folder: Iterable[Agent], every: Iterable[str], strings: Collecti
 
 
 def _quotes(path: Path, wanted: Collection[str]) -> bool:
-    return path.is_file() and _names_one(small_files.read(path) or b"", wanted)
+    return path.is_file() and not path.is_symlink() and _names_one(small_files.read(path) or b"", wanted)
 
 
 def _names_one(content: bytes, gone: Collection[str]) -> bool:

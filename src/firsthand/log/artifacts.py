@@ -6,7 +6,8 @@
 The invariant: a file that stands at an address was whole and on the medium
 before it got that name; it is never written to again. A crash leaves at most a
 file in ``incoming``, which `ArtifactStore.sweep` removes. Only integers and hex
-digits of a hash become part of a path, never a name that a user chose.
+digits of a hash become part of a path, never a name that a user chose. No folder
+of them is a link: what is swept or destroyed lies in the store.
 
 The file format is `seekable`. This module knows no events: which of them hold an
 artifact, and when it may be removed, the caller knows. Putting and removing the
@@ -58,6 +59,7 @@ class ArtifactStore:
         self._folder = root / FOLDER
         self._disk = disk
         self._made: set[Path] = set()
+        self._checked: set[Path] = set()
 
     def put(self, namespace_key: int, source: bytes | ByteSource) -> Artifact:
         """Keep a payload; on return it is durable at its address.
@@ -140,9 +142,9 @@ class ArtifactStore:
 
     def listing(self, namespace_key: int) -> Iterator[bytes]:
         """Yield the digests of the namespace's artifacts, in order."""
-        folder = self._folder / str(int(namespace_key))
+        folder = self._checked_folder(self._folder / str(int(namespace_key)))
         for part in self._disk.names(folder):
-            for name in self._disk.names(folder / part) if len(part) == 2 else ():
+            for name in self._disk.names(self._checked_folder(folder / part)) if len(part) == 2 else ():
                 match = _ADDRESS.match(name)
                 if match is not None and match[1][:2] == part:
                     yield bytes.fromhex(match[1])
@@ -174,8 +176,9 @@ class ArtifactStore:
         stays; one that was on its way out goes at any age.
         """
         removed = 0
-        for name in self._disk.names(self._folder / INCOMING):
-            path = self._folder / INCOMING / name
+        folder = self._checked_folder(self._folder / INCOMING)
+        for name in self._disk.names(folder):
+            path = folder / name
             modified = self._disk.modified(path)
             if modified is None or (not name.startswith(_DOOMED) and time.time() - modified < older_than_seconds):
                 continue
@@ -288,10 +291,25 @@ class ArtifactStore:
     def _path(self, namespace_key: int, digest: bytes) -> Path:
         name = bytes(digest).hex()
         assert len(name) == 64, "an artifact's address is a SHA-256"
-        return self._folder / str(int(namespace_key)) / name[:2] / f"{name}.zst"
+        return self._checked_folder(self._folder / str(int(namespace_key)) / name[:2]) / f"{name}.zst"
+
+    def _checked_folder(self, folder: Path) -> Path:
+        """Give a folder of the artifacts, once in the life of this object after a look that no link leads there.
+
+        Raises:
+            StoreFailed: one does.
+        """
+        if folder not in self._checked:
+            at = folder
+            while at != self._folder.parent:
+                if self._disk.is_link(at):
+                    raise StoreFailed(f"{at} is a link, and a store keeps its payloads in itself. Put a folder there.")
+                at = at.parent
+            self._checked.add(folder)
+        return folder
 
     def _incoming(self, prefix: str) -> Path:
-        folder = self._folder / INCOMING
+        folder = self._checked_folder(self._folder / INCOMING)
         self._make(folder)
         return folder / f"{prefix}{os.urandom(16).hex()}"
 

@@ -10,7 +10,7 @@ unwritten pages, and the next sync would report success for bytes that are gone.
 
 This module knows no artifacts and no names but those it is given. It never
 follows a symbolic link in the last part of a path, and what it makes only its
-owner can read.
+owner can read, whatever the umask is.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -30,6 +31,7 @@ _T = TypeVar("_T")
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_RIGHT = (errno.EROFS, errno.EACCES, errno.EPERM)
 _OPEN = os.O_NOFOLLOW | os.O_CLOEXEC
+FOLDER_MODE, FILE_MODE = 0o700, 0o600
 _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync alone leaves bytes in the drive's cache
 
 
@@ -41,6 +43,34 @@ def translated(error: OSError, doing: str) -> StoreError:
     if error.errno in _NO_RIGHT:
         return StoreReadOnly(f"{what}. The store cannot be written here; check the rights of its folder.")
     return StoreFailed(f"{what}. Check the disk, reopen the store and run 'firsthand verify'.")
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for the owner only, whatever the umask is.
+
+    Raises:
+        OSError: the system refuses, or a link stands where a folder is to be made.
+    """
+    if folder.is_dir():
+        return
+    make_private(folder.parent)
+    try:
+        folder.mkdir(mode=FOLDER_MODE)
+    except FileExistsError:  # another process made it just now; or it is no folder, as the next call will say
+        return
+    folder.chmod(FOLDER_MODE)  # the umask may have taken rights of the owner's too
+
+
+def open_private(path: Path | str, flags: int) -> int:
+    """Open a file, made where the flags say so, for the owner only; a link is not followed.
+
+    Raises:
+        OSError: the system refuses, or it is a link.
+    """
+    descriptor = os.open(path, flags | _OPEN, FILE_MODE)
+    if stat.S_IMODE(os.fstat(descriptor).st_mode) != FILE_MODE:  # by the umask, or a version that left it to that
+        os.fchmod(descriptor, FILE_MODE)
+    return descriptor
 
 
 class Disk:
@@ -66,13 +96,20 @@ class Disk:
         for folder in reversed(missing):
             # One that exists was made by another process a moment ago, which may not have synced it yet.
             with _translating(f"make the folder {folder}"), suppress(FileExistsError):
-                self.call(os.mkdir, folder, 0o700)
+                self.call(os.mkdir, folder, FOLDER_MODE)
+                self.call(os.chmod, folder, FOLDER_MODE)
             self.sync_folder(folder.parent)
 
     def create(self, path: Path) -> int:
         """Make a new file and open it to write; a name that is taken is an error."""
         with _translating(f"create {path}"):
-            return self.call(os.open, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OPEN, 0o600)
+            descriptor = self.call(os.open, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OPEN, FILE_MODE)
+            try:
+                self.call(os.fchmod, descriptor, FILE_MODE)
+            except OSError:
+                os.close(descriptor)
+                raise
+        return descriptor
 
     def open(self, path: Path, *, write: bool = False) -> int | None:
         """Open a file that is there; None where there is none."""
@@ -108,6 +145,11 @@ class Disk:
         """Say how many bytes an open file has."""
         with _translating("look at an open file"):
             return self.call(os.fstat, descriptor).st_size
+
+    def is_link(self, path: Path) -> bool:
+        """Say whether a name is a symbolic link."""
+        with _translating(f"look at {path}"):
+            return self.call(os.path.islink, path)
 
     def size(self, path: Path) -> int | None:
         """Say how many bytes a file has; None where there is none."""

@@ -49,7 +49,7 @@ from .database import (
     translated,
     translating,
 )
-from .disk import Disk
+from .disk import Disk, open_private
 from .port import Entry, FollowingIndex, TransactionIndex
 from .prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, check_name, decode_batch, encode_batch, prepare
 from .queue import Ticket, WriterQueue
@@ -162,6 +162,7 @@ class Log:
         )
         if not file.exists() or not file.stat().st_size:
             self._queue.exclusively(lambda: self._make(file))
+        self._identity = place.identity_of(self.root)
         self._writer = open_writer(file, self._vfs)
         with translating(file, self._writer):
             version = version_of(self._writer)
@@ -182,7 +183,7 @@ class Log:
 
     def _make(self, file: Path) -> None:
         """Create the empty database file with the right rights; another process may have been first."""
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+        os.close(open_private(file, os.O_RDWR | os.O_CREAT))
         self._disk.sync_folder(self.root)
 
     def _migrate(self) -> None:
@@ -236,7 +237,18 @@ class Log:
                 f"{self.root}: an earlier write failed ({self._failed}), so nothing more is acknowledged through this "
                 "handle. Check the disk, then open the store again."
             )
+        self.folder()
         return self._queue
+
+    def folder(self) -> Path:
+        """Give the store's folder.
+
+        Raises:
+            StoreFailed: it was moved, removed or replaced since it was opened to write.
+        """
+        if self._queue is not None and not self._closed:
+            place.check_still(self.root, self._identity)
+        return self.root
 
     # writing -----------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 from firsthand.errors import NotAStore, StoreFailed, StoreReadOnly
+from firsthand.value import value
 
 NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "fuse.rclone"})
 # A lock and a queue are what a creation that was cut short leaves; the others may be there before the first event.
@@ -14,24 +15,67 @@ OURS = frozenset({"lock", "queue", "run", "hooks", "settings.json"})
 _MOUNTS = Path("/proc/self/mountinfo")
 
 
+@value
+class Identity:
+    """What tells a folder from every other, whatever its path.
+
+    Attributes:
+        device, inode: of the folder.
+    """
+
+    device: int
+    inode: int
+
+
 def check(root: Path, *, exists: bool, create: bool) -> None:
     """Check the folder of a store.
 
     Raises:
         NotAStore: there is none and none is to be made, or the folder holds something else.
-        StoreFailed: everybody may write to it.
+        StoreFailed: everybody may write to it, or something of the store is a link that leads out of it.
     """
     if root.exists() and not root.is_dir():
         raise NotAStore(f"expected a folder for the store; {root} is a file. Choose another place.")
-    if exists:
-        mode = root.stat().st_mode
-        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            raise StoreFailed(f"{root} can be written by every user of this machine; make it yours: chmod 700 {root}")
-        return
-    if not create:
+    if not exists and not create:
         raise NotAStore(f"there is no store in {root}; make one with 'firsthand import' or Memory.open({str(root)!r}).")
-    if root.exists() and {entry.name for entry in root.iterdir()} - OURS:
+    if not root.exists():
+        return
+    with os.scandir(root) as listing:
+        entries = list(listing)
+    if not exists and {entry.name for entry in entries} - OURS:
         raise NotAStore(f"{root} holds files but no Firsthand store; choose a new or empty folder.")
+    if root.stat().st_mode & stat.S_IWOTH:
+        raise StoreFailed(f"{root} can be written by every user of this machine; make it yours: chmod 700 {root}")
+    links = sorted(entry.name for entry in entries if entry.is_symlink())
+    if links:
+        raise StoreFailed(
+            f"{root / links[0]} is a link, and what a store keeps lies in its own folder. Put what it leads to in its "
+            "place, or move the whole store and name its new folder."
+        )
+
+
+def identity_of(root: Path) -> Identity | None:
+    """Say which folder stands at a path now; None when there is none."""
+    try:
+        status = root.stat()
+    except FileNotFoundError:
+        return None
+    return Identity(status.st_dev, status.st_ino)
+
+
+def check_still(root: Path, opened: Identity | None) -> None:
+    """Refuse to go on with a store whose folder is not at its path any more.
+
+    Raises:
+        StoreFailed: it was moved, removed or replaced since it was opened.
+    """
+    now = identity_of(root)
+    if now != opened:
+        what = "another folder stands at its path" if now is not None else "its folder is gone from its path"
+        raise StoreFailed(
+            f"{root} was moved, removed or replaced while it was open: {what}. Nothing was written; close this handle "
+            "and open the store where it is now."
+        )
 
 
 def check_writable(root: Path) -> None:

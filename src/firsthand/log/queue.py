@@ -34,7 +34,7 @@ from typing import Any
 from firsthand.errors import FirsthandError, StoreBusy, StoreClosed
 from firsthand.value import value
 
-from .disk import translated
+from .disk import make_private, open_private, translated
 
 SLOT_BYTES_MAX = 1 << 20  # a larger batch waits for the lock itself
 SLOT_BATCHES_MAX = 32
@@ -70,7 +70,7 @@ class WriterLock:
 
     def __init__(self, path: Path, version: str) -> None:
         self._version = version
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        self._fd = open_private(path, os.O_RDWR | os.O_CREAT)
 
     def try_acquire(self) -> bool:
         """Take the lock if it is free; say whether it was."""
@@ -111,7 +111,7 @@ class Slot:
     def own(cls, folder: Path) -> Slot:
         """Make a slot that lives, and is locked, as long as this handle."""
         path = folder / f"{time.time_ns():020d}-{os.getpid()}.slot"
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        fd = open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.pwrite(fd, bytes(_REQUEST_DATA_AT), 0)
         return cls(path, fd)
@@ -201,7 +201,7 @@ class WriterQueue:
         self._folder = root / "queue"
         self._folder_text = str(self._folder)
         with _translating(self._folder):
-            self._folder.mkdir(mode=0o700, exist_ok=True)
+            make_private(self._folder)
             self._lock = WriterLock(root / "lock", version)
         self._lead = threading.Lock()
         self._guard = threading.Lock()
