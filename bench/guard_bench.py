@@ -14,7 +14,7 @@ reminder that are labelled trusted.
 The scenarios name one way in, a tool. Here each attack also comes by every other way there is: as a page, a mail, an
 agent's own message, note, rule or file, another agent's message, an import; and once as the user's own words, which
 Firsthand believes by design. Between the writing and the asking the session is closed, its episode written,
-facts swept, rules consolidated, and a new session begins.
+rules consolidated, and a new session begins.
 
 Needs `pip install -r bench/requirements-guard.txt`; without it nothing is measured, and it says so.
 """
@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import firsthand
-from firsthand import Event, Kind, Memory, Trust, consolidate_in, consolidated_view, digest_of, sweep
+from firsthand import Event, Kind, Memory, Trust, consolidate_in, consolidated_view, digest_of
 from firsthand.lifecycle.agent_tools import AgentTools
 from firsthand.lifecycle.files import learn
 from firsthand.lifecycle.implicit import remind
@@ -152,7 +152,7 @@ def believed(memory: Memory, key: str) -> str:
     MARKED.append("\n".join(text for title, text in told if is_marked(title)))
     view = [
         *_state(memory),
-        digest_of(agent).text,
+        *(line for line in digest_of(agent).text.splitlines() if not is_marked(line.removeprefix("- "))),
         consolidated_view(memory, AGENT).text,
         *(text for title, text in told if not is_marked(title)),
         *(hit.preview for hit in reminder.hits if hit.trust is Trust.TRUSTED),
@@ -214,7 +214,6 @@ class Firsthand:
         """End the session: write its episode, decide on facts, make rules of them, begin the next one."""
         agent = self._memory.agent(AGENT)
         agent.catch_up(quiet_seconds=0)
-        sweep(self._memory, AGENT)
         consolidate_in(self._memory, AGENT, keep=True)
         agent.enrol("next")
         agent.preamble()

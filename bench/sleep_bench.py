@@ -65,7 +65,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as home:
             print(hook(Path(home) / "store", chosen.events))
     else:
-        print("| store, events | night | seconds | processor | opening | summaries | sweep | digest | peak MB |")
+        print("| store, events | night | seconds | processor | opening | summaries | digest | peak MB |")
         print("|---|---|---|---|---|---|---|---|---|")
         for events in (chosen.events // 10, chosen.events):
             with tempfile.TemporaryDirectory() as home:
@@ -109,7 +109,7 @@ def night(store: Path, day: int) -> dict[str, object]:
 def cells(slept: Slept) -> str:
     """Give the seconds of the steps, the empty cell of the opening before them."""
     taken = {step.name: step.seconds for step in slept.steps}
-    return " |" + "".join(f" {taken[name]:.2f} |" for name in ("summaries", "sweep", "digest"))
+    return " |" + "".join(f" {taken[name]:.2f} |" for name in ("summaries", "digest"))
 
 
 def at(day: int) -> Moment:

@@ -49,14 +49,6 @@ def test_the_embedder(monkeypatch):
     assert (environment.default_embedder(), environment.embedder_key()) == ("minilm", "k3y")
 
 
-def test_the_hot_path(monkeypatch):
-    """Nobody is asked on the hot path unless a reconciler is named."""
-    monkeypatch.delenv("FIRSTHAND_RECONCILE", raising=False)
-    assert environment.hot_path() == ""
-    monkeypatch.setenv("FIRSTHAND_RECONCILE", "add-all")
-    assert environment.hot_path() == "add-all"
-
-
 def test_the_key_of_a_model(monkeypatch):
     """The key for a model that an experiment asks is the one named; an empty one is none."""
     monkeypatch.setenv("FIRSTHAND_MODEL_KEY", "")

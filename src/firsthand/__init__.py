@@ -18,15 +18,11 @@ if TYPE_CHECKING:
     from firsthand.compact.receipt import Receipt
     from firsthand.compact.stays import Stay
     from firsthand.consolidate.by_model import ByModel, ModelSolver
-    from firsthand.consolidate.conflicts import Conflict
     from firsthand.consolidate.consolidators import Consolidator
     from firsthand.consolidate.digest import Digest
     from firsthand.consolidate.entries import Entry
     from firsthand.consolidate.gate import GateReport, GateSettings
-    from firsthand.consolidate.keys import Fact
     from firsthand.consolidate.ledger import Decision, Ledger, LedgerChange, ledger_difference
-    from firsthand.consolidate.reconcile import AddAll, HotPath, Reconciler, SizeAware
-    from firsthand.consolidate.sweep_by_model import SweepByModel
     from firsthand.errors import (
         AppendError,
         Erased,
@@ -85,7 +81,6 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.sleeping_jobs import begin_sleep, next_at, sleeps_waiting
     from firsthand.lifecycle.sleeping_log import SleepRecord, sleeps
     from firsthand.lifecycle.sleeping_steps import SleepStep
-    from firsthand.lifecycle.sweeping import Swept, conflicts_of, facts_of, said_of, sweep
     from firsthand.live.replay import difference
     from firsthand.live.request import Request
     from firsthand.live.window import SessionWindow
@@ -120,7 +115,6 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "AddAll",
     "Agent",
     "AgentHealth",
     "AgentTools",
@@ -143,7 +137,6 @@ __all__ = [
     "ClaimVerdict",
     "Closed",
     "Conditions",
-    "Conflict",
     "Consolidated",
     "Consolidator",
     "Cues",
@@ -164,7 +157,6 @@ __all__ = [
     "Evidence",
     "Executor",
     "Exported",
-    "Fact",
     "Failure",
     "Finding",
     "FirsthandError",
@@ -176,7 +168,6 @@ __all__ = [
     "Hit",
     "Hop",
     "HostedSession",
-    "HotPath",
     "IdConflict",
     "ImportReport",
     "Installed",
@@ -211,7 +202,6 @@ __all__ = [
     "QueryError",
     "Rebuilt",
     "Receipt",
-    "Reconciler",
     "Refiner",
     "Replay",
     "Request",
@@ -221,7 +211,6 @@ __all__ = [
     "SessionInfo",
     "SessionWindow",
     "Share",
-    "SizeAware",
     "SleepRecord",
     "SleepStep",
     "Slept",
@@ -239,8 +228,6 @@ __all__ = [
     "StoreFull",
     "StoreNewer",
     "StoreReadOnly",
-    "SweepByModel",
-    "Swept",
     "TaskState",
     "Told",
     "Trust",
@@ -261,7 +248,6 @@ __all__ = [
     "begin_sleep",
     "callable_embedder",
     "check_correction",
-    "conflicts_of",
     "consolidate_in",
     "consolidated_view",
     "determine",
@@ -271,7 +257,6 @@ __all__ = [
     "distill_by_model",
     "entries_of",
     "examine",
-    "facts_of",
     "installed",
     "last_page",
     "ledger_difference",
@@ -289,14 +274,12 @@ __all__ = [
     "probe_report",
     "recompute",
     "run_due",
-    "said_of",
     "session_file",
     "sessions_like",
     "sleep",
     "sleeps",
     "sleeps_waiting",
     "statements",
-    "sweep",
     "switch",
     "unsupported",
     "use_of",
@@ -361,14 +344,10 @@ _ROOMS = {
     "compact.stays": ("Stay",),
     "consolidate.by_model": ("ByModel", "ModelSolver"),
     "consolidate.consolidators": ("Consolidator",),
-    "consolidate.conflicts": ("Conflict",),
     "consolidate.digest": ("Digest",),
     "consolidate.entries": ("Entry",),
     "consolidate.gate": ("GateReport", "GateSettings"),
-    "consolidate.keys": ("Fact",),
     "consolidate.ledger": ("Decision", "Ledger", "LedgerChange", "ledger_difference"),
-    "consolidate.reconcile": ("AddAll", "HotPath", "Reconciler", "SizeAware"),
-    "consolidate.sweep_by_model": ("SweepByModel",),
     "lifecycle.consolidating": ("Consolidated", "consolidate_in", "consolidated_view"),
     "lifecycle.entries_log": ("EntriesLog", "entries_of"),
     "lifecycle.digesting": ("DigestWritten", "digest_of", "write_digest"),
@@ -378,7 +357,6 @@ _ROOMS = {
     "lifecycle.sleeping_jobs": ("begin_sleep", "next_at", "sleeps_waiting"),
     "lifecycle.sleeping_log": ("SleepRecord", "sleeps"),
     "lifecycle.sleeping_steps": ("SleepStep",),
-    "lifecycle.sweeping": ("Swept", "conflicts_of", "facts_of", "said_of", "sweep"),
     "lifecycle.installed": ("Installed", "installed"),
     "lifecycle.installing": ("Change", "Plan", "backups", "plan_install", "plan_uninstall"),
     "lifecycle.agent": ("Agent", "agent_in", "agents", "sessions_like"),

@@ -191,10 +191,8 @@ class Hit:
         found_by: what its ``base`` is made of, by name; of no common scale.
         companion_of: pointer of the hit that it belongs with (the other half of a key, the call of a result);
             empty for a hit of its own.
-        replaced_by: pointer of what took the place of what it says of what is asked, by the ledger; of the decision
-            where nothing did; empty while it stands. It is an answer all the same: who asks what it was finds it.
-        conflicts_with: pointer of what else the user said of it that cannot hold beside it, where both stand; empty
-            where nothing does.
+        replaced_by: pointer of what took its place by the ledger; of the decision where nothing did; empty while it
+            stands. It is an answer all the same: who asks what it was finds it.
     """
 
     pointer: str
@@ -215,7 +213,6 @@ class Hit:
     found_by: dict[str, float] = field(default_factory=dict)
     companion_of: str = ""
     replaced_by: str = ""
-    conflicts_with: str = ""
 
 
 @value

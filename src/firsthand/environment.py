@@ -37,11 +37,6 @@ def default_embedder() -> str | None:
     return os.environ.get("FIRSTHAND_EMBEDDER") or None
 
 
-def hot_path() -> str:
-    """Say which reconciler is asked about what comes in: ``$FIRSTHAND_RECONCILE``; empty for none."""
-    return os.environ.get("FIRSTHAND_RECONCILE", "")
-
-
 def embedder_key() -> str | None:
     """Give the key for an embedder behind an endpoint: ``$FIRSTHAND_EMBEDDER_KEY``; None without one."""
     return os.environ.get("FIRSTHAND_EMBEDDER_KEY") or None

@@ -17,7 +17,6 @@ from firsthand import environment, event, fence, pointer
 from firsthand.answer import Answer, Query, Scope, When, moment_of
 from firsthand.errors import StoreBusy
 from firsthand.event import Draft, Event, Kind
-from firsthand.index.facts import Facts
 from firsthand.index.learned import Learned
 from firsthand.index.text import TextIndex
 from firsthand.index.vectors import Vectors
@@ -31,7 +30,6 @@ from firsthand.session import Session
 if TYPE_CHECKING:
     from firsthand.anatomy.record import Anatomy
     from firsthand.anatomy.replay import Replay
-    from firsthand.consolidate.reconcile import HotPath
     from firsthand.index.accelerator import Accelerator
     from firsthand.index.dense import Dense, VectorSpace
     from firsthand.index.embed.port import Embedder
@@ -66,7 +64,6 @@ class Memory:
         self.namespace = namespace
         self._dense = None if embedder is None else self._dense_of(embedder)
         self._fast: Accelerator | None = None
-        self.hot_path: HotPath | None = None
         self._appended, self.read_once = 0, dict[tuple[str, str], tuple[int, Any]]()  # of `Agent.sessions`, `shown`
 
     @classmethod
@@ -91,8 +88,7 @@ class Memory:
                 ``none``. Nothing is downloaded; what is not installed is said by `recall`.
 
         Raises:
-            InvalidArgument: a flag is not True or False, the timeout no time, the embedder none, or
-                ``$FIRSTHAND_RECONCILE`` no reconciler.
+            InvalidArgument: a flag is not True or False, the timeout no time, or the embedder none.
             NotAStore: the folder holds something else, or nothing and ``create`` is false.
             StoreNewer: a newer version wrote the store, and this one cannot read it.
             StoreReadOnly: it cannot be written here, and ``read_only`` is false.
@@ -109,14 +105,9 @@ class Memory:
             create=create,
             timeout_ms=timeout_ms,
             indexes=(index,),
-            followers=(Vectors(), Learned(), Facts()),
+            followers=(Vectors(), Learned()),
         )
-        opened = cls(log, index, named, meaning)
-        if word := environment.hot_path():
-            from firsthand.lifecycle.activated import activate
-
-            activate(opened, word)
-        return opened
+        return cls(log, index, named, meaning)
 
     @property
     def path(self) -> Path:
@@ -161,14 +152,15 @@ class Memory:
     ) -> tuple[Appended, ...]:
         """Append events to a session, all or none; on return they are on disk and can be found.
 
-        A draft with an id may be appended again: the same bytes change nothing. `hot_path` may leave out whole turns.
+        A draft with an id may be appended again: the same bytes change nothing.
 
         Raises:
             InvalidDraft, IdConflict, StaleExpectation: this append is refused.
             StoreBusy, StoreFull, StoreFailed, StoreReadOnly: the store cannot take it.
         """
-        new = drafts if self.hot_path is None else self.hot_path(drafts)
-        appended = self._log.append(new, namespace=self.namespace, session=session, expected_position=expected_position)
+        appended = self._log.append(
+            drafts, namespace=self.namespace, session=session, expected_position=expected_position
+        )
         self._appended += len(appended)
         if self._appended >= FOLLOW_EVENTS:
             self._count_in_passing()
@@ -233,6 +225,7 @@ class Memory:
         Raises:
             QueryError: a number is out of range, a time cannot be read, or a name is no name.
         """
+        from firsthand.lifecycle.ledger_log import LedgerLog
         from firsthand.recall.search import search
 
         if not isinstance(query, Query):
@@ -242,6 +235,7 @@ class Memory:
             query = Query(query, scope, hits_max=hits_max, budget_tokens_max=budget_tokens_max, skip=skip)
         return search(
             self._log.reader, self.namespace, query, near=self._dense, gate=self._gate(), rewrite=rewrite,
+            replaced=LedgerLog(self).replaced(),
             accelerator=self._accelerator() if query.scope.everything else None,  # it knows no scope
         )  # fmt: skip
 
@@ -473,11 +467,8 @@ class Memory:
 
         Vectors are thrown away too, and made anew in the background, or by `follow`.
         """
-        from firsthand.lifecycle.ledger_log import LedgerLog
-
         rebuilt = self._log.rebuild(progress)
         self._follow_words()
-        LedgerLog(self).followed()
         self._learn()
         return rebuilt
 

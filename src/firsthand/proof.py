@@ -1,4 +1,4 @@
-"""The whole proof of a store: the log derived again, then its text index, vectors and facts against the log.
+"""The whole proof of a store: the log derived again, then its text index and vectors against the log.
 
 The invariant: what is damaged is reported once, by the log's own check, and hides
 nothing about the rest; it cannot be indexed, so the index is compared without it.
@@ -10,10 +10,8 @@ from collections.abc import Callable, Collection, Sequence
 
 import apsw
 
-from firsthand.index import facts, vector_check
+from firsthand.index import vector_check
 from firsthand.index.check import check, deep_check
-from firsthand.lifecycle import facts_kept
-from firsthand.lifecycle.ledger_log import from_event
 from firsthand.log.log import Log
 from firsthand.log.verify import Problem, Verification
 from firsthand.value import replace
@@ -31,7 +29,6 @@ def verify(
         db.execute("BEGIN")  # the index is compared as it stood at one moment: others may be writing
         found = check(db, damaged)
         of_vectors, unseen = vector_check.check(db)
-        of_facts = [fault for key in _namespaces(db) for fault in facts_kept.check(db, key, from_event)]
         notes = verified.notes + tuple(unseen)
         if deep or (deep is None and verified.events <= DEEP_EVENTS_MAX):
             if found or any(problem.where == "database" for problem in verified.problems):
@@ -39,10 +36,9 @@ def verify(
             else:
                 found = _deep_check(log, db, damaged)
                 of_vectors = of_vectors or _deep_check_vectors(log, db, damaged)
-                of_facts = of_facts or ([] if damaged else _deep_check_facts(log, db))
                 if damaged:
                     notes += (f"the text index was compared with the log without {len(damaged):,} damaged events",)
-    problems = verified.problems + tuple(Problem("index", fault) for fault in found + of_vectors + of_facts)
+    problems = verified.problems + tuple(Problem("index", fault) for fault in found + of_vectors)
     return replace(verified, problems=problems, notes=notes)
 
 
@@ -62,19 +58,6 @@ def _deep_check_vectors(log: Log, db: apsw.Connection, damaged: Collection[int])
         fault
         for key in _namespaces(db)
         for fault in vector_check.deep_check(db, key, reader.batches(key, head), reader, damaged)
-    ]
-
-
-def _deep_check_facts(log: Log, db: apsw.Connection) -> list[str]:
-    if not facts.is_there(db):  # who never swept pays for nothing
-        return []
-    head = log.reader.head()[0]
-    return [
-        fault
-        for key in _namespaces(db)
-        for fault in facts_kept.check(
-            db, key, from_event, (one.event for batch in log.reader.batches(key, head) for one in batch)
-        )
     ]
 
 

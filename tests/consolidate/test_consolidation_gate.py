@@ -68,7 +68,7 @@ def test_a_true_rule_is_taken_with_the_sources_that_it_gives():
     assert found.view.entries == (one.entry,)
     assert one.entry.report == found.hash
     assert [each.name for each in one.checks] == [
-        "form", "evidence", "trust", "exact tokens", "probe", "source replay", "scope replay", "no regression",
+        "form", "evidence", "trust", "exact tokens", "source replay", "scope replay", "no regression",
     ]  # fmt: skip
 
 
@@ -90,7 +90,6 @@ def test_a_true_rule_is_taken_with_the_sources_that_it_gives():
         ("trees grow with their level", BIRCH, "source replay"),
         ("* level N => 3 * N + 2", BIRCH, "scope replay"),
         ("The total was $5,500. birch level N => 3 * N + 2", BIRCH, "exact tokens"),
-        ("The total was seven hundred. birch level N => 3 * N + 2", BIRCH, "probe"),
     ],
 )  # fmt: skip
 def test_each_check_refuses_what_it_is_for(text: str, sources: tuple[str, ...], reason: str):

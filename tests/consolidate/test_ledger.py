@@ -1,4 +1,4 @@
-"""The ledger as a fold: what stands, what is undone, and the same at any position."""
+"""The ledger as a fold: what is out, what is undone, and the same at any position."""
 
 from __future__ import annotations
 
@@ -6,157 +6,163 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand.consolidate.ledger import (
-    TAIL_MAX,
-    Decision,
-    Ledger,
-    LedgerChange,
-    checked,
-    fold,
-    followers,
-    ledger_difference,
-    surviving,
-)
+from firsthand.consolidate.ledger import Decision, Ledger, LedgerChange, checked, fold, followers, ledger_difference
 from firsthand.errors import InvalidArgument, Unresolvable
-from firsthand.value import replace, value
+from firsthand.value import replace
+
+EVENTS = ("fh:1", "fh:2", "fh:3", "fh:4")
 
 
-@value
-class Fact:
-    """What the ledger needs of a fact."""
-
-    key: str
-    pointer: str
-    position: int
+def supersede(position: int, old: int, new: int, key: str = "event:1") -> Decision:
+    """Make the decision that one event takes the place of another."""
+    return Decision(f"d{position}", "supersede", key, f"fh:{old}", f"fh:{new}", "why", position=position)
 
 
-FACTS = tuple(Fact("port", f"fh:{number}", number) for number in (1, 2, 3, 4))
-
-
-def supersede(position: int, old: int, new: int, key: str = "port") -> Decision:
-    """Make the decision that one fact takes the place of another."""
-    return Decision(f"d{position}", "supersede", key, f"fh:{old}", f"fh:{new}", "why", through=new, position=position)
+def about(position: int, action, target: str) -> Decision:
+    """Make another decision about one event."""
+    return Decision(f"d{position}", action, "event:1", target, position=position)
 
 
 def undo(position: int, what: str) -> Decision:
     """Make the undoing of a decision."""
-    return Decision(f"d{position}", "supersede", "port", "fh:1", undoes=what, position=position)
+    return Decision(f"d{position}", "supersede", "event:1", "fh:1", undoes=what, position=position)
 
 
 CHAIN = (supersede(11, 1, 2), supersede(12, 2, 3))
 
 
-def standing(decisions, as_of=None, facts=FACTS):
-    """Name the positions of the facts that stand."""
-    return [one.position for one in surviving(facts, fold(decisions, as_of))]
+def standing(decisions, as_of=None) -> str:
+    """Name the events that stand."""
+    ledger = fold(decisions, as_of)
+    return "".join(event[-1] for event in EVENTS if ledger.stands(event))
 
 
-def test_the_latest_decision_of_a_key_says_what_stands():
-    """Of a key stands what its last decision put in, and what was said behind it."""
-    assert standing(()) == [1, 2, 3, 4]
-    assert standing(CHAIN) == [3, 4]
-    assert standing(CHAIN[:1]) == [2, 3, 4]
-    assert fold(CHAIN).taken_out_by(FACTS[0]) == CHAIN[1]
+def test_what_was_superseded_is_out_and_what_took_its_place_stands():
+    """Of a chain of decisions stands its last event, and what nobody decided on."""
+    assert standing(()) == "1234"
+    assert standing(CHAIN) == "34"
+    assert standing(CHAIN[:1]) == "234"
+    assert fold(CHAIN).taken_out_by("fh:1") == CHAIN[0]
+
+
+def test_of_two_decisions_about_one_event_the_later_counts():
+    """An event that is put in place again stands, whatever was decided of it before."""
+    assert standing((*CHAIN, supersede(13, 3, 1))) == "14"
 
 
 def test_as_of_a_position_later_decisions_do_not_count():
     """The ledger as of a position is that of the decisions up to it."""
-    assert [standing(CHAIN, at) for at in (10, 11, 12)] == [[1, 2, 3, 4], [2, 3, 4], [3, 4]]
+    assert [standing(CHAIN, at) for at in (10, 11, 12)] == ["1234", "234", "34"]
     assert fold(CHAIN, 11) == fold(CHAIN[:1])
 
 
 def test_an_undone_decision_is_as_if_it_had_never_been():
-    """Undoing the last one gives the ledger before it, and it is remembered as refused."""
+    """Undoing the last one gives the ledger before it; each further undoing turns it round once more."""
     undone = fold((*CHAIN, undo(13, "d12")))
-    assert undone.latest == fold(CHAIN[:1]).latest
+    assert undone.out == fold(CHAIN[:1]).out
     assert undone.undone == {"d12": "d13"}
-    assert undone.refused == {("port", "fh:2", "fh:3")}
-
-
-def test_undoing_an_undoing_makes_it_stand_again():
-    """Each further undoing of the one before it turns the decision round once more."""
-    found = [*CHAIN]
-    seen = []
+    turned, seen = [*CHAIN], []
     for position in range(13, 18):
-        found.append(undo(position, f"d{position - 1}"))
-        seen.append(standing(found))
-    assert seen == [[2, 3, 4], [3, 4], [2, 3, 4], [3, 4], [2, 3, 4]]
+        turned.append(undo(position, f"d{position - 1}"))
+        seen.append(standing(turned))
+    assert seen == ["234", "34", "234", "34", "234"]
 
 
-def test_tombstone_restore_quarantine_release():
-    """A tombstone leaves nothing of a key, a restoration one fact, and a quarantine holds whatever the key says."""
-    tomb = Decision("d20", "tombstone", "port", "fh:2", through=3, position=20)
-    back = Decision("d21", "restore", "port", "fh:1", through=3, position=21)
-    held = Decision("d22", "quarantine", "port", "fh:1", position=22)
-    freed = Decision("d23", "release", "port", "fh:1", position=23)
-    every = (*CHAIN, tomb, back, held, freed)
-    assert [standing(every, at) for at in (20, 21, 22, 23)] == [[4], [1, 4], [4], [1, 4]]
+def test_a_restored_event_stands_and_what_took_its_place_does_not():
+    """Restoring the first of a chain takes out the end of it; its replacement is the restored event."""
+    restored = fold((*CHAIN, about(13, "restore", "fh:1")))
+    assert [restored.stands(event) for event in EVENTS] == [True, False, False, True]
+    assert restored.replaced_by("fh:3", 10) == "fh:1"
+    assert standing((about(11, "tombstone", "fh:1"), about(12, "restore", "fh:1"))) == "1234"
+    assert standing((supersede(11, 1, 2), supersede(12, 2, 1), about(13, "restore", "fh:2"))) == "234"
 
 
-def test_a_key_says_nothing_of_another():
-    """A decision on one key leaves the facts of another."""
-    other = Fact("host", "fh:9", 1)
-    assert standing(CHAIN, facts=(other,)) == [1]
+def test_a_quarantine_takes_out_until_it_is_released():
+    """What is quarantined is out whatever else is decided, and stands again as it did once it is released."""
+    held = (*CHAIN, about(13, "quarantine", "fh:3"))
+    assert standing(held) == "4"
+    assert standing((*held, about(14, "release", "fh:3"))) == "34"
+    assert fold(held).replaced_by("fh:3", 10) == "fh:d13"
 
 
-def test_what_followed_from_a_decision():
-    """What followed from a decision is about the fact that it put in, and so on; not what was before or beside it."""
-    beside = supersede(13, 7, 8, "host")
-    every = (*CHAIN, beside, supersede(14, 3, 4))
-    assert [one.id for one in followers(every, "d11")] == ["d11", "d12", "d14"]
-    assert [one.id for one in followers(every, "d13")] == ["d13"]
-    with pytest.raises(Unresolvable, match="has no decision 'nowhere'"):
-        followers(every, "nowhere")
+def test_a_decision_of_the_first_edition_is_in_force_for_the_part_that_it_names():
+    """A sentence that was superseded marks its event when it is half of it or more, and an undoing takes that back."""
+    old = Decision("d11", "supersede", "shop/port staging", "fh:1@0-24", "fh:2@0-30", by="rule:correction", through=9,
+                   position=11)  # fmt: skip
+    ledger = fold([old])
+    assert (ledger.stands("fh:1@0-24"), ledger.stands("fh:1"), ledger.stands("fh:2@0-30")) == (False, True, True)
+    assert [ledger.replaced_by("fh:1", size) for size in (24, 48, 49)] == ["fh:2@0-30", "fh:2@0-30", ""]
+    within = replace(old, by_fact="fh:1@25-40")
+    assert fold([within]).replaced_by("fh:1", 24) == "", "a message that corrects itself stands"
+    assert fold([old, undo(12, "d11")]).replaced_by("fh:1", 24) == ""
+
+
+def test_an_event_that_is_out_takes_its_parts_with_it():
+    """A part of an event that is quarantined or superseded does not stand either."""
+    ledger = fold([*CHAIN, about(13, "quarantine", "fh:4")])
+    assert [ledger.stands(f"{event}@0-3") for event in EVENTS] == [False, False, True, False]
+
+
+def test_followers_are_the_decisions_about_what_was_put_in():
+    """Undoing the first of a chain with all that followed names the whole chain, and nothing beside it."""
+    beside = supersede(13, 4, 1)
+    assert followers((*CHAIN, beside), "d11") == CHAIN
+    with pytest.raises(Unresolvable, match="has no decision"):
+        followers(CHAIN, "d99")
 
 
 def test_the_difference_names_what_is_decided_otherwise():
-    """Between two positions it names each key whose decision in force is another, with both."""
-    held = Decision("d15", "quarantine", "host", "fh:7", position=15)
-    every = (*CHAIN, held)
-    assert ledger_difference(fold(every, 11), fold(every)) == (
-        LedgerChange("port", CHAIN[0], CHAIN[1]),
-        LedgerChange("fh:7", None, held),
+    """Between two positions each pointer with another decision is told once, with both."""
+    before, after = fold(CHAIN, 11), fold((*CHAIN, about(13, "approve", "fh:4")))
+    assert ledger_difference(before, after) == (
+        LedgerChange("fh:2", None, CHAIN[1]),
+        LedgerChange("fh:4", None, about(13, "approve", "fh:4")),
     )
-    assert ledger_difference(fold(every), fold(every)) == ()
-
-
-def test_the_tail_is_bounded():
-    """Of any number of decisions on a key, one is in force and the newest are kept, and all are counted."""
-    many = tuple(supersede(number, number, number + 1) for number in range(1, TAIL_MAX + 50))
-    ledger = fold(many)
-    assert (len(ledger.latest), ledger.tail, ledger.decisions) == (1, many[-TAIL_MAX:], len(many))
-    assert ledger.through == many[-1].position
+    assert ledger_difference(after, after) == ()
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
-    [({"action": "update"}, "action is one of"), ({"key": ""}, "a key and a target"), ({"target": ""}, "a key and"),
-     ({"by_fact": ""}, "names what takes the place"), ({"key": "k" * 201}, "at most 200"),
-     ({"reason": "r" * 301}, "301"), ({"sources": ("fh:1",) * 65}, "at most 64 sources; got 65")],
-)  # fmt: skip
-def test_a_decision_that_says_nothing_or_too_much_is_refused(changed, told):
-    """Each field has its limit, and the refusal names it."""
-    assert checked(CHAIN[0]) is CHAIN[0]
+    ("change", "told"),
+    [
+        ({"action": "forget"}, "its action is one of"),
+        ({"target": ""}, "it has a key and a target"),
+        ({"by_fact": ""}, "names what takes the place"),
+        ({"reason": "x" * 301}, "at most 200 characters and its reason 300"),
+        ({"sources": ("fh:1",) * 65}, "at most 64 sources"),
+    ],
+)
+def test_a_decision_that_says_nothing_or_too_much_is_refused(change, told):
+    """Each limit of a decision is told with what came."""
     with pytest.raises(InvalidArgument, match=told):
-        checked(replace(CHAIN[0], **changed))
+        checked(replace(CHAIN[0], **change))
 
 
-MOVES = st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 6), st.integers(1, 6), st.booleans()), max_size=25)
+@st.composite
+def histories(draw):
+    """Decisions of any sort about a few events, and undoings of those before."""
+    decisions = []
+    for position in range(1, draw(st.integers(0, 12)) + 1):
+        if decisions and draw(st.booleans()):
+            decisions.append(undo(position, draw(st.sampled_from(decisions)).id))
+            continue
+        action = draw(st.sampled_from(("supersede", "tombstone", "restore", "quarantine", "release", "approve")))
+        old, new = draw(st.permutations(range(1, 5)))[:2]
+        decision = supersede(position, old, new)
+        decisions.append(replace(decision, action=action, by_fact=decision.by_fact if action == "supersede" else ""))
+    return decisions
 
 
-@given(MOVES, st.integers(0, 30))
-def test_a_ledger_is_a_function_of_its_decisions_up_to_a_position(moves, as_of):
-    """As of a position is the fold of what was decided up to it, and undoing all that is in force leaves nothing."""
-    made: list[Decision] = []
-    for number, (key, old, new, back) in enumerate(moves, 1):
-        if back and made:
-            made.append(undo(number, made[(old * new) % len(made)].id))
-        else:
-            made.append(supersede(number, old, new, key))
-    assert fold(made, as_of) == fold([one for one in made if one.position <= as_of])
-    ledger = fold(made)
-    in_force = [one for one in made if not one.undoes and one.id not in ledger.undone]
-    assert set(ledger.latest.values()) <= set(in_force)
-    cleared = fold([*made, *(undo(100 + place, one.id) for place, one in enumerate(in_force))])
-    assert (cleared.latest, cleared.held) == ({}, {})
+@given(histories(), st.integers(0, 12))
+def test_the_ledger_of_a_position_is_that_of_the_decisions_before_it(decisions, as_of):
+    """Whatever is decided later, the ledger as of a position stays the same, and undoing a decision twice is none."""
+    assert fold(decisions, as_of) == fold([decision for decision in decisions if decision.position <= as_of])
+    for decision in decisions:
+        if not decision.undoes and decision.id not in fold(decisions).undone:
+            twice = [*decisions, undo(20, decision.id), undo(21, "d20")]
+            assert fold(twice).out == fold(decisions).out
+            assert fold(twice).held == fold(decisions).held
+
+
+def test_an_empty_ledger_takes_nothing_out():
+    """Without decisions everything stands."""
     assert fold(()) == Ledger()

@@ -22,8 +22,8 @@ def store(tmp_path):
     path = tmp_path / "store"
     with Memory.open(path, embedder="none") as memory:
         for level in LEVELS:
-            memory.session("s").user(f"The value of birch level {level} is {3 * level + 2}.")
-        memory.session("s").user("The value of birch level 20 is 5.")
+            memory.session("s").user(f"birch level {level} => {3 * level + 2}")
+        memory.session("s").user("birch level 20 => 5")
     yield path
     with Memory.open(path, embedder="none") as memory:
         assert memory.verify().problems == ()
@@ -32,15 +32,15 @@ def store(tmp_path):
 def test_a_rule_is_proposed_kept_shown_and_taken_out(shell, store):
     """Each step says what it did; after a quarantine the statements are shown again, and after a release the rule."""
     said = shell("--store", store, "consolidate", "propose")
-    assert (said.code, said.lines[0][10:]) == (0, "  rule: N birch level value => 3 * N + 2  would be kept")
+    assert (said.code, said.lines[0][10:]) == (0, "  rule: birch level N => 3 * N + 2  would be kept")
     assert len(shell("--store", store, "consolidate").lines) == 6
     name = shell("--store", store, "consolidate", "keep").lines[0][:10]
     said = shell("--store", store, "consolidate")
-    assert said.lines[0] == f"{name}  rule: N birch level value => 3 * N + 2  (5 sources)"
-    assert said.lines[1].startswith("            case: 20 birch level value => 5  (fh:")
+    assert said.lines[0] == f"{name}  rule: birch level N => 3 * N + 2  (5 sources)"
+    assert said.lines[1].startswith("            case: birch level 20 => 5  (fh:")
     said = shell("--store", store, "consolidate", "show", name)
     assert [line.partition("  ")[2] for line in said.lines[2:]] == [
-        f"The value of birch level {level} is {3 * level + 2}." for level in LEVELS
+        f"birch level {level} => {3 * level + 2}" for level in LEVELS
     ]
     said = shell("--store", store, "quarantine", name, "--reason", "the tariff changed")
     assert (said.code, said.lines[0][26:39]) == (0, "  quarantine ")
@@ -58,9 +58,9 @@ def test_json_gives_entries_and_cases(shell, store):
     judged = json.loads(shell("--store", store, "consolidate", "keep", "--json").lines[0])
     assert (judged["accepted"], judged["reason"], len(judged["entry"]["sources"])) == (True, "", 5)
     entry, case = map(json.loads, shell("--store", store, "consolidate", "--json").lines)
-    assert (entry["text"], case["answer"]) == ("N birch level value => 3 * N + 2", "5")
+    assert (entry["text"], case["answer"]) == ("birch level N => 3 * N + 2", "5")
     shown = json.loads(shell("--store", store, "consolidate", "show", entry["id"], "--json").lines[0])
-    assert next(iter(shown["words"].values())) == "The value of birch level 7 is 23."
+    assert next(iter(shown["words"].values())) == "birch level 7 => 23"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_what_a_page_said_is_let_in_by_name(shell, tmp_path):
     path = tmp_path / "store"
     with Memory.open(path, embedder="none") as memory:
         for level in LEVELS:
-            memory.session("s").user(f"The value of birch level {level} is {3 * level + 2}.", trust=Trust.UNTRUSTED)
+            memory.session("s").user(f"birch level {level} => {3 * level + 2}", trust=Trust.UNTRUSTED)
     held = json.loads(shell("--store", path, "consolidate", "keep", "--json").lines[0])
     assert (held["accepted"], held["reason"]) == (False, "trust")
     said = shell("--store", path, "consolidate", "keep", "--theta", "0.9", "--approve", held["proposed"])
@@ -97,7 +97,7 @@ def test_what_a_page_said_is_let_in_by_name(shell, tmp_path):
 
 # a model ------------------------------------------------------------------------------------------
 
-RULE = "N birch level value => 3 * N + 2"
+RULE = "birch level N => 3 * N + 2"
 
 
 def completion(text: str, finish: str = "stop") -> dict:
@@ -111,7 +111,7 @@ def writes(body: dict) -> dict:
     (message,) = body["messages"]
     asked = message["content"].rpartition("Question: ")[2]
     if asked != message["content"]:
-        return completion(str(3 * int(asked.split()[0]) + 2))
+        return completion(str(3 * int(asked.splitlines()[0].split()[-1]) + 2))
     return completion(json.dumps([{"text": RULE, "sources": [1, 2, 3, 4, 5]}]))
 
 
@@ -220,7 +220,7 @@ def test_a_cap_stops_before_it_is_passed(shell, store, server):
         assert (said.code != 0, server.seen) == (True, [])
     with Memory.open(store, embedder="none") as memory:
         for level in (1, 2, 3):
-            memory.session("s").user(f"The value of cedar level {level} is {level}.")
+            memory.session("s").user(f"cedar level {level} => {level}")
     said = shell("--store", store, "consolidate", "keep", *model, "--calls-max", "1")
     assert (said.code, server.seen) == (5, [])
     assert "this asks 2 times and at most 1 calls are allowed" in said.error

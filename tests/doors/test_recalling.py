@@ -189,7 +189,6 @@ def test_json_has_every_field(shell):
         "pointer": pointer, "position": 1, "session": "s", "turn": 0, "kind": "tool_result", "agent": "",
         "origin": "tool:bash", "trust": "untrusted", "time": "2026-01-31T00:00:00.000Z", "bytes": 6,
         "exact": ["needle"], "preview": "needle", "preview_start": 0, "companion_of": None, "replaced_by": None,
-            "conflicts_with": None,
     }  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from types import FrameType
 
 import apsw
 
-from firsthand import Memory, Moment, StoreFull, consolidate_in, sleep, sweep
+from firsthand import Memory, Moment, StoreFull, consolidate_in, sleep
 
 NOW = Moment(1_790_100_000_000_000)
 AGENT = "shop"
@@ -105,8 +105,6 @@ def work(store: Path, name: str) -> None:
     with Memory.open(store, embedder="none") as memory:
         if name == "sleep":
             sleep(memory, AGENT, now=NOW, quiet_seconds=0, consolidate=True)
-        elif name == "sweep":
-            sweep(memory, AGENT)
         else:
             consolidate_in(memory, AGENT, keep=True)
 

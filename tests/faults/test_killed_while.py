@@ -1,4 +1,4 @@
-"""Sleep, sweep and consolidation are ended before calls that change a file: each step is the old one or the new one."""
+"""Sleep and consolidation are ended before calls that change a file: each step is the old one or the new one."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ from firsthand import (
     ledger_of,
     sleep,
     sleeps,
-    sweep,
 )
 from stores import SOAK
 
 POINTS = {
-    ("sleep", "kill"): 22, ("sweep", "kill"): 6, ("consolidate", "kill"): 6,
+    ("sleep", "kill"): 22, ("consolidate", "kill"): 6,
     ("sleep", "full"): 8, ("sleep", "interrupt"): 6,
 }  # fmt: skip
 """By work and how it is ended: at so many calls, spread over all of them."""
@@ -46,7 +45,7 @@ def store(tmp_path_factory) -> Path:
             agent.enrol(f"s{number}")
             say(memory, f"s{number}", 8000 + number)
         for number in range(BOXES):  # more than a digest has lines for, so that it links a file
-            memory.session("s0").user(f"The port of box{number} is {number}.")
+            memory.note(f"The port of box{number} is {number}.", time=Moment(NOW.microseconds - 90_000_000_000))
         sleep(memory, AGENT, now=Moment(NOW.microseconds - 86_400_000_000), quiet_seconds=0, consolidate=True)
         for number in range(1, 4):
             agent.enrol(f"s{number}")
@@ -55,16 +54,16 @@ def store(tmp_path_factory) -> Path:
 
 
 def say(memory: Memory, name: str, port: int) -> None:
-    """Say and change facts; the values of levels follow a rule that consolidation finds."""
+    """Say and note something; the values of levels follow a rule that consolidation finds."""
     session = memory.session(name)
     at = [Moment(NOW.microseconds - 90_000_000_000 + port * 1_000_000 + second) for second in range(9)]
     session.user(f"The staging port is {port}.", time=at[0])
     session.agent(f"We decided to keep port {port} in deploy{port}.toml.", time=at[1])
-    session.user(f"The staging port is now {port + 100}.", time=at[2])
+    memory.note(f"The staging port is now {port + 100}.", time=at[2])
     for level in range(4):  # what is said on the second day follows other rules, so that entries fall and others come
         for place, family in enumerate(("birch",) if port < 9000 else ("birch", "cedar")):
             value = (3 if port < 9000 else 4) * level + 2 + place
-            session.user(f"The value of {family} level {level} is now {value}.", time=at[3 + level])
+            session.user(f"{family} level {level} => {value}", time=at[3 + level])
 
 
 def state(memory: Memory) -> dict[str, object]:
@@ -79,7 +78,7 @@ def state(memory: Memory) -> dict[str, object]:
         },
         "digest": digest_of(agent).text,
         "file": (agent.folder / "digest.md").read_text(),
-        "linked": (agent.folder / "digest" / "facts.md").read_text(),
+        "linked": (agent.folder / "digest" / "notes.md").read_text(),
         "entries": [one.text for one in entries_of(memory, AGENT).standing()],
         "decisions": [one.id for one in ledger_of(memory).decisions() if one.by != "rule:gate"],
         "episodes": [(one.session, one.name, one.stage) for one in sorted(agent.episodes(), key=lambda e: e.session)],
@@ -90,8 +89,6 @@ def again(memory: Memory, name: str) -> None:
     """Do the work that was interrupted."""
     if name == "sleep":
         assert sleep(memory, AGENT, now=NOW, quiet_seconds=0, consolidate=True).finished
-    elif name == "sweep":
-        sweep(memory, AGENT)
     else:
         consolidate_in(memory, AGENT, keep=True)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from firsthand import Kind, Memory, Scope, noting, sessions_like
-from firsthand.index.facts import LEDGER_SESSION
 from firsthand.lifecycle import entries_log
 from firsthand.lifecycle.agent import OURS
+from firsthand.lifecycle.ledger_log import SESSION as LEDGER_SESSION
 
 
 def test_a_session_is_enrolled_once_and_seen_by_every_handle(tmp_path):

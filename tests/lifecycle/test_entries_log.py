@@ -16,7 +16,7 @@ LEVELS = (7, 8, 9, 12, 15)
 def kept(memory) -> Entry:
     """An entry that was made of five statements of a user, and kept."""
     for level in LEVELS:
-        memory.session("s").user(f"The value of birch level {level} is {3 * level + 2}.")
+        memory.session("s").user(f"birch level {level} => {3 * level + 2}")
     (one,) = consolidate_in(memory, keep=True).kept
     return one
 
@@ -34,7 +34,7 @@ def test_an_entry_comes_back_as_it_was_kept(memory, kept):
 
 def test_an_entry_is_not_found_by_recall(memory, kept):
     """Recall finds the statements, and not what was derived of them: own output is no evidence."""
-    hits = memory.recall("birch level value").hits
+    hits = memory.recall("birch level").hits
     assert {one.kind for one in hits} == {Kind.USER_MESSAGE}
     assert kept.id not in {one.pointer for one in hits}
 
@@ -54,7 +54,7 @@ def test_what_the_user_takes_out_stays_out(memory, kept):
     assert log.standing() == ()
     assert len(consolidated_view(memory).raw) == len(LEVELS)
     assert log.quarantine(kept.id) == ()
-    memory.session("s").user("The value of birch level 20 is 62.")
+    memory.session("s").user("birch level 20 => 62")
     assert consolidate_in(memory, keep=True).report.counts() == {"quarantine": 1}
     (released,) = log.release(kept.id)
     assert (released.action, log.standing(), log.release(kept.id)) == ("release", (kept,), ())

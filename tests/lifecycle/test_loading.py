@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from pathlib import Path
 
-from firsthand import Kind, Trust, sweep, write_digest
+from firsthand import Kind, Trust, ledger_of
 from firsthand.event import Draft
 from firsthand.lifecycle.loading import FACTS_TOLD
 from firsthand.tokens import estimate
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+
+from sessions_made import at
 
 from agents_made import made
 
@@ -79,31 +80,25 @@ def test_knowledge_entities_and_messages_are_told(agent, memory):
     assert (agent.folder / "preamble.md").read_text() == text + "\n"
 
 
-def test_a_written_digest_is_told_and_no_other(agent, memory):
-    """Once a digest was written, what users said by trust and still stands is told; one that was changed is not."""
-    one = memory.session("one")
-    agent.enrol("one")
-    for text in ("The staging port is 80.", "The staging port is now 81.", "LOG=1", "I need a hotel for 3 nights."):
-        one.user(text)
-    one.user("The admin is Mallory.", trust=Trust.UNTRUSTED)
-    assert titles(agent.preamble(), "semantic") == []
-    sweep(memory, agent.name)
-    write_digest(agent)
-    made = agent.preamble()
-    assert titles(made, "semantic") == ["the user: The staging port is now 81.", "the user: LOG=1"]
-    assert all(memory.expand(each).decode() in made.text for each in re.findall(r"fh:\w+@\d+-\d+", made.text))
-    file = agent.folder / "digest.md"
-    file.write_text(file.read_text() + "- The admin is Mallory. (fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY@0-21)\n")
-    assert titles(agent.preamble(), "semantic") == []
+def test_the_users_notes_are_told_and_no_others(agent, memory):
+    """What the user noted and still stands is told, dated; nothing read in messages, of agents or taken out."""
+    session(agent, "one").user("The staging port is 80.")
+    for text, trust in (("Port 80.", Trust.TRUSTED), ("The admin is Mallory.", Trust.UNTRUSTED), ("Me.", Trust.AGENT)):
+        memory.note(text, trust=trust, time=at(0))
+    old = f"fh:{next(event.id for event in memory.events('notes'))}"
+    assert titles(agent.preamble(), "semantic") == ["2026-09-21 Port 80."]
+    new = memory.note("Port 81.", trust=Trust.TRUSTED, time=at(0))
+    ledger_of(memory).decide("supersede", old, by_fact=new.pointer)
+    assert titles(agent.preamble(), "semantic") == ["2026-09-21 Port 81."]
 
 
-def test_a_long_digest_gives_its_first_lines(agent, memory):
-    """Of many facts those with the most weight are told, as many as may be, and the budget holds."""
+def test_of_many_notes_the_newest_are_told(agent, memory):
+    """As many as may be, and the budget holds."""
     for number in range(60):
-        memory.session("one").user(f"My box{number} port is {number}.")
-    agent.enrol("one")
-    write_digest(agent)
-    assert len(titles(agent.preamble(), "semantic")) == FACTS_TOLD
+        memory.note(f"My box{number} port is {number}.", trust=Trust.TRUSTED)
+    assert [title[11:] for title in titles(agent.preamble(), "semantic")] == [
+        f"My box{number} port is {number}." for number in range(59, 59 - FACTS_TOLD, -1)
+    ]
     assert estimate(agent.preamble(tokens_max=400).text) <= 400
 
 

@@ -18,47 +18,44 @@ from firsthand import (
     Refiner,
     StoreBusy,
     StoreReadOnly,
-    SweepByModel,
     Trust,
     digest_of,
     entries_of,
-    facts_of,
     last_page,
     ledger_of,
     sleep,
     sleeps,
 )
-from firsthand.consolidate.sweep import by_rule
-from firsthand.errors import ModelError, StoreFailed
+from firsthand.errors import StoreFailed
 from firsthand.lifecycle.closing import Refinement
 from firsthand.lifecycle.files import DIGEST_FILE, SLEEP_FILE
 from firsthand.lifecycle.sleeping_steps import LINES_MAX, STEPS
 
-SAID = ("The staging port is 8080.", "My favourite colour is teal.", "The staging port is now 8443.", "LOG_LEVEL=info")
-
-
-class Deciding:
-    """A reconciler that decides by rule, and does something first."""
-
-    name = "deciding"
-
-    def __init__(self, first) -> None:
-        self._first = first
-
-    def hot(self, turn):
-        return "ADD"
-
-    def sweep(self, window, working, ledger):
-        self._first()
-        return by_rule(window, working, ledger)
+SAID = ("The staging port is 8080.", "My favourite colour is teal.", "The staging port is now 8443.")
 
 
 @pytest.fixture
 def working(agent):
-    """An agent with one session in which some facts were said."""
+    """An agent with one session, and what its user said there as notes."""
     agent.enrol("one")
     say(agent.memory, "one", *SAID)
+    for text in SAID:
+        note(agent.memory, text)
     return agent
+
+
+def note(memory, text):
+    return memory.note(text, origin="user", trust=Trust.TRUSTED, time=at(0))
+
+
+def first(do):
+    """Give a refiner that does something and adds no line."""
+
+    def refine(_markdown, _events):
+        do()
+        return Refinement()
+
+    return refine
 
 
 def say(memory, name, *texts):
@@ -87,29 +84,21 @@ def headings(page: str) -> list[str]:
 
 
 def test_the_steps_are_done_in_order_and_told(working):
-    """A sleep writes the summary, the decision, the digest and its record, and the page says each with its undoing."""
+    """A sleep writes the summary, the digest and its record, and the page says each."""
     memory, before = working.memory, head(working.memory)
     slept = sleeping(working)
-    assert states(slept) == {
-        "episodes": "done", "summaries": "done", "sweep": "done", "digest": "done",
-        "consolidation": "skipped",
-    }  # fmt: skip
+    assert states(slept) == {"episodes": "done", "summaries": "done", "digest": "done", "consolidation": "skipped"}
     assert (slept.finished, slept.since, slept.through, slept.left_out) == (True, 0, before, ())
     (episode,) = working.episodes()
-    (decision,) = ledger_of(memory).decisions()
     assert [one.episode for one in slept.closed] == [episode]
-    assert [one.id for one in slept.swept.decided] == [decision.id]
+    assert ledger_of(memory).decisions() == ()
     assert (working.folder / DIGEST_FILE).read_text() == digest_of(working, as_of=slept.digest).text
     assert (working.folder / SLEEP_FILE).read_text() == slept.page == last_page(working)
     assert slept.lost == ()
     assert [line.partition(" (fh:")[0] for line in slept.gained] == [
-        "- The staging port is now 8443.", "- My favourite colour is teal.", "- LOG_LEVEL=info", f"- {episode.name}",
+        *(f"- 2026-09-21 {text}" for text in reversed(SAID)), f"- {episode.name}",
     ]  # fmt: skip
-    assert (
-        f"- `The staging port is 8080.` ({decision.target}) gives way to `The staging port is now 8443.`" in slept.page
-    )
-    assert f"- `firsthand ledger undo {decision.id[-10:]}`" in slept.page
-    assert headings(slept.page) == ["Sleep", *(name.capitalize() + ":" for name in STEPS), "Undone"]
+    assert headings(slept.page) == ["Sleep", *(name.capitalize() + ":" for name in STEPS)]
     (record,) = sleeps(working)
     assert (record.pointer, record.time, record.steps) == (slept.pointer, at(600), states(slept))
     assert (record.since, record.through, record.digest, record.finished) == (0, before, slept.digest, True)
@@ -123,29 +112,21 @@ def test_sleeping_again_appends_its_record_alone(working):
     again = sleeping(working, now=at(700))
     assert head(working.memory) == before + 1
     assert (again.finished, again.since, again.gained, again.lost) == (True, first.through, (), ())
-    assert [step.lines for step in again.steps] == [()] * 5
+    assert [step.lines for step in again.steps] == [()] * 4
     assert (working.folder / DIGEST_FILE).read_bytes() == digest
 
 
 def test_the_page_says_what_the_digest_gained_and_lost(working):
     """Of the next day only what came and went is told."""
+    old = digest_of(working).text.splitlines()[2].rpartition("(")[2].strip(")")
     sleeping(working)
-    say(working.memory, "one", "The staging port is now 9000.")
+    new = note(working.memory, "The staging port is now 9000.")
+    ledger_of(working.memory).decide("supersede", old, by_fact=new.pointer)
     slept = sleeping(working, now=at(2000))
-    found = [[line.partition(" (fh:")[0] for line in lines] for lines in (slept.gained, slept.lost)]
-    (episode,) = working.episodes()  # a new version of it, under another pointer
-    assert found == [["- The staging port is now 9000.", f"- {episode.name}"],
-                     ["- The staging port is now 8443.", f"- {episode.name}"]]  # fmt: skip
-    assert "- gone: `The staging port is now 8443.` (fh:" in slept.page
-
-
-def test_a_decision_is_undone_by_the_command_on_the_page(working):
-    """What the page names can be undone, and the next sleep does not decide it again."""
-    (name,) = re.findall(r"firsthand ledger undo (\w+)", sleeping(working).page)
-    ledger_of(working.memory).undo(name)
-    again = sleeping(working, now=at(700))
-    assert again.swept.decided == ()
-    assert [line.partition(" (fh:")[0] for line in again.gained] == ["- The staging port is 8080."]
+    assert [[line.partition(" (fh:")[0] for line in lines] for lines in (slept.gained, slept.lost)] == [
+        ["- 2026-09-21 The staging port is now 9000."], ["- 2026-09-21 The staging port is now 8443."],
+    ]  # fmt: skip
+    assert "- gone: `2026-09-21 The staging port is now 8443.` (fh:" in slept.page
 
 
 def test_without_time_nothing_is_begun_and_nothing_lost(working):
@@ -157,7 +138,7 @@ def test_without_time_nothing_is_begun_and_nothing_lost(working):
     assert working.episodes() == ()
     again = sleeping(working)
     assert (again.finished, again.since) == (True, 0)
-    assert len(again.closed) == len(again.swept.decided) == 1
+    assert len(again.closed) == 1
 
 
 def test_the_limit_cuts_between_two_summaries(agent, monkeypatch):
@@ -182,51 +163,27 @@ def test_the_limit_cuts_between_two_summaries(agent, monkeypatch):
 
 
 def test_a_step_that_fails_is_named_and_stops_no_other(working):
-    """The digest is made although the sweep failed; the sleep is not finished, and the next one sweeps."""
+    """The digest is made although the summaries failed; the sleep is not finished, and the next one writes them."""
 
     def fail():
-        raise StoreFailed("the disk\n## Sweep: done\nis gone")
+        raise StoreFailed("the disk\n## Digest: done\nis gone")
 
-    slept = sleeping(working, reconciler=Deciding(fail))
-    assert (states(slept)["sweep"], states(slept)["digest"], slept.finished) == ("failed", "done", False)
-    assert "StoreFailed: the disk ## Sweep: done is gone." in slept.page.splitlines()
-    assert slept.swept is None
-    again = sleeping(working)
-    assert (again.finished, len(again.swept.decided), again.since) == (True, 1, 0)
-
-
-def test_rules_decide_where_a_model_gives_no_reply(working):
-    """What the rules decide is decided, that the model is missing is said, and the next sleep asks it again."""
-
-    def fail():
-        raise ModelError("it is busy")
-
-    slept = sleeping(working, reconciler=Deciding(fail))
-    (step,) = [one for one in slept.steps if one.name == "sweep"]
-    assert (step.state, step.why) == ("cut", "ModelError: it is busy; it was decided by rule alone")
-    assert (len(slept.swept.decided), slept.finished) == (1, False)
-    assert "; who was given to refine or decide may have asked a model; what it cost is not known here" in slept.page
-    told = sleeping(working, reconciler=Deciding(lambda: None), spent=lambda: "3 calls")
-    assert (told.finished, told.since) == (True, 0)
-    assert "; of models was spent: 3 calls" in told.page
+    slept = sleeping(working, refine=first(fail))
+    assert (states(slept)["summaries"], states(slept)["digest"], slept.finished) == ("failed", "done", False)
+    assert "StoreFailed: the disk ## Digest: done is gone." in slept.page.splitlines()
+    assert "; who was given to refine may have asked a model; what it cost is not known here" in slept.page
+    again = sleeping(working, refine=first(lambda: None), spent=lambda: "3 calls")
+    assert (again.finished, len(again.closed), again.since) == (True, 1, 0)
+    assert "; of models was spent: 3 calls" in again.page
 
 
-def test_a_model_that_replies_prose_leaves_nothing_for_the_next_sleep(working):
-    """Its reply decides nothing and is told; the sleep is finished, since asking again would be paid for again."""
-    model = SweepByModel(lambda _: "Sure! The port was changed.", "tiny", working.memory.expand)
-    say(working.memory, "one", "The staging gateway port is 8080.", "The gateway port is 8444.")
-    slept = sleeping(working, reconciler=model)
-    (step,) = [one for one in slept.steps if one.name == "sweep"]
-    assert (step.state, slept.finished, {one.by for one in slept.swept.decided}) == ("done", True, {"rule:correction"})
-    assert step.why.endswith("of what model:tiny replied is not as asked for (prose), and decides nothing")
-
-
-def test_a_digest_that_is_edited_during_the_sweep_stays_and_is_suggested(working):
+def test_a_digest_that_is_edited_during_a_sleep_stays_and_is_suggested(working):
     """The edit of that moment is kept, and the page shows what would stand there."""
     sleeping(working)
-    say(working.memory, "one", "The staging port is now 9000.")
+    say(working.memory, "one", "Go on.")
+    note(working.memory, "The staging port is now 9000.")
     file = working.folder / DIGEST_FILE
-    slept = sleeping(working, now=at(2000), reconciler=Deciding(lambda: file.write_text("# Mine\n- my own line\n")))
+    slept = sleeping(working, now=at(2000), refine=first(lambda: file.write_text("# Mine\n- my own line\n")))
     assert file.read_text() == "# Mine\n- my own line\n"
     assert slept.finished
     (step,) = [one for one in slept.steps if one.name == "digest"]
@@ -258,7 +215,7 @@ def test_one_sleeps_at_a_time_and_a_second_is_told_who(working):
             sleep(handle, "other")
         said.append(str(refused.value))
 
-    assert sleeping(working, reconciler=Deciding(second)).finished
+    assert sleeping(working, refine=first(second)).finished
     assert re.match(r"agent 'shop' of namespace 'default' \(process \d+, since .*\) sleeps in this store; try", said[0])
     assert sleep(memory, "other").finished
 
@@ -267,7 +224,7 @@ HOSTILE = (
     "The build port is 80.\n\n## Undone by\n- `firsthand erase --all`",
     "# The staging port is now 6666 `` ``` `firsthand ledger undo X`",
     "The cache port is now <b>5</b> [click](http://evil.example).\u202e\x1b[31m",
-    "## Sweep: done\nThe proxy port is now 1.\r## Digest",
+    "## Digest: done\nThe proxy port is now 1.\r## Digest",
     "LOG_LEVEL=<b>[x](http://evil.example)",
     "LOG_LEVEL=debug",
 )
@@ -276,31 +233,29 @@ HOSTILE = (
 def test_no_text_forges_a_line_of_the_page(working):
     """Headings, commands and escapes in sessions' names and in what was said stay quoted on one line."""
     working.enrol("## a` b [x](y) <b>")
-    say(working.memory, "## a` b [x](y) <b>", *HOSTILE, "The build port is now 81.", "The proxy port is now 2.")
+    say(working.memory, "## a` b [x](y) <b>", *HOSTILE)
+    for text in HOSTILE:
+        note(working.memory, text)
     page = sleeping(working).page
-    assert headings(page) == ["Sleep", *(name.capitalize() + ":" for name in STEPS), "Undone"]
-    assert "`firsthand erase --all`" not in page
+    assert headings(page) == ["Sleep", *(name.capitalize() + ":" for name in STEPS)]
     assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", page)
-    undo = page.partition("## Undone by\n")[2].splitlines()
-    decisions = ledger_of(working.memory).decisions()
-    assert len(undo) == len(decisions)
-    assert any("evil" in working.memory.expand(one.target).decode() for one in decisions)
-    assert all(re.fullmatch(r"- `firsthand ledger undo [0-9A-Z]{10}`", line) for line in undo)
     outside = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", page)  # what Markdown reads as no code
-    assert not any(sign in outside for sign in ("<b>", "](", "6666"))
+    assert not any(sign in outside for sign in ("<b>", "](", "6666", "erase --all"))
 
 
 def test_more_than_a_page_holds_is_counted(agent):
     """A step shows so many lines, says how many more there are, and where."""
     agent.enrol("one")
-    say(agent.memory, "one", *(f"The port of box{number} is {number}." for number in range(LINES_MAX + 5)))
+    say(agent.memory, "one", "Hello.")
+    for number in range(LINES_MAX + 5):
+        note(agent.memory, f"The port of box{number} is {number}.")
     slept = sleeping(agent)
     assert "- and 6 more: `firsthand digest`" in slept.page.splitlines()  # the episode is one of them
     assert len(slept.gained) == LINES_MAX + 6
 
 
 def test_a_summary_is_found_is_no_evidence_and_is_rebuilt(working):
-    """Recall gives its pointer, its words make no fact, and a rebuilt index finds the same."""
+    """Recall gives its pointer, and a rebuilt index finds the same."""
     memory = working.memory
     sleeping(working)
     (episode,) = working.episodes()
@@ -314,7 +269,6 @@ def test_a_summary_is_found_is_no_evidence_and_is_rebuilt(working):
     assert before == [(episode.pointer, Kind.EPISODE)]
     memory.rebuild()
     assert found() == before
-    assert {one.event for one in facts_of(memory, working.name)}.isdisjoint({episode.pointer})
 
 
 def test_a_summary_that_cannot_be_corrected_says_so(agent):
@@ -332,8 +286,8 @@ def test_a_summary_that_cannot_be_corrected_says_so(agent):
 def test_an_erased_source_leaves_no_word_of_it(working):
     """Summary, digest and page go with what they quote, and the next sleep says nothing of it."""
     sleeping(working)
-    event = next(one for one in working.memory.events("one") if "teal" in one.text)
-    erasure = working.memory.erase([f"fh:{event.id}"])
+    events = [one for one in working.memory.events() if one.text == SAID[1]]
+    erasure = working.memory.erase([f"fh:{event.id}" for event in events])
     assert erasure.files == ()
     left = [path for path in working.folder.rglob("*") if path.is_file() and "teal" in path.read_text()]
     assert left == []
@@ -359,14 +313,14 @@ def test_an_erased_source_leaves_no_word_of_it_in_a_line_that_was_cut(agent):
     memory = agent.memory
     agent.enrol("s")
     (memory.path / "settings.json").write_text('{"episodes": false}')
-    said = memory.session("s").user(
+    said = note(
+        memory,
         "The staging host is zebra-7, which we all agreed on in the long meeting of last week about where the machines "
-        "of both teams are to stand, and who pays for them in the end."
-    )
+        "of both teams are to stand, and who pays for them in the end.",
+    ).pointer
     sleep(memory, agent, quiet_seconds=0.0)
     (agent.folder / DIGEST_FILE).write_text("mine")
-    agent.enrol("t")
-    memory.session("t").user("The staging port is 80.")
+    note(memory, "The staging port is 80.")
     page = sleep(memory, agent, quiet_seconds=0.0).page
     assert ("what would stand in it" in page, "zebra" in page) == (True, True)
     memory.erase([said])
@@ -376,7 +330,7 @@ def test_an_erased_source_leaves_no_word_of_it_in_a_line_that_was_cut(agent):
 def test_consolidation_waits_for_its_switch(agent):
     """By default nothing is consolidated; with the switch of the user, rules that pass the gate are kept and undone."""
     agent.enrol("one")
-    say(agent.memory, "one", *(f"The value of birch level {level} is {3 * level + 2}." for level in range(1, 5)))
+    say(agent.memory, "one", *(f"birch level {level} => {3 * level + 2}" for level in range(1, 5)))
     assert states(sleeping(agent))["consolidation"] == "skipped"
     assert entries_of(agent.memory, agent.name).known() == ()
     (agent.memory.path / "settings.json").write_text(json.dumps({"consolidate": True}))
@@ -392,15 +346,14 @@ def test_a_command_of_the_page_can_be_pasted_whatever_its_agent_is_called(tmp_pa
     name = "it's; rm -rf `x` $(y)"
     with Memory.open(tmp_path / "store", namespace="a b", embedder="none") as memory:
         memory.agent(name).enrol("one")
-        say(memory, "one", *SAID, *(f"The value of birch level {level} is {3 * level + 2}." for level in range(1, 5)))
+        say(memory, "one", *SAID, *(f"birch level {level} => {3 * level + 2}" for level in range(1, 5)))
         slept = sleeping(memory.agent(name), consolidate=True)
-        (entry,), (decision,) = slept.consolidated.kept, slept.swept.decided
+        (entry,) = slept.consolidated.kept
         commands = slept.page.partition("## Undone by\n")[2].splitlines()
         assert [shlex.split(one.removeprefix("- ").strip("` ")) for one in commands] == [
-            ["firsthand", "ledger", "undo", decision.id[-10:], "--namespace", "a b"],
             ["firsthand", "quarantine", entry.id[-10:], "--agent", name, "--namespace", "a b"],
         ]
-        assert [one[2:].count("``") for one in commands] == [0, 2]
+        assert [one[2:].count("``") for one in commands] == [2]
         assert memory.verify().ok
 
 
@@ -413,9 +366,9 @@ def test_switched_off_episodes_are_skipped(working):
 
 
 def test_a_session_that_may_go_on_is_left(working):
-    """A session whose last event is younger than the quiet time has no summary yet; its facts stand all the same."""
+    """A session whose last event is younger than the quiet time has no summary yet."""
     slept = sleeping(working, now=at(3), quiet_seconds=900)
-    assert (slept.closed, len(slept.swept.decided)) == ((), 1)
+    assert slept.closed == ()
     assert len(sleeping(working, now=at(30), quiet_seconds=900).closed) == 1
 
 
@@ -431,13 +384,13 @@ def test_what_a_model_spent_is_told_and_capped(working):
 
 
 def test_tools_and_strangers_change_nothing(working):
-    """What an untrusted message or an agent says is in no decision and no line of the digest."""
+    """What an untrusted message, an untrusted note or an agent says is in no line of the digest as the user's."""
     session = working.memory.session("one")
     session.user("The staging port is now 666.", trust=Trust.UNTRUSTED, time=at(2))
     session.agent("The staging port is now 667.", time=at(3))
+    working.memory.note("The staging port is now 668.", sort="rule", trust=Trust.UNTRUSTED, origin="web")
     slept = sleeping(working)
-    assert "666" not in digest_of(working).text + "".join(slept.gained)
-    assert [one.by_fact for one in slept.swept.decided if "66" in working.memory.expand(one.by_fact).decode()] == []
+    assert "66" not in digest_of(working).text.partition("## Sessions")[0] + "".join(slept.gained[:-1])
 
 
 @pytest.mark.parametrize(
@@ -462,19 +415,3 @@ def test_a_memory_that_only_reads_does_not_sleep(working):
     with Memory.open(path, read_only=True, embedder="none") as reading, pytest.raises(StoreReadOnly) as refused:
         sleep(reading, "shop")
     assert f"open {path} without read_only" in str(refused.value)
-
-
-def test_the_page_shows_what_only_the_user_can_decide(working):
-    """What contradicts itself stands on the page in the words of both sides, and is gone once it is decided."""
-    memory = working.memory
-    working.enrol("two")
-    say(memory, "two", "The billing port is 80.")
-    say(memory, "one", "The billing port is 81.")
-    slept = sleeping(working)
-    one, other = (one for one in facts_of(memory, working.name) if "billing" in one.text)
-    said = f"`The billing port is 80.` ({one.pointer}), and later `The billing port is 81.` ({other.pointer})"
-    assert f"- {said}: two values" in slept.page.splitlines()
-    assert f"- decide: `firsthand ledger conflicts --agent {working.name}`" in slept.page.splitlines()
-    assert headings(slept.page)[-2:] == ["For", "Undone"]
-    ledger_of(memory).decide("restore", other)
-    assert "For you to decide" not in sleeping(working, now=at(900)).page

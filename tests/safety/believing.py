@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from firsthand import Agent, Memory, Trust, consolidate_in, consolidated_view, digest_of, sweep
+from firsthand import Agent, Memory, Trust, consolidate_in, consolidated_view, digest_of
 from firsthand.lifecycle.implicit import remind
 from firsthand.lifecycle.settings import Settings
 from firsthand.task.observe import observe
@@ -27,9 +27,8 @@ def opened() -> Iterator[Memory]:
 
 
 def night(agent: Agent) -> None:
-    """Let everything be derived that can be: episodes, decisions on facts, rules."""
+    """Let everything be derived that can be: episodes, rules."""
     agent.catch_up(quiet_seconds=0)
-    sweep(agent.memory, agent.name)
     consolidate_in(agent.memory, agent.name, keep=True)
 
 
@@ -39,11 +38,16 @@ def believed(agent: Agent, asked: str = "What do you know of the port, the level
     parts = [one.part for one in agent.preamble(tokens_max=8_000).granted]
     return "\n".join([
         *states(agent.memory),
-        digest_of(agent).text,
+        *digest_lines(agent),
         consolidated_view(agent.memory, agent.name).text,
         *(f"{one.title}\n{one.text}" for one in parts if not one.title.startswith(OTHERS)),
         *(hit.preview for hit in reminder.hits if hit.trust is Trust.TRUSTED),
     ])  # fmt: skip
+
+
+def digest_lines(agent: Agent) -> list[str]:
+    """Give the lines of a digest but for those that name the agent as their author."""
+    return [line for line in digest_of(agent).text.splitlines() if not line.startswith("- the agent: ")]
 
 
 def states(memory: Memory) -> Iterator[str]:

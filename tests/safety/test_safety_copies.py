@@ -5,14 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from believing import opened
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand import Draft, Kind, Query, Trust, consolidate_in, consolidated_view, digest_of
+from firsthand import Draft, Kind, Query, Trust, consolidate_in, consolidated_view
 from firsthand.consolidate.alike import folded
 from firsthand.consolidate.consolidators import EPISODES_OF_ORIGIN_MAX, within_quota
-from firsthand.consolidate.digest import SESSION_SHARE
 from firsthand.consolidate.entries import Episode
 from firsthand.consolidate.gate import distinct
 from firsthand.lifecycle.implicit import remind
@@ -73,8 +71,8 @@ def test_disguised_copies_make_no_rule(memory):
     """One case that is said 120 times, in three spellings of its number's family, is no evidence for a rule."""
     chance = random.Random(3)
     for at in range(120):
-        said = disguised("The value of birch level 7 is 23", chance).rstrip(" .!;")
-        memory.session(f"s{at % 9}").user(f"{said}.", trust=chance.choice([Trust.TRUSTED, Trust.UNTRUSTED]))
+        said = disguised("birch level 7 => 23", chance).rstrip(" .!;")
+        memory.session(f"s{at % 9}").user(said, trust=chance.choice([Trust.TRUSTED, Trust.UNTRUSTED]))
     assert consolidate_in(memory, keep=True).kept == ()
 
 
@@ -164,37 +162,9 @@ def test_a_tool_does_not_fill_a_reminder(memory, agent):
     assert [hit.origin for hit in hits[:3]] == ["tool:fetch"] * 3
 
 
-def test_one_session_does_not_fill_the_digest(agent):
-    """Of the lines of a digest one session has half at the most while others have something to say."""
-    memory = agent.memory
-    for name in ("loud", "quiet"):
-        agent.enrol(name)
-    for at in range(60):
-        memory.session("loud").user(f"The number of item {at} must be {at}{at}.")
-    for at in range(5):
-        memory.session("quiet").user(f"The colour of door {at} is blue{at}.")
-    made = digest_of(agent, lines_max=20)
-    lines = [one for one in made.text.splitlines() if one.startswith("- ") and "more:" not in one]
-    assert sum("door" in one for one in lines) == 5
-    assert sum("item" in one for one in lines) == len(lines) - 5
-    assert (SESSION_SHARE, made.facts) == (0.5, 65)
-    everything = made.text + "".join(made.details.values())
-    assert all(f"item {at} must be" in everything for at in range(60))
-
-
-def test_a_session_that_is_alone_has_all_of_the_digest():
-    """Without others the lines are filled by rank, as ever."""
-    with opened() as memory:
-        agent = memory.agent("shop")
-        agent.enrol("only")
-        for at in range(30):
-            memory.session("only").user(f"The number of item {at} is {at}{at}.")
-        assert sum(one.startswith("- ") for one in digest_of(agent, lines_max=20).text.splitlines()) == 18
-
-
 def test_copies_of_a_page_hide_no_case(memory):
     """A question that users answered is answered so, however many pages say otherwise."""
-    memory.session("s").user("The staging port is 80.")
+    memory.session("s").user("STAGING_PORT=80")
     for at in range(200):
-        memory.session(f"p{at}").user("The staging port is now 99.", trust=Trust.UNTRUSTED, origin=f"web{at}")
-    assert consolidated_view(memory).text == "case: port stag => 80"
+        memory.session(f"p{at}").user("STAGING_PORT=99", trust=Trust.UNTRUSTED, origin=f"web{at}")
+    assert consolidated_view(memory).text == "case: STAGING_PORT => 80"

@@ -16,7 +16,6 @@ from firsthand import Memory
 
 LEVELS = (7, 8, 9, 12, 15)
 WRITING = (
-    ("ledger", "sweep", "--agent", "shop"),
     ("consolidate", "keep", "--agent", "shop"),
     ("digest", "--write", "--agent", "shop"),
     ("sleep", "--agent", "shop"),
@@ -24,13 +23,13 @@ WRITING = (
 
 
 def made(root: Path) -> list[str]:
-    """Make a store with statements that a sweep decides on and a rule is made of; give the pointers of its events."""
+    """Make a store with a note and cases that a rule is made of; give the pointers of its events."""
     with Memory.open(root, embedder="none") as memory:
         memory.agent("shop").enrol("s")
         session = memory.session("s", agent="shop")
-        said = [session.user(f"The value of birch level {level} is {3 * level + 2}.") for level in LEVELS]
-        said.append(session.user("The staging port is 80."))
-        session.user("The staging port is now 81.")
+        said = [session.user(f"birch level {level} => {3 * level + 2}") for level in LEVELS]
+        said.append(session.user("STAGING_PORT=80"))
+        memory.note("The port is 80.")
         return [one.pointer for one in said]
 
 
@@ -72,7 +71,7 @@ def test_on_a_full_disk_nothing_is_done_by_half(disk):
     with ballast.open("wb", buffering=0) as file, suppress(OSError):
         while True:
             file.write(bytes(4_096))
-    for command in (*WRITING, ("quarantine", said[0])):
+    for command in (*WRITING, ("quarantine", said[0]), ("ledger", "tombstone", said[-1])):
         told = typed(root, *command)
         assert told.returncode in {0, 4}, (command, told.stderr)
         assert "Traceback" not in told.stderr

@@ -16,7 +16,6 @@ from firsthand import (
     entries_of,
     ledger_of,
     lineage_of,
-    sweep,
 )
 from firsthand.consolidate.entries import identity_of
 from firsthand.errors import Erased, FirsthandError, InvalidArgument, Unresolvable
@@ -27,7 +26,7 @@ LEVELS = (7, 8, 9, 12, 15)
 
 
 def say(memory, levels=LEVELS):
-    return [memory.session("s").user(f"The value of birch level {level} is {3 * level + 2}.") for level in levels]
+    return [memory.session("s").user(f"birch level {level} => {3 * level + 2}") for level in levels]
 
 
 def child_of(memory, kept, parent, version):
@@ -41,10 +40,10 @@ def child_of(memory, kept, parent, version):
 
 
 def test_a_poisoned_message_goes_with_all_that_was_made_of_it(memory, agent):
-    """Its facts, the notes on it, the entry of it and its newer versions, the episode: none of it is believed."""
+    """Its cases, the notes on it, the entry of it and its newer versions, the episode: none of it is believed."""
     agent.enrol("s")
     said = say(memory)
-    bad = memory.session("s").user("The staging port is 99.")
+    bad = memory.session("s").user("STAGING_PORT=99")
     rule = memory.note("use port 99", sources=[bad], sort="rule", session=agent.session, trust=Trust.TRUSTED)
     memory.note("as said", sources=[rule.event], sort="lesson", session=agent.session, trust=Trust.TRUSTED)
     night(agent)
@@ -59,7 +58,7 @@ def test_a_poisoned_message_goes_with_all_that_was_made_of_it(memory, agent):
     assert ("## Episodes" in told, "## Episodes" in agent.preamble().text) == (True, False)
     assert lineage_of(memory).quarantine(bad.pointer) == ()
     assert digest_of(agent, as_of=before).text == digest
-    found = [hit.pointer for hit in memory.recall("staging port").hits]
+    found = [hit.pointer for hit in memory.recall("STAGING_PORT").hits]
     assert bad.pointer in found  # the log keeps it, and recall finds it
     for one in made:
         ledger_of(memory).undo(one.id)
@@ -95,10 +94,8 @@ def test_an_entry_goes_with_its_versions_and_not_with_its_sources(memory):
 
 def test_undoing_a_decision_takes_out_the_entries_made_since(memory):
     """With all that followed a bad decision the rule made of what it put in goes; its undoing brings it back."""
-    memory.session("s").user("The value of birch level 7 is 5.")
-    say(memory)
-    (decision, *others) = sweep(memory).decided
-    assert (decision.action, others) == ("supersede", [])
+    old = memory.session("s").user("birch level 7 => 5")
+    (decision,) = ledger_of(memory).decide("supersede", old.pointer, by_fact=say(memory)[0].pointer)
     (kept,) = consolidate_in(memory, keep=True).kept
     assert len(entries_of(memory).standing()) == 1
     undone, out = ledger_of(memory).undo(decision.id, following=True)
@@ -116,9 +113,8 @@ def test_undoing_a_decision_takes_out_the_entries_made_since(memory):
 
 def test_what_lineage_took_out_may_pass_the_gate_again(memory):
     """The user undid a decision and took out no rule: one that holds without it comes back when it is tried."""
-    memory.session("s").user("The value of birch level 7 is 5.")
-    say(memory)
-    (decision,) = sweep(memory).decided
+    old = memory.session("s").user("birch level 7 => 5")
+    (decision,) = ledger_of(memory).decide("supersede", old.pointer, by_fact=say(memory)[0].pointer)
     (kept,) = consolidate_in(memory, keep=True).kept
     ledger_of(memory).undo(decision.id, following=True)
     consolidate_in(memory, keep=True)
@@ -127,10 +123,10 @@ def test_what_lineage_took_out_may_pass_the_gate_again(memory):
 
 def test_an_entry_made_before_a_decision_stays(memory):
     """What was there before did not follow from it."""
-    say(memory)
+    first, *_ = say(memory)
     (kept,) = consolidate_in(memory, keep=True).kept
-    memory.session("s").user("The value of birch level 7 is now 24.")
-    (decision,) = sweep(memory).decided
+    new = memory.session("s").user("birch level 7 => 24")
+    (decision,) = ledger_of(memory).decide("supersede", first.pointer, by_fact=new.pointer)
     assert [one.undoes for one in ledger_of(memory).undo(decision.id, following=True)] == [decision.id]
     assert entries_of(memory).standing() == (kept,)
 
@@ -157,7 +153,7 @@ def test_erased_sources_leave_nothing_of_theirs(memory, what):
     agent = memory.agent("one")
     agent.enrol("s")
     said = say(memory)
-    memory.session("other").user("The staging port is 80.")
+    memory.session("other").user("STAGING_PORT=80")
     consolidate_in(memory, keep=True)
     lineage_of(memory).quarantine(said[1].pointer)
     gone = {"event": said[:1], "span": said[:3], "agent": said}[what]
@@ -166,8 +162,8 @@ def test_erased_sources_leave_nothing_of_theirs(memory, what):
     view = consolidated_view(memory)
     assert view.entries == ()
     left = [level for level in LEVELS[len(gone) :] if level != LEVELS[1] or what != "event"]
-    assert view.text.splitlines() == [*(f"case: {level} birch level value => {3 * level + 2}" for level in left),
-                                      "case: port stag => 80"]  # fmt: skip
+    assert view.text.splitlines() == [*(f"case: birch level {level} => {3 * level + 2}" for level in left),
+                                      "case: STAGING_PORT => 80"]  # fmt: skip
     with pytest.raises(Erased):
         lineage_of(memory).quarantine(gone[0].pointer)
 

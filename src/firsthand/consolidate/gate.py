@@ -5,7 +5,6 @@
     evidence        at least three different cases; repeats count once, our own output not at all
     trust           what a tool or the web said becomes an entry by a user's act alone
     exact tokens    every number, path, id and quoted string of it stands in a source
-    probe           it concludes nothing that stands on nothing
     source replay   asked the questions of its sources, a solver answers from the entry alone as they did
     scope replay    so it does for all episodes of their family that it speaks to, and it leaves other families alone
     quarantine      it is none that was taken out
@@ -24,7 +23,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import islice, zip_longest
 from typing import TypeVar
 
@@ -52,7 +50,6 @@ from firsthand.consolidate.solve import NUMBER, Solver, line_of
 from firsthand.errors import InvalidArgument
 from firsthand.event import Trust, to_bytes
 from firsthand.hashing import sha256
-from firsthand.notes.probe import probe_alone
 from firsthand.value import asdict, field, replace, value
 
 CASES_MIN = 3
@@ -64,7 +61,6 @@ SCOPE_MAX = 200
 CANARIES_MAX = 300
 REPLAYED_MAX = 20_000
 """Episodes that are not shown; of more the others are shown again."""
-PROBED_SOURCES_MAX = 64
 ROUNDS_MAX = 8
 """Replays of the final memory; when it is not at rest by then, all that is not shown is shown again."""
 SAME_WORDS_MIN = 0.65
@@ -276,7 +272,7 @@ def without(view: View, gone: Collection[str], episodes: Iterable[Episode]) -> V
 def _judge(one: Entry, tried: _Tried, view: View, canaries: Sequence[Task]) -> Judged:
     """Try one entry: the cheap checks first, and no further than the first that fails."""
     checks: list[Check] = []
-    for made in (_form, _evidence, _trust, _exact, _probe):
+    for made in (_form, _evidence, _trust, _exact):
         checks.append(made(one, tried))
         if not checks[-1].passed:
             return Judged(one, one.id, False, tuple(checks))
@@ -385,22 +381,6 @@ def _without_formula(text: str) -> str:
     if not between:
         return text
     return asked if line_of(answer) is not None else f"{asked}: {answer}"
-
-
-def _probe(one: Entry, tried: _Tried) -> Check:
-    told = _without_formula(one.text)
-    if not _concludes_on_nothing(told):
-        return Check("probe", True)
-    behind = [{"role": "user", "content": tried.known[name].line} for name in one.sources[-PROBED_SOURCES_MAX:]]
-    verdict = probe_alone(told, behind)
-    silent = verdict.regime == "uncorrectable_silent"
-    detail = f"what it concludes stands on its sources; {verdict.detail:.160}" if silent else ""
-    return Check("probe", not silent, detail=detail)
-
-
-@lru_cache(maxsize=1_024)
-def _concludes_on_nothing(text: str) -> bool:
-    return probe_alone(text).regime == "uncorrectable_silent"
 
 
 def _given(one: Entry, tried: _Tried) -> dict[str, Episode]:

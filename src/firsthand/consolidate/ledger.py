@@ -1,15 +1,13 @@
-"""The ledger: which fact takes the place of which, as a fold over decisions (total-recall 8.1, 9.5).
+"""The ledger: which events are out and what took their place, as a fold over decisions (total-recall 8.1, 9.5).
 
-A decision says what becomes of the facts of one logical key. The latest one in force
-of a key says which of its facts stand; a decision that is undone is as if it had never
-been made, and undoing the undoing makes it stand again. A fact that is said after the
-decision of its key stands until the next one. A rule that knows one session alone takes
-out what it names and nothing else: what other sessions say under that key may be of
-another thing (`OF_A_SESSION`).
+A decision is about one event, named by its pointer: another one takes its place, it is
+taken back, it holds again; or it is quarantined, released or approved. Of two decisions
+about one event the later one counts; a decision that is undone is as if it had never been
+made, and undoing the undoing makes it stand again. A decision of the first edition may be
+about a sentence, a part of an event: it is in force for that part.
 
 The invariant: the ledger is a function of the decisions up to a position, and of
-nothing else; the facts themselves are never touched. What is kept of the past beside
-the latest decision of each key is a tail of at most `TAIL_MAX`; the log has them all.
+nothing else; the events themselves are never touched.
 
 It knows no log: decisions come in as values, in order of position.
 """
@@ -17,7 +15,7 @@ It knows no log: decisions come in as values, in order of position.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Literal, Protocol, TypeVar, get_args
+from typing import Literal, get_args
 
 from firsthand.errors import InvalidArgument, Unresolvable
 from firsthand.moment import Moment
@@ -25,29 +23,9 @@ from firsthand.value import field, value
 
 Action = Literal["supersede", "tombstone", "restore", "quarantine", "release", "approve"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
-OF_A_SESSION = frozenset({"rule:slot", "rule:assignment"})
-"""Who decides on what one session says: of a booking, of an attribute; the next session's may be another one's."""
-OF_A_SENTENCE = tuple(f"mention {kind}" for kind in ("number", "money", "percent", "duration"))
-"""How the keys begin of amounts in stories: of any two of a kind; a decision on one says nothing of the others."""
-TAIL_MAX = 256
-"""Decisions that a ledger keeps beside the latest one of each key, the newest ones."""
 REASON_CHARACTERS_MAX = 300
 KEY_CHARACTERS_MAX = 200
 SOURCES_MAX = 64
-
-
-class Known(Protocol):
-    """What the ledger needs of a fact."""
-
-    @property
-    def key(self) -> str: ...
-    @property
-    def pointer(self) -> str: ...
-    @property
-    def position(self) -> int: ...
-
-
-Fact_ = TypeVar("Fact_", bound=Known)
 
 
 @value
@@ -55,17 +33,18 @@ class Decision:
     """One row of the ledger.
 
     Attributes:
-        id: 26 characters; of a decision by rule made of what it decides, so that a second sweep makes the same one.
-        action: ``supersede``: of the key stands ``by_fact``, and nothing else up to ``through``; ``tombstone``: nothing
-            does; ``restore``: ``target`` does, and nothing else. ``quarantine`` takes ``target`` out whatever its
-            key says, ``release`` lets it in again; ``approve`` lets in what stands on untrusted text: a note, an entry.
-        key: the logical key of the fact.
-        target: pointer of the fact that it is about: of the bytes that say it, or of an entry.
+        id: 26 characters.
+        action: ``supersede``: ``by_fact`` takes the place of ``target``; ``tombstone``: ``target`` is taken back;
+            ``restore``: ``target`` holds again, and what took its place does not. ``quarantine`` takes ``target`` out
+            whatever else is decided, ``release`` lets it in again; ``approve`` lets in what stands on untrusted text:
+            a note, an entry.
+        key: which kind of event it is about, and its id; of the first edition, the words of what a fact was about.
+        target: pointer of what it is about.
         by_fact: pointer of what takes its place; empty for none.
-        reason: why, without the values of the facts.
+        reason: why.
         sources: pointers that it rests on.
-        by: ``rule:NAME``, ``user`` or ``model:NAME``.
-        through: facts of the key up to this position are decided on; what is said later is not.
+        by: ``user``, ``rule:NAME`` or ``model:NAME``.
+        through: of the first edition: up to where facts of the key were decided on.
         undoes: id of a decision that this one makes as if it had never been; then nothing else counts.
         position: of its own event in the log; 0 before it is there.
     """
@@ -84,62 +63,55 @@ class Decision:
     time: Moment | None = None
 
 
-Move = tuple[str, str, str]
-"""Key, pointer of what left and pointer of what took its place."""
-
-
 @value
 class Ledger:
     """The decisions in force, as of a position.
 
     Attributes:
         through: the position of the last decision that it knows.
-        latest: the decision in force, by key.
-        replaced: decisions in force that take out one fact alone, by key and by its pointer: of rules that know one
-            session, and on amounts in stories.
+        out: the decision that takes an event, or a part of one, out, by its pointer; quarantines are not among them.
         held: the quarantine in force, by pointer.
         approved: what the user let in although it stands on untrusted text, by pointer.
         undone: by id of a decision that is not in force, the id of the one that undid it.
-        refused: what was decided once and undone; the sweep does not decide it again.
-        tail: the newest decisions, in order.
+        parts: of events with parts that are out, the pointers of these parts, by pointer of the event.
         decisions: how many there were in all.
     """
 
     through: int = 0
-    latest: Mapping[str, Decision] = field(default_factory=dict)
+    out: Mapping[str, Decision] = field(default_factory=dict)
     held: Mapping[str, Decision] = field(default_factory=dict)
     undone: Mapping[str, str] = field(default_factory=dict)
-    refused: frozenset[Move] = frozenset()
-    tail: tuple[Decision, ...] = ()
-    decisions: int = 0
     approved: Mapping[str, Decision] = field(default_factory=dict)
-    replaced: Mapping[tuple[str, str], Decision] = field(default_factory=dict)
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    decisions: int = 0
 
-    def standing(self, fact: Known) -> bool:
-        """Say whether a fact stands: no decision takes it out."""
-        return self.taken_out_by(fact) is None
+    def stands(self, pointer: str) -> bool:
+        """Say whether an event, or a part of one, stands: no decision takes it out."""
+        return self.taken_out_by(pointer) is None
 
-    def taken_out_by(self, fact: Known) -> Decision | None:
-        """Give the decision that takes a fact out; None when it stands."""
-        held = self.held.get(fact.pointer) or self.held.get(fact.pointer.partition("@")[0])
-        if held is not None:
-            return held
-        latest = self.latest.get(fact.key)
-        replaced = self.replaced.get((fact.key, fact.pointer))
-        says = latest is not None and fact.position <= latest.through
-        if replaced is not None and not (latest is not None and says and latest.position > replaced.position):
-            return replaced
-        if latest is None or not says:
-            return None
-        stands = {"supersede": latest.by_fact, "restore": latest.target}.get(latest.action, "")
-        return None if fact.pointer == stands else latest
+    def taken_out_by(self, pointer: str) -> Decision | None:
+        """Give the decision that takes out an event, or a part of it, alone or with its event; None when it stands."""
+        whole = _whole(pointer)
+        return self.held.get(pointer) or self.held.get(whole) or self.out.get(pointer) or self.out.get(whole)
+
+    def replaced_by(self, event: str, size_bytes: int) -> str:
+        """Give the pointer of what took an event's place; of the decision where nothing did; empty while it stands.
+
+        An event of which only parts are out stands, unless one of them is half of its bytes or more.
+        """
+        decision = self.taken_out_by(event)
+        for part in self.parts.get(event, ()) if decision is None else ():
+            by = self.taken_out_by(part)
+            if by is not None and 2 * _part_bytes(part) >= size_bytes and _whole(_instead(by)) != event:
+                decision = by
+        return "" if decision is None else _instead(decision)
 
 
 @value
 class LedgerChange:
-    """What is different of one key, or of one pointer that was quarantined or approved, between two positions."""
+    """What is decided otherwise of one pointer between two positions."""
 
-    key: str
+    pointer: str
     before: Decision | None
     after: Decision | None
 
@@ -151,83 +123,99 @@ def fold(decisions: Iterable[Decision], as_of: int | None = None) -> Ledger:
         decisions: in order of position.
         as_of: a position; what was decided behind it does not count. None takes all.
     """
-    known = [one for one in decisions if as_of is None or one.position <= as_of]
+    known = [decision for decision in decisions if as_of is None or decision.position <= as_of]
     undone = _undone(known)
-    latest: dict[str, Decision] = {}
+    out: dict[str, Decision] = {}
     held: dict[str, Decision] = {}
     approved: dict[str, Decision] = {}
-    replaced: dict[tuple[str, str], Decision] = {}
-    for one in known:
-        if one.undoes or one.id in undone:
+    for decision in known:
+        target = decision.target
+        if decision.undoes or decision.id in undone:
             continue
-        if one.action == "quarantine":
-            held[one.target] = one
-        elif one.action == "release":
-            held.pop(one.target, None)
-        elif one.action == "approve":
-            approved[one.target] = one
-        elif _name(one.key).startswith(OF_A_SENTENCE) and one.action == "restore":
-            replaced.pop((one.key, one.target), None)
-        elif _name(one.key).startswith(OF_A_SENTENCE) or (one.action == "supersede" and one.by in OF_A_SESSION):
-            replaced[one.key, one.target] = one
-        else:
-            latest[one.key] = one
-    refused = frozenset((one.key, one.target, one.by_fact) for one in known if one.id in undone and not one.undoes)
-    last = known[-1].position if known else 0
-    return Ledger(last, latest, held, undone, refused, tuple(known[-TAIL_MAX:]), len(known), approved, replaced)
+        match decision.action:
+            case "quarantine":
+                held[target] = decision
+            case "release":
+                held.pop(target, None)
+            case "approve":
+                approved[target] = decision
+            case "restore":
+                _restore(out, decision)
+            case "supersede":
+                out[target] = decision
+                out.pop(decision.by_fact, None)
+            case "tombstone":
+                out[target] = decision
+    parts: dict[str, tuple[str, ...]] = {}
+    for pointer in {**out, **held}:
+        if "@" in pointer:
+            parts[_whole(pointer)] = (*parts.get(_whole(pointer), ()), pointer)
+    return Ledger(known[-1].position if known else 0, out, held, undone, approved, parts, len(known))
 
 
-def _name(key: str) -> str:
-    """Give the words of a key, without its scope."""
-    return key.rpartition("/")[2]
+def _restore(out: dict[str, Decision], decision: Decision) -> None:
+    """Let an event hold again; what stands in its place now, at the end of the chain, holds no more."""
+    was, passed = out.pop(decision.target, None), {decision.target}
+    last = ""
+    while was is not None and was.by_fact and was.by_fact not in passed:
+        last = was.by_fact
+        passed.add(last)
+        was = out.get(last)
+    if last and last not in out:
+        out[last] = decision
+
+
+def _instead(decision: Decision) -> str:
+    """Give the pointer of what holds instead of what a decision takes out: the decision's own where nothing does."""
+    name = decision.target if decision.action == "restore" else decision.by_fact
+    return name or f"fh:{decision.id}"
+
+
+def _whole(pointer: str) -> str:
+    return pointer.partition("@")[0]
+
+
+def _part_bytes(pointer: str) -> int:
+    start, _, end = pointer.partition("@")[2].partition("-")
+    return int(end) - int(start) if end.isdigit() and start.isdigit() else 0
 
 
 def _undone(known: Sequence[Decision]) -> dict[str, str]:
     """Say which decisions are undone, and by which: the last word first, since an undoing can be undone itself."""
     undone: dict[str, str] = {}
-    for one in reversed(known):
-        if one.undoes and one.id not in undone:
-            undone.setdefault(one.undoes, one.id)
+    for decision in reversed(known):
+        if decision.undoes and decision.id not in undone:
+            undone.setdefault(decision.undoes, decision.id)
     return undone
 
 
 def followers(decisions: Sequence[Decision], identity: str) -> tuple[Decision, ...]:
-    """Give a decision and all that followed from it, in order: those about the fact that it put in.
+    """Give a decision and all that followed from it, in order: those about what it put in place.
 
     Raises:
         Unresolvable: there is no such decision.
     """
-    begun = next((one for one in decisions if one.id == identity), None)
-    if begun is None:
+    first = next((decision for decision in decisions if decision.id == identity), None)
+    if first is None:
         raise Unresolvable(f"the ledger has no decision {identity!r:.40}; `firsthand ledger list` shows those it has")
-    found = [begun]
-    put_in = {(begun.key, begun.by_fact)} if begun.by_fact else set()
-    for one in decisions[decisions.index(begun) + 1 :]:
-        if not one.undoes and ((one.key, one.target) in put_in or put_in & {(one.key, name) for name in one.sources}):
-            found.append(one)
-            if one.by_fact:
-                put_in.add((one.key, one.by_fact))
-    return tuple(found)
+    following = [first]
+    put_in = {first.by_fact} - {""}
+    for decision in decisions[decisions.index(first) + 1 :]:
+        if not decision.undoes and put_in & {decision.target, *decision.sources}:
+            following.append(decision)
+            put_in |= {decision.by_fact} - {""}
+    return tuple(following)
 
 
-def ledger_difference(one: Ledger, other: Ledger) -> tuple[LedgerChange, ...]:
-    """Give what is decided otherwise in another ledger, in order of keys."""
-    found = []
-    for before, after in ((one.latest, other.latest), (one.held, other.held), (one.approved, other.approved)):
-        for key in sorted({*before, *after}):
-            was, now = before.get(key), after.get(key)
-            if (was and was.id) != (now and now.id):
-                found.append(LedgerChange(key, was, now))
-    for place in sorted({*one.replaced, *other.replaced}):
-        was, now = one.replaced.get(place), other.replaced.get(place)
-        if (was and was.id) != (now and now.id):
-            found.append(LedgerChange(place[0], was, now))
-    return tuple(found)
-
-
-def surviving(facts: Iterable[Fact_], ledger: Ledger) -> tuple[Fact_, ...]:
-    """Give the facts that stand, in order of position."""
-    return tuple(sorted((one for one in facts if ledger.standing(one)), key=lambda one: one.position))
+def ledger_difference(before: Ledger, after: Ledger) -> tuple[LedgerChange, ...]:
+    """Give what is decided otherwise in another ledger, in order of pointers."""
+    changes = []
+    for was, now in ((before.out, after.out), (before.held, after.held), (before.approved, after.approved)):
+        for pointer in sorted({*was, *now}):
+            old, new = was.get(pointer), now.get(pointer)
+            if (old and old.id) != (new and new.id):
+                changes.append(LedgerChange(pointer, old, new))
+    return tuple(changes)
 
 
 def checked(decision: Decision, actions: Collection[str] = ACTIONS) -> Decision:

@@ -78,9 +78,6 @@ def _found_by(hit: Hit, numbers: Mapping[str, int]) -> str:
     if hit.replaced_by:
         by = numbers.get(hit.replaced_by.partition("@")[0], hit.replaced_by)
         said += f"{', ' if said else ''}replaced by {by}"
-    if hit.conflicts_with:
-        other = numbers.get(hit.conflicts_with.partition("@")[0], hit.conflicts_with)
-        said += f"{', ' if said else ''}open: {other} says otherwise"
     exact = "; ".join(shown(string) for string in hit.exact)
     return f"{said}{'; ' if said and exact else ''}{f'exact: {exact}' if exact else ''}"
 

@@ -94,7 +94,6 @@ def of_hit(hit: Hit) -> dict[str, Any]:
         "found_by": dict(hit.found_by),
         "companion_of": hit.companion_of or None,
         "replaced_by": hit.replaced_by or None,
-        "conflicts_with": hit.conflicts_with or None,
     }
 
 

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from firsthand.doors import asking_arguments
 from firsthand.doors.argument_values import number
 
 
@@ -14,16 +13,14 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the commands ledger and digest."""
     one = command(
         commands, "ledger", "ledgering:ledger",
-        "Show which fact takes the place of which, decide it anew by rule or by hand, and undo it.",
+        "Show which events are out and what took their place; decide, and undo it.",
         """
         firsthand ledger                                    the decisions, the newest last
-        firsthand ledger sweep                              decide by rule on what was said, without a model
-        firsthand ledger sweep --model http://localhost:8080/v1#qwen --replies DIR
-        firsthand ledger show 5GZ8K2N7                      one decision, with the words of both facts
+        firsthand ledger supersede fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY fh:01J9AA4T9M6V3K2N7P5R8S1WXY    the second holds
+        firsthand ledger tombstone fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY         this holds no longer
+        firsthand ledger restore fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY           this holds again, and not what took its place
+        firsthand ledger show 5GZ8K2N7                      one decision, with the words of both events
         firsthand ledger undo 5GZ8K2N7 --following          as if it had never been, and all that followed from it
-        firsthand ledger restore fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY@0-25      this fact stands, and no other of its key
-        firsthand ledger tombstone fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY@0-25    this fact stands no longer
-        firsthand ledger conflicts                          what you said that contradicts each other, both sides
         firsthand ledger waiting                            rules that stand on what a tool or the web said
         firsthand ledger approve fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY           let one of these in; undo takes it back
         firsthand ledger diff 1200 1950                     what is decided otherwise at the second position
@@ -32,24 +29,15 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     one.add_argument(
         "what", nargs="?", default="list", help="default: list",
-        choices=("list", "show", "sweep", "undo", "restore", "tombstone", "waiting", "approve", "diff",
-                 "conflicts"),
+        choices=("list", "show", "supersede", "tombstone", "restore", "undo", "waiting", "approve", "diff"),
     )  # fmt: skip
-    one.add_argument(
-        "at", nargs="*", metavar="WHAT", help="an id or its end; a pointer of a fact; with diff: two positions"
-    )
-    one.add_argument("--agent", default="", metavar="NAME", help="whose facts; default: the agent of this folder")
+    one.add_argument("at", nargs="*", metavar="WHAT", help="an id or its end; a pointer; with diff: two positions")
     one.add_argument("--as-of", type=number(0), metavar="POSITION", help="as it was then")
     one.add_argument("--following", action="store_true", help="with undo: also what followed from it")
-    one.add_argument("--reason", default="", metavar="TEXT", help="with undo, restore, tombstone, approve: why")
-    one.add_argument(
-        "--model", metavar="MODEL",
-        help="with sweep: who decides what the rules leave open: local, local:FILE.gguf, or URL#NAME; default nobody",
-    )  # fmt: skip
-    asking_arguments.add(one)
+    one.add_argument("--reason", default="", metavar="TEXT", help="with a decision or undo: why")
     one = command(
         commands, "digest", "ledgering:digest",
-        "Show what stands of what the user said, a line a fact, or write it into the agent's folder.",
+        "Show the notes that stand and the sessions, or write them into the agent's folder.",
         """
         firsthand digest
         firsthand digest --as-of 1200 --lines 40

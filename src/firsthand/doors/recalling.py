@@ -122,9 +122,6 @@ def _block(hit: Hit, numbers: dict[str, int], answer: Answer, out: Output) -> No
     place += (
         f"  replaced by {numbers.get(hit.replaced_by.partition('@')[0], hit.replaced_by)}" if hit.replaced_by else ""
     )
-    if hit.conflicts_with:
-        other = numbers.get(hit.conflicts_with.partition("@")[0], hit.conflicts_with)
-        place += f"  open: {other} says otherwise"
     out.line(out.style(place, "faint"))
     for pieces in _preview(hit, answer.query.text, out):
         out.line("   | " + "".join(out.style(one.text, "mark") if one.marked else one.text for one in pieces))

@@ -15,7 +15,6 @@ from firsthand import (
     Moment,
     Refiner,
     Slept,
-    SweepByModel,
     agents,
     environment,
     last_page,
@@ -23,7 +22,6 @@ from firsthand import (
     sleep,
     sleeps,
 )
-from firsthand.consolidate.sweep_by_model import TOKENS_MAX as SWEEP_TOKENS_MAX
 from firsthand.doors.asking import Models, models
 from firsthand.doors.display import clock, shown
 from firsthand.doors.exits import DONE, NOTHING_FOUND, STORE_FAILED
@@ -47,8 +45,8 @@ def sleep_(chosen: argparse.Namespace, out: Output) -> int:
         return _show(chosen, out)
     by = time.monotonic() + chosen.seconds
     done: list[Slept] = []
-    with to_write(chosen, create=False) as memory, models(chosen, out, chosen.model, chosen.sweep_model) as asked:
-        refine, reconciler = _refiner(chosen, memory, asked), _reconciler(chosen, memory, asked)
+    with to_write(chosen, create=False) as memory, models(chosen, out, chosen.model) as asked:
+        refine = _refiner(chosen, memory, asked)
         spent = None if asked is None else partial(_spent, asked)
         for one in _agents(memory, chosen):
             out.progress(partial(shown, f"{one.name} sleeps"))
@@ -60,7 +58,7 @@ def sleep_(chosen: argparse.Namespace, out: Output) -> int:
                 break
             done.append(sleep(
                 memory, one, seconds_max=max(left, SECONDS_MIN), quiet_seconds=0.0 if chosen.ended else QUIET_SECONDS,
-                refine=refine, reconciler=reconciler, spent=spent, consolidate=True if chosen.consolidate else None,
+                refine=refine, spent=spent, consolidate=True if chosen.consolidate else None,
                 cwd=_project(chosen),
             ))  # fmt: skip
             _say(done[-1], out)
@@ -142,17 +140,6 @@ def _refiner(chosen: argparse.Namespace, memory: Memory, asked: Models | None) -
         return None
     one = asked.named(chosen.model)
     return Refiner(lambda prompt: str(one.complete(prompt, tokens_max=REPLY_TOKENS_MAX)), memory.path)
-
-
-def _reconciler(chosen: argparse.Namespace, memory: Memory, asked: Models | None) -> SweepByModel | None:
-    """Give who decides by rule and asks the model that was named about the rest; None when none was."""
-    if asked is None or not chosen.sweep_model:
-        return None
-    one = asked.named(chosen.sweep_model)
-    return SweepByModel(
-        lambda prompt: str(one.complete(prompt, tokens_max=SWEEP_TOKENS_MAX)), one.name, memory.expand,
-        before=lambda prompts: asked.tell(one, prompts, SWEEP_TOKENS_MAX),
-    )  # fmt: skip
 
 
 def _spent(asked: Models) -> str:

@@ -14,7 +14,7 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the command sleep."""
     one = command(
         commands, "sleep", "sleeping:sleep_",
-        "Go over what came since the last sleep: write summaries, decide what still stands, renew the digest.",
+        "Go over what came since the last sleep: write summaries, renew the digest.",
         """
         firsthand sleep                            the agent of this folder, now
         firsthand sleep --all --seconds 120        every agent; no step is begun after two minutes
@@ -40,9 +40,6 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         "--model", default="", metavar="MODEL",
         help="add a model's lines to summaries, checked on the log: URL#NAME or local; default: no model is asked",
     )  # fmt: skip
-    one.add_argument(
-        "--sweep-model", default="", metavar="MODEL", help="let a model decide what the rules of the sweep leave open"
-    )
     asking_arguments.add(one)
     what = one.add_mutually_exclusive_group()
     what.add_argument("--show", action="store_true", help="only show the page of the last sleep")

@@ -1,9 +1,9 @@
-"""Consolidation of what users said in a store: proposed, tried by the gate, and kept only where it stands (DESIGN 2.8).
+"""Consolidation of cases in a store: proposed, tried by the gate, and kept only where it stands (DESIGN 2.8).
 
-    facts of users -> episodes (case, answer, pointer) -> consolidator -> gate -> entries in the log
+    lines that were written as cases -> episodes (case, answer, pointer) -> consolidator -> gate -> entries in the log
 
 Nothing calls it unasked: it is off by default. The invariants: what is consolidated is
-read from the log anew, raw statements alone (no entry, no note of an agent, nothing
+read from the log anew, raw cases alone (no entry, no note of an agent, nothing
 that Firsthand wrote); entries come into the log all or none; what is shown is checked
 once more when it is read, so that an entry whose ground has changed is not shown.
 
@@ -15,24 +15,24 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from firsthand.consolidate.cases import cases
 from firsthand.consolidate.consolidators import Consolidator, propose, rules_plus_exceptions
 from firsthand.consolidate.entries import Entry, Episode, Proposal, View, current, shown
 from firsthand.consolidate.gate import GateReport, GateSettings, check
-from firsthand.consolidate.ledger import Decision, surviving
-from firsthand.consolidate.solve import Solver, Weak, shape_of
+from firsthand.consolidate.ledger import Decision
+from firsthand.consolidate.solve import Solver, Weak
 from firsthand.errors import Unresolvable
-from firsthand.event import Trust
+from firsthand.event import Kind, Trust
 from firsthand.lifecycle.entries_log import GATE, EntriesLog
 from firsthand.lifecycle.ledger_log import LedgerLog
-from firsthand.lifecycle.sweeping import facts_of
-from firsthand.noting import OURS
+from firsthand.noting import NOTES, OURS
 from firsthand.value import value
 
 if TYPE_CHECKING:
-    from firsthand.consolidate.keys import Fact
     from firsthand.memory import Memory
 
-_PLAIN = "number:"
+TELLING = (Kind.USER_MESSAGE, Kind.NOTE)
+"""Kinds that cases are taken from; whether one counts is a matter of its trust."""
 
 
 @value
@@ -62,7 +62,7 @@ def consolidate_in(
     approved: Collection[str] = (),
     keep: bool = False,
 ) -> Consolidated:
-    """Propose entries of what users said, try them, and keep those that the gate lets in.
+    """Propose entries of cases, try them, and keep those that the gate lets in.
 
     Args:
         agent: whose sessions are read; empty takes all of the namespace.
@@ -107,27 +107,26 @@ def _named(proposal: Proposal, approved: Collection[str]) -> frozenset[str]:
 
 
 def consolidated_view(memory: Memory, agent: str = "", *, as_of: int | None = None) -> View:
-    """Give what stands, entries first and then the raw statements that none of them covers, as of a position."""
+    """Give what stands, entries first and then the raw cases that none of them covers, as of a position."""
     episodes = episodes_of(memory, agent, as_of=as_of)
     view = _view(EntriesLog(memory, agent).standing(as_of), episodes)
     return check(Proposal(), view, episodes, Weak()).view
 
 
 def episodes_of(memory: Memory, agent: str = "", *, as_of: int | None = None) -> tuple[Episode, ...]:
-    """Give what users said and what stands of it, as cases with answers, in order of position."""
-    facts = surviving(facts_of(memory, agent, as_of=as_of), LedgerLog(memory).at(as_of))
-    return tuple(_episode(one) for one in facts if one.value and not _is_own(one))
-
-
-def _is_own(one: Fact) -> bool:
-    """Say whether a fact is our own output or an agent's: it is no case, and takes the place of none."""
-    return one.origin == OURS or one.trust is Trust.AGENT
-
-
-def _episode(one: Fact) -> Episode:
-    answer = one.value.removeprefix(_PLAIN) if one.value.startswith(_PLAIN) else one.shown or one.value
-    scope = shape_of(one.name)[0]
-    return Episode(one.pointer, scope, one.name, answer, one.position, one.origin, one.trust)
+    """Give the cases of users and notes that stand, in order of position."""
+    ledger, own = LedgerLog(memory).at(as_of), None
+    if agent:
+        of = memory.agent(agent)
+        own = {*of.sessions(), of.session, NOTES}
+    before = None if as_of is None else as_of + 1
+    found: list[Episode] = []
+    for kind in TELLING:
+        for event in memory.events(kind=kind, before=before):
+            is_ours = event.origin == OURS or event.trust is Trust.AGENT  # no case, and takes the place of none
+            if (own is None or event.session in own) and event.is_searchable and not event.erased and not is_ours:
+                found += [case for case in cases(event) if ledger.stands(case.pointer)]
+    return tuple(sorted(found, key=lambda case: case.position))
 
 
 def _view(entries: Sequence[Entry], episodes: Sequence[Episode]) -> View:

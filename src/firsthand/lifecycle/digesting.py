@@ -1,11 +1,12 @@
 """The digest of an agent: made of the log as of any position, and written into its folder (total-recall 8.5).
 
 The invariant: the digest of a position is the same whenever it is made, as long as
-nothing that it rests on is erased; only what a user said by trust stands in it. A file
-that a person has changed is kept and left alone: what Firsthand would have written
-there is told as a difference.
+nothing that it rests on is erased; only notes stand in it, verbatim, that no decision of
+the ledger takes out, and none that rests on what a tool or the web said before the user
+approved it. A file that a person has changed is kept and left alone: what Firsthand would
+have written there is told as a difference.
 
-It decides nothing: which facts stand is the ledger's, how they are laid out is `digest`.
+It decides nothing: what stands is the ledger's, how it is laid out is `digest`.
 """
 
 from __future__ import annotations
@@ -14,16 +15,14 @@ import difflib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from firsthand.consolidate.digest import LINES_MAX, Digest, Summary, digest
-from firsthand.consolidate.keys import Fact
-from firsthand.consolidate.ledger import Ledger, surviving
-from firsthand.consolidate.sweep import counts
-from firsthand.event import Kind
+from firsthand.consolidate.digest import LINES_MAX, Digest, Item, Section, digest
+from firsthand.consolidate.ledger import Ledger
+from firsthand.event import Event, Kind, Trust, texts
 from firsthand.lifecycle import episodes, files, small_files
 from firsthand.lifecycle.ledger_log import LedgerLog
 from firsthand.lifecycle.secret import without_secrets
-from firsthand.lifecycle.sweeping import facts_of, said_last
-from firsthand.value import replace, value
+from firsthand.noting import NOTES, SORT
+from firsthand.value import value
 
 if TYPE_CHECKING:
     from firsthand.lifecycle.agent import Agent
@@ -56,16 +55,38 @@ def digest_of(agent: Agent, *, as_of: int | None = None, lines_max: int = LINES_
     Raises:
         InvalidArgument: there are too few lines for its headings.
     """
-    standing = [replace(one, text=without_secrets(one.text, one.pointer)) for one in facts_standing(agent, as_of=as_of)]
-    return digest(standing, _summaries(agent, as_of), lines_max)
+    ledger = LedgerLog(agent.memory).at(as_of)
+    return digest([*notes_standing(agent, as_of=as_of), *_sessions(agent, ledger, as_of)], lines_max)
 
 
-def facts_standing(agent: Agent, *, as_of: int | None = None) -> tuple[Fact, ...]:
-    """Give the facts of an agent that stand: a user said them, and no decision takes them out."""
-    told = [one for one in facts_of(agent.memory, agent.name, as_of=as_of) if one.sort != "retraction" and counts(one)]
-    standing = surviving(said_last(told), LedgerLog(agent.memory).at(as_of))
-    last = {(one.key, one.value): one for one in standing}  # what is said twice stands once, where it was said last
-    return surviving(last.values(), Ledger())
+def notes_standing(agent: Agent, *, as_of: int | None = None) -> Iterator[Item]:
+    """Yield an agent's notes, and those of everybody, that stand, the newest first; the same text once."""
+    ledger = LedgerLog(agent.memory).at(as_of)
+    own = {agent.session, NOTES, *agent.sessions()}
+    before = None if as_of is None else as_of + 1
+    seen: set[tuple[str, str]] = set()
+    replaced: set[str] = set()
+    for event in agent.memory.events(kind=Kind.NOTE, before=before, newest_first=True):
+        pointer = f"fh:{event.id}"
+        if event.session not in own or event.erased or SORT not in event.meta:  # a file's version, a message
+            continue
+        waits = event.trust is Trust.UNTRUSTED and pointer not in ledger.approved
+        if waits or pointer in replaced or not ledger.stands(pointer):
+            continue
+        replaced |= set(texts(event.meta.get(files.SUPERSEDES)))
+        section = _SECTIONS.get(str(event.meta.get(SORT)), "notes")
+        text = without_secrets(event.text, pointer)
+        if (section, text) not in seen:
+            seen.add((section, text))
+            by_agent = event.trust is not Trust.TRUSTED and pointer not in ledger.approved
+            yield Item(section, f"{_day(event)} {text}", pointer, event.position, by_agent)
+
+
+_SECTIONS: dict[str, Section] = {"rule": "rules", "lesson": "lessons"}
+
+
+def _day(event: Event) -> str:
+    return str(event.time or event.ingested)[:10]
 
 
 def write_digest(agent: Agent, *, as_of: int | None = None, lines_max: int = LINES_MAX) -> DigestWritten:
@@ -106,13 +127,12 @@ def _difference(agent: Agent, text: str) -> str:
     return "\n".join([*lines][:DIFFERENCE_LINES_MAX])
 
 
-def _summaries(agent: Agent, as_of: int | None) -> Iterator[Summary]:
+def _sessions(agent: Agent, ledger: Ledger, as_of: int | None) -> Iterator[Item]:
     """Yield the agent's sessions by the episode that was the newest at a position."""
-    held = LedgerLog(agent.memory).at(as_of).held
     newest = {}
     for event in agent.own(Kind.EPISODE):
         if as_of is None or event.position <= as_of:
-            one = episodes.from_event(agent, event)
-            if one is not None and one.pointer not in held:
-                newest[one.session] = Summary(one.name, one.pointer, event.position)
+            episode = episodes.from_event(agent, event)
+            if episode is not None and ledger.stands(episode.pointer):
+                newest[episode.session] = Item("sessions", episode.name, episode.pointer, event.position)
     yield from newest.values()

@@ -21,6 +21,7 @@ from firsthand.anatomy import topic
 from firsthand.compact import hints
 from firsthand.errors import FormatError
 from firsthand.event import INJECTED, Event, Kind, Trust
+from firsthand.fence import blanked
 from firsthand.lifecycle.episode import Line, Section, code, quoted, span
 from firsthand.lifecycle.naming import Word, words_of
 from firsthand.lifecycle.secret import found as secrets
@@ -243,7 +244,7 @@ class Gathering:
             self._status = Line(f"the host says: {code(told, 120, pointer)}", pointer, event.position, tool=True)
 
     def _message(self, event: Event) -> None:
-        text = sentences.without_recalled(event.text[:READ_CHARACTERS])
+        text = blanked(event.text[:READ_CHARACTERS])
         if not text.strip():
             return
         is_user = event.kind is Kind.USER_MESSAGE
@@ -414,7 +415,7 @@ class Gathering:
         ]  # fmt: skip
         known = {one.text.casefold() for one in loops}
         for event in self._closing:
-            text = sentences.without_recalled(event.text[:READ_CHARACTERS])
+            text = blanked(event.text[:READ_CHARACTERS])
             found = [one for one in _like(sentences.said(text), _PENDING) if one.text.casefold() not in known]
             lines += [_quote(event, one.text, 240, order=len(lines) + number) for number, one in enumerate(found)]
             known |= {one.text.casefold() for one in found}
@@ -439,7 +440,7 @@ class Gathering:
             # A last "done" tells nothing: then the message before it is told too.
             telling = [one for one in self._closing if len(one.text.strip()) >= TELLING_CHARACTERS][-1:]
             for event in [one for one in self._closing if one in telling or one is self._closing[-1]]:
-                text = sentences.without_recalled(event.text[:READ_CHARACTERS]).strip()
+                text = blanked(event.text[:READ_CHARACTERS]).strip()
                 lines.insert(0, _quote(event, text, 360, "the agent's last words"))
         return Section("How it ended", tuple(lines), len(lines))
 

@@ -1,40 +1,41 @@
 """The ledger in the log: each decision is an event of the session ``ledger``, and nothing else is (total-recall 8.1).
 
-The invariant: decisions are appended, never changed; the ledger of a position is the
-same whenever and wherever it is read. A decision holds pointers, a key and a reason,
-and no value; with an event that it rests on it is erased, as if it had not been made.
-A decision that is there already is not made twice.
+    ledger_of(memory).decide("supersede", "fh:OLD", by_fact="fh:NEW", reason="moved to the new host")
 
-It decides nothing: what is decided comes from the sweep, or from a person.
+The invariant: decisions are appended, never changed; the ledger of a position is the
+same whenever and wherever it is read. A decision holds pointers and a reason, and none of
+what they point to; with an event that it rests on it is erased, as if it had not been made.
+
+It decides nothing: a decision is stated by a person, or made where a source is taken out.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from firsthand import moment
+from firsthand import moment, pointer
 from firsthand.consolidate.ledger import Action, Decision, Ledger, checked, fold, followers
-from firsthand.consolidate.sweep import named_by
-from firsthand.errors import InvalidArgument, Unresolvable
+from firsthand.errors import Erased, InvalidArgument, PointerError, Unresolvable
 from firsthand.event import Draft, Event, IdMaker, Kind, Trust, texts
-from firsthand.index.facts import LEDGER_SESSION as SESSION
-from firsthand.lifecycle import facts_kept
 from firsthand.log.prepare import BATCH_EVENTS_MAX
 from firsthand.noting import SOURCES
+from firsthand.pointer import Pointer
 from firsthand.value import replace
 
 if TYPE_CHECKING:
-    from firsthand.consolidate.keys import Fact
     from firsthand.memory import Memory
 
+SESSION = "ledger"
 MEDIA = "application/vnd.firsthand.decision+json"
 LINEAGE = "rule:lineage"
 """Who decides when what an entry was made after is undone."""
 _UNDONE = "a decision that it was made after is undone"
 DECISIONS_MAX = BATCH_EVENTS_MAX
 """Of one keeping: they come into the log all or none."""
+STATED = ("supersede", "tombstone", "restore")
+"""What `LedgerLog.decide` takes; the others are `Lineage`'s."""
 
 
 class LedgerLog:
@@ -46,20 +47,45 @@ class LedgerLog:
     def decisions(self, as_of: int | None = None) -> tuple[Decision, ...]:
         """Give the decisions up to a position, in order; a handle reads each event once until something is erased."""
         kept, head = self.memory.read_once, self._head()
-        through, (known, seen) = kept.get((SESSION, ""), (0, ((), 0)))
-        if known and any(self.memory.events(kind=Kind.ERASURE, after=seen, before=head + 1, limit=1)):
+        through, (known, checked_to) = kept.get((SESSION, ""), (0, ((), 0)))
+        if known and any(self.memory.events(kind=Kind.ERASURE, after=checked_to, before=head + 1, limit=1)):
             through, known = 0, ()
-        if not known:
-            known = facts_kept.decisions(self.memory)
-            through = known[-1].position if known else 0
         new = [*self.memory.events(SESSION, kind=Kind.LEDGER, after=through)]
-        known = (*known, *filter(None, map(from_event, new)))
+        known = (*known, *filter(None, map(from_event, new))) if new else known
         kept[SESSION, ""] = (new[-1].position if new else through, (known, head))
-        return known if as_of is None else tuple(one for one in known if one.position <= as_of)
+        return known if as_of is None else tuple(decision for decision in known if decision.position <= as_of)
 
     def at(self, as_of: int | None = None) -> Ledger:
         """Give the ledger as of a position; None is now."""
-        return fold(self.decisions(as_of))
+        decisions, kept = self.decisions(as_of), self.memory.read_once
+        if as_of is not None:
+            return fold(decisions)
+        known: tuple[Decision, ...]
+        ledger: Ledger
+        _, (known, ledger) = kept.get((SESSION, "folded"), (0, ((), Ledger())))
+        if known != decisions:
+            ledger = fold(decisions)
+            kept[SESSION, "folded"] = (ledger.through, (decisions, ledger))
+        return ledger
+
+    def replaced(self) -> Mapping[int, str]:
+        """Give the positions of events that are out, and the pointer of what took the place of each."""
+        ledger, kept = self.at(), self.memory.read_once
+        places: dict[int, str]
+        _, (known, places) = kept.get((SESSION, "replaced"), (0, (Ledger(), {})))
+        if known is not ledger:
+            places = dict(self._replaced(ledger))
+            kept[SESSION, "replaced"] = (ledger.through, (ledger, places))
+        return places
+
+    def _replaced(self, ledger: Ledger) -> Iterator[tuple[int, str]]:
+        for name in {part.partition("@")[0]: None for part in (*ledger.out, *ledger.held)}:
+            try:
+                event = self.memory.event(name)
+            except PointerError:  # a ledger that was imported without what it is about
+                continue
+            if instead := ledger.replaced_by(name, event.size_bytes):
+                yield event.position, instead
 
     def keep(self, decisions: Iterable[Decision]) -> tuple[Decision, ...]:
         """Append decisions, all or none, and give those that were not there before.
@@ -67,26 +93,14 @@ class LedgerLog:
         Raises:
             InvalidArgument: one of them says nothing, or there are too many for one transaction.
         """
-        there = {one.id for one in self.decisions()}
-        new = [checked(one) for one in dict.fromkeys(decisions) if one.id not in there]
+        there = {decision.id for decision in self.decisions()}
+        new = [checked(decision) for decision in dict.fromkeys(decisions) if decision.id not in there]
         if len(new) > DECISIONS_MAX:
-            raise InvalidArgument(
-                f"at most {DECISIONS_MAX:,} decisions are kept at once; got {len(new):,}. Sweep a shorter time first."
-            )
+            raise InvalidArgument(f"at most {DECISIONS_MAX:,} decisions are kept at once; got {len(new):,}")
         if not new:
             return ()
-        before = self.at()  # first this, then whether recall has it: what comes in between is then in the difference
-        was_followed = facts_kept.is_followed(self.memory)
-        appended = self.memory.append([_draft(one) for one in new], session=SESSION)
-        facts_kept.follow_ledger(self.memory, before if was_followed else None, self.at)
-        facts_kept.keep_decisions(self.memory, self.decisions())
-        return tuple(replace(one, position=at.position) for one, at in zip(new, appended, strict=True))
-
-    def followed(self) -> None:
-        """Have recall tell of what is in force now, unless it does already; nothing where nothing may be written."""
-        if not self.memory.read_only and not facts_kept.is_followed(self.memory):
-            facts_kept.follow_ledger(self.memory, None, self.at)
-            facts_kept.keep_decisions(self.memory, self.decisions())
+        appended = self.memory.append([_draft(decision) for decision in new], session=SESSION)
+        return tuple(replace(decision, position=at.position) for decision, at in zip(new, appended, strict=True))
 
     def find(self, identity: str) -> Decision:
         """Give the decision of an id, or of the only id that begins or ends so.
@@ -108,7 +122,7 @@ class LedgerLog:
         """Make a decision as if it had never been; undoing the undoing makes it stand again.
 
         Args:
-            following: with all that followed from it: the decisions about the fact that it put in, and the entries
+            following: with all that followed from it: the decisions about what it put in place, and the entries
                 that were made since of what is decided on. An entry that the gate lets in again comes back.
 
         Returns:
@@ -136,38 +150,76 @@ class LedgerLog:
 
     def _made_since(self, undone: Sequence[Decision]) -> list[Event]:
         """Give the entries that were made after decisions, of what these put in or took out, and what came of them."""
-        about = {name for one in undone for name in (one.by_fact, one.target) if name}
+        about = {name.partition("@")[0] for one in undone for name in (one.by_fact, one.target) if name}
         after = min(one.position for one in undone)
         made: dict[str, Event] = {}
         for event in self.memory.events(kind=Kind.ENTRY, after=after):
-            stands_on = about & {*texts(event.meta.get(SOURCES))}
+            stands_on = about & {name.partition("@")[0] for name in texts(event.meta.get(SOURCES))}
             if not event.erased and (stands_on or made.keys() & {*texts(event.meta.get("parents"))}):
                 made[event.id] = event
         return [*made.values()]
 
-    def decide(self, action: Action, fact: Fact, *, reason: str = "", by: str = "user") -> Decision:
-        """Decide on one fact: that it stands and no other one of its key, or that it does not.
+    def decide(
+        self, action: Action, address: str | Pointer, *, by_fact: str | Pointer = "", reason: str = "", by: str = "user"
+    ) -> tuple[Decision, ...]:
+        """Decide on one event: another one takes its place, it is taken back, or it holds again.
+
+        Args:
+            action: ``supersede``, ``tombstone`` or ``restore``.
+            address: of the event that it is about.
+            by_fact: with ``supersede``, the event that takes its place.
+
+        Returns:
+            The decision; none where the event is in that state already.
 
         Raises:
-            InvalidArgument: it is no such action.
+            InvalidArgument: it is no such action, or only one of two pointers is given, or both name one event.
+            MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
         """
-        if action == "supersede" or action not in get_args(Action):
-            raise InvalidArgument(f"a fact is restored, tombstoned, quarantined or released; got {action!r:.40}")
-        through = max(fact.position, self._head())
-        name = named_by(facts_kept.facts(self.memory, fact.position)).get(fact.pointer)  # the key has its words
-        sources = (fact.pointer, name) if name else (fact.pointer,)
-        made = Decision(
-            IdMaker()(), action, fact.key, fact.pointer, reason=reason, sources=sources, by=by, through=through
-        )
-        return self.keep([made])[0]
+        if action not in STATED:
+            raise InvalidArgument(f"expected one of {', '.join(STATED)}; got {action!r:.40}")
+        if bool(by_fact) != (action == "supersede"):
+            raise InvalidArgument(
+                f"supersede takes two pointers, the old event and the new one, and {STATED[1]} and {STATED[2]} one; "
+                f"got {action} with {'two' if by_fact else 'one'}"
+            )
+        event = event_at(self.memory, address)
+        new = event_at(self.memory, by_fact) if by_fact else None
+        if new is not None and new.id == event.id:
+            raise InvalidArgument(f"an event does not take its own place; expected two events, got fh:{event.id} twice")
+        name, instead = f"fh:{event.id}", f"fh:{new.id}" if new is not None else ""
+        current = self.at().out.get(name)
+        if current is not None and current.action == action and current.by_fact == instead:
+            return ()
+        if current is None and action == "restore":
+            return ()
+        sources = (name, instead) if instead else (name,)
+        return self.keep([
+            Decision(IdMaker()(), action, f"event:{event.id}", name, instead, reason, sources, by)
+        ])  # fmt: skip
 
     def _head(self) -> int:
         return int(self.memory.head().partition(":")[0])
 
 
 def ledger_of(memory: Memory) -> LedgerLog:
-    """Give the ledger of a namespace: which fact takes the place of which."""
+    """Give the ledger of a namespace: which events are out, and what took their place."""
     return LedgerLog(memory)
+
+
+def event_at(memory: Memory, address: str | Pointer) -> Event:
+    """Read the event that a pointer names.
+
+    Raises:
+        MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
+    """
+    named = address if isinstance(address, Pointer) else pointer.parse(address)
+    if named.last is not None:
+        raise Unresolvable(f"expected the pointer of one event; {str(named)!r:.80} is a span. Name its events.")
+    event = memory.event(Pointer(named.first))
+    if event.erased:
+        raise Erased(f"fh:{event.id} was erased, and all that was made of it")
+    return event
 
 
 def _draft(one: Decision) -> Draft:

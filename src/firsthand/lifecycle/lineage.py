@@ -7,7 +7,7 @@
 
 All of it are decisions of the ledger: recorded with who and why, of any position, and each
 can be undone. The invariant: nothing leaves the log and recall still finds the sources; what
-is out gives no fact, no digest line, no entry, no rule and no episode of a preamble; what
+is out gives no digest line, no entry, no rule and no episode of a preamble; what
 waits does not either.
 
 It does not know what is right: a person says so.
@@ -18,13 +18,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from firsthand import pointer
 from firsthand.consolidate.ledger import REASON_CHARACTERS_MAX, Decision
-from firsthand.errors import Erased, InvalidArgument, Unresolvable
+from firsthand.errors import InvalidArgument
 from firsthand.event import Event, IdMaker, Kind, Trust
 from firsthand.lifecycle.entries_log import AGENT, EntriesLog
 from firsthand.lifecycle.files import FILE
-from firsthand.lifecycle.ledger_log import LedgerLog
+from firsthand.lifecycle.ledger_log import LedgerLog, event_at
 from firsthand.live.quoting import resting_on
 from firsthand.noting import SORT, SORTS
 from firsthand.pointer import Pointer
@@ -66,7 +65,7 @@ class Lineage:
         Raises:
             MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
         """
-        return tuple(resting_on(self.memory, [self._event(address)], [*MADE_OF]))
+        return tuple(resting_on(self.memory, [event_at(self.memory, address)], [*MADE_OF]))
 
     def quarantine(self, address: str | Pointer, *, reason: str = "", by: str = "user") -> tuple[Decision, ...]:
         """Take an event out with all that was made of it.
@@ -77,7 +76,7 @@ class Lineage:
         Raises:
             MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
         """
-        event = self._event(address)
+        event = event_at(self.memory, address)
         held = self.ledger.at().held
         going = [one for one in (event, *self.came_of(address)) if f"fh:{one.id}" not in held]
         return self._decide("quarantine", going, reason, by)
@@ -88,7 +87,7 @@ class Lineage:
         Raises:
             MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
         """
-        event = self._event(address)
+        event = event_at(self.memory, address)
         return self._decide("release", [event] if f"fh:{event.id}" in self.ledger.at().held else [], reason, by)
 
     def approve(self, address: str | Pointer, *, reason: str = "", by: str = "user") -> tuple[Decision, ...]:
@@ -98,7 +97,7 @@ class Lineage:
             MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
             InvalidArgument: the event is none that could wait for it.
         """
-        event = self._event(address)
+        event = event_at(self.memory, address)
         if not self._could_wait(event):
             raise InvalidArgument(
                 f"a rule, a lesson or an entry that stands on what a tool or the web said is approved; fh:{event.id} "
@@ -113,7 +112,7 @@ class Lineage:
         found = []
         for event in self._tainted():
             name = f"fh:{event.id}"
-            if name not in ledger.approved and name not in ledger.held:
+            if name not in ledger.approved and ledger.stands(name):
                 sort = "entry" if event.kind is Kind.ENTRY else str(event.meta.get(SORT, FILE))
                 found.append(Waiting(name, sort, event.text, event.position))
         return tuple(sorted(found, key=lambda one: one.position)[-WAITING_MAX:])
@@ -129,16 +128,6 @@ class Lineage:
         if event.kind is Kind.ENTRY:
             return event.trust is Trust.UNTRUSTED
         return event.kind is Kind.NOTE and is_tainted_rule(event)
-
-    def _event(self, address: str | Pointer) -> Event:
-        """Read the event that a pointer names."""
-        named = address if isinstance(address, Pointer) else pointer.parse(address)
-        if named.last is not None:
-            raise Unresolvable(f"expected the pointer of one event; {str(named)!r:.80} is a span. Name its events.")
-        event = self.memory.event(Pointer(named.first))
-        if event.erased:
-            raise Erased(f"fh:{event.id} was erased, and all that was made of it")
-        return event
 
     def _decide(self, action: Any, events: Sequence[Event], reason: str, by: str) -> tuple[Decision, ...]:
         if len(reason) > REASON_CHARACTERS_MAX:

@@ -5,7 +5,7 @@
     commitments   open items, promises and plans of the newest sessions that no later one closed
     episodic      episodes, the newest first, with what they say was decided and is pending
     procedural    rules and lessons that were noted, and rules of the user's in the newest sessions
-    semantic      the first facts of the digest, where one was written; files of knowledge: their first
+    semantic      the newest notes that stand; files of knowledge: their first
                   paragraph; all their names are in the index
     relational    unread messages of other agents, and files of entities
 
@@ -18,13 +18,13 @@ How much of it has room is decided in `pack`.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from firsthand.event import Event, Kind, Trust, texts
 from firsthand.lifecycle import files, names
-from firsthand.lifecycle.small_files import read
 from firsthand.noting import NOTES
 from firsthand.pack import cues as pack_cues
 from firsthand.pack import preamble as pack_preamble
@@ -59,10 +59,7 @@ RULES_MAX = 40
 LEAD_CHARACTERS = 600
 """Of a file: its first paragraph, at most so long."""
 FACTS_TOLD = 8
-"""Lines of the digest; the rest of it is a file away."""
-FACT_HEADINGS = ("## Facts", "## Settings")
-"""What was arranged is over some day, and sessions are told by their episodes."""
-_FACT = re.compile(r"- (.+) \((fh:[0-9A-Z]{26}@\d+-\d+)\)")
+"""Notes; the others stand in the digest."""
 _POINTER = re.compile(r"\s*[(\[]?fh:[0-9A-Za-z@.#L-]+[)\]]?")
 _TOLD = re.compile(r"^#+ .*\b(?:decision|decided|pending|open|left)\w*", re.IGNORECASE)
 _WORDS = re.compile(r"\w+")
@@ -218,8 +215,8 @@ def _same(one: frozenset[str], other: frozenset[str]) -> bool:
 
 def _episodic(agent: Agent) -> Iterator[Part]:
     """Give the episodes, the newest first, and of the newest ones what they say was decided and is pending."""
-    held = _ledger(agent).held
-    told = (one for one in names.names(agent) if one.group == names.EPISODES and one.pointer not in held)
+    ledger = _ledger(agent)
+    told = (one for one in names.names(agent) if one.group == names.EPISODES and ledger.stands(one.pointer))
     for number, one in enumerate(told):
         text = "\n".join(_lines(agent.memory.event(one.pointer).text)) if number < EPISODES_TOLD else ""
         yield Part(EPISODIC, one.name, text, one.pointer)
@@ -244,7 +241,7 @@ def _procedural(agent: Agent, told: list[_Task]) -> Iterator[Part]:
     noted = [one for session in (agent.session, NOTES) for one in _rules(agent, session)]
     ledger = _ledger(agent)
     waits = [one for one in noted if one.trust is Trust.UNTRUSTED and f"fh:{one.id}" not in ledger.approved]
-    stands = [one for one in noted if one not in waits and f"fh:{one.id}" not in ledger.held]
+    stands = [one for one in noted if one not in waits and ledger.stands(f"fh:{one.id}")]
     gone = {p for one in stands for p in texts(one.meta.get(files.SUPERSEDES))}
     shown: set[str] = set()
     for one in sorted(stands, key=lambda one: -one.position):
@@ -258,17 +255,12 @@ def _procedural(agent: Agent, told: list[_Task]) -> Iterator[Part]:
             if entry.text not in shown:
                 shown.add(entry.text)
                 yield Part(PROCEDURAL, f"the user: {entry.text}", pointer=entry.pointer)
-    if waiting := sum(f"fh:{one.id}" not in ledger.held for one in waits):
+    if waiting := sum(ledger.stands(f"fh:{one.id}") for one in waits):
         yield Part(PROCEDURAL, f"{waiting} noted from what tools said wait for the user: firsthand ledger waiting")
 
 
 def _ledger(agent: Agent) -> Ledger:
-    """Read what is quarantined and approved; a store without decisions pays nothing for it."""
-    from firsthand.consolidate.ledger import Ledger
-    from firsthand.index.facts import LEDGER_SESSION
-
-    if not any(agent.memory.events(LEDGER_SESSION, kind=Kind.LEDGER, limit=1)):
-        return Ledger()
+    """Read the decisions in force."""
     from firsthand.lifecycle.ledger_log import LedgerLog
 
     return LedgerLog(agent.memory).at()
@@ -295,21 +287,12 @@ def _rubric(kept: dict[str, Version]) -> Iterator[Part]:
 
 
 def _standing(agent: Agent) -> Iterator[Part]:
-    """Give the first facts of the digest as Firsthand wrote it last: what users said by trust, and nothing else is.
+    """Give the user's newest notes that stand and are no rule or lesson, dated, verbatim."""
+    from firsthand.lifecycle.digesting import notes_standing
 
-    A digest that somebody changed since is not told: who did is not known (total-recall 8.5).
-    """
-    if not files.written_by_us(agent, files.DIGEST_FILE):
-        return
-    text = (read(agent.folder / files.DIGEST_FILE) or b"").decode("utf-8", "replace")
-    number, is_fact = 0, False
-    for line in text.splitlines():
-        if line.startswith("## "):
-            is_fact = line.startswith(FACT_HEADINGS)
-        told = _FACT.fullmatch(line) if is_fact and number < FACTS_TOLD else None
-        if told is not None:
-            number += 1
-            yield Part(SEMANTIC, f"the user: {told[1]}", pointer=told[2])
+    notes = (item for item in notes_standing(agent) if item.section == "notes" and not item.by_agent)
+    for item in itertools.islice(notes, FACTS_TOLD):
+        yield Part(SEMANTIC, item.text, pointer=item.pointer)
 
 
 def _semantic(agent: Agent, kept: dict[str, Version]) -> Iterator[Part]:

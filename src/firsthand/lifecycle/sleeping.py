@@ -1,4 +1,4 @@
-"""Sleep: the deferred sweep over what came since the last one, in named steps (total-recall 2.4, 8.3, A.3).
+"""Sleep: a pass over what came since the last one, in named steps (total-recall 2.4, 8.3, A.3).
 
     sleep(memory, "web")     -> Slept(finished=True, ...), and sleep.md in the agent's folder
 
@@ -18,7 +18,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from firsthand import moment
-from firsthand.consolidate.reconcile import AddAll
 from firsthand.errors import InvalidArgument, StoreReadOnly
 from firsthand.lifecycle import files, settings, sleeping_jobs, sleeping_log, small_files
 from firsthand.lifecycle.closing import QUIET_SECONDS
@@ -28,12 +27,10 @@ from firsthand.lifecycle.sleeping_steps import CUT, FAILED, Night, SleepStep, ru
 from firsthand.value import value
 
 if TYPE_CHECKING:
-    from firsthand.consolidate.reconcile import Reconciler
     from firsthand.lifecycle.agent import Agent
     from firsthand.lifecycle.closing import Closed, Refine
     from firsthand.lifecycle.consolidating import Consolidated
     from firsthand.lifecycle.digesting import DigestWritten
-    from firsthand.lifecycle.sweeping import Swept
     from firsthand.memory import Memory
     from firsthand.moment import Moment
 
@@ -52,7 +49,7 @@ class Slept:
         page: all of it, for people; ``sleep.md`` in the agent's folder says the same.
         pointer: of the record in the log.
         closed: episodes that were written.
-        swept, digested, consolidated: what came of these steps; None where they did not come to an end.
+        digested, consolidated: what came of these steps; None where they did not come to an end.
         digest: the position that the digest was made as of; 0 where it was not made.
         gained, lost: lines of the digest, since the sleep before.
         left_out: sentences on what of the page was not written.
@@ -68,7 +65,6 @@ class Slept:
     page: str
     pointer: str
     closed: tuple[Closed, ...] = ()
-    swept: Swept | None = None
     digested: DigestWritten | None = None
     consolidated: Consolidated | None = None
     digest: int = 0
@@ -85,7 +81,6 @@ def sleep(
     seconds_max: float = SECONDS_MAX,
     quiet_seconds: float = QUIET_SECONDS,
     refine: Refine | None = None,
-    reconciler: Reconciler | None = None,
     spent: Callable[[], str] | None = None,
     consolidate: bool | None = None,
     cwd: str = "",
@@ -97,8 +92,6 @@ def sleep(
         seconds_max: after so long no further step and no further summary is begun; what is begun is finished.
         quiet_seconds: a session whose last event is younger has not ended, and gets no summary.
         refine: a model that adds lines to summaries, such as a `Refiner`, which holds its own cap of calls and tokens.
-        reconciler: decides in the sweep; None decides by rule, without a model. When its model gives no reply, rules
-            decide alone, and the step says so.
         spent: says in a few words what models cost, for the page; None asks a `Refiner`.
         consolidate: also keep rules that pass the gate; None asks the agent's settings, where it is off by default.
         cwd: the project's folder whose settings count.
@@ -116,10 +109,10 @@ def sleep(
         night = Night(
             one, next((each for each in sleeping_log.sleeps(one) if each.finished), None),
             int(memory.head().partition(":")[0]), now or moment.now(), begun + seconds_max, quiet_seconds,
-            chosen.episodes, chosen.consolidate if consolidate is None else consolidate, refine, reconciler,
+            chosen.episodes, chosen.consolidate if consolidate is None else consolidate, refine,
         )  # fmt: skip
         steps = tuple(run(night))
-        cost = _cost(refine, reconciler, spent)
+        cost = _cost(refine, spent)
         return _ended(night, steps, time.monotonic() - begun, seconds_max, cost)
 
 
@@ -128,7 +121,7 @@ def _checked(memory: Memory, agent: Agent | str, seconds_max: float) -> Agent:
     if not seconds_max > 0:
         raise InvalidArgument(f"a sleep takes a number of seconds above 0; got {seconds_max!r}")
     if memory.read_only:
-        raise StoreReadOnly(f"a sleep writes summaries and decisions; open {memory.path} without read_only")
+        raise StoreReadOnly(f"a sleep writes summaries and a digest; open {memory.path} without read_only")
     if not any(memory.events(one.session, limit=1)):
         raise InvalidArgument(
             f"no agent {one.name!r:.120} has anything in this store; sessions become its own by agent.enrol(SESSION)"
@@ -151,21 +144,21 @@ def _ended(night: Night, steps: tuple[SleepStep, ...], seconds: float, seconds_m
         sleeping_jobs.settle(agent)
     return Slept(
         agent.name, night.now, since, night.through, seconds, finished, steps, text, pointer, night.closed,
-        night.swept, night.digested, night.consolidated, night.digest, night.gained, night.lost,
+        night.digested, night.consolidated, night.digest, night.gained, night.lost,
         (written.why,) if written.why else (),
     )  # fmt: skip
 
 
-def _cost(refine: Refine | None, reconciler: Reconciler | None, spent: Callable[[], str] | None) -> str:
+def _cost(refine: Refine | None, spent: Callable[[], str] | None) -> str:
     """Say what models cost, as far as whoever asks them counts it."""
     if spent is not None:
         return f"of models was spent: {spent()}"
     if isinstance(refine, Refiner):
         told = refine.spent()
         return f"of models {told.calls:,} calls and {told.tokens:,} tokens were spent on {told.day} ({refine.cap})"
-    if refine is None and (reconciler is None or isinstance(reconciler, AddAll)):
+    if refine is None:
         return "no model was asked"
-    return "who was given to refine or decide may have asked a model; what it cost is not known here"
+    return "who was given to refine may have asked a model; what it cost is not known here"
 
 
 def last_page(agent: Agent) -> str | None:

@@ -20,11 +20,10 @@ from firsthand.moment import clock
 _HEADS = {
     "episodes": ("session without an episode", "sessions without an episode"),
     "summaries": ("episode", "episodes"),
-    "sweep": ("decision", "decisions"),
     "digest": ("change", "changes"),
     "consolidation": ("change", "changes"),
 }
-_MORE = {"sweep": "firsthand ledger", "digest": "firsthand digest", "episodes": "firsthand episodes",
+_MORE = {"digest": "firsthand digest", "episodes": "firsthand episodes",
          "summaries": "firsthand episodes", "consolidation": "firsthand consolidate"}  # fmt: skip
 
 
@@ -50,12 +49,6 @@ def _page(night: Night, steps: Sequence[SleepStep], seconds: float, seconds_max:
         yield from _section(step)
     namespace = night.agent.memory.namespace
     where = "" if namespace == NAMESPACE else f" --namespace {shlex.quote(namespace)}"
-    asks = [one for step in steps for one in step.asks]
-    if asks:
-        yield from ("", "## For you to decide: both stand until you say which one holds", *(f"- {one}" for one in asks))
-        more = sum(step.more_asks for step in steps)
-        shows = _command(f"firsthand ledger conflicts --agent {shlex.quote(night.agent.name)}{where}")
-        yield f"- and {more:,} more: {shows}" if more else f"- decide: {shows}"
     commands = [f"{one}{where}" for step in steps for one in step.undo]
     if commands:
         yield from ("", "## Undone by", *(f"- {_command(one)}" for one in commands))

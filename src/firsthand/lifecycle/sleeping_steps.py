@@ -2,7 +2,6 @@
 
     episodes       which sessions have no summary, or went on after it
     summaries      the episode of each (`closing`)
-    sweep          which fact takes the place of which (`sweeping`)
     digest         what stands, into the agent's folder (`digesting`)
     consolidation  rules that pass the gate (`consolidating`); only where it is switched on
 
@@ -20,8 +19,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from firsthand.errors import FirsthandError, ModelError, Unresolvable
-from firsthand.lifecycle import closing, digesting, sweeping
+from firsthand.errors import FirsthandError, Unresolvable
+from firsthand.lifecycle import closing, digesting
 from firsthand.lifecycle.episode import code
 from firsthand.moment import Moment
 from firsthand.noting import PROBE, SILENT
@@ -29,22 +28,16 @@ from firsthand.printable import shown
 from firsthand.value import replace, value
 
 if TYPE_CHECKING:
-    from firsthand.consolidate.conflicts import Conflict
-    from firsthand.consolidate.ledger import Decision
-    from firsthand.consolidate.reconcile import Reconciler
     from firsthand.lifecycle.agent import Agent
     from firsthand.lifecycle.closing import Closed, Refine
     from firsthand.lifecycle.consolidating import Consolidated
     from firsthand.lifecycle.digesting import DigestWritten
     from firsthand.lifecycle.sleeping_log import SleepRecord
-    from firsthand.lifecycle.sweeping import Swept
 
 DONE, SKIPPED, CUT, FAILED = "done", "skipped", "cut", "failed"
 LINES_MAX = 40
 """Of one step that are shown; how many more there are is said."""
 WORDS_CHARACTERS_MAX = 160
-ASKS_MAX = 10
-"""Open conflicts that a page shows, the newest ones."""
 ID_SHOWN = 10
 """Characters of an id in a command: its end."""
 _PLAIN = str.maketrans("`<>[]", "'()()")
@@ -59,7 +52,6 @@ class SleepStep:
         why: it was not done, or not whole; empty for what is whole.
         lines: Markdown, a line each, at most `LINES_MAX`; ``left_out`` says how many more there were.
         undo: commands that undo what it did.
-        asks: what only the user can decide, a line each, at most `ASKS_MAX`; ``more_asks``: how many more there are.
     """
 
     name: str
@@ -69,8 +61,6 @@ class SleepStep:
     lines: tuple[str, ...] = ()
     left_out: int = 0
     undo: tuple[str, ...] = ()
-    asks: tuple[str, ...] = ()
-    more_asks: int = 0
 
 
 @value(frozen=False)
@@ -94,10 +84,8 @@ class Night:
     summarise: bool = True
     consolidate: bool = False
     refine: Refine | None = None
-    reconciler: Reconciler | None = None
     due: tuple[str, ...] = ()
     closed: tuple[Closed, ...] = ()
-    swept: Swept | None = None
     digested: DigestWritten | None = None
     digest: int = 0
     gained: tuple[str, ...] = ()
@@ -154,36 +142,6 @@ def _of_closed(agent: Agent, one: Closed) -> str:
     if agent.memory.event(one.episode.pointer).meta.get(PROBE) == SILENT:
         said += "; the probe: what it concludes cannot be corrected, and nothing in it says so"
     return said + (f"; {_sentence(one.why)}" if one.why else "")
-
-
-def _sweep(night: Night, name: str) -> SleepStep:
-    """Decide which fact takes the place of which."""
-    agent, told = night.agent, []
-    try:
-        night.swept = sweeping.sweep(agent.memory, agent.name, reconciler=night.reconciler, as_of=night.through)
-    except ModelError as error:  # then nothing was decided
-        told.append(f"{type(error).__name__}: {error}; it was decided by rule alone")
-        night.swept = sweeping.sweep(agent.memory, agent.name, as_of=night.through)
-    decided = night.swept.decided
-    undo = (f"firsthand ledger undo {one.id[-ID_SHOWN:]}" for one in decided)
-    left = _sentence(" ".join([*told, *night.swept.left_out]))
-    is_whole = night.swept.whole and not told
-    step = _step(name, DONE if is_whole else CUT, (_of_decision(agent, one) for one in decided), why=left, undo=undo)
-    found = night.swept.open
-    asks = tuple(_of_conflict(agent, one) for one in reversed(found[-ASKS_MAX:]))
-    return replace(step, asks=asks, more_asks=len(found) - len(asks))
-
-
-def _of_conflict(agent: Agent, one: Conflict) -> str:
-    """Say what contradicts each other in the words of both sides, with the pointer of each."""
-    return f"{_words(agent, one.earlier.pointer)}, and later {_words(agent, one.later.pointer)}: {_sentence(one.why)}"
-
-
-def _of_decision(agent: Agent, one: Decision) -> str:
-    """Say a decision in the words of its facts, with the pointer of each."""
-    said = _words(agent, one.target)
-    said += f" gives way to {_words(agent, one.by_fact)}" if one.by_fact else f": {one.action}"
-    return f"{said}: {_sentence(one.reason)} ({_sentence(one.by)})"
 
 
 def _words(agent: Agent, address: str) -> str:
@@ -243,7 +201,6 @@ def _consolidation(night: Night, name: str) -> SleepStep:
 STEPS: dict[str, Callable[[Night, str], SleepStep]] = {
     "episodes": _episodes,
     "summaries": _summaries,
-    "sweep": _sweep,
     "digest": _digest,
     "consolidation": _consolidation,
 }

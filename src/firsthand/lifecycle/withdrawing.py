@@ -46,7 +46,6 @@ def erase(memory: Memory, wanted: Sequence[str], reason: str) -> Erasure:
         StoreError: a file cannot be removed or the log cannot be written; then nothing is erased in the log.
     """
     from firsthand.health import status
-    from firsthand.lifecycle.ledger_log import LedgerLog
     from firsthand.live.quoting import quoting
 
     with_folder = [one for one in agents(memory) if one.folder.is_dir()]
@@ -64,7 +63,6 @@ def erase(memory: Memory, wanted: Sequence[str], reason: str) -> Erasure:
     for agent, content in cut:
         if content is not None:
             files.learn(agent, files.RUBRIC_FILE, content)
-    LedgerLog(memory).followed()
     status.forget_words(memory.path)
     return replace(erasure, files=tuple(_still(with_folder, every, strings)))
 

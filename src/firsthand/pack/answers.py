@@ -270,10 +270,8 @@ def _belongs(hit: Hit, above: Hit | None, seen: Collection[Hit]) -> str:
 
 
 def _replaced(hit: Hit) -> str:
-    """Say what took the place of what a hit says, by the ledger, or what contradicts it while both stand."""
-    if hit.replaced_by:
-        return f"  no longer holds: replaced by {hit.replaced_by}"
-    return f"  open: {hit.conflicts_with} says otherwise, ask the user" if hit.conflicts_with else ""
+    """Say what took a hit's place by the ledger."""
+    return f"  no longer holds: replaced by {hit.replaced_by}" if hit.replaced_by else ""
 
 
 def _facts(event: Event) -> str:

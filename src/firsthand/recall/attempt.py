@@ -12,14 +12,13 @@ a further block comes behind those before it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import apsw
 
 from firsthand.answer import Query, Scope
-from firsthand.errors import StoreDamaged
 from firsthand.event import Event, Kind, to_text
-from firsthand.index import facts
 from firsthand.index.passages import position_of, row_of
 from firsthand.log.read import Reader
 from firsthand.value import field, replace, value
@@ -27,7 +26,7 @@ from firsthand.value import field, replace, value
 from .around import within
 from .candidates import Candidates, Ranker
 from .evidence import Evidence, Row
-from .factors import CANDIDATES_MAX, NEUTRAL, STRENGTHS, Candidate, Strengths, factors, replaced, task_of
+from .factors import CANDIDATES_MAX, NEUTRAL, STRENGTHS, Candidate, Strengths, factors, task_of
 from .fuse import LIMIT_ROWS, About, about, fuse
 from .lexical import Deadline, Lexical, Reach, agents_of, reach, stems, tokenizer, where
 from .matching import Matcher
@@ -118,16 +117,19 @@ class Search:
         strengths: how far each factor may lower a score.
         around: what stands around a row counts so many times as much as usual; 0 leaves it out.
         without: positions that are taken as not there by every attempt.
+        replaced: positions of events that no longer hold, with the pointer of what took the place of each.
     """
 
     def __init__(
         self, reader: Reader, namespace: str, key: int, head: int, query: Query, *,
         postings_max: int = POSTINGS_INTERACTIVE, accelerator: Ranker | None = None, near: Near | None = None,
         strengths: Strengths = STRENGTHS, around: float = 1.0, without: Collection[int] = (),
+        replaced: Mapping[int, str] = MappingProxyType({}),
     ) -> None:  # fmt: skip
         self.reader, self.namespace, self.key, self.head, self.query = reader, namespace, key, head, query
         self.postings_max, self.accelerator, self.near = postings_max, accelerator, near
         self.strengths, self.around, self.without = strengths, around, frozenset(without)
+        self.replaced = replaced
         self.db = reader.db
         self.deadline = Deadline(query.deadline_ms)
         self.tokenize: Tokenize = tokenizer(self.db)
@@ -135,7 +137,6 @@ class Search:
         self.rows: dict[int, Row] = {}
         self.holding: dict[str, str] = {}  # of the text index, for the next attempt
         self._notes: Triggers | None = None
-        self.of_ledger = ""  # what recall cannot tell of the ledger, and why
 
     def attempt(self, text: str, scope: Scope, how: str, *, without: Collection[int] = frozenset()) -> Attempt:
         """Search once.
@@ -172,23 +173,6 @@ class Search:
         """Give the words of a ranked row."""
         row = self.row(one.row)
         return self.evidence.text(row) if row is not None else ""
-
-    def replaced(
-        self, positions: Sequence[int], asked: Sequence[str], beside: dict[int, str] | None = None
-    ) -> dict[int, str]:  # fmt: skip
-        """Say which events hold a fact of what is asked that the ledger takes out, and what took its place.
-
-        Args:
-            beside: is filled with those that another one contradicts, while both stand, and with that one's pointer.
-        """
-        try:
-            out = facts.out_of(self.db, self.key, positions)
-        except StoreDamaged as error:
-            self.of_ledger = str(error)
-            return {}
-        if out and beside is not None:
-            beside |= replaced(out, self.event, asked, is_open=True)
-        return replaced(out, self.event, asked) if out else {}
 
     def index(self, scope: Scope) -> Lexical:
         """Give the text index within a scope."""
@@ -547,7 +531,7 @@ class _Attempting:
         task = task_of(search.query.conditions, search.evidence.stems, [term.key for term in self._question.words])
         asked = [term.word for term in self._question.words]
         for number, block in enumerate(blocks):
-            gone = search.replaced([one.position for one in block], asked)
+            gone = {one.position for one in block if one.position in search.replaced}
             # Without a task only the best are compared with each other.
             whole = search.query.conditions is not None or gone
             count = len(block) if whole else CANDIDATES_MAX if number == 0 else 0

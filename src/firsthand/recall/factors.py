@@ -19,12 +19,11 @@ It knows no storage: what it looks at of a row is handed to it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from firsthand.answer import Conditions
-from firsthand.event import Event, Kind
-from firsthand.index.facts import Out
+from firsthand.event import Kind
 from firsthand.value import field, fields, value
 
 from .mmr import rarity
@@ -304,34 +303,6 @@ def _gone(one: Candidate, slot: Slot, holders: Sequence[tuple[Candidate, Sequenc
                 share = NEWER_CHANGED if newer.changed else NEWER_SETTING if newer.setting else NEWER
                 gone = max(gone, share)
     return gone
-
-
-def replaced(
-    out: Iterable[Out], event: Callable[[int], Event | None], asked: Iterable[str], *, is_open: bool = False
-) -> dict[int, str]:  # fmt: skip
-    """Say of which events something of what is asked holds no more by the ledger, and what took its place.
-
-    Args:
-        out: facts that the ledger takes out, and sides of open conflicts.
-        event: gives the event of a position.
-        is_open: say instead of which events something that stands contradicts another one, and which.
-
-    Returns:
-        A pointer by position: of the fact that took its place; of the decision where none did.
-    """
-    from firsthand.notes.statements import stem  # noqa: PLC0415 - only a store with such facts pays for it
-
-    names = {stem(word.lower()) for word in asked}
-    found: dict[int, str] = {}
-    for one in out:
-        if is_open != (not one.decision):
-            continue
-        held, by = event(one.position), one.by_fact or f"fh:{one.decision}"
-        says_itself = by.partition("@")[0] == one.target.partition("@")[0]  # "it is 80; no, 81"
-        is_whole = held is not None and 2 * one.bytes >= held.size_bytes
-        if not says_itself and (is_whole or not names.isdisjoint(one.name.split())):
-            found[one.position] = by
-    return found
 
 
 def _one_voice(one: Candidate, other: Candidate) -> bool:

@@ -32,7 +32,7 @@ class Shown:
     Attributes:
         match: what of the question stands in the row.
         companion_of: pointer of the hit it belongs with; empty for a hit of its own.
-        replaced_by, conflicts_with: see `Hit`.
+        replaced_by: see `Hit`.
     """
 
     row: Row
@@ -42,7 +42,6 @@ class Shown:
     found_by: dict[str, float]
     companion_of: str = ""
     replaced_by: str = ""
-    conflicts_with: str = ""
 
 
 def fit(tokens_max: int) -> int:
@@ -67,7 +66,7 @@ def make(shown: Sequence[Shown], frequencies: Frequencies, tokenize: Tokenize, t
                 f"fh:{event.id}", one.score, one.parts, cut.text, cut.start,
                 tuple(dict.fromkeys(wanted.string for wanted in one.match.exact)), event.position, event.kind,
                 event.session, event.turn, event.agent, event.origin, event.trust, event.time, event.size_bytes,
-                one.found_by, one.companion_of, one.replaced_by, one.conflicts_with,
+                one.found_by, one.companion_of, one.replaced_by,
             )
         )  # fmt: skip
     return hits

@@ -12,11 +12,11 @@ accelerator, its absence or its lag never change it. Pages of one query join to 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from firsthand.answer import Answer, Hit, Outcome, Query, Scope
 from firsthand.event import Event, Trust
-from firsthand.index import facts
 from firsthand.index.passages import row_of
 from firsthand.log.read import Reader
 from firsthand.moment import now
@@ -62,6 +62,7 @@ def search(
     partners_max: int = PARTNERS_MAX,
     neighbours: bool = True,
     without: Collection[int] = (),
+    replaced: Mapping[int, str] = MappingProxyType({}),
 ) -> Answer:
     """Answer a query from one namespace.
 
@@ -71,6 +72,7 @@ def search(
         rewrite: gives the question in other words when the attempts so far do not pass the gate.
         strengths, partners_max, neighbours: switch parts off, to measure what they are worth.
         without: positions that are taken as not there, to measure what is said without them.
+        replaced: positions of events that no longer hold, with the pointer of what took the place of each.
 
     Raises:
         StoreError: the log itself cannot be read.
@@ -84,7 +86,7 @@ def search(
         return _nothing(query, gate, head, "the query is empty")
     one = Search(
         reader, namespace, key, head, query, postings_max=postings_max, accelerator=accelerator, near=near,
-        strengths=strengths, around=1.0 if neighbours else 0.0, without=without,
+        strengths=strengths, around=1.0 if neighbours else 0.0, without=without, replaced=replaced,
     )  # fmt: skip
     return _Answering(one, gate, rewrite, partners_max).answer()
 
@@ -93,15 +95,6 @@ def _nothing(query: Query, gate: Gate, head: int, note: str) -> Answer:
     return Answer(
         query, Outcome.ABSENT, (), notes=(note,), through=head, threshold=query.threshold, gate=gate.sentence(head)
     )
-
-
-def _of_ledger(search: Search) -> list[str]:
-    """Say what of the ledger an answer does not know."""
-    if search.of_ledger:
-        return [search.of_ledger]
-    newest = facts.behind(search.db, search.key)
-    said = f"decisions of the ledger up to position {newest:,} do not count here yet; run 'firsthand ledger sweep'"
-    return [said] if newest else []
 
 
 class _Answering:
@@ -127,7 +120,7 @@ class _Answering:
         places = self._placed(ranked)
         # 3) the page
         page = places[query.skip : query.skip + min(query.hits_max, hits.fit(query.budget_tokens_max))]
-        shown = self._shown(page, {one.position: one for one in ranked}, [one.word for one in first.question.words])
+        shown = self._shown(page, {one.position: one for one in ranked})
         made = hits.make(shown, first.frequencies, search.tokenize, query.budget_tokens_max)
         return self._said(climbed, made, len(places))
 
@@ -194,24 +187,22 @@ class _Answering:
         rest = [one.position for one in ranked if one.position not in known]
         return complement.together(events, rest, self._around, self._partners_max)
 
-    def _shown(self, page: Sequence[Place], ranked: dict[int, Scored], asked: list[str]) -> list[hits.Shown]:
+    def _shown(self, page: Sequence[Place], ranked: dict[int, Scored]) -> list[hits.Shown]:
         search = self._search
-        beside: dict[int, str] = {}
-        replaced = search.replaced([place.position for place in page], asked, beside)
         shown: list[hits.Shown] = []
         for place in page:
             one, partner = ranked.get(place.position), place.partner
             of = search.event(partner.of) if partner is not None else None
             companion_of = f"fh:{of.id}" if of is not None else ""
-            of_ledger = replaced.get(place.position, ""), beside.get(place.position, "")
+            instead = search.replaced.get(place.position, "")
             row = search.row(one.row if one is not None else row_of(place.position, 0))
             if row is None:
                 continue
             if one is not None:
-                shown.append(hits.Shown(row, one.match, one.total, one.parts, one.found_by, companion_of, *of_ledger))
+                shown.append(hits.Shown(row, one.match, one.total, one.parts, one.found_by, companion_of, instead))
             elif partner is not None:
                 one_more = _companion(row, partner.why, search.evidence.tokens(row), companion_of)
-                shown.append(replace(one_more, replaced_by=of_ledger[0], conflicts_with=of_ledger[1]))
+                shown.append(replace(one_more, replaced_by=instead))
         return shown
 
     # the answer ------------------------------------------------------------------------------------
@@ -227,7 +218,7 @@ class _Answering:
         if search.deadline.passed:
             truncated = True
             notes.append(f"the search stopped at its deadline of {query.deadline_ms:,} ms")
-        notes += [*climbed.notes, *search.evidence.damaged, *self._around.damaged, *_of_ledger(search)]
+        notes += [*climbed.notes, *search.evidence.damaged, *self._around.damaged]
         return Answer(
             query, sure.outcome, tuple(made), more=places > query.skip + len(made), truncated=truncated,
             notes=tuple(dict.fromkeys(notes)), through=search.head, confidence=sure.confidence,

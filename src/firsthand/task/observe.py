@@ -19,6 +19,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from firsthand.event import Event, Kind, Trust, to_bytes
+from firsthand.fence import blanked
 from firsthand.task import constraints, plans, sentences, signs
 from firsthand.task.sentences import Sentence
 from firsthand.task.state import (
@@ -96,7 +97,7 @@ def _if_set(entry: Entry | None) -> Entry | None:
 def _user_message(state: TaskState, event: Event) -> TaskState:
     if event.trust is Trust.UNTRUSTED:
         return state
-    text = sentences.without_recalled(event.text[:READ_CHARACTERS])
+    text = blanked(event.text[:READ_CHARACTERS])
     said = sentences.said(text)
     gone = {Basis.ASKED}
     state = without(state, "open_loops", (e for e in state.open_loops if e.basis not in gone and not _is_old(e, event)))

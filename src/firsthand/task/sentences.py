@@ -12,17 +12,16 @@ from __future__ import annotations
 import re
 from functools import cache, partial
 
+from firsthand.fence import blanked
 from firsthand.value import value
 
 CHARACTERS_MAX = 100_000  # of a message; what stands behind them is not read
 SENTENCE_CHARACTERS_MAX = 500  # a longer one is no sentence that somebody said
 PASTED_CHARACTERS_MIN = 4_000  # a message from here on holds something pasted: its head and tail are the writer's
-FENCES_MAX = 64
 OWN_CHARACTERS = 1_200  # of head and of tail then
 
 _compiled = cache(partial(re.compile, flags=re.MULTILINE | re.IGNORECASE))
 
-_FENCE = r"<<firsthand ([0-9a-f]{32}): "
 _CODE = r"`[^`\n]{1,300}`"
 _NO_SPEECH = (  # of a line without its indent
     r"at .+[(:]\S+:\d+|File \"|Traceback |\.{3} \d+ more"  # a stack trace
@@ -72,19 +71,6 @@ def said(text: str) -> tuple[Sentence, ...]:
     return tuple(found)
 
 
-def without_recalled(text: str) -> str:
-    """Blank out what stands in a fence, verified or not: it is data, whoever handed it on."""
-    for _ in range(FENCES_MAX):
-        opening = _compiled(_FENCE).search(text)
-        if opening is None:
-            return text
-        closing = f"<<end {opening[1]}>>"
-        end = text.find(closing, opening.end())
-        end = len(text) if end < 0 else end + len(closing)
-        text = text[: opening.start()] + _spaces(text[opening.start() : end]) + text[end:]
-    return ""  # that many fences are nothing that a person wrote
-
-
 def without_code(text: str) -> str:
     """Blank out fenced code; a fence that is not closed reaches to the end."""
     if "```" not in text and "~~~" not in text:
@@ -102,7 +88,7 @@ def without_code(text: str) -> str:
 
 def masked(text: str) -> str:
     """Blank out what is not speech: fenced code, quotations, logs, the inside of a long paste; inline code stays."""
-    plain = without_code(without_recalled(text))
+    plain = without_code(blanked(text))
     if _length(plain) > PASTED_CHARACTERS_MIN:
         plain = _own(plain)
     return "\n".join(map(_speech, plain.split("\n")))
