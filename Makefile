@@ -20,7 +20,6 @@ lint: .venv/ready-dev
 
 bench: .venv/ready-bench .venv-peers/ready  ## every figure beside its baseline, and the README table from them (DATA=folder of real text)
 	$(BIN)/python bench/quality_bench.py --data $(DATA) --peers-python .venv-peers/bin/python
-	$(BIN)/python bench/reconcile_bench.py --data $(DATA) --report
 	$(BIN)/python bench/run.py --data $(DATA); status=$$?; $(BIN)/python tools/fill_figures.py && $(BIN)/python tools/plot_markers.py && exit $$status
 
 soak: .venv/ready-dev  ## the fault tests at full length: every bit, every cut, longer kill loops

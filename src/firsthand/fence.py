@@ -39,8 +39,7 @@ _MORE = r"(?:>|&gt;|\\+u003[eE]){2}"
 _HINT = re.compile(rf"firsthand {_MARK}: ")
 _EDGE = rf"{_LESS}(?:firsthand ({_MARK}): ({_LABEL})|end ({_MARK})){_MORE}"  # compiled where a hint is found
 _ESCAPES_MAX = 2
-_FENCES_MAX = 64
-_HINT_OPEN = re.compile(r"<<firsthand ([0-9a-f]{32}): ")
+_FENCED = re.compile(r"<<firsthand ([0-9a-f]{32}): .*?(?:<<end \1>>|\Z)", re.DOTALL)
 
 
 @value
@@ -88,19 +87,7 @@ def unwrap(text: str, key: bytes) -> Unfenced:
 
 def blanked(text: str) -> str:
     """Blank out what stands in a fence, verified or not, every sign but line ends: it is data, whoever handed it on."""
-    for _ in range(_FENCES_MAX):
-        opening = _HINT_OPEN.search(text)
-        if opening is None:
-            return text
-        closing = f"<<end {opening[1]}>>"
-        end = text.find(closing, opening.end())
-        end = len(text) if end < 0 else end + len(closing)
-        text = text[: opening.start()] + _blank(text[opening.start() : end]) + text[end:]
-    return ""  # that many fences are nothing that a person wrote
-
-
-def _blank(text: str) -> str:
-    return "\n".join(" " * len(line) for line in text.split("\n"))
+    return _FENCED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
 def _mark(nonce: bytes, key: bytes, label: str, content: str) -> str:
