@@ -22,8 +22,8 @@ EVALUATIONS = HOME / "packages" / "firsthand-evals" / "src" / "firsthand_evals"
 # The first part of a module's name below the package gives its level; it may import from lower ones
 # and from its own room. `environment` is a leaf that doors and the outermost module read.
 LEVELS = {
-    "errors": 0, "environment": 0, "hashing": 0, "value": 0,
-    "event": 1, "moment": 1, "pointer": 1, "tokens": 1, "fence": 1, "printable": 1,
+    "errors": 0, "hashing": 0, "value": 0,
+    "environment": 1, "event": 1, "moment": 1, "pointer": 1, "tokens": 1, "fence": 1, "printable": 1,
     "answer": 2, "record": 2, "tokenizers": 2, "window": 2, "task": 2,
     "formats": 3, "hosts": 3, "log": 3, "compact": 3, "pack": 3, "notes": 3,
     "index": 4,

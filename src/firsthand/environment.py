@@ -20,11 +20,12 @@ HOST_VARIABLES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "GEM
 
 
 def default_store() -> Path:
-    """Give the store that is used when none is named: ``$FIRSTHAND_STORE``, else ``~/.firsthand``."""
-    from pathlib import Path
+    """Give the store that is used when none is named: ``$FIRSTHAND_STORE``, else ``~/.firsthand``.
 
-    named = os.environ.get("FIRSTHAND_STORE", "")
-    return Path(named).expanduser() if named else home() / ".firsthand"
+    Raises:
+        InvalidArgument: the user has no home.
+    """
+    return _in_home(os.environ.get("FIRSTHAND_STORE", "") or "~/.firsthand")
 
 
 def default_namespace() -> str:
@@ -48,10 +49,26 @@ def model_key() -> str | None:
 
 
 def home() -> Path:
-    """Give the user's home folder."""
+    """Give the user's home folder.
+
+    Raises:
+        InvalidArgument: the user has none.
+    """
+    return _in_home("~")
+
+
+def _in_home(path: str) -> Path:
     from pathlib import Path
 
-    return Path("~").expanduser()
+    expanded = os.path.expanduser(path)
+    if expanded.startswith("~"):
+        from firsthand.errors import InvalidArgument
+
+        raise InvalidArgument(
+            f"expected a home folder for {path}, and this user has none, neither in HOME nor in the list of users. "
+            "Set HOME, or name the store by its path: --store PATH or FIRSTHAND_STORE"
+        )
+    return Path(expanded)
 
 
 def hook_store(named: str = "") -> str:
@@ -82,10 +99,8 @@ def daemon_wanted() -> bool:
 
 def host_folders() -> dict[str, Path]:
     """Give the folders that hosts' own variables name, by variable; those that are not set are left out."""
-    from pathlib import Path
-
     named = {variable: os.environ.get(variable, "") for variable in HOST_VARIABLES}
-    return {variable: Path(folder).expanduser() for variable, folder in named.items() if folder}
+    return {variable: _in_home(folder) for variable, folder in named.items() if folder}
 
 
 def plain_output() -> bool:

@@ -12,6 +12,7 @@ import time
 from datetime import UTC, datetime, timedelta, timezone
 from functools import cache
 
+from .errors import InvalidArgument
 from .value import value
 
 MICROSECONDS = 1_000_000
@@ -70,10 +71,20 @@ class Moment:
 
 
 def now() -> Moment:
-    """Read the system clock, with the machine's own offset."""
-    nanoseconds = time.time_ns()
-    local = time.localtime(nanoseconds // 1_000_000_000)
-    return Moment(nanoseconds // 1000, (local.tm_gmtoff or 0) // 60)
+    """Read the system clock, with the machine's own offset.
+
+    Raises:
+        InvalidArgument: it stands at no time of the years 1 to 9999.
+    """
+    try:
+        nanoseconds = time.time_ns()
+        local = time.localtime(nanoseconds // 1_000_000_000)
+        return Moment(nanoseconds // 1000, (local.tm_gmtoff or 0) // 60)
+    except (ValueError, OverflowError, OSError) as error:
+        raise InvalidArgument(
+            f"expected a clock that stands in the years 1 to 9999; this machine's does not ({error}). Nothing was "
+            "written; set the clock (date -s, or its time service) and try again"
+        ) from error
 
 
 def clock(moment: Moment | None) -> str:

@@ -311,17 +311,3 @@ def test_a_folder_that_everybody_may_write_is_refused(tmp_path):
     root.chmod(0o777)
     with pytest.raises(StoreFailed, match="chmod 700"):
         open_log(root)
-
-
-def test_what_is_made_belongs_to_its_owner_alone(tmp_path):
-    """Folders of a store are of mode 0700 and files of 0600, whatever the umask."""
-    umask = os.umask(0)
-    try:
-        root = tmp_path / "store"
-        log = open_log(root)
-        append(log, os.urandom(100_000))
-        modes = {str(path.relative_to(root)): path.stat().st_mode & 0o777 for path in [root, *root.rglob("*")]}
-        assert {name: oct(mode) for name, mode in modes.items() if mode & 0o077} == {}
-        log.close()
-    finally:
-        os.umask(umask)
