@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.refining import Refiner
     from firsthand.lifecycle.rubric import Rubric
     from firsthand.lifecycle.settings import session_file, switch, user_file
+    from firsthand.lifecycle.side_files import erased_at, files_holding, record_waiting
     from firsthand.lifecycle.sleeping import Slept, last_page, sleep
     from firsthand.lifecycle.sleeping_jobs import begin_sleep, next_at, sleeps_waiting
     from firsthand.lifecycle.sleeping_log import SleepRecord, sleeps
@@ -256,7 +257,9 @@ __all__ = [
     "distill",
     "distill_by_model",
     "entries_of",
+    "erased_at",
     "examine",
+    "files_holding",
     "installed",
     "last_page",
     "ledger_difference",
@@ -273,6 +276,7 @@ __all__ = [
     "probe_in",
     "probe_report",
     "recompute",
+    "record_waiting",
     "run_due",
     "session_file",
     "sessions_like",
@@ -382,6 +386,7 @@ _ROOMS = {
     "lifecycle.doing": ("Done", "run_due"),
     "lifecycle.jobs": ("next_due_ms", "pending"),
     "lifecycle.kept_calls": ("KeptCalls",),
+    "lifecycle.side_files": ("erased_at", "files_holding", "record_waiting"),
     "lifecycle.settings": ("session_file", "switch", "user_file"),
     "live.replay": ("difference",),
     "live.request": ("Request",),

@@ -197,6 +197,14 @@ def to_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+def spellings(text: str) -> tuple[bytes, ...]:
+    """Give the ways in which a text stands in bytes: as it is, and inside of JSON."""
+    import json  # noqa: PLC0415 - for erasing alone
+
+    spelled = (text, json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1])
+    return tuple(dict.fromkeys(form.encode("utf-8", "surrogateescape") for form in spelled))
+
+
 def texts(found: object) -> list[str]:
     """Give the texts of a list in an event's meta or content, in order; none of anything else."""
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []

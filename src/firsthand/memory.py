@@ -436,21 +436,22 @@ class Memory:
 
         return verify(self._log, heads=heads, deep=deep, progress=progress)
 
-    def erase(self, addresses: Iterable[str | Pointer | Appended], *, reason: str = "") -> Erasure:
+    def erase(
+        self, addresses: Iterable[str | Pointer | Appended], *, reason: str = "", containing: str = ""
+    ) -> Erasure:
         """Destroy the content of events, wherever this store holds it; the chain still verifies.
 
         What Firsthand itself wrote that repeats their words is erased with them: receipts with topics of theirs,
         task states, answers of recall, notes and episodes that rest on them or repeat them, and its own files in
-        the folders of agents; `Erasure.files` names what a person wrote there.
+        the folders of agents; `Erasure.files` names what a person wrote there. Waiting calls of hooks that hold the
+        same words, or ``containing``, go too; a server that has read the store ends in seconds.
 
         Raises:
             Unresolvable: one of them is not in this namespace; then nothing is erased.
         """
         from firsthand.lifecycle.withdrawing import erase
 
-        erasure = erase(self, list(dict.fromkeys(self._each(addresses))), reason)
-        self._accelerator_of(self._log.reader.namespace_key(self.namespace)).discard()  # it holds the erased words
-        return erasure
+        return erase(self, list(dict.fromkeys(self._each(addresses))), reason, containing)
 
     def _each(self, addresses: Iterable[str | Pointer | Appended]) -> Iterator[str]:
         """Give the id of every event that the pointers address, all those of a span."""

@@ -39,6 +39,8 @@ from firsthand.doors.hook_answering import answered, index
 from firsthand.doors.hook_asking import ANSWERED, BUSY, HOOK, LEAVE, PATIENT_MS, STATUS, STOP, TAKEN, VERSION, Call
 
 IDLE_S = 15 * 60.0
+LOOK_S = 5.0
+"""Between two looks whether something was erased: what this process has read goes with it."""
 CONNECTIONS_MAX = 64  # at work or waiting; one more is sent away at once
 BACKLOG = 64
 RECALL_MS = 600
@@ -51,6 +53,7 @@ REQUEST_S = 5.0
 MEMORY_BYTES_MAX = 512 << 20
 """Of the process; above it stops when it has nothing to do, and the next hook starts a fresh one."""
 CLOSING_S = 2.0
+_ERASED = "its memory may hold what was erased in"
 _SWITCH_S = 0.001  # a thread at long work must not hold up an answer for the usual 5 ms a turn
 
 
@@ -110,9 +113,14 @@ class _Daemon:
             self._close()
 
     def _accept(self) -> None:
+        asked = time.monotonic()
         while not self._why:
-            ready, _, _ = select.select([self._listener, self._woken], [], [], IDLE_S)
-            if not ready and not self._running and not self._jobs.busy:
+            ready, _, _ = select.select([self._listener, self._woken], [], [], LOOK_S)
+            if store := self._stores.erased:
+                self._stop(f"{_ERASED} {store}")
+            if ready or self._running or self._jobs.busy:
+                asked = time.monotonic()
+            elif time.monotonic() - asked > IDLE_S:
                 self._stop(f"idle for {IDLE_S / 60:.0f} minutes")
             if self._woken in ready:
                 self._woken.recv(4_096)
@@ -206,6 +214,8 @@ class _Daemon:
             return f"a newer version asks: {call.version}"
         if _code() != self._code:
             return "its own code was replaced"
+        if store := self._stores.erased:
+            return f"{_ERASED} {store}"
         return ""
 
     def _stop(self, why: str) -> None:

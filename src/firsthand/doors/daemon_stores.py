@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from firsthand import Memory
+from firsthand import Memory, erased_at
 from firsthand.doors import hook_answering
 from firsthand.doors.hook_asking import Call
 from firsthand.value import value
@@ -47,6 +47,7 @@ class Stores:
         self._lock = threading.Lock()
         self._opening: dict[Key, threading.Lock] = {}
         self._handles: dict[Key, Handle] = {}  # the one used last stands last
+        self._erased: dict[str, int] = {}  # of each store that was ever open here, when something was erased before
 
     @contextmanager
     def of(self, call: Call) -> Iterator[Memory]:
@@ -61,6 +62,16 @@ class Stores:
         """Name the stores that are open."""
         with self._lock:
             return sorted({key[0] for key in self._handles})
+
+    @property
+    def erased(self) -> str:
+        """Name a store in which something was erased since it was opened here first; empty for none.
+
+        Its words may stand anywhere in this process's memory.
+        """
+        with self._lock:
+            stores = list(self._erased.items())
+        return next((store for store, before in stores if erased_at(Path(store)) != before), "")
 
     def close(self) -> None:
         """Let all go."""
@@ -82,6 +93,7 @@ class Stores:
                 self._retire(handle)
                 handle = None
             if handle is None:
+                self._erased.setdefault(call.store, erased_at(Path(call.store)))
                 memory = hook_answering.opened(call, embedder=call.embedder)
                 handle = Handle(key, memory, identity_of(call.store), users=1)
             with self._lock:

@@ -12,17 +12,24 @@ import argparse
 import json
 import re
 import sys
+import time
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
-from firsthand import Erased, Erasure, Event, Kind, Memory, Query, pointer
+from firsthand import Erased, Erasure, Event, Kind, Memory, Query, files_holding, pointer, record_waiting
+from firsthand.doors import spool
 from firsthand.doors.display import clock, count, cut, first_line, shown, size
 from firsthand.doors.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
+from firsthand.doors.hook_answering import answered
+from firsthand.doors.hooking import end_server
 from firsthand.doors.output import Output
 from firsthand.doors.reading import damage
 from firsthand.doors.stores import Damaged, to_write, walk
+from firsthand.event import spellings
 from firsthand.value import value
 
 STRINGS_MAX = 12
+TAKE_IN_S = 60.0
 SHOWN_MAX = 50
 _STRING = re.compile(r"[^\s\"'<>(){}\[\],;]{4,80}")
 _READ_BYTES = 1 << 20  # of an event, to draw strings from
@@ -38,6 +45,7 @@ class Proof:
         elsewhere: pointers of events that were not erased and hold one of the strings.
         expands: pointers of erased events that still expand; none, if all is well.
         scanned: events that still hold the text asked for.
+        calls: files of calls that hooks kept and that still hold the text asked for.
         chain: True when the store verifies.
     """
 
@@ -46,12 +54,13 @@ class Proof:
     elsewhere: tuple[str, ...]
     expands: tuple[str, ...]
     scanned: tuple[str, ...]
+    calls: tuple[str, ...]
     chain: bool
 
     @property
     def ok(self) -> bool:
         """True when nothing is left and the chain holds."""
-        return not (self.found or self.expands or self.scanned) and self.chain
+        return not (self.found or self.expands or self.scanned or self.calls) and self.chain
 
 
 def erase(chosen: argparse.Namespace, out: Output) -> int:
@@ -61,23 +70,34 @@ def erase(chosen: argparse.Namespace, out: Output) -> int:
         return USAGE
     with to_write(chosen, create=False) as memory:
         # 1) What will go.
+        calls = _take_in(memory, chosen.containing, out) if chosen.containing else ()
         events = _wanted(memory, chosen, out)
-        if not events:
+        if not events and not calls:
             out.warn("firsthand: nothing to erase: no event holds it, or it was erased before")
             return NOTHING_FOUND
-        _say_wanted(events, out)
+        _say_wanted(events, calls, out)
         # 2) Ask.
-        if not chosen.yes and not _agrees(events, out):
+        if not chosen.yes and not _agrees(events, calls, out):
             return USAGE
         # 3) Erase, and look for what must not be there any more.
         strings = _drawn(memory, events)
-        done = memory.erase([f"fh:{event.id}" for event in events], reason=chosen.reason)
+        addresses = [f"fh:{event.id}" for event in events]
+        done = memory.erase(addresses, reason=chosen.reason, containing=chosen.containing or "")
+        end_server()  # its memory holds what it read; the next hook starts another
         proof = _prove(memory, done, strings, chosen.containing, out)
     _say_done(done, proof, out)
     return DONE if proof.ok else DAMAGED
 
 
 # what will go ----------------------------------------------------------------------------------------
+
+
+def _take_in(memory: Memory, text: str, out: Output) -> tuple[Path, ...]:
+    """Record what waits and may hold the text; name the files that hold it and could not be recorded."""
+    spool.record(memory, out.warn, time.monotonic() + TAKE_IN_S, answered)
+    for why in record_waiting(memory, text):
+        out.warn(f"not looked through, since it could not be recorded: {shown(why)}")
+    return files_holding(memory.path, text)
 
 
 def _wanted(memory: Memory, chosen: argparse.Namespace, out: Output) -> list[Event]:
@@ -118,7 +138,7 @@ def _record(memory: Memory, event: Event) -> list[Event]:
 
 def holding(memory: Memory, text: str, out: Output) -> list[Event]:
     """Find every event whose bytes hold a text: content, what stood around it, and what is said about it."""
-    needles = _spellings(text)
+    needles = spellings(text)
     found: list[Event] = []
     for number, event in enumerate(walk(memory), 1):
         out.progress(lambda done=number: f"scanned {done:,} events")  # type: ignore[misc]
@@ -127,12 +147,6 @@ def holding(memory: Memory, text: str, out: Output) -> list[Event]:
         elif event.kind is not Kind.ERASURE and not event.erased and _holds(memory, event, needles):
             found.append(event)
     return found
-
-
-def _spellings(text: str) -> tuple[bytes, ...]:
-    """Give the ways in which a text stands in bytes: as it is, and inside of JSON."""
-    spelled = (text, json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1])
-    return tuple(dict.fromkeys(one.encode("utf-8", "surrogateescape") for one in spelled))
 
 
 def _holds(memory: Memory, event: Event, needles: Sequence[bytes]) -> bool:
@@ -154,7 +168,7 @@ def _streams(pieces: Iterable[bytes], needles: Sequence[bytes]) -> bool:
     return False
 
 
-def _say_wanted(events: Sequence[Event], out: Output) -> None:
+def _say_wanted(events: Sequence[Event], calls: Sequence[Path], out: Output) -> None:
     if out.as_json:
         return
     for event in events[:SHOWN_MAX]:
@@ -162,14 +176,17 @@ def _say_wanted(events: Sequence[Event], out: Output) -> None:
         out.line(cut(f"fh:{event.id}  {clock(event.time):<20}  {line}", out.width or 160))
     if len(events) > SHOWN_MAX:
         out.line(f"... and {len(events) - SHOWN_MAX:,} more")
+    for path in calls[:SHOWN_MAX]:
+        out.line(f"a call of a hook that is not recorded: {shown(str(path))}")
 
 
-def _agrees(events: Sequence[Event], out: Output) -> bool:
+def _agrees(events: Sequence[Event], calls: Sequence[Path], out: Output) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         out.warn("firsthand: nothing was erased: without a terminal to ask on, say --yes")
         return False
     out.flush()
-    sys.stderr.write(f"destroy the content of {count(len(events), 'event')} for good? [y/N] ")
+    what = count(len(events), "event") + (f" and {count(len(calls), 'call')} of hooks" if calls else "")
+    sys.stderr.write(f"destroy the content of {what} for good? [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() in {"y", "yes"}:
         return True
@@ -209,7 +226,8 @@ def _prove(memory: Memory, done: Erasure, strings: Sequence[str], containing: st
     expands = [address for address in sorted(gone) if not _is_erased(memory, address)]
     scanned = [f"fh:{event.id}" for event in holding(memory, containing, out)] if containing else []
     verified = memory.verify(progress=lambda at, total: out.progress(lambda: f"verified {at:,} of {total:,} events"))
-    return Proof(len(strings), tuple(found), tuple(elsewhere), tuple(expands), tuple(scanned), verified.ok)
+    calls = tuple(map(str, files_holding(memory.path, containing))) if containing else ()
+    return Proof(len(strings), tuple(found), tuple(elsewhere), tuple(expands), tuple(scanned), calls, verified.ok)
 
 
 def _is_erased(memory: Memory, address: str) -> bool:
@@ -227,13 +245,16 @@ def _say_done(done: Erasure, proof: Proof, out: Output) -> None:
         out.json({
             "erased": [f"fh:{one}" for one in done.erased], "already": [f"fh:{one}" for one in done.already],
             "artifacts_removed": done.artifacts_removed, "artifacts_kept": done.artifacts_kept,
-            "recorded": list(done.pointers), "files": list(done.files), "proof": {
+            "recorded": list(done.pointers), "files": list(done.files), "calls": list(done.calls), "proof": {
                 "strings": proof.strings, "found": list(proof.found), "elsewhere": list(proof.elsewhere),
-                "expands": list(proof.expands), "scanned": list(proof.scanned), "chain": proof.chain, "ok": proof.ok,
+                "expands": list(proof.expands), "scanned": list(proof.scanned), "calls": list(proof.calls),
+                "chain": proof.chain, "ok": proof.ok,
             },
         })  # fmt: skip
         return
     out.line(f"erased {count(len(done.erased), 'event')} and {count(done.artifacts_removed, 'artifact')}")
+    if done.calls:
+        out.line(f"taken out of {count(len(done.calls), 'file')} of calls that hooks kept")
     if done.artifacts_kept:
         out.line(f"{count(done.artifacts_kept, 'artifact')} kept, since other events hold the same bytes")
     for address in done.pointers:
@@ -247,6 +268,8 @@ def _say_done(done: Erasure, proof: Proof, out: Output) -> None:
         out.line(f"still to be read: {', '.join(proof.expands)}")
     if proof.scanned:
         out.line(f"the text asked for is still in: {', '.join(proof.scanned)}")
+    if proof.calls:
+        out.line(f"the text asked for is still in: {', '.join(map(shown, proof.calls))}")
     if proof.elsewhere:
         some = ", ".join(list(proof.elsewhere)[:5])
         out.line(f"the same strings also stand in {count(len(proof.elsewhere), 'event')} that were not erased: {some}")

@@ -88,10 +88,22 @@ def _status(folder: str, out: Output) -> int:
 
 
 def _stop(folder: str, out: Output) -> int:
-    """Ask the daemon to stop; one that does not answer is ended."""
+    """Stop the daemon, and say so."""
     if not _runs(folder):
         out.line("no daemon runs")
         return NOTHING_FOUND
+    if end_server():
+        out.line("stopped")
+        return DONE
+    out.warn(f"process {_pid(folder)} holds the daemon's lock and does not end; end it by hand")
+    return REFUSED
+
+
+def end_server() -> bool:
+    """Ask the daemon of this user to stop, and end one that does not answer; False where it lives on."""
+    folder = environment.runtime_folder()
+    if not folder or not _runs(folder):
+        return True
     _asked(folder, STOP)
     for press in (None, *_PRESS):
         pid = _pid(folder)
@@ -101,11 +113,9 @@ def _stop(folder: str, out: Output) -> int:
         by = time.monotonic() + STOP_S
         while time.monotonic() < by:
             if not _runs(folder):
-                out.line("stopped")
-                return DONE
+                return True
             time.sleep(0.02)
-    out.warn(f"process {_pid(folder)} holds the daemon's lock and does not end; end it by hand")
-    return REFUSED
+    return False
 
 
 def _asked(folder: str, operation: str) -> bytes | None:

@@ -41,7 +41,6 @@ FAULTS_RECENT_S = 86_400
 SPOOL_OLD_S = 120
 """A transcript is waited for half as long."""
 _MICROSECONDS = 1_000_000
-_GIVEN_UP = "given up"
 _NEVER_MS = 1 << 62
 
 
@@ -194,7 +193,7 @@ def of_jobs(store: Path, now: Moment) -> list[Finding]:
         for one in faults.faults(store)
         if one.time is None or now.microseconds - one.time.microseconds < FAULTS_RECENT_S * _MICROSECONDS
     ]
-    dropped = [one for one in recent if _GIVEN_UP in one.text]
+    dropped = [one for one in recent if faults.GIVEN_UP in one.text]
     if dropped:
         what = f"{len(dropped):,} jobs were given up within a day, the last: {dropped[-1].where}: {dropped[-1].text}"
         found.append(Finding(Stage.JOBS, Severity.BROKEN, what, "firsthand jobs shows what is left"))

@@ -58,7 +58,7 @@ def record(memory: Memory, call: HookCall, agent: str, told: known.Known, *, non
     if small_files.is_file(call.transcript):
         wait = TOOL_WAIT_MS if call.event in (HookEvent.AFTER_TOOL, HookEvent.TOOL_FAILED) else 0
         return jobs.leave(memory.path, replace(job, after_ms=now.milliseconds + wait if wait else 0))
-    path = _spool(memory, job.session)
+    path = spool_of(memory, job.session)
 
     def full() -> None:
         raise StoreFull(f"expected at most {SPOOL_BYTES_MAX:,} bytes in {path}. Run 'firsthand jobs'.")
@@ -79,7 +79,7 @@ def follow(memory: Memory, job: Job) -> None:
     transcript = Path(job.path)
     below = transcript.with_suffix("") / "subagents"
     _import(memory, job, [transcript, *([below] if below.is_dir() else [])])
-    small_files.remove(_spool(memory, job.session))
+    small_files.remove(spool_of(memory, job.session))
 
 
 def is_short(job: Job) -> bool:
@@ -118,7 +118,7 @@ def settle(memory: Memory, job: Job) -> None:
     if small_files.is_file(job.path):
         follow(memory, job)
         return
-    path = _spool(memory, job.session)
+    path = spool_of(memory, job.session)
     if not small_files.is_file(str(path)):
         return
     told = known.known(memory.path, memory.namespace, job.session)
@@ -241,6 +241,7 @@ def _take(agent: Agent, report: ImportReport, job: Job) -> None:
         raise SourceRejected(refused[0])
 
 
-def _spool(memory: Memory, session: str) -> Path:
+def spool_of(memory: Memory, session: str) -> Path:
+    """Give the file of what hooks were told of a session whose transcript is not there yet."""
     name = event.derived_id(None, memory.namespace.encode(), session.encode())
     return memory.path / "hooks" / "waiting" / f"{name}.jsonl"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from firsthand.errors import FirsthandError, InvalidArgument
 from firsthand.lifecycle import jobs, known, small_files
-from firsthand.lifecycle.faults import Fault, keep_fault
+from firsthand.lifecycle.faults import GIVEN_UP, Fault, keep_fault
 from firsthand.lifecycle.jobs import Job
 from firsthand.value import asdict, replace, value
 
@@ -96,7 +96,7 @@ def _run(memory: Memory, folder: Path, job: Job, now_ms: int) -> Done:
 
 
 def _dropped(memory: Memory, runs: Path, job: Job, why: str) -> Done:
-    told = f"given up after {job.tries} tries: {why}"
+    told = f"{GIVEN_UP} after {job.tries} tries: {why}"
     keep_fault(memory.path, Fault(f"job {job.kind}", told, job.session))
     small_files.remove(runs)
     return Done(job, told, dropped=True)

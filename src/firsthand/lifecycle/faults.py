@@ -12,10 +12,12 @@ from pathlib import Path
 from firsthand import moment
 from firsthand.lifecycle import small_files
 from firsthand.moment import Moment
-from firsthand.value import value
+from firsthand.value import replace, value
 
 FAULTS_BYTES_MAX = 262_144
 FAULT_CHARACTERS_MAX = 500
+GIVEN_UP = "given up"
+"""How the text of a fault begins whose job is not tried again."""
 
 
 @value
@@ -42,13 +44,7 @@ def keep_fault(store: Path, fault: Fault) -> None:
         StoreError: it cannot be written.
     """
     path = _path(store)
-    told = {
-        "time": str(fault.time or moment.now()), "where": fault.where,
-        "text": fault.text[:FAULT_CHARACTERS_MAX], "session": fault.session,
-    }  # fmt: skip
-    small_files.add_line(
-        path, json.dumps(told, ensure_ascii=True).encode(), bytes_max=FAULTS_BYTES_MAX, over=lambda: _halve(path)
-    )
+    small_files.add_line(path, _line(fault), bytes_max=FAULTS_BYTES_MAX, over=lambda: _halve(path))
 
 
 def faults(store: Path) -> tuple[Fault, ...]:
@@ -63,6 +59,19 @@ def faults(store: Path) -> tuple[Fault, ...]:
     return tuple(found)
 
 
+def forget_words(store: Path) -> None:
+    """Forget what the faults said, which may quote what was erased; when and where they were, and how they ended, stay.
+
+    Raises:
+        StoreError: the file cannot be changed.
+    """
+    path = _path(store)
+    texts = {True: f"{GIVEN_UP}; its words were erased", False: "its words were erased"}
+    lines = [_line(replace(fault, text=texts[fault.text.startswith(GIVEN_UP)])) for fault in faults(store)]
+    if lines:
+        _overwrite(path, lines)
+
+
 def clear(store: Path) -> None:
     """Forget the faults."""
     small_files.remove(_path(store))
@@ -72,9 +81,21 @@ def _path(store: Path) -> Path:
     return store / "hooks" / "faults.jsonl"
 
 
+def _line(fault: Fault) -> bytes:
+    told = {
+        "time": str(fault.time or moment.now()), "where": fault.where,
+        "text": fault.text[:FAULT_CHARACTERS_MAX], "session": fault.session,
+    }  # fmt: skip
+    return json.dumps(told, ensure_ascii=True).encode()
+
+
 def _halve(path: Path) -> None:
-    """Keep the newer half, in the same file: whoever has it open goes on at its new end."""
+    """Keep the newer half."""
     lines = (small_files.read(path) or b"").splitlines()
-    kept = lines[len(lines) // 2 :]
-    with small_files.ours(f"shorten {path}"), path.open("wb") as file:
-        file.write(b"".join(line + b"\n" for line in kept))
+    _overwrite(path, lines[len(lines) // 2 :])
+
+
+def _overwrite(path: Path, lines: list[bytes]) -> None:
+    """Put other lines into the same file: whoever has it open goes on at its new end."""
+    with small_files.ours(f"write {path}"), path.open("wb") as file:
+        file.write(b"".join(line + b"\n" for line in lines))

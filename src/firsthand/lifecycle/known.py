@@ -76,6 +76,23 @@ def forget(store: Path, namespace: str, session: str) -> None:
     small_files.remove(_path(store, namespace, session))
 
 
+def forget_told(store: Path) -> None:
+    """Forget the beginnings of faults that sessions were told of; such a fault is told once more.
+
+    Raises:
+        StoreError: a file cannot be read or written.
+    """
+    folder = store / "hooks" / "known"
+    for name in small_files.names(folder, ".json", 1_000_000):
+        data = small_files.read(folder / name)
+        try:
+            told = json.loads(data or b"")
+            if told["told"]:
+                small_files.write(folder / name, json.dumps({**told, "told": []}).encode())
+        except (ValueError, KeyError, TypeError, RecursionError):  # another version's, or gone: nothing is known of it
+            small_files.remove(folder / name)
+
+
 def prune(store: Path) -> int:
     """Forget the sessions that were not heard of for longest, of more than `KNOWN_MAX`; say how many."""
     folder = store / "hooks" / "known"

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 
 from firsthand import pointer
 from firsthand.errors import StoreDamaged
-from firsthand.event import Event, Kind
+from firsthand.event import Event, Kind, spellings, to_text
 from firsthand.hashing import sha256
-from firsthand.lifecycle import episodes, files, inbox, rubric, small_files
+from firsthand.lifecycle import episodes, files, inbox, rubric, side_files, small_files
 from firsthand.lifecycle.agent import agents
 from firsthand.value import replace
 
@@ -39,8 +39,11 @@ _WITHOUT_POINTERS = (files.PREAMBLE_FILE, files.SLEEP_FILE)
 """They may hold words of an event without its pointer: a cut line of a digest, a word whose recalls fail."""
 
 
-def erase(memory: Memory, wanted: Sequence[str], reason: str) -> Erasure:
-    """Erase events with what quotes them, in the log and in the folders of agents.
+def erase(memory: Memory, wanted: Sequence[str], reason: str, containing: str = "") -> Erasure:
+    """Erase events with what quotes them: in the log, in the folders of agents, and in the files of hooks.
+
+    Args:
+        containing: a text to take out of the files of hooks too, also where no event holds it.
 
     Raises:
         StoreError: a file cannot be removed or the log cannot be written; then nothing is erased in the log.
@@ -57,14 +60,18 @@ def erase(memory: Memory, wanted: Sequence[str], reason: str) -> Erasure:
     strings = [*_strings(memory, going)]
     with_inbox = [one for one in with_folder if _withdraw(one, going)]
     cut = [(one, rubric.cut(one, every)) for one in with_folder]
-    erasure = memory._log.erase(memory.namespace, every, reason)  # noqa: SLF001 - Memory and lifecycle are one room
+    log = memory._log  # noqa: SLF001 - Memory and lifecycle are one room
+    erasure = log.erase(memory.namespace, every, reason)
+    memory._accelerator_of(log.reader.namespace_key(memory.namespace)).discard()  # noqa: SLF001 - it holds the words
     for agent in with_inbox:
         inbox.show(agent)
     for agent, content in cut:
         if content is not None:
             files.learn(agent, files.RUBRIC_FILE, content)
     status.forget_words(memory.path)
-    return replace(erasure, files=tuple(_still(with_folder, every, strings)))
+    needles = {form for text in strings for form in (text, *spellings(to_text(text)))}
+    calls = side_files.erase(memory.path, needles | {*(spellings(containing) if containing else ())})
+    return replace(erasure, files=tuple(_still(with_folder, every, strings)), calls=calls)
 
 
 def _withdraw(agent: Agent, going: Collection[Event]) -> bool:

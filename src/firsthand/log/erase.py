@@ -43,6 +43,7 @@ class Erasure:
         artifacts_removed: files destroyed.
         artifacts_kept: files that other events, not erased, still hold.
         pointers: of the erasure events that record it.
+        calls: files of calls that hooks kept, which held words of it and were changed or removed.
         files: outside the log, written or changed by a person, which still hold words or pointers of what was erased.
     """
 
@@ -52,6 +53,7 @@ class Erasure:
     artifacts_kept: int
     pointers: tuple[str, ...]
     files: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
 
 
 def check(identifiers: Sequence[str], reason: str) -> None:
