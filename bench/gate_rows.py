@@ -60,7 +60,7 @@ def _talk(name: str, talks: Sequence[Talk], others: Sequence[Talk], number: int,
     with tempfile.TemporaryDirectory() as folder, Memory.open(Path(folder) / "store") as memory:
         units = _filled(memory, talk)
         log = memory._log
-        head = log.reader.head()[0]
+        head = log.reader.head("default")[0]
 
         def search() -> Search:
             query = Query("calibration", deadline_ms=DEADLINE_MS)

@@ -91,7 +91,7 @@ def ask(talk: Talk) -> Iterator[Asked]:
 def _tries(memory: Memory, store: Store, talk: Talk, question: Question) -> Iterator[Tried]:
     reader = memory._log.reader  # the attempts one by one are no answer of a memory
     query = Query(question.text, attempts_max=8, cost=EVERYTHING, deadline_ms=120_000)
-    key, (head, _) = reader.namespace_key(memory.namespace), reader.head()
+    key, (head, _) = reader.namespace_key(memory.namespace), reader.head("default")
     search = Search(reader, memory.namespace, key, head, query)
     first = search.attempt(query.text, Scope(), ladder.AS_ASKED)
 

@@ -228,7 +228,7 @@ def test_a_damaged_event_hides_no_other_of_its_span(tmp_path):
     """A span that holds a damaged event shows the others, and names the one that is left out and why."""
     with Memory.open(tmp_path / "damaged") as memory:
         names = [memory.session("s").user(f"message {number}").id for number in range(4)]
-        memory._log.writer.execute("UPDATE event SET body = x'0041' WHERE position = 2")
+        memory._log.writer.execute("UPDATE event SET body = x'0041' WHERE key = 2")
         told = ask(Pull(memory, "s", WIDE), EXPAND, pointer=f"fh:{names[0]}..{names[3]}")
     assert not told.is_error
     assert f"4 events of session s, from turn 1; 1 left out, since damaged (event fh:{names[1]} at pos" in told.text

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         StoreFailed,
         StoreFull,
         StoreNewer,
+        StoreOlder,
         StoreReadOnly,
         Unresolvable,
     )
@@ -228,6 +229,7 @@ __all__ = [
     "StoreFailed",
     "StoreFull",
     "StoreNewer",
+    "StoreOlder",
     "StoreReadOnly",
     "TaskState",
     "Told",
@@ -315,6 +317,7 @@ _ROOMS = {
         "StoreFailed",
         "StoreFull",
         "StoreNewer",
+        "StoreOlder",
         "StoreReadOnly",
         "Unresolvable",
     ),

@@ -9,6 +9,7 @@ room; nothing outside this tree leaves a public call, except ``TypeError`` and
     |- StoreError               the store as a whole
     |  |- NotAStore             the folder is not a store, or holds something else
     |  |- StoreNewer            written by a newer version than this one knows
+    |  |- StoreOlder            of an older version, opened for reading: it must be opened for writing once
     |  |- StoreReadOnly         a write to a store that cannot be written
     |  |- StoreBusy             another writer held the store past the timeout
     |  |- StoreFull             no space, quota or file size limit reached
@@ -54,6 +55,10 @@ class NotAStore(StoreError):
 
 class StoreNewer(StoreError):
     """The store was written by a newer version; it is never rewritten by an older one."""
+
+
+class StoreOlder(StoreError):
+    """The store is of an older version and is opened for reading; opening it for writing brings it up to date."""
 
 
 class StoreReadOnly(StoreError):

@@ -148,7 +148,8 @@ class Event:
 
     ``content`` is None when the payload is an artifact (then ``artifact`` says
     which) or was erased (then ``erased`` is true and meta, envelope and artifact
-    are empty).
+    are empty). ``unchecked`` says why the header could not be checked when it was
+    read; it is empty when it was, and such an event is never of a trust above untrusted.
     """
 
     position: int
@@ -172,6 +173,7 @@ class Event:
     erased: bool
     commitment: bytes
     chain: bytes
+    unchecked: str = ""
 
     @property
     def size_bytes(self) -> int:
@@ -356,7 +358,7 @@ def link(previous: bytes, event: Header, commitment: bytes) -> bytes:
 
 
 def roll(previous: bytes, position: int, chain: bytes) -> bytes:
-    """Carry the store's head over one more event: every position, in order."""
+    """Carry a namespace's head over one more event: every position, in order."""
     return sha256(b"firsthand store 1\0" + previous + _U64.pack(position) + chain)
 
 

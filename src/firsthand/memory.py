@@ -309,8 +309,8 @@ class Memory:
         return self._log.reader.sessions(self.namespace)
 
     def head(self) -> str:
-        """Give the store's head, ``position:hash``: kept elsewhere, it detects any later change of the past."""
-        position, digest = self._log.reader.head()
+        """Give this namespace's head, ``position:hash``: kept elsewhere, it detects any later change of its past."""
+        position, digest = self._log.reader.head(self.namespace)
         return f"{position}:{digest.hex()}"
 
     def anatomies(self, session: str | None = None, *, newest_first: bool = False) -> Iterator[Anatomy]:
@@ -428,13 +428,13 @@ class Memory:
         """Derive every hash and chain again, read every artifact, check the indexes against the log.
 
         Args:
-            heads: heads kept elsewhere (`head`), to be found again in the log as it is now.
+            heads: heads of this namespace kept elsewhere (`head`), to be found again in the log as it is now.
             deep: also derive the whole text index again and compare; None does so up to 20,000 events.
             progress: called with events done and events in all.
         """
         from firsthand.proof import verify
 
-        return verify(self._log, heads=heads, deep=deep, progress=progress)
+        return verify(self._log, self.namespace, heads=heads, deep=deep, progress=progress)
 
     def erase(
         self, addresses: Iterable[str | Pointer | Appended], *, reason: str = "", containing: str = ""
@@ -494,7 +494,7 @@ class Memory:
 
     def _learn(self, *, vectors: bool = False) -> None:
         """Learn the gate of recall if it is due; with an embedder only when its vectors were made before."""
-        if self.read_only or self._log.reader.index_faults() or (self._dense is not None and not vectors):
+        if self.read_only or self._log.reader.index_faults(self.namespace) or (self._dense is not None and not vectors):
             return
         from firsthand.recall.calibrate import keep_learned
 
@@ -513,10 +513,11 @@ class Memory:
         """Bring the counts and the accelerator up to date, and have vectors follow in the background."""
         if self._dense is not None:
             self._dense.wake()
-        if self.read_only or self._log.reader.index_faults() or not self._log.reader.head()[0]:
+        head, _ = self._log.reader.head(self.namespace)
+        if self.read_only or self._log.reader.index_faults(self.namespace) or not head:
             return
         self._count()
-        accelerator = self._accelerator(make=self._log.reader.head()[0] >= ACCELERATE_EVENTS_MIN)
+        accelerator = self._accelerator(make=head >= ACCELERATE_EVENTS_MIN)
         while accelerator is not None and accelerator.advance(ACCELERATE_EVENTS_MIN):
             pass
 
@@ -529,12 +530,12 @@ class Memory:
             with db:
                 self._index.refresh(db, key)
 
-        self._log.flush_indexes()
+        self._log.flush_indexes(self.namespace)
         self._log.exclusively(count)
 
     def _count_in_passing(self) -> None:
         """Count after an append that is on disk already: what only speeds recall must not make it fail."""
-        if self._log.reader.index_faults():
+        if self._log.reader.index_faults(self.namespace):
             self._appended = 0
             return
         try:

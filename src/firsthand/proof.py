@@ -7,12 +7,14 @@ nothing about the rest; it cannot be indexed, so the index is compared without i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import apsw
 
 from firsthand.index import vector_check
 from firsthand.index.check import check, deep_check
 from firsthand.log.log import Log
+from firsthand.log.rows import POSITION_MAX
 from firsthand.log.verify import Problem, Verification
 from firsthand.value import replace
 
@@ -20,46 +22,61 @@ DEEP_EVENTS_MAX = 20_000
 
 
 def verify(
-    log: Log, *, heads: Sequence[str], deep: bool | None, progress: Callable[[int, int], None] | None
+    log: Log, namespace: str, *, heads: Sequence[str], deep: bool | None, progress: Callable[[int, int], None] | None
 ) -> Verification:
-    """Verify a store; see `Memory.verify`."""
-    verified = log.verify(heads=heads, progress=progress)
-    damaged = {problem.position for problem in verified.problems if problem.where in {"event", "artifact"}}
+    """Verify a store, and heads of one of its namespaces; see `Memory.verify`."""
+    verified = log.verify(namespace=namespace, heads=heads, progress=progress)
+    problems, notes = [*verified.problems], [*verified.notes]
+    deep = verified.events <= DEEP_EVENTS_MAX if deep is None else deep
+    if deep and any(problem.where == "database" for problem in problems):
+        deep = False
+        notes.append("the text index was not derived again, since other things are wrong")
     with log.snapshot() as db:
-        db.execute("BEGIN")  # the index is compared as it stood at one moment: others may be writing
-        found = check(db, damaged)
         of_vectors, unseen = vector_check.check(db)
-        notes = verified.notes + tuple(unseen)
-        if deep or (deep is None and verified.events <= DEEP_EVENTS_MAX):
-            if found or any(problem.where == "database" for problem in verified.problems):
-                notes += ("the text index was not derived again, since other things are wrong",)
-            else:
-                found = _deep_check(log, db, damaged)
-                of_vectors = of_vectors or _deep_check_vectors(log, db, damaged)
-                if damaged:
-                    notes += (f"the text index was compared with the log without {len(damaged):,} damaged events",)
-    problems = verified.problems + tuple(Problem("index", fault) for fault in found + of_vectors)
-    return replace(verified, problems=problems, notes=notes)
+        problems += [Problem("index", fault) for fault in of_vectors]
+        notes += unseen
+        left_out = 0
+        for key, name in _namespaces(db):
+            damaged = {
+                problem.position
+                for problem in verified.problems
+                if problem.where in {"event", "artifact"} and problem.namespace == name
+            }
+            left_out += len(damaged)
+            found = _check(log, db, key, damaged, deep=deep, vectors=not of_vectors)
+            problems += [Problem("index", f"namespace {name!r}: {fault}") for fault in found]
+    if deep and left_out:
+        notes.append(f"the text index was compared with the log without {left_out:,} damaged events")
+    return replace(verified, problems=tuple(problems), notes=tuple(notes))
 
 
-def _deep_check(log: Log, db: apsw.Connection, damaged: Collection[int]) -> list[str]:
-    through = db.execute("SELECT max(position) FROM index_reach").get or 0
-    if not isinstance(through, int):
-        return [f"the text index does not say how far it reaches, but {through!r}; run 'firsthand rebuild'"]
-    reader = log.reader
-    return [
-        fault for key in _namespaces(db) for fault in deep_check(db, key, reader.batches(key, through), reader, damaged)
-    ]
+def _check(
+    log: Log, db: apsw.Connection, key: int, damaged: Collection[int], *, deep: bool, vectors: bool
+) -> list[str]:
+    """Compare what is derived of one namespace with the log.
+
+    Args:
+        deep: also derive it again.
+        vectors: also the vectors.
+    """
+    db.execute("BEGIN")  # the index is compared as it stood at one moment: others may be writing
+    try:
+        found = check(db, key, damaged)
+        if not deep or found:
+            return found
+        reader = log.reader
+        sql = "SELECT position FROM index_reach WHERE namespace = ? ORDER BY position DESC"
+        through: object = db.execute(sql, (key,)).get or 0
+        if not isinstance(through, int):
+            return [f"the text index does not say how far it reaches, but {through!r}; run 'firsthand rebuild'"]
+        found += deep_check(db, key, reader.batches(key, through), reader, damaged)
+        if vectors:
+            found += vector_check.deep_check(db, key, reader.batches(key, POSITION_MAX), reader, damaged)
+        return found
+    finally:
+        db.execute("ROLLBACK")
 
 
-def _deep_check_vectors(log: Log, db: apsw.Connection, damaged: Collection[int]) -> list[str]:
-    reader, head = log.reader, log.reader.head()[0]
-    return [
-        fault
-        for key in _namespaces(db)
-        for fault in vector_check.deep_check(db, key, reader.batches(key, head), reader, damaged)
-    ]
-
-
-def _namespaces(db: apsw.Connection) -> list[int]:
-    return [int(str(key)) for (key,) in db.execute("SELECT key FROM namespace ORDER BY key").fetchall()]
+def _namespaces(db: apsw.Connection) -> list[tuple[int, str]]:
+    rows: list[Any] = db.execute("SELECT key, name FROM namespace ORDER BY key").fetchall()
+    return [(key, name) for key, name in rows if isinstance(key, int) and isinstance(name, str)]

@@ -51,21 +51,23 @@ def measure(log: Log, namespace: str, dense: Dense | None = None) -> Stats:
     key = reader.namespace_key(namespace)
     kinds, erased, content = reader.census(namespace)
     files = [path for path in (log.root / "artifacts").rglob("*.zst") if path.is_file()]
-    head, digest = reader.head()
+    head, digest = reader.head(namespace)
     sessions = db.execute("SELECT count(*) FROM session WHERE namespace = ?", (key,)).get
     wal = log.root / f"{DATABASE_FILE}-wal"
     return Stats(
-        str(log.root), namespace, sum(kinds.values()), int(str(sessions)), erased, kinds, head, content,
+        str(log.root), namespace, sum(kinds.values()), int(str(sessions)), erased, kinds,
+        reader.events_in_store(), content,
         (log.root / DATABASE_FILE).stat().st_size, wal.stat().st_size if wal.exists() else 0,
         len(files), sum(path.stat().st_size for path in files),
-        _faults(reader, key, head),
+        _faults(reader, namespace, key, head),
         f"{head}:{digest.hex()}", states(log, namespace, dense), dense.fault if dense is not None else "",
     )  # fmt: skip
 
 
-def _faults(reader: Reader, key: int, head: int) -> dict[str, str]:
+def _faults(reader: Reader, namespace: str, key: int, head: int) -> dict[str, str]:
     """Name the indexes that do not follow; one of another version is not asked, however far it reaches."""
-    faults = {name: f"{fault}, beyond position {position}" for name, (position, fault) in reader.index_faults().items()}
+    stopped = reader.index_faults(namespace).items()
+    faults = {name: f"{fault}, beyond position {position}" for name, (position, fault) in stopped}
     if not faults and (fault := reach(reader.db, key, head).fault):
         faults[NAME] = f"{fault}; run 'firsthand rebuild'"
     return faults

@@ -80,7 +80,7 @@ def test_a_damaged_store_is_exported_as_far_as_it_goes(full, to_file):
     """Without --salvage no file is made; with it all that is whole is written, the rest counted, and it ends with 3."""
     full.damaged = True
     db = apsw.Connection(str(full.store / "firsthand.db"))
-    db.execute("UPDATE event SET salt = zeroblob(16) WHERE position = 1")
+    db.execute("UPDATE event SET salt = zeroblob(16) WHERE key = 1")
     db.close()
     file = full.home / "some.jsonl"
     words = ["export", *([file] if to_file else []), "--all"]
@@ -130,7 +130,7 @@ def test_a_backup_is_a_store(full):
     head = full("stats", "--json").json["head"]
     assert said.code == 0
     assert said.lines[0].startswith(f"copied to {full.home / 'copy'}: 5 events, 1 artifact, ")
-    assert said.lines[1] == f"head  {head}"
+    assert said.lines[1] == f"head  {head}  default"
     assert full("verify", "--store", full.home / "copy", "--head", head).code == 0
     again = full("backup", full.home / "copy")
     assert (again.code, again.out) == (4, b"")

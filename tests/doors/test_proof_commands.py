@@ -26,11 +26,11 @@ def test_a_damaged_event_is_named(shell):
     pointer = shell.append("the second")
     shell.damaged = True
     db = apsw.Connection(str(shell.store / "firsthand.db"))
-    db.execute("UPDATE event SET salt = zeroblob(16) WHERE position = 2")
+    db.execute("UPDATE event SET salt = zeroblob(16) WHERE key = 2")
     db.close()
     said = shell("verify")
     assert said.code == 3
-    assert said.lines[0].startswith(f"wrong  event {pointer} at position 2: ")
+    assert said.lines[0].startswith(f"wrong  event {pointer} at position 2 of namespace 'default': ")
     found = shell("verify", "--json")
     assert found.code == 3
     assert [(one["where"], one["position"], one["pointer"]) for one in found.json["problems"]] == [
@@ -49,7 +49,7 @@ def test_a_damaged_artifact_is_named(shell):
     file.write_bytes(data)
     said = shell("verify")
     assert said.code == 3
-    assert said.lines[0].startswith("wrong  artifact at position 1: ")
+    assert said.lines[0].startswith("wrong  artifact at position 1 of namespace 'default': ")
 
 
 def test_a_head_kept_elsewhere_is_found_again(shell):
@@ -89,7 +89,7 @@ def test_a_rebuild_says_which_events_it_left_out(shell, options):
     for text in ("the needle", "the thimble", "the thread"):
         shell.append(text)
     db = apsw.Connection(str(shell.store / "firsthand.db"))
-    db.execute("UPDATE event SET body = x'00414243' WHERE position = 2")
+    db.execute("UPDATE event SET body = x'00414243' WHERE key = 2")
     db.close()
     shell.damaged = True
     said = shell("rebuild", *options)

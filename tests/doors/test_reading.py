@@ -20,9 +20,9 @@ def damage(shell):
     def flip(position: int) -> None:
         shell.damaged = True
         db = apsw.Connection(str(shell.store / "firsthand.db"))
-        body = bytearray(db.execute("SELECT body FROM event WHERE position = ?", (position,)).get)
+        body = bytearray(db.execute("SELECT body FROM event WHERE key = ?", (position,)).get)
         body[len(body) // 2] ^= 1
-        db.execute("UPDATE event SET body = ? WHERE position = ?", (bytes(body), position))
+        db.execute("UPDATE event SET body = ? WHERE key = ?", (bytes(body), position))
         db.close()
 
     return flip
@@ -261,7 +261,7 @@ def test_an_unreadable_page_hides_only_what_lies_on_it(shell, options):
     shell.damaged = True
     file = shell.store / "firsthand.db"
     db = apsw.Connection(str(file))
-    body = db.execute("SELECT body FROM event WHERE position = 200").get
+    body = db.execute("SELECT body FROM event WHERE key = 200").get
     db.close()
     data = bytearray(file.read_bytes())
     page = data.rfind(body) // 4096 * 4096

@@ -86,7 +86,7 @@ def test_one_handle_in_many_threads(log):
     for thread in threads:
         thread.join()
     assert failures == []
-    assert log.reader.head()[0] == 120
+    assert log.reader.head("default")[0] == 120
     assert {info.events for info in log.reader.sessions("default")} == {15}
 
 
@@ -118,7 +118,7 @@ def test_closing_while_others_write(make_log):
                     content = b"%d %d" % (name, number)
                     append(log, content)
                     told.append(content)
-                    assert log.reader.head()[0] > 0
+                    assert log.reader.head("default")[0] > 0
             except StoreClosed:
                 return
             except BaseException as error:

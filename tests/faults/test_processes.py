@@ -183,7 +183,7 @@ def test_a_stopped_holder_is_named_and_nothing_is_appended_twice(tmp_path):
     holder.process.send_signal(signal.SIGSTOP)
     assert 0.4 <= waited < 10
     assert str(holder.process.pid) in str(busy)
-    assert log.reader.head()[0] > 0  # reading goes on
+    assert log.reader.head("default")[0] > 0  # reading goes on
     holder.process.send_signal(signal.SIGCONT)
     first = log.submit(busy.batch)
     again = log.submit(busy.batch)

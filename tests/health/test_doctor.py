@@ -90,7 +90,7 @@ def test_a_healthy_store_is_healthy(store):
         ("DELETE FROM text_1_docsize", "index", "lost its rows", "firsthand rebuild"),
         ("DELETE FROM text_1_docsize WHERE id BETWEEN 20 AND 30", "index", "lacks 11 of", "firsthand rebuild"),
         ("UPDATE text_index SET version = '0.0'", "index", "of version 0.0", "firsthand rebuild"),
-        ("UPDATE event SET body = x'0102' WHERE position = 58", "log", "are not what was written", "firsthand verify"),
+        ("UPDATE event SET body = x'0102' WHERE key = 58", "log", "are not what was written", "firsthand verify"),
     ],
     ids=["stopped", "dropped", "rows lost", "orphaned for a while", "another version", "damaged event"],
 )  # fmt: skip

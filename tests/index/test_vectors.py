@@ -72,7 +72,7 @@ def held(log, identity: str = "one") -> dict[int, bytes]:
 
 def entries(log, *positions: int) -> list[Entry]:
     """Read events as the log hands them to an index that must forget them."""
-    return [one for one in log.reader.entries(0, 100).entries if one.event.position in positions]
+    return [one for one in log.reader.entries(1, 0, 100).entries if one.event.position in positions]
 
 
 def test_vectors_come_back_by_their_rows(store):
@@ -205,7 +205,7 @@ def test_bits_that_fit_no_vector_are_named(store):
     def action(db):
         space = vectors.make(db, NAMESPACE, "one", WIDTH)
         vectors.extend(db, space, 40, rows, made.coded, other.bits, made.added_to(space.total))
-        db.execute("UPDATE event SET salt = NULL, body = NULL WHERE position = 7")
+        db.execute("UPDATE event SET salt = NULL, body = NULL WHERE key = 7")
 
     write(store, action)
     assert [fault.partition(";")[0] for fault in check(store.reader.db)[0]] == [

@@ -99,10 +99,10 @@ def test_time_never_orders(make_log):
 def test_a_retry_is_no_second_append(log):
     """The same id with the same bytes gives the first place again and adds nothing, also within a longer batch."""
     first = append(log, draft(b"one", id=f"{ID}A"))
-    head = log.reader.head()
+    head = log.reader.head("default")
     again = append(log, draft(b"one", id=f"{ID}A"))
     assert again == (Appended(1, f"{ID}A", new=False),)
-    assert log.reader.head() == head
+    assert log.reader.head("default") == head
     mixed = append(log, draft(b"two", id=f"{ID}B"), draft(b"one", id=f"{ID}A"))
     assert mixed == (Appended(2, f"{ID}B", new=True), Appended(1, f"{ID}A", new=False))
     assert first[0].position == 1
@@ -119,14 +119,14 @@ def test_a_retry_is_no_second_append(log):
 def test_the_same_id_with_anything_else_is_a_conflict(log, other):
     """An id that is there with other bytes or other fields is refused, and nothing changes."""
     append(log, draft(b"one", id=f"{ID}A"))
-    head = log.reader.head()
+    head = log.reader.head("default")
     with pytest.raises(IdConflict, match=f"{ID}A"):
         append(log, draft(**({"content": b"one", "id": f"{ID}A"} | other)))
     with pytest.raises(IdConflict):
         append(log, draft(b"one", id=f"{ID}A"), session="another")
     with pytest.raises(IdConflict, match="twice"):
         append(log, draft(b"two", id=f"{ID}B"), draft(b"two", id=f"{ID}B"))
-    assert log.reader.head() == head
+    assert log.reader.head("default") == head
 
 
 def test_expected_position(log):
@@ -142,7 +142,7 @@ def test_expected_position(log):
     assert append(log, draft(b"2", id=f"{ID}B"), expected=first.position) == (Appended(3, f"{ID}B", new=False),)
     with pytest.raises(StaleExpectation):
         append(log, draft(b"2", id=f"{ID}B"), draft(b"3", id=f"{ID}C"), expected=first.position)
-    assert log.reader.head()[0] == 3
+    assert log.reader.head("default")[0] == 3
 
 
 BAD = {
@@ -166,10 +166,10 @@ BAD = {
 def test_one_bad_draft_refuses_the_whole_batch(log, bad):
     """A field of the wrong type or over its limit is `InvalidDraft`, and nothing of its batch stays."""
     wrong = bad if isinstance(bad, str) else draft(**({"content": b"x"} | bad))
-    head = log.reader.head()
+    head = log.reader.head("default")
     with pytest.raises(InvalidDraft):
         append(log, draft(b"good"), wrong)
-    assert log.reader.head() == head
+    assert log.reader.head("default") == head
     assert append(log, draft(b"good"))[0].position == 1
 
 
@@ -180,7 +180,7 @@ def test_bad_names_are_refused(log, name):
         append(log, draft(), session=name)
     with pytest.raises(InvalidDraft):
         append(log, draft(), namespace=name)
-    assert log.reader.head()[0] == 0
+    assert log.reader.head("default")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_limits_of_one_append(make_log):
         append(log, draft(bytes(64 * 1024 * 1024)))
     with pytest.raises(InvalidDraft, match="an envelope is"):
         append(log, draft(b"x", envelope=bytes(64 * 1024 * 1024 + 1)))
-    assert log.reader.head()[0] == 0
+    assert log.reader.head("default")[0] == 0
 
 
 def test_moments_that_cannot_be_packed_never_reach_the_log():
@@ -299,7 +299,7 @@ def test_a_source_that_fails_in_the_middle_leaves_nothing(log):
         append(log, draft(Broken(OSError("the source broke"))))
     with pytest.raises(InvalidDraft, match="binary"):
         append(log, draft(Broken("text")))
-    assert log.reader.head()[0] == 0
+    assert log.reader.head("default")[0] == 0
     assert [path for path in (log.root / "artifacts").rglob("*") if path.is_file()] == []
     with pytest.raises(AppendError):
         append(log, draft(Broken(3)))

@@ -79,6 +79,6 @@ def test_a_path_with_odd_signs(tmp_path):
     """A store lies in any folder: signs that mean something in an address of SQLite are part of the name."""
     for name in ("a b", "100%", "a?mode=memory", "a#b", "ünï", "%41", "'"):
         log = open_log(tmp_path / name)
-        assert log.reader.head()[0] == 0
+        assert log.reader.head("default")[0] == 0
         assert (tmp_path / name / "firsthand.db").exists()
         log.close()

@@ -51,7 +51,7 @@ def test_nothing_of_an_erased_event_is_left_in_any_file(tmp_path):
     content = canary()
     (one,) = append(log, Draft(Kind.NOTE, content, meta={"secret": "qzxmetaword"}))
     append(log, *(Draft(Kind.NOTE, b"later %d " % n + os.urandom(500)) for n in range(20)))
-    salt = log.writer.execute("SELECT salt FROM event WHERE position = ?", (one.position,)).get
+    salt = log.writer.execute("SELECT salt FROM event WHERE key = ?", (one.position,)).get
     assert files_with(log.root, *marks(content)) != []
     assert files_with(log.root, WORD[2:]) != []  # its beginning may be shared with the word before it
     done = log.erase("default", [one.id], "asked for")

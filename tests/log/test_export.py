@@ -72,7 +72,7 @@ def test_into_an_empty_store_it_gives_the_same_store(source, make_log, tmp_path)
     result = target.restore(io.BytesIO(data))
     assert (result.events, result.artifacts, result.new) == (15, 2, 15)
     assert exported(target) == data
-    assert target.reader.head() == source.reader.head()
+    assert target.reader.head("default") == source.reader.head("default")
     for namespace in ("default", "other"):
         for one, other in zip(source.reader.events(namespace), target.reader.events(namespace), strict=True):
             assert one == other
@@ -87,9 +87,9 @@ def test_restoring_again_adds_nothing(source, make_log, tmp_path):
     target = make_log(tmp_path / "target")
     target.restore(io.BytesIO(data))
     target.append([Draft(Kind.NOTE, b"grown")], namespace="default", session="s0")
-    head = target.reader.head()
+    head = target.reader.head("default")
     assert target.restore(io.BytesIO(data)).new == 0
-    assert target.reader.head() == head
+    assert target.reader.head("default") == head
 
 
 def test_one_namespace_or_one_session(source, make_log, tmp_path):
@@ -201,7 +201,7 @@ def test_a_tampered_export_is_refused(make_log, quick_path):
                     accepted += 1
                     again = [json.loads(one) for one in exported(target).splitlines()]
                     assert [one for one in again if "event" in one] == events, (path, wrong)
-                if target.reader.head()[0]:
+                if target.reader.head("default")[0]:
                     assert_begun(target)
                     target.close()
                     target = open_log(quick_path / f"target {count}", indexes=())
@@ -239,7 +239,7 @@ def test_what_is_no_export_is_refused(log, text):
     """A file that is no export of a known version is refused, and nothing is added."""
     with pytest.raises(FormatError):
         log.restore(io.BytesIO(text))
-    assert log.reader.head()[0] == 0
+    assert log.reader.head("default")[0] == 0
 
 
 def test_the_format_is_open(source):

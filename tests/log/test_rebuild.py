@@ -10,11 +10,11 @@ from firsthand.log.rebuild import Rebuilt
 from stores import open_log
 
 DAMAGE = {
-    "a body of other bytes": "UPDATE event SET body = x'00414243' WHERE position = 3",
-    "a body that is a text": "UPDATE event SET body = CAST(x'00ff41' AS TEXT) WHERE position = 3",
-    "half a body": "UPDATE event SET body = NULL WHERE position = 3",
-    "a kind that there is not": "UPDATE event SET kind = 99 WHERE position = 3",
-    "a name that is missing": "UPDATE event SET agent = 99 WHERE position = 3",
+    "a body of other bytes": "UPDATE event SET body = x'00414243' WHERE key = 3",
+    "a body that is a text": "UPDATE event SET body = CAST(x'00ff41' AS TEXT) WHERE key = 3",
+    "half a body": "UPDATE event SET body = NULL WHERE key = 3",
+    "a kind that there is not": "UPDATE event SET kind = 99 WHERE key = 3",
+    "a name that is missing": "UPDATE event SET agent = 99 WHERE key = 3",
 }
 
 
@@ -40,7 +40,7 @@ def test_a_damaged_event_is_left_out_of_a_rebuild_and_told(damaged):
         assert memory.rebuild() == Rebuilt(4, (3,))
         found = {hit.position for hit in memory.recall("common")}
         assert found == {1, 2, 4, 5}
-        assert memory._log.reader.index_faults() == {}
+        assert memory._log.reader.index_faults("default") == {}
 
 
 def test_a_damaged_event_is_reported_once_and_the_index_still_compared(damaged):
@@ -59,10 +59,10 @@ def test_a_damaged_event_is_reported_once_and_the_index_still_compared(damaged):
 def test_a_damaged_event_hides_no_other_from_an_index(damaged):
     """The reader gives the whole events of a page, the position of the damaged one, and how far it looked."""
     log = open_log(damaged, read_only=True)
-    read = log.reader.entries(0, 100)
+    read = log.reader.entries(1, 0, 100)
     assert ([entry.event.position for entry in read.entries], read.damaged, read.through) == ([1, 2, 4, 5], (3,), 5)
-    assert log.reader.entries(2, 1).damaged == (3,)
-    assert (log.reader.entries(5, 100).entries, log.reader.entries(5, 100).through) == ((), 5)
+    assert log.reader.entries(1, 2, 1).damaged == (3,)
+    assert (log.reader.entries(1, 5, 100).entries, log.reader.entries(1, 5, 100).through) == ((), 5)
     log.close()
 
 

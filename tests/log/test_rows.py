@@ -46,7 +46,7 @@ def change(make_log):
 @pytest.mark.parametrize(("kind", "column"), told(EVENT))
 def test_an_event_with_a_field_of_another_type_is_damaged(change, kind, column):
     """Reading and exporting it raise `StoreDamaged`; salvage names its position and gives the other two."""
-    log = change(f"UPDATE event SET {column} = {VALUES[kind]} WHERE position = 2")
+    log = change(f"UPDATE event SET {column} = {VALUES[kind]} WHERE key = 2")
     identifier = log.reader.event_at("default", 3).id
     with pytest.raises(StoreDamaged):
         log.reader.event_at("default", 2)
@@ -91,7 +91,7 @@ def test_a_name_that_is_no_text_is_damaged(change, sql):
 @pytest.mark.parametrize("kind", VALUES)
 def test_a_count_by_kinds_that_there_are_not_is_refused(change, kind):
     """Counting events of a kind that does not exist raises `StoreDamaged`."""
-    log = change(f"UPDATE event SET kind = {VALUES[kind]} WHERE position = 2")
+    log = change(f"UPDATE event SET kind = {VALUES[kind]} WHERE key = 2")
     with pytest.raises(StoreDamaged):
         log.reader.census("default")
     log.close()
@@ -100,9 +100,9 @@ def test_a_count_by_kinds_that_there_are_not_is_refused(change, kind):
 @pytest.mark.parametrize("kind", sorted(set(VALUES) - {"blob"}))
 def test_a_head_that_is_none_is_refused(change, kind):
     """A store's head of another type raises `StoreDamaged`."""
-    log = change(f"UPDATE store SET value = {VALUES[kind]} WHERE key = 'head'")
+    log = change(f"UPDATE namespace SET head = {VALUES[kind]}")
     with pytest.raises(StoreDamaged):
-        log.reader.head()
+        log.reader.head("default")
     log.close()
 
 
@@ -111,5 +111,5 @@ def test_a_reach_that_is_no_position_is_refused(change, kind):
     """An index whose reach is no number raises `StoreDamaged`."""
     log = change(f"UPDATE index_reach SET position = {VALUES[kind]}, fault = 'x'")
     with pytest.raises(StoreDamaged):
-        log.reader.index_faults()
+        log.reader.index_faults("default")
     log.close()

@@ -37,7 +37,7 @@ def test_what_is_counted(log):
     for event in log.reader.events("default"):
         rolled = roll(rolled, event.position, event.chain)
     assert verified.head == f"3:{rolled.hex()}"
-    assert log.reader.head() == (3, rolled)
+    assert log.reader.head("default") == (3, rolled)
 
 
 def test_every_earlier_head_is_found_again(log):
@@ -101,9 +101,9 @@ def test_a_forged_erasure_accounts_for_nothing(make_log):
     append(log, b"kept")
     for content in (b"not json", b"[]", b'{"erased": 5}', b'{"erased": [1]}'):
         append(log, content)
-    log.writer.execute("UPDATE event SET kind = 16 WHERE position > 1")
+    log.writer.execute("UPDATE event SET kind = 16 WHERE key > 1")
     assert {(one.where, one.position) for one in log.verify().problems} >= {("event", 2)}
-    log.writer.execute("UPDATE event SET salt = NULL, body = NULL WHERE position = 1")
+    log.writer.execute("UPDATE event SET salt = NULL, body = NULL WHERE key = 1")
     assert "no erasure in the log speaks of it" in str(log.verify().problems)
 
 
@@ -113,7 +113,7 @@ def test_a_large_event_in_no_namespace_is_told(make_log, namespace):
     log = make_log(damaged=True)
     append(log, bytes(50_000))
     append(log, bytes(60_000))
-    log.writer.execute(f"UPDATE event SET namespace = {namespace} WHERE position = 1")
+    log.writer.execute(f"UPDATE event SET namespace = {namespace} WHERE key = 1")
     verified = log.verify()
     assert ("event", 1) in {(one.where, one.position) for one in verified.problems}
     assert "names namespace" in str(verified.problems)

@@ -53,7 +53,7 @@ confidences = st.lists(st.floats(0, 0.74), min_size=8, max_size=8)
 
 def climbed(log, query, confidences):
     given_out = iter(confidences)
-    search = Search(log.reader, "default", log.reader.namespace_key("default"), log.reader.head()[0], query)
+    search = Search(log.reader, "default", log.reader.namespace_key("default"), log.reader.head("default")[0], query)
     first = search.attempt(query.text, Scope(), "as asked")
     rewrite = lambda text: [text, "boat harbour", ""]  # noqa: E731
     return climb(

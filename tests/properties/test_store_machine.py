@@ -40,14 +40,18 @@ class StoreMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         self.check_events()
-        verified = self.log.verify(heads=self.heads)
+        verified = self.log.verify(namespace="default", heads=self.heads)
         assert verified.problems == ()
         assert_whole(self.log)
         self.log.close()
         shutil.rmtree(self.folder)
 
     def positions(self, namespace: str, session: str) -> list[int]:
-        return [at for at, one in enumerate(self.model, 1) if one[:2] == (namespace, session)]
+        return [at for at, one in enumerate(self.of(namespace), 1) if one[1] == session]
+
+    def of(self, namespace: str) -> list[tuple[str, str, str, bytes | None]]:
+        """Give the events of a namespace: it counts its own positions."""
+        return [one for one in self.model if one[0] == namespace]
 
     @rule(target=known, place=places, content=contents, kind=kinds)
     def append(self, place, content, kind):
@@ -55,7 +59,7 @@ class StoreMachine(RuleBasedStateMachine):
         identifier = self.made()
         (one,) = self.log.append([Draft(kind, content, id=identifier)], namespace=place[0], session=place[1])
         self.model.append((*place, identifier, content))
-        assert (one.position, one.id, one.new) == (len(self.model), identifier, True)
+        assert (one.position, one.id, one.new) == (len(self.of(place[0])), identifier, True)
         return (*place, identifier, content, kind)
 
     @rule(place=places, batch=st.lists(contents, max_size=4))
@@ -66,7 +70,7 @@ class StoreMachine(RuleBasedStateMachine):
         )
         for one, content in zip(done, batch, strict=True):
             self.model.append((*place, one.id, content))
-            assert one.position == len(self.model)
+            assert one.position == len(self.of(place[0]))
 
     @rule(event=known)
     def retry(self, event):
@@ -74,7 +78,7 @@ class StoreMachine(RuleBasedStateMachine):
         namespace, session, identifier, content, kind = event
         (one,) = self.log.append([Draft(kind, content, id=identifier)], namespace=namespace, session=session)
         assert not one.new
-        assert self.model[one.position - 1][2] == identifier
+        assert self.of(namespace)[one.position - 1][2] == identifier
 
     @rule(event=known, place=places)
     def conflict(self, event, place):
@@ -115,14 +119,14 @@ class StoreMachine(RuleBasedStateMachine):
             return
         assert (done.erased, done.already) == ((identifier,), ())
         self.model[at] = (*self.model[at][:3], None)
-        erasure = self.log.reader.event_at(namespace, len(self.model) + 1)
+        erasure = self.log.reader.event_at(namespace, len(self.of(namespace)) + 1)
         assert (erasure.kind, erasure.session) == (Kind.ERASURE, session)
         self.model.append((namespace, session, erasure.id, erasure.content))
 
     @rule()
     def take_a_head(self):
         """Keep a head: it must be found again for ever."""
-        position, digest = self.log.reader.head()
+        position, digest = self.log.reader.head("default")
         self.heads.append(f"{position}:{digest.hex()}")
 
     @rule(way=st.sampled_from(["export", "backup"]))
@@ -139,7 +143,8 @@ class StoreMachine(RuleBasedStateMachine):
             out.seek(0)
             copy = open_log(target, inline_max=300)
             assert copy.restore(out).new == len(self.model)
-        assert copy.reader.head() == self.log.reader.head()
+        for namespace in NAMESPACES:
+            assert copy.reader.head(namespace) == self.log.reader.head(namespace)
         self.log.close()
         copy.close()
         shutil.rmtree(self.folder / "store")
@@ -153,13 +158,14 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def check_head(self):
-        """The store counts as many events as the model."""
-        assert self.log.reader.head()[0] == len(self.model)
+        """Each namespace counts as many events as the model has of it."""
+        for namespace in NAMESPACES:
+            assert self.log.reader.head(namespace)[0] == len(self.of(namespace))
 
     def check_events(self) -> None:
         """Every event is where the model has it, byte for byte, in its own namespace only."""
         for namespace in NAMESPACES:
-            wanted = [(at, *one[1:]) for at, one in enumerate(self.model, 1) if one[0] == namespace]
+            wanted = [(at, *one[1:]) for at, one in enumerate(self.of(namespace), 1)]
             found = [
                 (e.position, e.session, e.id, None if e.erased else self.log.reader.content(e))
                 for e in self.log.reader.events(namespace)

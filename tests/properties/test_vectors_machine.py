@@ -77,7 +77,7 @@ class VectorsMachine(RuleBasedStateMachine):
     def erase_one(self, position: int) -> None:
         if self.texts.pop(position, None) is not None:
             self.log.erase("n", [self.log.reader.event_at("n", position).id])
-            record = self.log.reader.head()[0]
+            record = self.log.reader.head("n")[0]
             self.records.add(record)
             self.texts[record] = self.log.reader.event_at("n", record).text
 
@@ -131,7 +131,7 @@ class VectorsMachine(RuleBasedStateMachine):
         found, notes = check(db)
         assert (found, notes) == ([], []), found
         key = reader.namespace_key("n")
-        assert deep_check(db, key, reader.batches(key, reader.head()[0]), reader) == []
+        assert deep_check(db, key, reader.batches(key, reader.head("n")[0]), reader) == []
 
     def teardown(self):
         self.bounds.undo()

@@ -57,7 +57,7 @@ def test_what_is_not_searched_is_not_given(log):
 def test_damaged_events_hide_nothing_behind_them(log):
     """However many lie side by side, each is left out and named once, and what is further away is given."""
     for position in (3, 4, 5):
-        log.exclusively(lambda db, at=position: db.execute("UPDATE event SET body = x'00' WHERE position = ?", (at,)))
+        log.exclusively(lambda db, at=position: db.execute("UPDATE event SET body = x'00' WHERE key = ?", (at,)))
     around = SessionAround(log.reader, "n", Scope(), 99)
     assert [one.position for one in around.before(log.reader.event_at("n", 6), 9)] == [2, 1]
     assert len(around.damaged) == len(set(around.damaged)) == 3
@@ -79,6 +79,6 @@ def test_a_scope_means_here_what_it_means_in_the_index(log, scope):
     """An event is within a scope exactly where the SQL of the index would find it."""
     db, key = log.reader.db, log.reader.namespace_key("n")
     limits = where(db, key, scope)
-    sql = f"SELECT e.position FROM event e WHERE e.position >= ? AND e.position < ? {limits.sql}"
+    sql = f"SELECT e.key FROM event e WHERE e.key >= ? AND e.key < ? {limits.sql}"
     found = {position for (position,) in db.execute(sql, (limits.low, limits.high, *limits.values))}
     assert {one.position for one in log.reader.events("n") if within(one, scope)} == found

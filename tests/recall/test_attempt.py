@@ -44,7 +44,7 @@ def put(log: Log, *texts: str, session: str = "s", **fields) -> list[int]:
 
 def searching(log: Log, query: Query, **fields) -> Search:
     reader = log.reader
-    return Search(reader, "default", reader.namespace_key("default"), reader.head()[0], query, **fields)
+    return Search(reader, "default", reader.namespace_key("default"), reader.head("default")[0], query, **fields)
 
 
 def attempt(log: Log, text: str, scope: Scope | None = None, **fields):

@@ -113,7 +113,7 @@ def test_a_sample_leaves_out_what_is_not_searched(tmp_path):
         events = [session.user(f"message {number}") for number in range(10)]
         memory.erase([events[4].pointer])
         receipt = session.append(Kind.RECEIPT, "message 3 left")
-        head, _ = memory._log.reader.head()
+        head, _ = memory._log.reader.head("default")
         told = [one.position for run in sample(memory._log.reader, "default", head, "seed") for one in run]
         assert told == [*(one.position for one in events if one != events[4]), 11]  # the erasure is an event too
         assert head == receipt.position == 12

@@ -41,7 +41,7 @@ def log(tmp_path):
 
 def searching(log: Log, query: Query) -> Search:
     reader = log.reader
-    return Search(reader, "default", reader.namespace_key("default"), reader.head()[0], query)
+    return Search(reader, "default", reader.namespace_key("default"), reader.head("default")[0], query)
 
 
 def climbed(log: Log, query: Query, sure=lambda attempt: 0.1, **given):

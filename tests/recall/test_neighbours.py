@@ -32,7 +32,9 @@ def put(log: Log, *texts: str, session: str = "s", agent: str = "") -> list[int]
 
 def attempt(log: Log, text: str, *, scope: Scope | None = None, without=frozenset(), around=1.0) -> Attempt:
     reader = log.reader
-    search = Search(reader, "default", reader.namespace_key("default"), reader.head()[0], Query(text), around=around)
+    search = Search(
+        reader, "default", reader.namespace_key("default"), reader.head("default")[0], Query(text), around=around
+    )
     return search.attempt(text, scope or Scope(), "as asked", without=without)
 
 

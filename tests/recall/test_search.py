@@ -369,7 +369,7 @@ def test_a_scan_is_bounded_and_says_where_it_stopped(log, sabotage, monkeypatch)
 def test_a_damaged_event_hides_no_other(log, sabotage):
     """An event whose bytes changed is left out and named; the others are found."""
     put(log, "crow one", "crow two", "crow three")
-    sabotage("UPDATE event SET body = CAST(x'00' || body AS BLOB) WHERE position = 2")
+    sabotage("UPDATE event SET body = CAST(x'00' || body AS BLOB) WHERE key = 2")
     answer = ask(log, "crow")
     assert sorted(positions(answer)) == [1, 3]
     assert any("position 2" in note for note in answer.notes)

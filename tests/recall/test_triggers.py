@@ -171,7 +171,7 @@ def test_places_are_kept_at_the_latest():
 def attempted(memory: Memory, text: str, without=()):
     """Ask once, as a recall does first."""
     reader = memory._log.reader
-    head, _ = reader.head()
+    head, _ = reader.head("default")
     search = Search(reader, "default", reader.namespace_key("default"), head, Query(text))
     return search.attempt(text, Scope(), AS_ASKED, without=without)
 

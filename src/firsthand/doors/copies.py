@@ -100,6 +100,7 @@ def backup(chosen: argparse.Namespace, out: Output) -> int:
             f"copied to {shown(str(done.path))}: {count(done.events, 'event')}, {count(done.artifacts, 'artifact')}, "
             f"{size(done.size_bytes)}"
         )
-        out.line(f"head  {done.head}")
+        for name, head in done.heads.items():
+            out.line(f"head  {head}  {shown(name)}")
         out.remark(f"it is a store of its own: firsthand verify --store {shown(str(done.path))}")
     return DONE

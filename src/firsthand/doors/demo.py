@@ -293,7 +293,7 @@ def _flip_in_event(store: Path, position: int) -> None:
     file = store / "firsthand.db"
     database = apsw.Connection(str(file))
     try:
-        body = database.execute("SELECT body FROM event WHERE position = ?", (position,)).get
+        body = database.execute("SELECT body FROM event WHERE key = ?", (position,)).get
     finally:
         database.close()
     assert isinstance(body, bytes), "the event was just recorded"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from firsthand import Event, InvalidArgument, Memory, StoreDamaged
+from firsthand import Event, InvalidArgument, Memory, StoreDamaged, StoreOlder
 from firsthand.value import value
 
 POSITION_MAX = 1 << 48
@@ -16,8 +16,12 @@ DAMAGED_MAX = 10_000  # of one walk; beyond, the store is past being read event 
 
 
 def to_read(chosen: argparse.Namespace) -> Memory:
-    """Open the store of a command that only reads; it must be there."""
-    return Memory.open(chosen.store, namespace=chosen.namespace, read_only=True, create=False)
+    """Open the store of a command that only reads; it must be there. One of an older version is migrated first."""
+    try:
+        return Memory.open(chosen.store, namespace=chosen.namespace, read_only=True, create=False)
+    except StoreOlder:
+        to_write(chosen, create=False).close()
+        return Memory.open(chosen.store, namespace=chosen.namespace, read_only=True, create=False)
 
 
 def position(memory: Memory, as_of: int | None) -> int | None:

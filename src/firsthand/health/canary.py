@@ -173,10 +173,10 @@ def _travel(root: Path, month: str, name: str, word: str, call: Call) -> tuple[S
     with _memory(root) as memory:
         # 2) indexed
         reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
-        faults = reader.index_faults()
+        faults = reader.index_faults(CANARY)
         if faults:
             first, (position, fault) = next(iter(faults.items()))
-            why = f"the {first} index stopped at position {position:,} of {reader.head()[0]:,}: {fault}"
+            why = f"the {first} index stopped at position {position:,} of {reader.head(CANARY)[0]:,}: {fault}"
             return Stage.INDEX, why, call(asks, _ASKS.format(name=name), name)
         # 3) retrievable
         answer = memory.recall(Query(_ASKS.format(name=name), attempts_max=1))

@@ -192,7 +192,7 @@ def _inside(seen: _Seen, memory: Memory, look: Look, at: Moment) -> None:
 def _figures(seen: _Seen, memory: Memory, look: Look, at: Moment) -> list[Finding]:
     """Note sizes, ages and reach, which are no findings."""
     reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
-    head, key = reader.head()[0], reader.namespace_key(memory.namespace)
+    head, key = reader.head(memory.namespace)[0], reader.namespace_key(memory.namespace)
     last = rows.last_taken_in(memory)
     seen.figures["events"] = f"{head:,}"
     ago = "" if last is None else f" ({status.age((at.microseconds - last) / 1e6)} ago)"

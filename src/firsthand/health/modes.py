@@ -148,7 +148,7 @@ def _pipeline(agent: Agent, wanted: Event, seen: _Session) -> Failure | None:
     """See whether the event could have been found at all; None if so."""
     reader = agent.memory._log.reader  # noqa: SLF001 - Memory and what acts on it are one room
     mend = "firsthand doctor, then firsthand rebuild"
-    for name, (position, fault) in reader.index_faults().items():
+    for name, (position, fault) in reader.index_faults(agent.memory.namespace).items():
         if wanted.position > position:
             what = f"the {name} index stopped at position {position:,}, before fh:{wanted.id}: {fault}"
             return Failure(Mode.PIPELINE, what, mend)

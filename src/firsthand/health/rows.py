@@ -13,6 +13,7 @@ import apsw
 
 from firsthand.event import Kind
 from firsthand.index.text import version_of
+from firsthand.log.rows import POSITION_MAX, key_of
 from firsthand.recall.lexical import reach
 from firsthand.value import value
 
@@ -32,7 +33,7 @@ class Clocks:
     """What the clock said when the newest events came, in microseconds since 1970.
 
     Attributes:
-        ingested: of the newest event; None in an empty store.
+        ingested: of the newest event; None in an empty namespace.
         happened: the greatest event time of the newest ones; None when none is known.
     """
 
@@ -47,7 +48,7 @@ def lacking(memory: Memory, positions: Sequence[int]) -> set[int]:
     index has stopped.
     """
     db, key = _db(memory)
-    at = reach(db, key, memory._log.reader.head()[0])  # noqa: SLF001 - Memory and health are one room
+    at = reach(db, key, memory._log.reader.head(memory.namespace)[0])  # noqa: SLF001 - Memory and health are one room
     if not at.fault:
         positions = [one for one in positions if one <= at.through]
     if not version_of(db, key):
@@ -63,37 +64,37 @@ def lacking(memory: Memory, positions: Sequence[int]) -> set[int]:
 def newest(memory: Memory, most: int) -> list[int]:
     """Give the positions of the newest events of the namespace that were not erased, newest first."""
     db, key = _db(memory)
-    head = memory._log.reader.head()[0]  # noqa: SLF001 - Memory and health are one room
-    sql = (
-        "SELECT position FROM event WHERE namespace = ? AND position > ? AND salt IS NOT NULL "
-        "ORDER BY position DESC LIMIT ?"
-    )
-    return [position for (position,) in _all(db, sql, (key, head - NEWEST_POSITIONS, most))]
+    head = memory._log.reader.head(memory.namespace)[0]  # noqa: SLF001 - Memory and health are one room
+    low, high = key_of(key, max(0, head - NEWEST_POSITIONS)), key_of(key, head)
+    sql = "SELECT key FROM event WHERE key > ? AND key <= ? AND salt IS NOT NULL ORDER BY key DESC LIMIT ?"
+    return [found & POSITION_MAX for (found,) in _all(db, sql, (low, high, most))]
 
 
 def spread(memory: Memory, through: int) -> list[int]:
     """Give positions of events of the namespace from all along the log, up to a position."""
     db, key = _db(memory)
-    sql = "SELECT position FROM event WHERE namespace = ? AND position BETWEEN ? AND ? AND salt IS NOT NULL LIMIT 1"
+    sql = "SELECT key FROM event WHERE key BETWEEN ? AND ? AND salt IS NOT NULL LIMIT 1"
     found = []
     for number in range(SPREAD):
         low = 1 + through * number // SPREAD
-        found += _all(db, sql, (key, low, min(through, low + SPREAD_POSITIONS)))
-    return sorted({position for (position,) in found})
+        found += _all(db, sql, (key_of(key, low), key_of(key, min(through, low + SPREAD_POSITIONS))))
+    return sorted({row & POSITION_MAX for (row,) in found})
 
 
 def clocks(memory: Memory, most: int) -> Clocks:
-    """Read the clock of the newest events of the whole store."""
-    db, _ = _db(memory)
-    rows = _all(db, "SELECT ingested, time FROM event ORDER BY position DESC LIMIT ?", (most,))
+    """Read the clock of the newest events of the namespace."""
+    db, key = _db(memory)
+    sql = "SELECT ingested, time FROM event WHERE key > ? AND key <= ? ORDER BY key DESC LIMIT ?"
+    rows = _all(db, sql, (key_of(key, 0), key_of(key, POSITION_MAX), most))
     times = [time for _, time in rows if time is not None]
     return Clocks(rows[0][0] if rows else None, max(times, default=None))
 
 
 def last_taken_in(memory: Memory) -> int | None:
     """Say when the newest event of the namespace was taken in, in microseconds since 1970; None without one lately."""
+    db, key = _db(memory)
     at = newest(memory, 1)
-    found = _all(_db(memory)[0], "SELECT ingested FROM event WHERE position = ?", (at[0],)) if at else []
+    found = _all(db, "SELECT ingested FROM event WHERE key = ?", (key_of(key, at[0]),)) if at else []
     return int(found[0][0]) if found else None
 
 
@@ -104,16 +105,16 @@ def last_of_host(memory: Memory, host: str) -> int | None:
         host: its sessions are named ``host:...``.
 
     Returns:
-        Microseconds since 1970, of the newest events of the store.
+        Microseconds since 1970, of the newest events of the namespace.
     """
     db, key = _db(memory)
-    head = memory._log.reader.head()[0]  # noqa: SLF001 - Memory and health are one room
+    head = memory._log.reader.head(memory.namespace)[0]  # noqa: SLF001 - Memory and health are one room
     kinds = ", ".join(str(int(kind)) for kind in _WORDS)
     sql = (
-        "SELECT max(e.ingested) FROM event e JOIN session s ON s.key = e.session WHERE e.position > ? "  # noqa: S608
-        f"AND e.namespace = ? AND e.kind IN ({kinds}) AND s.name >= ? AND s.name < ?"
+        "SELECT max(e.ingested) FROM event e JOIN session s ON s.key = e.session WHERE e.key > ? "  # noqa: S608
+        f"AND e.key <= ? AND e.kind IN ({kinds}) AND s.name >= ? AND s.name < ?"
     )
-    found = _all(db, sql, (head - NEWEST_POSITIONS, key, f"{host}:", f"{host};"))
+    found = _all(db, sql, (key_of(key, max(0, head - NEWEST_POSITIONS)), key_of(key, head), f"{host}:", f"{host};"))
     return None if found[0][0] is None else int(found[0][0])
 
 

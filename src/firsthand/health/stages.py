@@ -109,12 +109,12 @@ def of_whole_log(memory: Memory) -> list[Finding]:
 def of_index(memory: Memory) -> list[Finding]:
     """Look how far the text index reaches, and whether it has the rows that it should have."""
     reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
-    head, key = reader.head()[0], reader.namespace_key(memory.namespace)
+    head, key = reader.head(memory.namespace)[0], reader.namespace_key(memory.namespace)
     if not head or not key:
         return []
     found = [
         Finding(Stage.INDEX, Severity.BROKEN, _stopped(name, position, head, fault), _REBUILD)
-        for name, (position, fault) in reader.index_faults().items()
+        for name, (position, fault) in reader.index_faults(memory.namespace).items()
     ]
     at = reach(reader.db, key, head)
     if found:
@@ -139,7 +139,7 @@ def of_accelerator(memory: Memory) -> list[Finding]:
     from firsthand.index.accelerator import TAIL_EVENTS_MAX, available  # noqa: PLC0415 - of large stores alone
 
     log = memory._log  # noqa: SLF001 - Memory and health are one room
-    head, key = log.reader.head()[0], log.reader.namespace_key(memory.namespace)
+    head, key = log.reader.head(memory.namespace)[0], log.reader.namespace_key(memory.namespace)
     if not key or not (log.root / "cache" / f"tantivy-{key}").exists():
         return []
     if not available():
@@ -159,7 +159,7 @@ def of_vectors(memory: Memory) -> list[Finding]:
         spaces = memory.vectors()
     except StoreDamaged as error:
         return [Finding(Stage.VECTORS, Severity.BROKEN, str(error), _REBUILD)]
-    head = memory._log.reader.head()[0]  # noqa: SLF001 - Memory and health are one room
+    head = memory._log.reader.head(memory.namespace)[0]  # noqa: SLF001 - Memory and health are one room
     current = next((one for one in spaces if one.current), None)
     others = [one for one in spaces if not one.current and one.vectors]
     if current is None:

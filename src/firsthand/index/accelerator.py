@@ -33,6 +33,7 @@ from firsthand.errors import StoreDamaged, StoreFailed
 from firsthand.log.disk import FILE_MODE, make_private, open_private
 from firsthand.log.port import Entry
 from firsthand.log.read import Reader
+from firsthand.log.rows import key_of
 from firsthand.value import asdict, field, value
 
 from . import words
@@ -180,7 +181,7 @@ class Accelerator:
         writer = None
         looked_at, rows, tokens, position = 0, header.rows, header.tokens, header.position
         while looked_at < events_max:
-            read = self._reader.entries(position, min(BATCH_EVENTS, events_max - looked_at))
+            read = self._reader.entries(self._namespace, position, min(BATCH_EVENTS, events_max - looked_at))
             if read.through == position:
                 break
             writer = writer or self._index().writer(heap_size=HEAP_BYTES, num_threads=1)
@@ -215,8 +216,6 @@ class Accelerator:
         import tantivy
 
         event = entry.event
-        if entry.namespace_key != self._namespace:
-            return
         if not event.is_searchable:
             yield 0, tantivy.Document(words="", row=event.position)
             return
@@ -387,7 +386,8 @@ class Accelerator:
         return bytes(uuid).hex()
 
     def _chain(self, position: int) -> str | None:
-        chain: Any = self._reader.db.execute("SELECT chain FROM event WHERE position = ?", (position,)).get
+        sql = "SELECT chain FROM event WHERE key = ?"
+        chain: Any = self._reader.db.execute(sql, (key_of(self._namespace, position),)).get
         return None if chain is None else bytes(chain).hex()
 
 

@@ -13,40 +13,39 @@ from typing import Any
 import apsw
 
 from firsthand.log.port import ContentReader, Entry
+from firsthand.log.rows import POSITION, key_of
 
 from .passages import ROW_STEP, position_of
 from .text import NAME, VERSION, TextIndex, size_of, version_of
 
 
-def check(db: apsw.Connection, damaged: Collection[int] = ()) -> list[str]:
-    """Say what is wrong with the text index, by counting rows. Costs one pass over the log's rows.
+def check(db: apsw.Connection, namespace: int, damaged: Collection[int] = ()) -> list[str]:
+    """Say what is wrong with a namespace's text index, by counting rows. Costs one pass over its events' rows.
 
     Args:
         damaged: positions of events that cannot be read: they may be in the index or not.
     """
     found: list[str] = []
-    reach = _all(db, "SELECT position, fault FROM index_reach WHERE name = ?", (NAME,))
-    head = _all(db, "SELECT value FROM store WHERE key = 'head_position'")[0][0]
+    reach = _all(db, "SELECT position, fault FROM index_reach WHERE namespace = ? AND name = ?", (namespace, NAME))
+    head = _all(db, "SELECT head_position FROM namespace WHERE key = ?", (namespace,))[0][0]
     if head and not reach:
         return ["the text index was never built; run 'firsthand rebuild'"]
     if reach and reach[0][1]:
         found.append(f"the text index reaches position {reach[0][0]:,} of {head:,}: {reach[0][1]}")
-    through = reach[0][0] if reach else head
-    for key, name in _all(db, "SELECT key, name FROM namespace ORDER BY key"):
-        try:
-            found += [f"namespace {name!r}: {fault}" for fault in _check_one(db, key, through, damaged)]
-        except (apsw.SQLError, apsw.CorruptError) as error:
-            found.append(f"namespace {name!r}: the text index cannot be read ({error}); run 'firsthand rebuild'")
+    try:
+        found += _check_rows(db, namespace, reach[0][0] if reach else head, damaged)
+    except (apsw.SQLError, apsw.CorruptError) as error:
+        found.append(f"the text index cannot be read ({error}); run 'firsthand rebuild'")
     return found
 
 
-def _check_one(db: apsw.Connection, namespace: int, through: int, damaged: Collection[int]) -> Iterator[str]:
+def _check_rows(db: apsw.Connection, namespace: int, through: int, damaged: Collection[int]) -> Iterator[str]:
     left_out = json.dumps(sorted(damaged))
     events = _all(
         db,
-        "SELECT count(*) FROM event WHERE namespace = ? AND position <= ? AND salt IS NOT NULL "
-        "AND position NOT IN (SELECT value FROM json_each(?))",
-        (namespace, through, left_out),
+        f"SELECT count(*) FROM event WHERE key > ? AND key <= ? AND salt IS NOT NULL "  # noqa: S608 - a constant
+        f"AND {POSITION} NOT IN (SELECT value FROM json_each(?))",
+        (key_of(namespace, 0), key_of(namespace, through), left_out),
     )[0][0]
     version = version_of(db, namespace)
     if not version and not events:
@@ -64,9 +63,9 @@ def _check_one(db: apsw.Connection, namespace: int, through: int, damaged: Colle
         yield f"the text index says it has {size.rows:,} rows and has {rows[0]:,}; run 'firsthand rebuild'"
     strays = _all(
         db,
-        f"SELECT count(*) FROM {docsize} d LEFT JOIN event e ON e.position = (d.id & {ROW_STEP - 1}) "  # noqa: S608
-        "AND e.namespace = ? AND e.salt IS NOT NULL WHERE e.position IS NULL",
-        (namespace,),
+        f"SELECT count(*) FROM {docsize} d LEFT JOIN event e ON e.key = ? + (d.id & {ROW_STEP - 1}) "  # noqa: S608
+        "AND e.salt IS NOT NULL WHERE e.key IS NULL",
+        (key_of(namespace, 0),),
     )[0][0]
     if strays:
         yield f"{strays:,} rows of the text index belong to no event; run 'firsthand rebuild'"
@@ -87,8 +86,7 @@ def deep_check(
     """
     again = apsw.Connection("")  # a file of its own that SQLite deletes
     try:
-        again.execute("CREATE TABLE session (key, namespace, first_position)")
-        again.execute("CREATE TABLE event (session, position, salt)")
+        again.execute("CREATE TABLE event (key, salt)")
         again.execute("BEGIN")
         fresh = TextIndex()
         for batch in batches:

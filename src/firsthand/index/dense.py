@@ -75,7 +75,7 @@ class Dense:
             if did is Step.ELSEWHERE:
                 time.sleep(ELSEWHERE_SECONDS)
             if progress is not None:
-                progress(follower.through, self._log.reader.head()[0])
+                progress(follower.through, self._log.reader.head(self._namespace)[0])
         self._background.fault = ""  # it went well since
 
     def stop(self) -> None:

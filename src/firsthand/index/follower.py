@@ -30,6 +30,7 @@ from firsthand.errors import ModelError, ModelUnavailable, StoreDamaged
 from firsthand.log.database import translating
 from firsthand.log.disk import make_private, open_private, translated
 from firsthand.log.log import Log
+from firsthand.log.rows import POSITION, key_of
 from firsthand.value import value
 
 from . import vectors
@@ -42,11 +43,11 @@ if TYPE_CHECKING:
     from .codes import Codes
 
 EVENTS_MAX = 10_000
-"""Looked at in one step: of a namespace that has few of the store's events."""
+"""Looked at in one step: of a namespace with few events that have words."""
 TEXTS_MIN, TEXTS_MAX = 32, 4_096
 QUICK_SECONDS, SLOW_SECONDS = 0.2, 1.0
 """After a batch that took less than the first the next one is twice as large; after more than the second, half."""
-_ERASED = "SELECT position FROM event WHERE salt IS NULL AND position IN carray(?)"
+_ERASED = f"SELECT {POSITION} FROM event WHERE salt IS NULL AND key IN carray(?)"  # noqa: S608 - a constant
 
 
 class Step(Enum):
@@ -133,12 +134,10 @@ class VectorFollower:
         texts: list[str] = []
         through, namespace = after, self._namespace()
         while through - after < EVENTS_MAX:
-            read = self._log.reader.entries(through, self._texts_max)
+            read = self._log.reader.entries(namespace, through, self._texts_max)
             if read.through == through:
                 break
             for entry in read.entries:
-                if entry.namespace_key != namespace:
-                    continue
                 # Of a payload that is damaged in its middle, the passages before that are kept.
                 with contextlib.suppress(StoreDamaged):
                     for row, text in texts_of(entry.event, self._log.reader):
@@ -206,8 +205,8 @@ def _extend(db: apsw.Connection, space: vectors.Space, batch: _Batch, coded: Cod
     if coded is None:
         vectors.extend(db, space, batch.through, (), (), (), space.total)
         return
-    positions = array("q", sorted({position_of(row) for row in batch.rows}))
-    gone = {position for (position,) in db.execute(_ERASED, (apsw.carray(positions),))}
+    keys = array("q", sorted({key_of(space.namespace, position_of(row)) for row in batch.rows}))
+    gone = {position for (position,) in db.execute(_ERASED, (apsw.carray(keys),))}
     kept = [at for at, row in enumerate(batch.rows) if position_of(row) not in gone]
     coded = coded.only(kept)
     rows = [batch.rows[at] for at in kept]

@@ -30,7 +30,7 @@ _TABLE = """
 CREATE TABLE IF NOT EXISTS learned (
   namespace INTEGER NOT NULL,
   name      TEXT NOT NULL,      -- of what was learned
-  position  INTEGER NOT NULL,   -- the store's head then
+  position  INTEGER NOT NULL,   -- the namespace's head then
   version   TEXT NOT NULL,      -- of the rules it was learned by, and what it rests on
   json      TEXT NOT NULL,
   PRIMARY KEY (namespace, name)
@@ -43,7 +43,7 @@ class Lesson:
     """One thing that was learned.
 
     Attributes:
-        position: the store's head when it was.
+        position: the namespace's head when it was.
         version: of the rules it was learned by, and of what it rests on.
         json: the value.
     """

@@ -25,6 +25,7 @@ import apsw
 
 from firsthand.event import Event
 from firsthand.log.port import ContentReader, Entry
+from firsthand.log.rows import key_of
 from firsthand.value import value
 
 from . import words
@@ -158,10 +159,8 @@ class TextIndex:
         if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"text_{namespace}",)).get:
             # Erased ones, as a restore brings them, were never to be in it.
             earlier = db.execute(
-                "SELECT EXISTS (SELECT 1 FROM session JOIN event ON event.session = session.key "
-                "WHERE session.namespace = ? AND session.first_position < ? AND event.position < ? "
-                "AND event.salt IS NOT NULL)",
-                (namespace, first, first),
+                "SELECT EXISTS (SELECT 1 FROM event WHERE key > ? AND key < ? AND salt IS NOT NULL)",
+                (key_of(namespace, 0), key_of(namespace, first)),
             ).get
             if earlier:
                 raise apsw.SQLError(f"the text index of namespace {namespace} is missing; run 'firsthand rebuild'")

@@ -17,6 +17,7 @@ import apsw
 
 from firsthand.errors import StoreDamaged
 from firsthand.log.port import ContentReader, Entry
+from firsthand.log.rows import key_of
 
 from . import vectors
 from .embed.port import NUMPY_MISSING
@@ -87,8 +88,8 @@ def _rows(db: apsw.Connection, space: vectors.Space, damaged: Collection[int]) -
 
 
 def _check_space(db: apsw.Connection, space: vectors.Space) -> Iterator[str]:
-    head: Any = db.execute("SELECT value FROM store WHERE key = 'head_position'").get
-    if space.through > int(head):
+    head: Any = db.execute("SELECT head_position FROM namespace WHERE key = ?", (space.namespace,)).get
+    if space.through > int(head or 0):
         yield f"they reach position {space.through:,}, the log ends at {head:,}; {vectors.REPAIR}"
     counted, added = 0, bytes(len(space.total))
     for number, *_ in vectors.outline(db, space):
@@ -141,7 +142,8 @@ def _check_chunk(
     positions = sorted({position_of(chunk.rows[slot]) for slot in slots})
     if positions and not chunk.first <= positions[0] <= positions[-1] <= chunk.last <= space.through:
         yield f"chunk {chunk.number}: it holds events beyond the bounds that it says; {vectors.REPAIR}"
-    sql = "SELECT count(*) FROM event WHERE namespace = ? AND salt IS NOT NULL AND position IN carray(?)"
-    there: Any = db.execute(sql, (space.namespace, apsw.carray(array("q", positions)))).get if positions else 0
+    sql = "SELECT count(*) FROM event WHERE salt IS NOT NULL AND key IN carray(?)"
+    keys = array("q", [key_of(space.namespace, position) for position in positions])
+    there: Any = db.execute(sql, (apsw.carray(keys),)).get if keys else 0
     if there != len(positions):
         yield f"chunk {chunk.number}: {len(positions) - there:,} events of it are erased or not there; {vectors.REPAIR}"

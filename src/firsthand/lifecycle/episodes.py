@@ -42,7 +42,7 @@ def episodes(agent: Agent) -> tuple[Episode, ...]:
     A handle reads each event of them once, until something is erased.
     """
     memory = agent.memory
-    key, head = ("episodes", agent.name), memory._log.reader.head()[0]  # noqa: SLF001 - one room
+    key, head = ("episodes", agent.name), memory._log.reader.head(memory.namespace)[0]  # noqa: SLF001 - one room
     through, known = memory.read_once.get(key, (0, None))
     if known is None or any(memory.events(kind=Kind.ERASURE, after=through, limit=1)):
         through, known = 0, _Known({}, {})

@@ -101,7 +101,7 @@ def after_hook(memory: Memory) -> None:
         StoreError: it cannot be done now; the next appends do it.
     """
     if not memory.read_only:
-        memory._log.flush_indexes()  # noqa: SLF001 - Memory and what acts on it are one room
+        memory._log.flush_indexes(memory.namespace)  # noqa: SLF001 - Memory and what acts on it are one room
 
 
 class _Hook:

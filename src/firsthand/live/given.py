@@ -72,7 +72,7 @@ def known(reader: Reader, namespace: str, session: str, format: str | None) -> l
     found: list[bytes | None] = []
 
     def damaged(position: int, _: StoreDamaged) -> None:
-        if reader.begins_message(position):
+        if reader.begins_message(namespace, position):
             found.append(None)
 
     for event in reader.events(namespace, session=session, damaged=damaged):

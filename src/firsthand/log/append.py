@@ -1,8 +1,8 @@
 """The one append funnel: every event of every kind enters the log here (total-recall 9.3, A.1).
 
 Runs under the write lock, in one transaction for all waiting batches: place each
-event at the next position, chain it to its session, roll the store's head over
-it, hand it to the indexes, commit with a sync. A batch is checked before any of
+event at the next position of its namespace, chain it to its session, roll the
+namespace's head over it, hand it to the indexes, commit with a sync. A batch is checked before any of
 it is written, so one that is refused leaves nothing and stops nobody else's.
 """
 
@@ -26,13 +26,12 @@ from firsthand.event import (
     roll,
 )
 from firsthand.moment import Moment
-from firsthand.value import replace, value
+from firsthand.value import field, replace, value
 
-from .database import read_map
 from .port import ContentReader, Entry, TransactionIndex
 from .prepare import Batch, Prepared
 from .queue import Ticket
-from .rows import meta_of
+from .rows import POSITION, key_of, meta_of
 
 if TYPE_CHECKING:
     from .artifacts import ArtifactStore
@@ -41,7 +40,7 @@ SESSIONS_KEPT = 1_000
 BACKLOG_EVENTS = 32
 BACKLOG_BYTES = 32_768
 _INSERT = """
-INSERT INTO event (position, id, namespace, session, sequence, part, turn, kind, trust, agent, origin,
+INSERT INTO event (key, id, namespace, session, sequence, part, turn, kind, trust, agent, origin,
   time, time_offset, ingested, ingested_offset, chain, commitment, salt, body)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 
@@ -91,7 +90,7 @@ class Appender:
         indexes: those that are written in the log's transaction.
         contents: reads payloads for them.
         clock: the time of ingest.
-        backlog: reads events after a position, at most so many, as an index is given them.
+        backlog: reads events of a namespace after a position, at most so many, as an index is given them.
     """
 
     def __init__(
@@ -102,18 +101,22 @@ class Appender:
         contents: ContentReader,
         artifacts: ArtifactStore,
         clock: Callable[[], Moment],
-        backlog: Callable[[int, int], Sequence[Entry]],
+        backlog: Callable[[int, int, int], Sequence[Entry]],
     ) -> None:
         self._db, self._indexes, self._contents, self._backlog = db, indexes, contents, backlog
         self._artifacts, self._clock = artifacts, clock
         self._names: dict[str, int] = {}
         self._work: _Work | None = None
 
-    def commit(self, tickets: Sequence[Ticket], also: Callable[[], None] | None = None) -> None:
+    def commit(
+        self, tickets: Sequence[Ticket], also: Callable[[], None] | None = None, *, namespace: str | None = None
+    ) -> None:
         """Write batches in one transaction and settle their tickets.
 
         Args:
-            also: further work of the same transaction, done first.
+            also: further work of the same transaction on a namespace, done first; nothing of it is left to be
+                indexed with later events.
+            namespace: the one.
 
         Raises:
             apsw.Error: the transaction failed as a whole; no ticket is settled and nothing was written.
@@ -125,7 +128,8 @@ class Appender:
         try:
             self._db.execute("BEGIN IMMEDIATE")
             work = self._work = self._work_of(self._work)
-            if also is not None:
+            if namespace is not None and also is not None:
+                work.namespace(namespace)
                 self._index(work, now=True)  # it may take out of the indexes what must be in them first
                 also()
             for ticket in tickets:
@@ -143,8 +147,8 @@ class Appender:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
-        for namespace, digest in work.unneeded:
-            self._remove_unused(namespace, digest)
+        for key, digest in work.unneeded:
+            self._remove_unused(key, digest)
         for ticket, outcome in settled:
             if isinstance(outcome, FirsthandError):
                 ticket.settle(error=outcome)
@@ -179,7 +183,7 @@ class Appender:
         checked = []
         within: set[tuple[int, bytes]] = set()
         for batch in batches:
-            namespace = work.namespace(batch.namespace)
+            namespace = work.namespace(batch.namespace).key
             session = work.session(namespace, batch.session)
             known = self._known(batch, namespace, session, within, work)
             stale = batch.expected_position is not None and session.last_position != batch.expected_position
@@ -208,7 +212,7 @@ class Appender:
         found: list[int | None] = []
         for event in batch.events:
             row = self._db.execute(
-                "SELECT position, session, part, kind, trust, agent, origin, time, commitment, salt "
+                f"SELECT {POSITION}, session, part, kind, trust, agent, origin, time, commitment, salt "  # noqa: S608
                 "FROM event WHERE id = ? AND namespace = ?",
                 (event.id, namespace),
             ).get
@@ -247,7 +251,11 @@ class Appender:
         return salt is None or commit_to(salt, event.body) == commitment  # type: ignore[arg-type]
 
     def _insert(self, event: Prepared, session: _Session, work: _Work) -> int:
-        position = work.head_position + 1
+        tenant = work.tenant(session.namespace)
+        position = tenant.position + 1
+        if event.restored is not None and event.restored.position > position:  # a namespace that had gaps there
+            position = event.restored.position
+            tenant.shared = position - 1
         counted = session.turn + (event.kind is Kind.USER_MESSAGE and event.part == 0)
         turn = event.turn if event.turn >= 0 else counted
         time, now = event.time, event.restored.ingested if event.restored is not None else work.now
@@ -263,7 +271,8 @@ class Appender:
         self._db.execute(
             _INSERT,
             (
-                position, event.id, session.namespace, session.key, session.length, event.part, turn,
+                key_of(session.namespace, position), event.id, session.namespace, session.key, session.length,
+                event.part, turn,
                 int(event.kind), int(event.trust), self._name(event.agent), self._name(event.origin),
                 None if time is None else time.microseconds, None if time is None else time.offset_minutes,
                 now.microseconds, now.offset_minutes, chain, event.commitment, event.salt, event.stored,
@@ -274,18 +283,19 @@ class Appender:
                 "INSERT INTO artifact_use VALUES (?, ?, ?)", (session.namespace, event.artifact.digest, position)
             )
         if self._indexes and event.body is not None:
-            work.add(Entry(session.namespace, self._event(position, turn, chain, event, session, work)))
-        work.grew(session, position, turn, time, chain)
+            tenant.add(Entry(session.namespace, self._event(position, turn, chain, event, session, tenant, now)))
+        work.grew(tenant, session, position, turn, time, chain)
         return position
 
-    def _event(self, position: int, turn: int, chain: bytes, event: Prepared, session: _Session, work: _Work) -> Event:
+    def _event(
+        self, position: int, turn: int, chain: bytes, event: Prepared, session: _Session, tenant: _Tenant, now: Moment
+    ) -> Event:
         body = event.parts
         assert body is not None  # an erased event is not indexed
         inline = body.payload if isinstance(body.payload, bytes) else None
         return Event(
-            position, event.name, work.names[session.namespace], session.name, session.length, event.part, turn,
-            Kind(event.kind), event.agent, event.origin, Trust(event.trust), event.time,
-            event.restored.ingested if event.restored is not None else work.now,
+            position, event.name, tenant.name, session.name, session.length, event.part, turn,
+            Kind(event.kind), event.agent, event.origin, Trust(event.trust), event.time, now,
             body.media.decode(), meta_of(body.meta), body.envelope, inline,
             body.payload if isinstance(body.payload, Artifact) else None,
             erased=False, commitment=event.commitment, chain=chain,
@@ -307,60 +317,61 @@ class Appender:
         """Hand new events to every index that follows, some at a time; say whether all follow.
 
         An index is written in the log's own transactions, but not in each of them: it costs as
-        much as the rest of a small append. Up to `BACKLOG_EVENTS` of the newest events are left
-        to the next transaction that has enough of them; until then `recall` reads them in the
-        log. An index that fails is undone and marked with its fault; the events stay.
+        much as the rest of a small append. Up to `BACKLOG_EVENTS` of a namespace's newest events
+        are left to the next transaction that has enough of them; until then `recall` reads them in
+        the log. An index that fails is undone and marked with its fault; the events stay.
 
         Args:
-            now: leave nothing for later.
+            now: leave nothing for later, in the namespaces of this transaction.
         """
-        follows = True
-        for index in self._indexes:
-            reach = work.reach.get(index.name)
-            if reach is None:
-                reach = work.reach[index.name] = self._reach(index.name, work)
-            if reach.fault:
-                follows = False
-                continue
-            waiting = work.head_position - reach.position
-            if waiting <= 0 or not (now or waiting >= BACKLOG_EVENTS or work.backlog_bytes >= BACKLOG_BYTES):
-                continue
-            if len(work.backlog) < waiting and reach.position + 1 < work.first_new:
-                older = self._older(reach.position, work.backlog[0].event.position if work.backlog else work.first_new)
-                work.backlog[:0] = older
-            follows = self._apply(index, reach, work) and follows
-        if not follows:
-            work.indexed = True  # nothing is kept for an index that may never ask for it
-        return follows
+        followed = [self._index_one(tenant, index, now) for tenant in work.touched for index in self._indexes]
+        return all(followed)
 
-    def _apply(self, index: TransactionIndex, reach: _Reach, work: _Work) -> bool:
+    def _index_one(self, tenant: _Tenant, index: TransactionIndex, now: bool) -> bool:
+        reach = tenant.reach.get(index.name)
+        if reach is None:
+            reach = tenant.reach[index.name] = self._reach(index.name, tenant)
+        if reach.fault:
+            tenant.indexed = True  # nothing is kept for an index that may never ask for it
+            return False
+        waiting = tenant.position - reach.position
+        if waiting <= 0 or not (now or waiting >= BACKLOG_EVENTS or tenant.backlog_bytes >= BACKLOG_BYTES):
+            return True
+        first = tenant.backlog[0].event.position if tenant.backlog else tenant.position + 1
+        if reach.position + 1 < first:  # other writers left them to be indexed
+            tenant.backlog[:0] = [
+                entry
+                for entry in self._backlog(tenant.key, reach.position, first - reach.position - 1)
+                if entry.event.position < first
+            ]
+        return self._apply(index, reach, tenant)
+
+    def _apply(self, index: TransactionIndex, reach: _Reach, tenant: _Tenant) -> bool:
         self._db.execute("SAVEPOINT indexing")
         try:
             index.apply(
-                self._db, [entry for entry in work.backlog if entry.event.position > reach.position], self._contents
+                self._db, [entry for entry in tenant.backlog if entry.event.position > reach.position], self._contents
             )
-            reach.position = work.head_position
+            reach.position = tenant.position
         except (apsw.SQLError, apsw.CorruptError, apsw.ConstraintError, StoreDamaged) as error:
             self._db.execute("ROLLBACK TO indexing")
             reach.fault = f"{type(error).__name__}: {error}"[:500]
         self._db.execute("RELEASE indexing")
         self._db.execute(
-            "UPDATE index_reach SET position = ?, fault = ? WHERE name = ?", (reach.position, reach.fault, index.name)
+            "UPDATE index_reach SET position = ?, fault = ? WHERE namespace = ? AND name = ?",
+            (reach.position, reach.fault, tenant.key, index.name),
         )
-        work.indexed = True
+        tenant.indexed = True
         return not reach.fault
 
-    def _reach(self, name: str, work: _Work) -> _Reach:
-        rows: list[Any] = self._db.execute("SELECT position, fault FROM index_reach WHERE name = ?", (name,)).fetchall()
+    def _reach(self, name: str, tenant: _Tenant) -> _Reach:
+        sql = "SELECT position, fault FROM index_reach WHERE namespace = ? AND name = ?"
+        rows: list[Any] = self._db.execute(sql, (tenant.key, name)).fetchall()
         if rows:
             return _Reach(*rows[0])
-        reach = _Reach(0, "" if work.first_new == 1 else "the index was never built")
-        self._db.execute("INSERT INTO index_reach VALUES (?, ?, ?)", (name, reach.position, reach.fault))
+        reach = _Reach(0, "" if not tenant.first else "the index was never built")
+        self._db.execute("INSERT INTO index_reach VALUES (?, ?, ?, ?)", (tenant.key, name, reach.position, reach.fault))
         return reach
-
-    def _older(self, after: int, before: int) -> list[Entry]:
-        """Read what other writers left to be indexed; a damaged event cannot be, and `verify` names it."""
-        return [entry for entry in self._backlog(after, before - after - 1) if entry.event.position < before]
 
 
 @value(frozen=False)
@@ -369,6 +380,40 @@ class _Reach:
 
     position: int
     fault: str
+
+
+@value(frozen=False, eq=False)
+class _Tenant:
+    """A namespace while a transaction works on it.
+
+    Attributes:
+        position, head, shared: as in its row.
+        first: its position when the transaction began.
+        backlog: events that no index has yet, as far as this process wrote them.
+        indexed: the backlog was handed over in this transaction.
+    """
+
+    key: int
+    name: str
+    position: int = 0
+    head: bytes = bytes(32)
+    shared: int = 0
+    first: int = 0
+    backlog: list[Entry] = field(default_factory=list)
+    backlog_bytes: int = 0
+    indexed: bool = False
+    reach: dict[str, _Reach] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+        self.first = self.position
+        if self.indexed:
+            self.backlog, self.backlog_bytes, self.indexed = [], 0, False
+
+    def add(self, entry: Entry) -> None:
+        """Note an event that is to be indexed."""
+        self.backlog.append(entry)
+        self.backlog_bytes += entry.event.size_bytes
 
 
 class _Work:
@@ -380,57 +425,48 @@ class _Work:
 
     def __init__(self, db: apsw.Connection, version: object, now: Moment) -> None:
         self._db, self.version = db, version
-        facts = read_map(db, "SELECT key, value FROM store WHERE key IN ('head', 'head_position')")
-        if len(facts) != 2:
-            raise StoreFailed("the store's head is missing from its table 'store'; run 'firsthand verify'")
-        self.head: bytes = facts["head"]
-        self.head_position: int = facts["head_position"]
         self.sessions: dict[tuple[int, str], _Session] = {}
-        self._namespaces: dict[str, int] = {}
-        self.names: dict[int, str] = {}
-        self.reach: dict[str, _Reach] = {}
-        self.backlog: list[Entry] = []  # events that no index has yet, as far as this process wrote them
-        self.backlog_bytes = 0
-        self.first_new = 0  # position of the first event of the backlog, or of the next one
-        self.indexed = False
+        self._tenants: dict[int, _Tenant] = {}
+        self._by_name: dict[str, _Tenant] = {}
         self.begin(now)
 
     def begin(self, now: Moment) -> None:
         """Begin a transaction."""
         self.now = now
-        self._first = self.head_position
         self._touched: dict[int, _Session] = {}
-        if self.indexed:
-            self.backlog, self.backlog_bytes = [], 0
-        self.indexed = False
-        if not self.backlog:
-            self.first_new = self.head_position + 1
+        self.touched: list[_Tenant] = []  # namespaces that this transaction speaks of
         self.unneeded: set[tuple[int, bytes]] = set()  # payloads that were put in vain: namespace and digest
-
-    def add(self, entry: Entry) -> None:
-        """Note an event that is to be indexed."""
-        self.backlog.append(entry)
-        self.backlog_bytes += entry.event.size_bytes
 
     def spare(self, batches: Sequence[Batch]) -> None:
         """Note the payloads of a refused ticket."""
         self.unneeded |= {
-            (self.namespace(batch.namespace), event.artifact.digest)
+            (self.namespace(batch.namespace).key, event.artifact.digest)
             for batch in batches
             for event in batch.events
             if event.artifact is not None
         }
 
-    def namespace(self, name: str) -> int:
-        key = self._namespaces.get(name)
-        if key is None:
-            found = self._db.execute("SELECT key FROM namespace WHERE name = ?", (name,)).get
-            if found is None:
+    def namespace(self, name: str) -> _Tenant:
+        """Give a namespace by its name, made on first use."""
+        tenant = self._by_name.get(name)
+        if tenant is None:
+            sql = "SELECT key, name, head_position, head, shared FROM namespace WHERE name = ?"
+            row = self._db.execute(sql, (name,)).get
+            if row is None:
                 self._db.execute("INSERT INTO namespace (name) VALUES (?)", (name,))
-                found = self._db.last_insert_rowid()
-            key = self._namespaces[name] = int(found)
-            self.names[key] = name
-        return key
+                row = self._db.execute(sql, (name,)).get
+            tenant = self._by_name[name] = _Tenant(*row)
+            if not isinstance(tenant.position, int) or not isinstance(tenant.head, bytes):
+                raise StoreFailed(f"the head of namespace {name!r} is missing or no head; run 'firsthand verify'")
+            self._tenants[tenant.key] = tenant
+        if tenant not in self.touched:
+            tenant.begin()
+            self.touched.append(tenant)
+        return tenant
+
+    def tenant(self, key: int) -> _Tenant:
+        """Give a namespace of this transaction by its key."""
+        return self._tenants[key]
 
     def session(self, namespace: int, name: str) -> _Session:
         cached = self.sessions.get((namespace, name))
@@ -442,7 +478,7 @@ class _Work:
             (namespace, name),
         ).get
         if row is None:
-            head = genesis(self.names[namespace], name)
+            head = genesis(self._tenants[namespace].name, name)
             made = _Session(0, namespace, name, 0, 0, 0, 0, None, None, head, fresh=True)
             made.key = 1 + int(self._db.execute("SELECT coalesce(max(key), 0) FROM session").get)
             made.key += sum(other.fresh for other in self.sessions.values())
@@ -451,7 +487,9 @@ class _Work:
         self.sessions[namespace, name] = made
         return made
 
-    def grew(self, session: _Session, position: int, turn: int, time: Moment | None, chain: bytes) -> None:
+    def grew(
+        self, tenant: _Tenant, session: _Session, position: int, turn: int, time: Moment | None, chain: bytes
+    ) -> None:
         session.length += 1
         session.turn = max(session.turn, turn)
         session.first_position = session.first_position or position
@@ -460,13 +498,11 @@ class _Work:
             moment = time.microseconds
             session.first_time = moment if session.first_time is None else min(session.first_time, moment)
             session.last_time = moment if session.last_time is None else max(session.last_time, moment)
-        self.head, self.head_position = roll(self.head, position, chain), position
+        tenant.head, tenant.position = roll(tenant.head, position, chain), position
         self._touched[session.key] = session
 
     def save(self) -> None:
-        """Write sessions and head back; a transaction that added nothing changes nothing."""
-        if self.head_position == self._first:
-            return
+        """Write sessions and heads back; a transaction that added nothing changes nothing."""
         for s in self._touched.values():
             values = (s.length, s.turn, s.first_position, s.last_position, s.first_time, s.last_time, s.head)
             if s.fresh:
@@ -482,7 +518,13 @@ class _Work:
                     "first_time = ?, last_time = ?, head = ? WHERE key = ?",
                     (*values, s.key),
                 )
-        self._db.execute(
-            "UPDATE store SET value = CASE key WHEN 'head' THEN ? ELSE ? END WHERE key IN ('head', 'head_position')",
-            (self.head, self.head_position),
-        )
+        for tenant in self.grown:
+            self._db.execute(
+                "UPDATE namespace SET head_position = ?, head = ?, shared = ? WHERE key = ?",
+                (tenant.position, tenant.head, tenant.shared, tenant.key),
+            )
+
+    @property
+    def grown(self) -> list[_Tenant]:
+        """The namespaces that this transaction added events to, with their new positions and heads."""
+        return [tenant for tenant in self.touched if tenant.position != tenant.first]

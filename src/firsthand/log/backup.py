@@ -8,6 +8,7 @@ change once written, so they can be copied while others are added.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from firsthand.errors import StoreDamaged, StoreError, StoreFailed
 from firsthand.value import value
 
 from .artifacts import ArtifactStore
-from .database import open_reader, read_map, translating
+from .database import open_reader, translating
 from .disk import Disk
 from .schema import DATABASE_FILE
 
@@ -29,14 +30,14 @@ class Backup:
     """What a backup holds.
 
     Attributes:
-        head: ``position:hash`` of the copy.
+        heads: ``position:hash`` of each namespace of the copy, by its name.
     """
 
     path: Path
     events: int
     artifacts: int
     size_bytes: int
-    head: str
+    heads: Mapping[str, str]
 
 
 def backup(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
@@ -78,7 +79,8 @@ def _copy(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
         copied = open_reader(file)
         try:
             held: list[Any] = copied.execute("SELECT DISTINCT namespace, digest FROM artifact_use").fetchall()
-            facts = read_map(copied, "SELECT key, value FROM store")
+            rows: list[Any] = copied.execute("SELECT name, head_position, head FROM namespace ORDER BY name").fetchall()
+            events = copied.execute("SELECT total(length) FROM session").get
         finally:
             copied.close()
         # An erasure between the snapshot and here took files away: the copy would hold what was erased. Again.
@@ -92,8 +94,8 @@ def _copy(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
             )
     disk.sync_folder(target)
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
-    head = f"{facts['head_position']}:{facts['head'].hex()}"
-    return Backup(target, facts["head_position"], len(held), size, head)
+    heads = {name: f"{position}:{head.hex()}" for name, position, head in rows if position}
+    return Backup(target, int(events), len(held), size, heads)
 
 
 def _copy_artifacts(source: ArtifactStore, target: ArtifactStore, held: list[tuple[int, bytes]]) -> str:

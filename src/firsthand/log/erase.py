@@ -24,6 +24,7 @@ from .artifacts import ArtifactStore
 from .port import Entry, FollowingIndex
 from .prepare import Batch, prepare
 from .queue import Ticket
+from .rows import key_of
 
 REASON_CHARACTERS_MAX = 1_000
 ERASE_EVENTS_MAX = 10_000
@@ -99,7 +100,7 @@ def erase(
         one = prepare(draft, namespace_key, artifacts, len(content), ids, for_erasure=True)
         tickets.append(Ticket((Batch(namespace, session, (one,)),), 0))
     entries = [Entry(namespace_key, event) for event in fresh]
-    appender.commit(tickets, lambda: _destroy(db, entries, indexes))
+    appender.commit(tickets, lambda: _destroy(db, entries, indexes), namespace=namespace)
     for ticket in tickets:
         if ticket.error is not None:
             raise ticket.error
@@ -117,7 +118,8 @@ def _destroy(db: apsw.Connection, entries: Sequence[Entry], indexes: Sequence[Fo
     pending = _pending(db)
     for entry in entries:
         position, artifact = entry.event.position, entry.event.artifact
-        db.execute("UPDATE event SET salt = NULL, body = NULL WHERE position = ?", (position,))
+        key = key_of(entry.namespace_key, position)
+        db.execute("UPDATE event SET salt = NULL, body = NULL WHERE key = ?", (key,))
         db.execute("DELETE FROM artifact_use WHERE namespace = ? AND position = ?", (entry.namespace_key, position))
         pending.append([entry.namespace_key, "" if artifact is None else artifact.digest.hex()])
     # In the same transaction: what is left to clean, so that an erasure cut short is finished by the next one.

@@ -1,8 +1,8 @@
 """A store as one open text file, and back, byte for byte (format: docs/log-format.md, "Export").
 
-JSON Lines in UTF-8. First a header; then, in order of position, each artifact's
-payload in pieces just before the first event that holds it, and each event with
-its salt and hashes; last a line that says how much there was, so that a file cut
+JSON Lines in UTF-8. First a header; then, namespace by namespace and in order of
+position, each artifact's payload in pieces just before the first event that holds it,
+and each event with its salt and hashes; last a line that says how much there was, so that a file cut
 short is noticed. Restoring derives every hash again: what was changed in the
 file is refused.
 """
@@ -27,10 +27,12 @@ from . import compression
 from .artifacts import ArtifactStore
 from .database import read_map
 from .prepare import PART_MAX, TURN_MAX, Prepared, Restored, check_name
-from .rows import body_of, check_event_types, header_of
+from .rows import POSITION_MAX, body_of, check_event_types, header_of
 from .walk import Rows
 
-VERSION = 1
+VERSION = 2
+VERSION_1 = 1
+"""Its positions count over all namespaces of the store, in the order of the lines."""
 PIECE_BYTES = 1 << 20
 LINE_BYTES_MAX = 512 << 20
 
@@ -90,19 +92,26 @@ def export(
     events = damaged = 0
     written: set[tuple[int, bytes]] = set()
     walk = Rows(db)
-    for position, row in walk.read(walk.last_position()):
+    shared = read_map(db, "SELECT key, shared FROM namespace")
+    every = ((key, *each) for key in sorted(namespaces) for each in walk.read(key, walk.last_position(key)))
+    before = 0, 0
+    for key, position, row in every:
+        if row is None and position <= shared[key]:
+            continue  # it may be another namespace's
         try:
-            if row is not None and (row[2] not in namespaces or session not in {None, sessions[row[3]]}):
+            if row is not None and session not in {None, sessions[row[3]]}:
                 continue
+            skipped = session is None and position != (before[1] if before[0] == key else 0) + 1
+            before = key, position
             names = None if row is None else (namespaces[row[2]], sessions[row[3]], texts[row[9]], texts[row[10]])
-            lines = _event_lines(row, artifacts, names, written)
+            lines = _event_lines(row, artifacts, names, written, skipped=skipped)
         except (StoreDamaged, KeyError, ValueError, TypeError) as error:
             if not salvage:
                 raise StoreDamaged(
                     f"position {position}: {error}. Go on past it with 'firsthand export --salvage'."
                 ) from error
             damaged += 1
-            lines = [_dump({"damaged": {"position": position, "why": str(error)}})]
+            lines = [_dump({"damaged": {"position": position, "namespace": namespaces[key], "why": str(error)}})]
         else:
             events += 1
         out.writelines(lines)
@@ -116,14 +125,20 @@ def _event_lines(
     artifacts: ArtifactStore,
     names: tuple[str, str, str, str] | None,
     written: set[tuple[int, bytes]],
+    *,
+    skipped: bool,
 ) -> Iterable[bytes]:
-    """Give an event's line, with its artifact's lines before it if they were not written yet."""
+    """Give an event's line, with its artifact's lines before it if they were not written yet.
+
+    Args:
+        skipped: its position is not the next one of its namespace, so it must be said.
+    """
     if row is None or names is None:
         raise StoreDamaged("the event is missing, or its page cannot be read")
     body = body_of(row)
     check_event_types(row)
     header_of(row, names[2], names[3])  # raises for what no restore would take
-    line = _event_line(row, body, names)
+    line = _event_line(row, body, names, {"position": row[0]} if skipped else {})
     payload = decode_body(body).payload if body is not None else b""
     if not isinstance(payload, Artifact) or (row[2], payload.digest) in written:
         return [line]
@@ -147,11 +162,13 @@ def _header(store_uuid: bytes, created: int, namespaces: Iterable[str], session:
     )
 
 
-def _event_line(row: tuple[Any, ...], body: bytes | None, names: tuple[str, str, str, str]) -> bytes:
-    """Write one event: ``row`` in the order of `rows.COLUMNS`, names are namespace, session, agent, origin."""
+def _event_line(
+    row: tuple[Any, ...], body: bytes | None, names: tuple[str, str, str, str], place: dict[str, int]
+) -> bytes:
+    """Write one event: ``row`` in the order of `rows.STORED`, names are namespace, session, agent, origin."""
     namespace, session, agent, origin = names
     out: dict[str, Any] = {
-        "id": id_text(row[1]), "namespace": namespace, "session": session, "sequence": row[4], "part": row[5],
+        "id": id_text(row[1]), "namespace": namespace, "session": session, **place, "sequence": row[4], "part": row[5],
         "turn": row[6], "kind": Kind(row[7]).word, "trust": Trust(row[8]).word, "agent": agent, "origin": origin,
         "time": None if row[11] is None else [row[11], row[12]], "ingested": [row[13], row[14]],
         "chain": row[15].hex(), "commitment": row[16].hex(),
@@ -212,7 +229,9 @@ def parse_event(fields: dict[str, Any]) -> Line:
             Trust[fields["trust"].upper()], time, check_name(fields["agent"], "agent"),
             check_name(fields["origin"], "origin"), salt, commitment, body, stored, artifact,
             fields["id"], None if body is None else decode_body(body),
-            Restored(Moment(*fields["ingested"]), _hex(fields["chain"])),
+            Restored(
+                Moment(*fields["ingested"]), _hex(fields["chain"]), _whole(fields.get("position", 0), POSITION_MAX)
+            ),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError, struct.error, InvalidDraft) as error:
         raise FormatError(
@@ -266,9 +285,9 @@ def lines(source: BinaryIO) -> Iterator[dict[str, Any]]:
             raise FormatError(f"line {number} of the export is not expected there: {raw[:80]!r}")
         if number == 1:
             version = fields.get("firsthand_export")
-            if version != VERSION or isinstance(version, bool):
+            if version not in (VERSION_1, VERSION) or isinstance(version, bool):
                 raise FormatError(
-                    f"expected a Firsthand export of version {VERSION}; the first line says {version!r}. "
+                    f"expected a Firsthand export of version {VERSION_1} or {VERSION}; its first line is {version!r}. "
                     "To import transcripts use 'firsthand import'."
                 )
         elif "firsthand_export" in fields:

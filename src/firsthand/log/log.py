@@ -140,7 +140,7 @@ class Log:
         try:
             with translating(file, db):
                 version = version_of(db)
-                check_readable(db, version)
+                check_readable(db, version, read_only=self.read_only)
         finally:
             db.close()
         if version > VERSION and not self.read_only:
@@ -178,8 +178,8 @@ class Log:
             backlog=self._entries,
         )
 
-    def _entries(self, after: int, limit: int) -> Sequence[Entry]:
-        return self.reader.entries(after, limit).entries
+    def _entries(self, namespace_key: int, after: int, limit: int) -> Sequence[Entry]:
+        return self.reader.entries(namespace_key, after, limit).entries
 
     def _make(self, file: Path) -> None:
         """Create the empty database file with the right rights; another process may have been first."""
@@ -386,13 +386,13 @@ class Log:
         return ours
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Rebuilt:
-        """Build every index anew from the log, in steps between which others may write.
+        """Build every index of every namespace anew from the log, in steps between which others may write.
 
         Until it is done the index counts as behind, and answers come from the log beyond it. What
         follows in its own time is dropped, and begins anew by itself.
 
         Args:
-            progress: called with the position reached and the last one.
+            progress: called with the events read and those there are.
         """
         from .rebuild import Rebuilt, rebuild
 
@@ -405,13 +405,14 @@ class Log:
             for follower in self._followers:
                 follower.reset(db)
 
-    def flush_indexes(self) -> None:
-        """Leave nothing of the newest events to be indexed with later ones."""
-        self._writable().exclusively(self._flush_indexes)
+    def flush_indexes(self, namespace: str) -> None:
+        """Leave nothing of a namespace's newest events to be indexed with later ones."""
 
-    def _flush_indexes(self) -> None:
-        with self._writing():
-            self._appender.commit((), lambda: None)
+        def flush() -> None:
+            with self._writing():
+                self._appender.commit((), lambda: None, namespace=namespace)
+
+        self._writable().exclusively(flush)
 
     # erasure, copies, proof ----------------------------------------------------------------------------
 
@@ -459,12 +460,18 @@ class Log:
         finally:
             db.close()
 
-    def verify(self, *, heads: Sequence[str] = (), progress: Callable[[int, int], None] | None = None) -> Verification:
+    def verify(
+        self,
+        *,
+        namespace: str | None = None,
+        heads: Sequence[str] = (),
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Verification:
         """Derive every hash again; see `verify.verify`."""
         from .verify import verify
 
         with self.snapshot() as db:
-            return verify(db, self.artifacts, heads=heads, progress=progress)
+            return verify(db, self.artifacts, namespace=namespace, heads=heads, progress=progress)
 
     def backup(self, target: Path) -> Backup:
         """Copy the store into a new folder while writers go on; see `backup.backup`."""
@@ -500,7 +507,7 @@ class Log:
 
         def write(db: apsw.Connection) -> None:
             with db:
-                if db.execute("SELECT value FROM store WHERE key = 'head_position'").get == 0:
+                if not db.execute("SELECT EXISTS (SELECT 1 FROM event)").get:
                     db.execute("UPDATE store SET value = ? WHERE key = 'uuid'", (store_uuid,))
                     db.execute("UPDATE store SET value = ? WHERE key = 'created'", (created,))
 

@@ -55,10 +55,12 @@ class Restored:
     Attributes:
         ingested: when the log took it first.
         chain: the link it had; the one derived here must be the same.
+        position: the one it had, when there was a gap before it; 0 takes the next one.
     """
 
     ingested: Moment
     chain: bytes
+    position: int = 0
 
 
 @value

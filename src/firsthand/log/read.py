@@ -1,12 +1,13 @@
 """Reading the log: events by position, id or session, and pointers down to their bytes.
 
 Every read names its namespace; an event of another namespace does not exist for
-it. Every event is checked against its commitment as it is read, every artifact
-against its address.
+it. Every event is checked as it is read: its body against its commitment, its header
+against its chain hash. Every artifact is checked against its address.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import apsw
 
 from firsthand.errors import Erased, PointerError, StoreDamaged, Unresolvable
-from firsthand.event import Event, Kind, id_bytes
+from firsthand.event import Event, Kind, genesis, id_bytes, link
 from firsthand.fence import KEY_BYTES
 from firsthand.moment import Moment
 from firsthand.pointer import Pointer
@@ -25,7 +26,17 @@ from firsthand.window import HISTORY
 from .artifacts import ArtifactStore
 from .database import Readers, translating
 from .port import Entries, Entry
-from .rows import COLUMNS, check_session_types, check_types, event_of
+from .rows import (
+    COLUMNS,
+    POSITION,
+    POSITION_MAX,
+    check_event_types,
+    check_session_types,
+    check_types,
+    event_of,
+    header_of,
+    key_of,
+)
 
 Damaged = Callable[[int, StoreDamaged], None]
 """Is told the position of an event that is not what was written, and what is wrong with it."""
@@ -63,7 +74,7 @@ class Reader:
     def __init__(self, root: Path, readers: Readers, artifacts: ArtifactStore) -> None:
         self._root, self._readers, self._artifacts = root, readers, artifacts
         self._namespaces: dict[str, int] = {}
-        self._sessions: dict[int, str] = {}
+        self._sessions: dict[int, tuple[str, str]] = {}
         self._names: dict[int, str] = {}
         self._all_namespaces: dict[int, str] = {}
 
@@ -101,18 +112,21 @@ class Reader:
 
     def event_at(self, namespace: str, position: int) -> Event | None:
         """Read one event by its position; None when it is not of this namespace."""
-        row = self._one(_FROM + "WHERE position = ? AND namespace = ?", (position, self.namespace_key(namespace)))
+        key = self._key(namespace, position)
+        row = self._one(_FROM + "WHERE key = ?", (key,)) if key else None
         return None if row is None else self._event(namespace, row)
+
+    def _key(self, namespace: str, position: int) -> int:
+        """Give the key of an event's row; 0 where there can be none."""
+        tenant = self.namespace_key(namespace)
+        return key_of(tenant, position) if tenant and 0 < position <= POSITION_MAX else 0
 
     def events_at(self, namespace: str, positions: Sequence[int]) -> list[Event]:
         """Read events by position, in the order asked for; what is not of this namespace is left out."""
         found: dict[int, Event] = {}
         for start in range(0, len(positions), _PAGE):
-            page = positions[start : start + _PAGE]
-            marks = ", ".join("?" * len(page))
-            rows = self._all(
-                f"{_FROM}WHERE position IN ({marks}) AND namespace = ?", (*page, self.namespace_key(namespace))
-            )
+            page = [key for position in positions[start : start + _PAGE] if (key := self._key(namespace, position))]
+            rows = self._all(f"{_FROM}WHERE key IN ({', '.join(map(str, page))})", ())
             found |= {row[0]: self._event(namespace, row) for row in rows}
         return [found[position] for position in positions if position in found]
 
@@ -134,24 +148,29 @@ class Reader:
             after, before: exclusive bounds by position.
             damaged: told of each event that is not what was written, which is then left out; None raises.
         """
-        bound = self.namespace_key(namespace)
-        where, by = "namespace = ?", "position"
-        low, high = after, before if before is not None else _NO_BOUND
-        if session is not None:
-            found = self._one("SELECT key FROM session WHERE namespace = ? AND name = ?", (bound, session))
+        tenant = self.namespace_key(namespace)
+        if not tenant:
+            return
+        where, by = "", "key"
+        values: tuple[int, ...] = ()
+        low, high = max(after, 0), min(before if before is not None else _NO_BOUND, POSITION_MAX + 1)
+        if session is None:
+            low, high = key_of(tenant, low), key_of(tenant, high)
+        else:
+            found = self._one("SELECT key FROM session WHERE namespace = ? AND name = ?", (tenant, session))
             if found is None:
                 return
             # A session's events are found by its own index, in sequence, which is the order of position. Bounds are
             # sequences too: by position, each page would be looked for from the session's beginning.
-            where, by, bound = "session = ?", "sequence", int(found)
-            low, high = self._last_sequence(bound, low), self._last_sequence(bound, high - 1) + 1
-        where += "" if kind is None else f" AND kind = {int(kind)}"
+            where, by, values = "session = ? AND ", "sequence", (int(found),)
+            low, high = self._last_sequence(values[0], low), self._last_sequence(values[0], high - 1) + 1
+        where += "" if kind is None else f"kind = {int(kind)} AND "
         direction = "DESC" if newest_first else "ASC"
         left = limit if limit is not None else 1 << 62
         while left > 0:
             rows = self._all(
-                f"{_FROM}WHERE {where} AND {by} > ? AND {by} < ? ORDER BY {by} {direction} LIMIT ?",
-                (bound, low, high, min(left, _PAGE)),
+                f"{_FROM}WHERE {where}{by} > ? AND {by} < ? ORDER BY {by} {direction} LIMIT ?",
+                (*values, low, high, min(left, _PAGE)),
             )
             for row in rows:
                 try:
@@ -165,7 +184,7 @@ class Reader:
             if len(rows) < min(left, _PAGE):
                 return
             left -= len(rows)
-            last = rows[-1][0] if session is None else rows[-1][4]
+            last = key_of(tenant, rows[-1][0]) if session is None else rows[-1][4]
             low, high = (low, last) if newest_first else (last, high)
 
     def _last_sequence(self, session: int, position: int) -> int:
@@ -175,9 +194,11 @@ class Reader:
         """
         if position <= 0:
             return -1
-        if position >= _NO_BOUND - 1:
-            return position
-        exact = self._one("SELECT sequence FROM event WHERE position = ? AND session = ?", (position, session))
+        if position >= POSITION_MAX:
+            return _NO_BOUND
+        tenant = int(self._one("SELECT namespace FROM session WHERE key = ?", (session,)))
+        key = key_of(tenant, position)
+        exact = self._one("SELECT sequence FROM event WHERE key = ? AND session = ?", (key, session))
         if exact is not None:
             return int(exact)
         newest = self._one("SELECT max(sequence) FROM event WHERE session = ?", (session,))
@@ -185,10 +206,10 @@ class Reader:
         while low < high:  # the answer lies between them, both included
             middle = (low + high + 1) // 2
             at = self._one(
-                "SELECT position FROM event WHERE session = ? AND sequence <= ? ORDER BY sequence DESC LIMIT 1",
+                "SELECT key FROM event WHERE session = ? AND sequence <= ? ORDER BY sequence DESC LIMIT 1",
                 (session, middle),
             )
-            low, high = (middle, high) if at is None or at <= position else (low, middle - 1)
+            low, high = (middle, high) if at is None or at <= key else (low, middle - 1)
         return low
 
     def latest(
@@ -201,12 +222,13 @@ class Reader:
         Args:
             damaged: told of each that is not what was written, and the one before it is read; None raises.
         """
+        tenant = self.namespace_key(namespace)
         while True:
             found = self._one(
-                "SELECT e.position FROM session s JOIN event e ON e.session = s.key WHERE s.namespace = ? "
-                "AND s.name = ? AND e.kind = ? AND e.position < ? AND e.salt IS NOT NULL "
-                "ORDER BY e.sequence DESC LIMIT 1",
-                (self.namespace_key(namespace), session, kind, before if before is not None else 1 << 62),
+                f"SELECT {POSITION} FROM session s JOIN event ON event.session = s.key "  # noqa: S608 - a constant
+                "WHERE s.namespace = ? AND s.name = ? AND event.kind = ? AND event.key < ? "
+                "AND event.salt IS NOT NULL ORDER BY event.sequence DESC LIMIT 1",
+                (tenant, session, kind, _NO_BOUND if before is None else key_of(tenant, before)),
             )
             if found is None:
                 return None
@@ -218,30 +240,36 @@ class Reader:
                 damaged(found, error)
                 before = found
 
-    def begins_message(self, position: int) -> bool:
+    def begins_message(self, namespace: str, position: int) -> bool:
         """Say whether the event at a position is the first part of what stands in a window, be it whole or damaged."""
-        found = self._one("SELECT kind FROM event WHERE position = ? AND part = 0", (position,))
-        return found in HISTORY
+        key = self._key(namespace, position)
+        return bool(key) and self._one("SELECT kind FROM event WHERE key = ? AND part = 0", (key,)) in HISTORY
 
-    def entries(self, after: int, limit: int) -> Entries:
-        """Read the next events of every namespace, as an index is given them; erased ones are left out.
+    def entries(self, namespace_key: int, after: int, limit: int) -> Entries:
+        """Read the next events of a namespace, as an index is given them; erased ones are left out.
 
-        For the log's own upkeep: nothing of it may reach a caller of one namespace. A damaged
-        event hides no other: it is left out, and its position is told.
+        A damaged event hides no other: it is left out, and its position is named.
         """
+        if not namespace_key:
+            return Entries((), (), after)
+        low, high = key_of(namespace_key, after), key_of(namespace_key, POSITION_MAX)
         try:
-            rows = self._all(f"{_FROM}WHERE position > ? {_KEPT} ORDER BY position LIMIT ?", (after, limit))
+            name = self._text(self._all_namespaces, _NAMESPACE, namespace_key)
+            rows = self._all(f"{_FROM}WHERE key > ? AND key <= ? {_KEPT} ORDER BY key LIMIT ?", (low, high, limit))
         except StoreDamaged:  # a row or a page that SQLite cannot hand out: ask for them one by one
-            return self._entries_one_by_one(after, min(after + limit, self.head()[0]))
-        entries, damaged = self._whole(rows)
+            return self._entries_one_by_one(namespace_key, after, limit)
+        entries, damaged = self._whole(namespace_key, name, rows)
         return Entries(tuple(entries), tuple(damaged), rows[-1][0] if rows else after)
 
-    def _entries_one_by_one(self, after: int, through: int) -> Entries:
+    def _entries_one_by_one(self, namespace_key: int, after: int, limit: int) -> Entries:
+        name = self._text(self._all_namespaces, _NAMESPACE, namespace_key)
+        through = min(after + limit, self.head(name)[0])
         entries: list[Entry] = []
         damaged: list[int] = []
         for position in range(after + 1, through + 1):
+            key = key_of(namespace_key, position)
             try:
-                read = self._whole(self._all(f"{_FROM}WHERE position = ? {_KEPT}", (position,)))
+                read = self._whole(namespace_key, name, self._all(f"{_FROM}WHERE key = ? {_KEPT}", (key,)))
             except StoreDamaged:
                 damaged.append(position)
             else:
@@ -249,24 +277,23 @@ class Reader:
                 damaged += read[1]
         return Entries(tuple(entries), tuple(damaged), max(after, through))
 
-    def _whole(self, rows: list[Any]) -> tuple[list[Entry], list[int]]:
+    def _whole(self, namespace_key: int, name: str, rows: list[Any]) -> tuple[list[Entry], list[int]]:
         """Part the rows that are events from those that are damaged ones."""
         entries: list[Entry] = []
         damaged: list[int] = []
         for row in rows:
             try:
-                namespace = self._text(self._all_namespaces, _NAMESPACE, row[2])
-                entries.append(Entry(row[2], self._event(namespace, row)))
+                entries.append(Entry(namespace_key, self._event(name, row)))
             except StoreDamaged:
                 damaged.append(row[0])
         return entries, damaged
 
     def batches(self, namespace_key: int, through: int) -> Iterator[list[Entry]]:
-        """Yield one namespace's whole events up to a position as an index is given them, some at a time."""
+        """Yield a namespace's whole events up to a position as an index is given them, some at a time."""
         after = 0
-        while (read := self.entries(after, _PAGE)).through > after:
+        while (read := self.entries(namespace_key, after, _PAGE)).through > after:
             after = read.through
-            yield [one for one in read.entries if one.namespace_key == namespace_key and one.event.position <= through]
+            yield [entry for entry in read.entries if entry.event.position <= through]
             if after >= through:
                 return
 
@@ -390,13 +417,21 @@ class Reader:
         )
         return tuple(map(_session_of, rows))
 
-    def head(self) -> tuple[int, bytes]:
-        """Give the last position and the hash rolled over every event up to it."""
-        facts = dict(self._all("SELECT key, value FROM store WHERE key IN ('head', 'head_position')", ()))
-        position, digest = facts.get("head_position"), facts.get("head")
+    def head(self, namespace: str) -> tuple[int, bytes]:
+        """Give a namespace's last position and the hash rolled over its events; 0 and zeros before the first one."""
+        rows = self._all("SELECT head_position, head FROM namespace WHERE name = ?", (namespace,))
+        if not rows:
+            return 0, bytes(32)
+        position, digest = rows[0]
         if not isinstance(position, int) or not isinstance(digest, bytes):
-            raise StoreDamaged(f"{self._root}: the store's head is missing or no head; run 'firsthand verify'")
+            raise StoreDamaged(
+                f"{self._root}: the head of namespace {namespace!r} is missing or no head; run 'firsthand verify'"
+            )
         return position, digest
+
+    def events_in_store(self) -> int:
+        """Count the events of all namespaces."""
+        return int(self._one("SELECT total(length) FROM session", ()))
 
     def fence_key(self) -> bytes:
         """Give the key that fences of this store are made with (`firsthand.fence`); it never leaves the store."""
@@ -421,9 +456,10 @@ class Reader:
         kinds = {Kind(kind).word: count for kind, count, _, _ in rows}
         return kinds, sum(row[2] for row in rows), sum(row[3] or 0 for row in rows)
 
-    def index_faults(self) -> dict[str, tuple[int, str]]:
-        """Give the indexes that stopped following: name to (last position reached, why)."""
-        rows = self._all("SELECT name, position, fault FROM index_reach WHERE fault != ''", ())
+    def index_faults(self, namespace: str) -> dict[str, tuple[int, str]]:
+        """Give a namespace's indexes that stopped following: name to (last position reached, why)."""
+        sql = "SELECT name, position, fault FROM index_reach WHERE namespace = ? AND fault != ''"
+        rows = self._all(sql, (self.namespace_key(namespace),))
         for row in rows:
             check_types(row, {(str, int, str)}, f"{self._root}: how far an index reaches (run 'firsthand rebuild')")
         return {name: (position, fault) for name, position, fault in rows}
@@ -434,10 +470,42 @@ class Reader:
         return event_of(
             row,
             namespace,
-            self._text(self._sessions, "SELECT name FROM session WHERE key = ?", row[3]),
+            self._session(namespace, row[3]),
             self._text(self._names, "SELECT text FROM name WHERE key = ?", row[9]),
             self._text(self._names, "SELECT text FROM name WHERE key = ?", row[10]),
+            lambda: self._derived(namespace, row[3], row[4] - 1),
         )
+
+    def _derived(self, namespace: str, session: int, sequence: int) -> bytes | None:
+        """Derive the chain hash of an event of a session anew; None when the one in the store is right.
+
+        Of an event that cannot be read it is empty: what hangs on it cannot be checked.
+        """
+        try:
+            row = self._all(f"{_FROM}WHERE session = ? AND sequence = ?", (session, sequence))[0]
+            check_event_types(row)
+            names = [self._text(self._names, "SELECT text FROM name WHERE key = ?", key) for key in (row[9], row[10])]
+            before = genesis(namespace, self._session(namespace, session)) if sequence == 0 else row[19]
+            derived = b"" if before is None else link(before, header_of(row, *names), row[16])
+        except (StoreDamaged, ArithmeticError, ValueError, TypeError, struct.error):
+            return b""  # no hash, so that nothing fits it
+        return None if derived == row[15] else derived
+
+    def _session(self, namespace: str, key: int) -> str:
+        """Give the name of a session, which must be of the namespace that is read."""
+        known = self._sessions.get(key)
+        if known is None:
+            rows = self._all(
+                "SELECT namespace.name, session.name FROM session JOIN namespace ON namespace.key = session.namespace "
+                "WHERE session.key = ?",
+                (key,),
+            )
+            if not rows or not all(isinstance(name, str) for name in rows[0]):
+                raise StoreDamaged(f"{self._root}: an event names session {key!r}, which is missing or no text")
+            known = self._sessions[key] = rows[0]
+        if known[0] != namespace:
+            raise StoreDamaged(f"{self._root}: an event of namespace {namespace!r} names a session of another one")
+        return known[1]
 
     def _text(self, cache: dict[int, str], sql: str, key: int) -> str:
         text = cache.get(key)

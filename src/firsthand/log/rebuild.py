@@ -47,32 +47,56 @@ def rebuild(
         exclusively: does something with the write connection under the write lock.
     """
 
-    def begin(db: apsw.Connection) -> None:
+    def begin(db: apsw.Connection) -> list[int]:
         with db:
             index.reset(db)
-            db.execute("INSERT OR REPLACE INTO index_reach VALUES (?, 0, 'is being rebuilt')", (index.name,))
-
-    def step(db: apsw.Connection) -> tuple[int, list[int], int]:
-        read = reader.entries(position, REBUILD_EVENTS)
-        with db:
-            refused = _apply(index, reader, read.entries, db)
             db.execute(
-                "UPDATE index_reach SET position = ?, fault = ? WHERE name = ?",
-                (read.through, "is being rebuilt" if read.through > position else "", index.name),
+                "INSERT OR REPLACE INTO index_reach "
+                "SELECT key, ?, 0, 'is being rebuilt' FROM namespace WHERE head_position > 0",
+                (index.name,),
+            )
+        keys = db.execute("SELECT key FROM namespace WHERE head_position > 0 ORDER BY key").fetchall()
+        return [int(str(key)) for (key,) in keys]
+
+    damaged: list[int] = []
+    done, base, total = 0, 0, reader.events_in_store()
+    for namespace_key in exclusively(begin):
+        position, through = -1, 0
+        while through > position:
+            position = through
+            step = _Step(index, reader, namespace_key, position)
+            taken, left_out, through = exclusively(step)
+            done += taken
+            damaged += left_out
+            if progress is not None and through > position:
+                progress(min(base + through, total), total)
+        base += through
+    return Rebuilt(done, tuple(sorted(damaged)))
+
+
+@value
+class _Step:
+    """Indexes the next events of a namespace after a position."""
+
+    index: TransactionIndex
+    reader: Reader
+    namespace_key: int
+    position: int
+
+    def __call__(self, db: apsw.Connection) -> tuple[int, list[int], int]:
+        read = self.reader.entries(self.namespace_key, self.position, REBUILD_EVENTS)
+        with db:
+            refused = _apply(self.index, self.reader, read.entries, db)
+            db.execute(
+                "UPDATE index_reach SET position = ?, fault = ? WHERE namespace = ? AND name = ?",
+                (
+                    read.through,
+                    "is being rebuilt" if read.through > self.position else "",
+                    self.namespace_key,
+                    self.index.name,
+                ),
             )
         return len(read.entries) - len(refused), [*read.damaged, *refused], read.through
-
-    exclusively(begin)
-    damaged: list[int] = []
-    events = position = 0
-    while True:
-        taken, left_out, through = exclusively(step)
-        if through == position:
-            return Rebuilt(events, tuple(sorted(damaged)))
-        events, position = events + taken, through
-        damaged += left_out
-        if progress is not None:
-            progress(position, reader.head()[0])
 
 
 def _apply(index: TransactionIndex, reader: Reader, entries: Sequence[Entry], db: apsw.Connection) -> list[int]:

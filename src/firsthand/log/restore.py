@@ -23,16 +23,21 @@ def restore(log: Log, source: BinaryIO) -> export.Exported:
     """Append every event of an export; what is there already is known, what differs is refused."""
     pending: list[export.Line] = []
     events = artifacts = new = size = 0
+    shared = False
     lines = export.lines(source)
     for fields in lines:
         if "firsthand_export" in fields:
             log.adopt(*export.parse_header(fields))
+            one_order = fields["firsthand_export"] == export.VERSION_1 and fields.get("session") is None
+            shared = one_order and len(fields.get("namespaces", ())) > 1
         elif "artifact" in fields:
             _take_artifact(log, fields, lines)
             artifacts += 1
         elif "event" in fields:
-            line = export.parse_event(fields["event"])
             events += 1
+            if shared and isinstance(fields["event"], dict):
+                fields["event"]["position"] = events  # what is hashed names it, so it is kept
+            line = export.parse_event(fields["event"])
             if pending and (
                 (line.namespace, line.session) != (pending[0].namespace, pending[0].session)
                 or len(pending) >= BATCH_EVENTS

@@ -1,24 +1,40 @@
-"""From a row of the event table to an `Event`, with every check that one row allows."""
+"""From a row of the event table to an `Event`, checked against its commitment and its chain hash.
+
+A row is read together with the chain hash of the event before it in its session, so that the
+header is checked wherever an event is made of a row.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Mapping
+import struct
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from firsthand.errors import StoreDamaged
-from firsthand.event import Artifact, Event, Header, Kind, Trust, commit_to, decode_body, id_text
+from firsthand.event import Artifact, Event, Header, Kind, Trust, commit_to, decode_body, genesis, id_text, link
 from firsthand.moment import Moment
 
 from . import compression
 
-COLUMNS = (
-    "event.position, event.id, event.namespace, event.session, event.sequence, event.part, event.turn, event.kind, "
+POSITION_MAX = (1 << 40) - 1
+POSITION = f"(event.key & {POSITION_MAX})"
+"""An event's position in its namespace, as SQL."""
+STORED = (
+    f"{POSITION}, event.id, event.namespace, event.session, event.sequence, event.part, event.turn, event.kind, "
     "event.trust, event.agent, event.origin, event.time, event.time_offset, event.ingested, event.ingested_offset, "
     "event.chain, event.commitment, event.salt, event.body"
 )
+"""An event's row, for a walk that follows the chains itself."""
+_PREVIOUS = "previous.session = event.session AND previous.sequence = event.sequence - 1"
+COLUMNS = f"{STORED}, (SELECT CAST(previous.chain AS BLOB) FROM event previous WHERE {_PREVIOUS})"  # noqa: S608 - constants
+"""An event's row and the chain hash of the event before it in its session."""
 _NOTHING: Mapping[str, Any] = {}
 _NONE = type(None)
+_UNCHECKED = (
+    "the event before it in its session is missing or damaged, so its header (kind, origin, trust, agent, times) "
+    "could not be checked; its content was"
+)
 Types = tuple[type, ...]
 _PLACE = (int, bytes, int, int, int, int, int, int, int, int, int)  # position to origin
 _TIMES = ((int, int, int, int), (_NONE, _NONE, int, int))
@@ -27,6 +43,11 @@ _EVENT: frozenset[Types] = frozenset(_PLACE + times + body for times in _TIMES f
 _SESSION: frozenset[Types] = frozenset(
     (str, int, int, first, last, int, int, bytes) for first in (int, _NONE) for last in (int, _NONE)
 )
+
+
+def key_of(namespace: int, position: int) -> int:
+    """Give the key of an event's row: those of one namespace lie together, in order of position."""
+    return ((namespace - 1) << 40) + position
 
 
 def check_types(row: tuple[Any, ...], allowed: Container[Types], what: str) -> None:
@@ -48,7 +69,7 @@ def check_event_types(row: tuple[Any, ...]) -> None:
     Raises:
         StoreDamaged: a field is not what was written.
     """
-    check_types(row, _EVENT, f"event at position {row[0]}")
+    check_types(row[:19], _EVENT, f"event at position {row[0]}")
 
 
 def check_session_types(row: tuple[Any, ...]) -> None:
@@ -95,11 +116,25 @@ def body_of(row: tuple[Any, ...]) -> bytes | None:
     return body
 
 
-def event_of(row: tuple[Any, ...], namespace: str, session: str, agent: str, origin: str) -> Event:
-    """Build an event from its row, checked against its commitment.
+def event_of(
+    row: tuple[Any, ...],
+    namespace: str,
+    session: str,
+    agent: str,
+    origin: str,
+    previous: Callable[[], bytes | None],
+) -> Event:
+    """Build an event from its row (`COLUMNS`), checked against its commitment and its chain hash.
+
+    Where the event before it in its session is missing or damaged itself, its header cannot be checked: the
+    event says so (`Event.unchecked`) and counts as untrusted.
+
+    Args:
+        previous: derives the chain hash of the event before it anew, for when the one in the store does not fit;
+            None when that event is sound.
 
     Raises:
-        StoreDamaged: a field or the body is not what was written.
+        StoreDamaged: a field, the header or the body is not what was written.
     """
     body = body_of(row)
     check_event_types(row)
@@ -107,6 +142,17 @@ def event_of(row: tuple[Any, ...], namespace: str, session: str, agent: str, ori
         media, meta, envelope = "", _NOTHING, b""
         content: bytes | None = None
         artifact: Artifact | None = None
+        header = header_of(row, agent, origin)
+        before = genesis(namespace, session) if row[4] == 0 else row[19]
+        unchecked = before is None
+        if before is not None and link(before, header, row[16]) != row[15]:
+            derived = previous() if row[4] else None
+            if derived is None:
+                raise StoreDamaged(
+                    f"event fh:{id_text(row[1])} at position {row[0]}: its header (kind, origin, trust, agent, session "
+                    "or times) is not the one that was written; restore it from a backup or an export"
+                )
+            unchecked = link(derived, header, row[16]) != row[15]
         if body is not None:
             parts = decode_body(body)
             media, meta, envelope = parts.media.decode(), meta_of(parts.meta), parts.envelope
@@ -114,12 +160,14 @@ def event_of(row: tuple[Any, ...], namespace: str, session: str, agent: str, ori
                 artifact = parts.payload
             else:
                 content = parts.payload
+        trust = Trust(row[8])
         return Event(
             row[0], id_text(row[1]), namespace, session, row[4], row[5], row[6], Kind(row[7]), agent, origin,
-            Trust(row[8]), None if row[11] is None else Moment(row[11], row[12]), Moment(row[13], row[14]),
+            Trust.UNTRUSTED if unchecked else trust, header.time, header.ingested,
             media, meta, envelope, content, artifact, erased=body is None, commitment=row[16], chain=row[15],
+            unchecked=_UNCHECKED if unchecked else "",
         )  # fmt: skip
-    except (ValueError, TypeError, UnicodeDecodeError) as error:
+    except (ArithmeticError, ValueError, TypeError, struct.error) as error:
         raise StoreDamaged(f"event at position {row[0]}: a field is not what was written ({error})") from error
 
 

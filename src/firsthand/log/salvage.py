@@ -16,15 +16,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from .rows import POSITION_MAX
+
 _LEAF = 0x0D
-_COLUMNS = 19  # of the event table, in the order of `rows.COLUMNS`
+_COLUMNS = 19  # of the event table, in the order of `rows.STORED`
 _WAL_HEADER, _FRAME_HEADER = 32, 24
 _INTEGER_BYTES = (0, 1, 2, 3, 4, 6, 8)
 _OVERFLOW_PAGES_MAX = 20_000
 
 
 def rows(file: Path) -> dict[int, tuple[Any, ...]]:
-    """Read every row of the event table that stands on a whole leaf page, by position."""
+    """Read every row of the event table that stands on a whole leaf page, by its key."""
     data = file.read_bytes()
     size = int.from_bytes(data[16:18], "big")
     size = 65_536 if size == 1 else size
@@ -36,8 +38,8 @@ def rows(file: Path) -> dict[int, tuple[Any, ...]]:
         pages |= dict(_committed(wal.read_bytes(), size))
     found: dict[int, tuple[Any, ...]] = {}
     for number, page in pages.items():
-        for position, row in _leaf(page, 100 if number == 1 else 0, pages, size):
-            found.setdefault(position, row)
+        for key, row in _leaf(page, 100 if number == 1 else 0, pages, size):
+            found.setdefault(key, row)
     return found
 
 
@@ -64,12 +66,12 @@ def _leaf(page: bytes, at: int, pages: Mapping[int, bytes], size: int) -> Iterat
         (start,) = struct.unpack_from(">H", page, at + 8 + 2 * cell)
         try:
             length, start = _varint(page, start)
-            position, start = _varint(page, start)
-            row = _row(position, _payload(page, start, length, pages, size))
+            key, start = _varint(page, start)
+            row = _row(key, _payload(page, start, length, pages, size))
         except (IndexError, ValueError, struct.error):  # not a cell of ours, or a damaged one: nothing to believe in
             continue
         if row is not None:
-            yield position, row
+            yield key, row
 
 
 def _payload(page: bytes, start: int, length: int, pages: Mapping[int, bytes], size: int) -> bytes:
@@ -92,7 +94,7 @@ def _payload(page: bytes, start: int, length: int, pages: Mapping[int, bytes], s
     return bytes(out)
 
 
-def _row(position: int, payload: bytes) -> tuple[Any, ...] | None:
+def _row(key: int, payload: bytes) -> tuple[Any, ...] | None:
     """Read a record with the columns of an event; None for any other."""
     end, at = _varint(payload, 0)
     types: list[int] = []
@@ -105,7 +107,7 @@ def _row(position: int, payload: bytes) -> tuple[Any, ...] | None:
     for kind in types:
         value, at = _value(payload, at, kind)
         values.append(value)
-    values[0] = position  # the key stands in the tree, not in the record
+    values[0] = key & POSITION_MAX  # the key stands in the tree, not in the record
     blobs = values[1], values[15], values[16]
     if [len(blob) if isinstance(blob, bytes) else 0 for blob in blobs] != [16, 32, 32]:
         return None

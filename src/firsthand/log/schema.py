@@ -12,10 +12,13 @@ from collections.abc import Callable
 
 import apsw
 
-from firsthand.errors import NotAStore, StoreNewer
+from firsthand.errors import NotAStore, StoreDamaged, StoreNewer, StoreOlder
+from firsthand.event import roll
+
+from .database import read_map
 
 APPLICATION_ID = 0x46_48_4E_44  # "FHND"
-VERSION = 1
+VERSION = 2
 DATABASE_FILE = "firsthand.db"
 
 _V1 = """
@@ -97,7 +100,61 @@ def _to_1(db: apsw.Connection) -> None:
     db.execute(_V1).fetchall()
 
 
-MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {1: _to_1}
+_V2 = f"""
+-- Each namespace has an order and a head of its own.
+ALTER TABLE namespace ADD COLUMN head_position INTEGER NOT NULL DEFAULT 0;  -- of its last event
+ALTER TABLE namespace ADD COLUMN head BLOB NOT NULL DEFAULT x'{"00" * 32}'; -- 32 bytes rolled over its events
+-- Up to this position it was counted over all namespaces of a store of version 1, so there are gaps.
+ALTER TABLE namespace ADD COLUMN shared INTEGER NOT NULL DEFAULT 0;
+-- (namespace - 1) << 40 | position: the events of a namespace lie together, in its order.
+ALTER TABLE event RENAME COLUMN position TO key;
+-- How far each index that is written with the log reaches, by namespace; why it stopped, if it did.
+ALTER TABLE index_reach RENAME TO index_reach_1;
+CREATE TABLE index_reach (
+  namespace INTEGER NOT NULL,
+  name      TEXT NOT NULL,
+  position  INTEGER NOT NULL,        -- every event up to here is in the index
+  fault     TEXT NOT NULL DEFAULT '',  -- empty while it follows
+  PRIMARY KEY (namespace, name)
+) WITHOUT ROWID;
+"""
+
+
+def _to_2(db: apsw.Connection) -> None:
+    """Give each namespace an order and a head of its own.
+
+    Every event keeps its position: receipts, decisions and anatomies name positions, and what is hashed cannot
+    be rewritten; heads that were kept elsewhere stay good. So the positions of namespaces that shared a store
+    have gaps: `namespace.shared` says up to where, and the head rolled over all of them stays in `store`.
+    """
+    facts = read_map(db, "SELECT key, value FROM store WHERE key IN ('head', 'head_position')")
+    if not isinstance(facts.get("head"), bytes) or not isinstance(facts.get("head_position"), int):
+        raise StoreDamaged(
+            "the head of the store is missing or no head, so it cannot be migrated; restore it from a backup"
+        )
+    db.execute(_V2).fetchall()
+    namespaces = [int(str(key)) for (key,) in db.execute("SELECT DISTINCT namespace FROM session").fetchall()]
+    for key in namespaces:
+        head, last = facts["head"], facts["head_position"]
+        if len(namespaces) > 1:
+            head, last = bytes(32), 0
+            for position, chain in db.execute("SELECT key, chain FROM event WHERE namespace = ? ORDER BY key", (key,)):
+                head, last = roll(head, position, chain), position
+            db.execute("UPDATE namespace SET shared = ? WHERE key = ?", (last, key))
+        db.execute("UPDATE namespace SET head = ?, head_position = ? WHERE key = ?", (head, last, key))
+    if len(namespaces) > 1:
+        db.execute("UPDATE store SET key = 'shared_' || key WHERE key IN ('head', 'head_position')")
+    db.execute("DELETE FROM store WHERE key IN ('head', 'head_position')")
+    db.execute("UPDATE event SET key = key + ((namespace - 1) << 40) WHERE namespace > 1")
+    db.execute(
+        "INSERT INTO index_reach SELECT namespace.key, name_1, min(position, head_position), fault "
+        "FROM namespace, (SELECT name AS name_1, position, fault FROM index_reach_1) WHERE head_position > 0"
+    )
+    db.execute("DROP TABLE index_reach_1")
+    db.execute("UPDATE store SET value = 2 WHERE key = 'reader_min'")
+
+
+MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {1: _to_1, 2: _to_2}
 """The step that leads to each version; a step is never changed once a version with it was released."""
 
 
@@ -120,13 +177,21 @@ def version_of(db: apsw.Connection) -> int:
     )
 
 
-def check_readable(db: apsw.Connection, version: int) -> None:
-    """Refuse a store whose newer version says that this one cannot read it.
+def check_readable(db: apsw.Connection, version: int, *, read_only: bool = False) -> None:
+    """Refuse a store whose version cannot be read.
 
     Raises:
-        StoreNewer: it says so.
+        StoreNewer: it is newer, and says that this version cannot read it.
+        StoreOlder: it is older, and may not be brought to this version, since it is opened for reading.
     """
-    if version <= VERSION:
+    if version == VERSION:
+        return
+    if 0 < version < VERSION and read_only:
+        raise StoreOlder(
+            f"the store is of version {version}, this library reads version {VERSION}. Open it once for writing, which "
+            "brings it to this version; copy it first if an older Firsthand is to read it again."
+        )
+    if version < VERSION:
         return
     reader_min = db.execute("SELECT value FROM store WHERE key = 'reader_min'").get
     if not isinstance(reader_min, int) or reader_min > VERSION:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -20,7 +20,7 @@ from firsthand.event import Artifact, Kind, decode_body, genesis, id_text, link,
 from firsthand.value import field, value
 
 from .artifacts import ArtifactStore
-from .rows import body_of, check_event_types, header_of
+from .rows import POSITION, POSITION_MAX, body_of, check_event_types, header_of, key_of
 from .walk import Rows
 
 _PAGE = 512
@@ -40,17 +40,20 @@ class Problem:
         where: ``event``, ``session``, ``artifact``, ``index``, ``head`` or ``database``.
         what: a sentence.
         position, id: of the event concerned; 0 and empty when it is none.
+        namespace: that the position is of; empty when it is of none.
     """
 
     where: str
     what: str
     position: int = 0
     id: str = ""
+    namespace: str = ""
 
     def __str__(self) -> str:
         event = f" fh:{self.id}" if self.id else ""
         place = f" at position {self.position}" if self.position else ""
-        return f"{self.where}{event}{place}: {self.what}"
+        tenant = f" of namespace {self.namespace!r}" if place and self.namespace else ""
+        return f"{self.where}{event}{place}{tenant}: {self.what}"
 
 
 @value
@@ -61,7 +64,8 @@ class Verification:
         events: read and found whole; erased ones count when their chain holds.
         erased: of them, those without content.
         artifacts: files read and found whole.
-        head: ``position:hash`` to keep elsewhere, as derived from the events, not as stored.
+        head: of the namespace asked for, ``position:hash`` to keep elsewhere; derived from the events, not as stored.
+        heads: of every namespace, by its name.
         notes: what is no damage but worth knowing.
     """
 
@@ -72,6 +76,7 @@ class Verification:
     artifacts: int
     head: str
     notes: tuple[str, ...] = ()
+    heads: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -119,16 +124,19 @@ class _Findings:
     accounted: set[str] = field(default_factory=set)
     artifacts: dict[tuple[int, bytes], int] = field(default_factory=dict)
     uses: set[tuple[int, bytes, int]] = field(default_factory=set)  # namespace, digest, position
+    namespace: str = ""  # of the events that are looked at
 
-    def add(self, where: str, what: str, position: int = 0, identifier: str = "") -> None:
+    def add(self, where: str, what: str, position: int = 0, identifier: str = "", *, namespace: str = "") -> None:
         if len(self.problems) < PROBLEMS_MAX:
-            self.problems.append(Problem(where, what, position, identifier))
+            tenant = namespace or self.namespace if position else ""
+            self.problems.append(Problem(where, what, position, identifier, tenant))
 
 
 def verify(
     db: apsw.Connection,
     artifacts: ArtifactStore,
     *,
+    namespace: str | None = None,
     heads: Sequence[str] = (),
     pages: bool = True,
     progress: Callable[[int, int], None] | None = None,
@@ -137,7 +145,8 @@ def verify(
 
     Args:
         db: a connection of its own; read in one snapshot.
-        heads: kept elsewhere earlier, as ``position:hash``.
+        namespace: the one whose heads were kept elsewhere; None is the only one.
+        heads: of it, kept earlier, as ``position:hash``.
         pages: also have SQLite check its own pages and indexes.
         progress: called with events done and events in all.
 
@@ -151,26 +160,26 @@ def verify(
         tables = _Tables(db, rows, found)
         if pages:
             _check_pages(db, found)
-        rolled, position = bytes(32), 0
-        whole = True
-        total = max(tables.head_position, tables.last_position)
-        for position, row in rows.read(total):
-            if row is None:
-                whole = False
-                tables.missing += 1
-                unreadable = position in rows.unreadable
-                found.add("event", "its page cannot be read" if unreadable else "is missing", position)
-                continue
-            _check_event(row, tables, found)
-            rolled = roll(rolled, position, row[15]) if isinstance(row[15], bytes) else rolled
-            if position in kept and rolled != kept.pop(position):
-                found.add(
-                    "head", f"the log up to position {position} is not the one that this head was taken of", position
-                )
+        totals = {key: max(tables.head(key)[0], rows.last_position(key)) for key in tables.tenants}
+        derived: dict[str, str] = {}
+        done, count = 0, sum(totals.values())
+        if namespace is None:
+            namespace = next(iter(tables.keys)) if len(tables.keys) == 1 else ""
+
+        def report(position: int) -> None:
             if progress is not None and position % _PAGE == 0:
-                progress(position, total)
+                progress(done + position, count)
+
+        for key, total in totals.items():
+            name = found.namespace = tables.namespaces.get(key, "")
+            derived[name] = _check_namespace(rows, key, total, tables, found, kept if name == namespace else {}, report)
+            done += total
+        found.namespace = ""
+        _check_shared(db, tables, found, kept)
+        for position in kept:
+            if position:
+                _check_unmet(position, totals.get(tables.keys.get(namespace, 0), 0), namespace, found)
         _check_sessions(tables, found)
-        _check_heads(tables, found, rolled if whole else None, total, kept)
         checked = _check_artifacts(rows, artifacts, tables, found)
         if rows.salvaged:
             found.add("database", _ONLY_BY_PAGE.format(rows.salvaged))
@@ -179,8 +188,88 @@ def verify(
             found.notes.append("an erasure was cut short before all copies were destroyed; erase again to finish it")
     return Verification(
         tuple(found.problems), found.events, len(tables.chains), len(found.erased), checked,
-        f"{total}:{rolled.hex()}", tuple(found.notes),
+        derived.get(namespace, f"0:{bytes(32).hex()}"), tuple(found.notes), derived,
     )  # fmt: skip
+
+
+def _check_namespace(
+    rows: Rows,
+    key: int,
+    total: int,
+    tables: _Tables,
+    found: _Findings,
+    kept: dict[int, bytes],
+    progress: Callable[[int], None],
+) -> str:
+    """Check the events of a namespace in order; give its head as derived from them.
+
+    Args:
+        kept: heads that were kept elsewhere; those that are met again are taken out.
+    """
+    rolled, last = bytes(32), 0
+    whole = True
+    tables.missing = 0
+    stored, head, shared = tables.head(key)
+    for position, row in rows.read(key, total):
+        if row is None:
+            if position <= shared:  # it may be another namespace's: `_check_shared` looks for it there
+                continue
+            whole = False
+            tables.missing += 1
+            unreadable = key_of(key, position) in rows.unreadable
+            found.add("event", "its page cannot be read" if unreadable else "is missing", position)
+            continue
+        last = position
+        _check_event(row, key, tables, found)
+        rolled = roll(rolled, position, row[15]) if isinstance(row[15], bytes) else rolled
+        if position in kept and rolled == kept[position]:
+            del kept[position]
+        progress(position)
+    if stored != last:
+        found.add(
+            "head",
+            f"the head stands at position {stored}, the last event at {last}: "
+            "events are missing at the end, or were added past the log",
+            last,
+        )
+    elif whole and head is not None and rolled != head:
+        found.add("head", "the head of the namespace is not the hash of its events", total)
+    return f"{last}:{rolled.hex()}"
+
+
+def _check_shared(db: apsw.Connection, tables: _Tables, found: _Findings, kept: dict[int, bytes]) -> None:
+    """Check the events that a store of version 1 counted over all its namespaces: positions and head."""
+    if tables.shared_position is None:
+        return
+    sql = (
+        f"SELECT {POSITION}, event.chain FROM namespace n JOIN event ON event.key > ((n.key - 1) << 40) "  # noqa: S608
+        "AND event.key <= ((n.key - 1) << 40) + n.shared ORDER BY 1"
+    )
+    rolled, expected = bytes(32), 1
+    try:
+        rows: list[Any] = db.execute(sql).fetchall()
+    except apsw.Error as error:
+        found.add("head", f"the order that its namespaces shared in version 1 cannot be read ({error})")
+        return
+    for position, chain in rows:
+        for missing in range(expected, position):
+            found.add("event", "is missing in every namespace", missing)
+        rolled = roll(rolled, position, chain) if isinstance(chain, bytes) else rolled
+        expected = position + 1
+        if kept.get(position) == rolled:
+            del kept[position]
+    if expected <= tables.shared_position:
+        found.add("event", f"and those up to {tables.shared_position} are missing in every namespace", expected)
+    elif rolled != tables.shared_head:
+        found.add("head", "the head that the store had in version 1 is not the hash of its events")
+
+
+def _check_unmet(position: int, total: int, namespace: str, found: _Findings) -> None:
+    """Say why a head that was kept elsewhere was not met again."""
+    what = f"the log up to position {position} is not the one that this head was taken of"
+    if position > total:
+        what = f"the head given was taken at position {position}, the log ends at {total}: events were removed"
+    found.add("head", what, position, namespace=namespace)
 
 
 class _Snapshot:
@@ -209,23 +298,31 @@ class _Tables:
                 return []
 
         facts = dict(read("SELECT key, value FROM store"))
-        self.head: bytes | None = facts.get("head")
-        stored = facts.get("head_position")
-        self.head_position = stored if isinstance(stored, int) and 0 <= stored < 1 << 48 else 0
-        if not isinstance(self.head, bytes) or self.head_position != stored:
-            found.add("head", "the store's head is missing or no head")
-            self.head = None
+        self.shared_position: int | None = facts.get("shared_head_position")
+        self.shared_head = facts.get("shared_head")
         for key, kind in (("uuid", bytes), ("created", int), ("reader_min", int)):
             if not isinstance(facts.get(key), kind):
                 found.add("database", f"what the store says of itself lacks {key!r}")
-        self.last_position = rows.last_position()
         self.unfinished = "unfinished_erasure" in facts
         self.uses = read("SELECT namespace, digest, position FROM artifact_use")
         self.names = dict(read("SELECT key, text FROM name"))
-        tenants = read("SELECT key, name FROM namespace")
-        self.namespaces = {key: name for key, name in tenants if isinstance(key, int) and isinstance(name, str)}
-        if len(self.namespaces) != len(tenants):
-            found.add("database", "the table of namespaces holds what is no namespace")
+        self._heads: dict[int, tuple[int, bytes | None, int]] = {}
+        self.namespaces: dict[int, str] = {}
+        for key, name, position, head, shared in read("SELECT key, name, head_position, head, shared FROM namespace"):
+            if not isinstance(key, int) or not isinstance(name, str):
+                found.add("database", "the table of namespaces holds what is no namespace")
+                continue
+            self.namespaces[key] = name
+            sound = isinstance(position, int) and 0 <= position <= POSITION_MAX and isinstance(head, bytes)
+            if not sound:
+                found.add("head", f"the head of namespace {name!r} is missing or no head")
+            self._heads[key] = (
+                position if sound else 0,
+                head if sound else None,
+                shared if isinstance(shared, int) else 0,
+            )
+        self.keys = {name: key for key, name in self.namespaces.items()}
+        self.tenants = sorted({*self.namespaces, *rows.namespaces()})
         self.sessions = {
             row[0]: row
             for row in read(
@@ -235,6 +332,10 @@ class _Tables:
         }
         self.chains: dict[int, _Chain] = {}
         self.missing = 0  # positions without a row that no session's sequence accounts for yet
+
+    def head(self, key: int) -> tuple[int, bytes | None, int]:
+        """Give a namespace's position and head as stored, and up to where its positions may be others'."""
+        return self._heads.get(key, (0, None, 0))
 
     def chain(self, key: int) -> _Chain | None:
         chain = self.chains.get(key)
@@ -254,13 +355,16 @@ def _genesis(namespace: str, name: str) -> bytes:
         return bytes(32)
 
 
-def _check_event(row: tuple[Any, ...], tables: _Tables, found: _Findings) -> None:
+def _check_event(row: tuple[Any, ...], key: int, tables: _Tables, found: _Findings) -> None:
     position = row[0]
     identifier = id_text(row[1]) if isinstance(row[1], bytes) and len(row[1]) == 16 else ""
     before = len(found.problems)
     chain = tables.chain(row[3])
     if chain is None:
         found.add("event", f"belongs to session {row[3]!r}, which the store does not have", position, identifier)
+        return
+    if row[2] != key:
+        found.add("event", f"names namespace {row[2]!r}, it stands in that of number {key}", position, identifier)
         return
     if tables.namespaces.get(row[2]) != chain.namespace:
         found.add("event", f"names namespace {row[2]!r}, its session lies in {chain.namespace!r}", position, identifier)
@@ -346,44 +450,25 @@ def _check_sessions(tables: _Tables, found: _Findings) -> None:
             found.add("session", f"{row[2]!r}: its head is not the chain hash of its last event", chain.last_position)
 
 
-def _check_heads(tables: _Tables, found: _Findings, rolled: bytes | None, total: int, kept: dict[int, bytes]) -> None:
-    if tables.head_position != tables.last_position:
-        found.add(
-            "head",
-            f"the head stands at position {tables.head_position}, the last event at {tables.last_position}: "
-            "events are missing at the end, or were added past the log",
-            tables.last_position,
-        )
-    elif rolled is not None and tables.head is not None and rolled != tables.head:
-        found.add("head", "the store's head is not the hash of its events", total)
-    for position in kept:
-        if position == 0:
-            continue
-        what = "cannot be checked, since events before it are missing" if position <= total else (
-            f"was taken at position {position}, the log ends at {total}: events were removed"
-        )  # fmt: skip
-        found.add("head", f"the head given {what}", position)
-
-
 def _check_artifacts(rows: Rows, artifacts: ArtifactStore, tables: _Tables, found: _Findings) -> int:
     """Read every artifact file against its address."""
     good = 0
     for (namespace, digest), position in found.artifacts.items():
-        row = rows.at(position)
+        row = rows.at(namespace, position)
         body = body_of(row) if row is not None else None
         assert body is not None  # it was read a moment ago, in this snapshot
         payload = decode_body(body).payload
         assert isinstance(payload, Artifact)
         wrong = artifacts.verify(namespace, payload)
         if wrong:
-            found.add("artifact", wrong if digest.hex() in wrong else f"{digest.hex()}: {wrong}", position)
+            wrong = wrong if digest.hex() in wrong else f"{digest.hex()}: {wrong}"
+            found.add("artifact", wrong, position, namespace=tables.namespaces.get(namespace, ""))
         good += not wrong
     for use in sorted(found.uses ^ set(tables.uses), key=repr):
         said = "is not recorded, so an erasure would leave the file" if use in found.uses else "is recorded and not so"
         found.add("artifact", f"that namespace {use[0]!r} holds {_hex(use[1])} {said}", _position(use[2]))
     for key in tables.namespaces:
-        held = {digest for namespace, digest in found.artifacts if namespace == key}
-        spare = sum(digest not in held for digest in artifacts.listing(key))
+        spare = sum((key, digest) not in found.artifacts for digest in artifacts.listing(key))
         if spare:
             found.notes.append(
                 f"{spare} artifact files belong to no event: left by a crash, or by an erasure cut short"

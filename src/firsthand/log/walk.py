@@ -1,4 +1,4 @@
-"""Walking every event of a log, whatever the state of the pages below it."""
+"""Walking every event of a namespace, whatever the state of the pages below it."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from typing import Any
 import apsw
 
 from . import salvage
-from .rows import COLUMNS
+from .rows import POSITION_MAX, STORED, key_of
 
 _PAGE = 512
 _EMPTY_WINDOWS_MAX = 20
 _BEYOND = 1 << 62
+_TENANTS_MAX = 1 << 22
 
 
 class Rows:
-    """Every position of a log with its row, whatever the state of the pages.
+    """Every position of a namespace with its row, whatever the state of the pages.
 
     What SQL cannot reach is asked for position by position, then looked for page by
     page in the file (`salvage`). The rows are not checked here.
 
     Attributes:
         salvaged: how many rows only the last way gave.
-        unreadable: positions that no way gave although SQLite met damage on the way to them.
+        unreadable: keys that no way gave although SQLite met damage on the way to them.
     """
 
     def __init__(self, db: apsw.Connection) -> None:
@@ -33,15 +34,25 @@ class Rows:
         self.salvaged = 0
         self.unreadable: set[int] = set()
 
-    def last_position(self) -> int:
-        """Give the last position there is a row for."""
-        try:
-            last = self._db.execute("SELECT max(position) FROM event").get
-        except (apsw.Error, UnicodeDecodeError):
-            return max(self._in_pages(), default=0)
-        return last if isinstance(last, int) and 0 < last < 1 << 48 else 0
+    def namespaces(self) -> list[int]:
+        """Give the keys of the namespaces that there are rows of, in order."""
+        keys: list[int] = []
+        key = self._next(0)
+        while key < _BEYOND and len(keys) < _TENANTS_MAX:
+            keys.append((key >> 40) + 1)
+            key = self._next(key | POSITION_MAX)
+        return keys
 
-    def read(self, total: int) -> Iterator[tuple[int, tuple[Any, ...] | None]]:
+    def last_position(self, namespace: int) -> int:
+        """Give the last position of a namespace that there is a row for; 0 for none."""
+        low, high = key_of(namespace, 0), key_of(namespace, POSITION_MAX)
+        try:
+            last = self._db.execute("SELECT max(key) FROM event WHERE key > ? AND key <= ?", (low, high)).get
+        except (apsw.Error, UnicodeDecodeError):
+            last = max((key for key in self._in_pages() if low < key <= high), default=None)
+        return last & POSITION_MAX if isinstance(last, int) else 0
+
+    def read(self, namespace: int, total: int) -> Iterator[tuple[int, tuple[Any, ...] | None]]:
         """Yield positions 1 to ``total`` with their rows; None where there is none to be had.
 
         Read in windows of positions, not row after row: so a damaged key hides nothing that
@@ -49,44 +60,46 @@ class Rows:
         flipped bit can claim a gap of any length.
         """
         position = empty = 0
-        sql = f"SELECT {COLUMNS} FROM event WHERE position > ? AND position <= ? ORDER BY position"  # noqa: S608
+        base = key_of(namespace, 0)
+        sql = f"SELECT {STORED} FROM event WHERE key > ? AND key <= ? ORDER BY key"  # noqa: S608 - constants
         while position < total:
             end = min(position + _PAGE, total)
             try:
-                page: list[Any] = self._db.execute(sql, (position, end)).fetchall()
+                page: list[Any] = self._db.execute(sql, (base + position, base + end)).fetchall()
             except (apsw.Error, UnicodeDecodeError):
-                page = self._one_by_one(position, end)
+                page = self._one_by_one(base + position, base + end)
             by_position = {row[0]: row for row in page}
             empty = 0 if page else empty + 1
             if empty <= _EMPTY_WINDOWS_MAX:
                 for wanted in range(position + 1, end + 1):
                     yield wanted, by_position.get(wanted)
             else:
-                end = max(end, min(self._next(end), total) - 1)
+                end = max(end, min(self._next(base + end) - base, total) - 1)
             position = end
 
     def _next(self, after: int) -> int:
-        """Give the next position that has a row; one beyond all when there is none to be found."""
+        """Give the next key that has a row; one beyond all when there is none to be found."""
         try:
-            return int(self._db.execute("SELECT min(position) FROM event WHERE position > ?", (after,)).get or _BEYOND)
+            return int(self._db.execute("SELECT min(key) FROM event WHERE key > ?", (after,)).get or _BEYOND)
         except (apsw.Error, UnicodeDecodeError):
-            return min((position for position in self._in_pages() if position > after), default=_BEYOND)
+            return min((key for key in self._in_pages() if key > after), default=_BEYOND)
 
-    def at(self, position: int) -> tuple[Any, ...] | None:
+    def at(self, namespace: int, position: int) -> tuple[Any, ...] | None:
         """Read one row."""
-        rows = self._one_by_one(position - 1, position)
+        key = key_of(namespace, position)
+        rows = self._one_by_one(key - 1, key)
         return rows[0] if rows else None
 
     def _one_by_one(self, after: int, through: int) -> list[tuple[Any, ...]]:
         rows: list[tuple[Any, ...]] = []
-        sql = f"SELECT {COLUMNS} FROM event WHERE position = ?"  # noqa: S608 - constants
-        for position in range(after + 1, through + 1):
+        sql = f"SELECT {STORED} FROM event WHERE key = ?"  # noqa: S608 - constants
+        for key in range(after + 1, through + 1):
             try:
-                rows.extend(self._db.execute(sql, (position,)).fetchall())
+                rows.extend(self._db.execute(sql, (key,)).fetchall())
             except (apsw.Error, UnicodeDecodeError):
-                row = self._in_pages().get(position)
+                row = self._in_pages().get(key)
                 if row is None:
-                    self.unreadable.add(position)
+                    self.unreadable.add(key)
                 else:
                     self.salvaged += 1
                     rows.append(row)

@@ -241,7 +241,8 @@ class _Attempting:
         self._frequencies = frequencies = frequencies if tail is None else _with_tail(frequencies, tail)
         self._weight = whole(self._matcher.leading, frequencies)
         self._neighbours = Neighbours(
-            search.db, index, search.evidence, self._matcher, frequencies, planned.ranked if planned else (),
+            search.db, search.key, index, search.evidence, self._matcher, frequencies,
+            planned.ranked if planned else (),
             through=reached.through, head=search.head, without=self._without, times=search.around,
         )  # fmt: skip
         # 2) read and ranked in blocks, each event once
@@ -401,7 +402,7 @@ class _Attempting:
         Whether a row is a reply is only looked at where it decides which rows are read first.
         """
         names, neighbours = self._matcher.names, self._neighbours
-        agents = agents_of(self._search.db, {position_of(row) for row in rows})
+        agents = agents_of(self._search.db, self._search.key, {position_of(row) for row in rows})
         scores: dict[int, float] = {}
         replies: dict[int, float] = {}
         lengths: dict[int, int] = {}

@@ -83,7 +83,7 @@ def keep_learned(log: Log, namespace: str, *, near: Near | None = None, embedder
         StoreBusy: another writer held the store for too long.
     """
     reader = log.reader
-    head, digest = reader.head()
+    head, digest = reader.head(namespace)
     key = reader.namespace_key(namespace)
     if not key or not is_due(reader.db, key, head, embedder):
         return None

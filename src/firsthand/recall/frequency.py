@@ -27,7 +27,7 @@ def shares(reader: Reader, namespace: str, terms: Collection[str]) -> dict[str, 
     than `TERMS_MAX`) are left out: the caller then knows nothing of them.
     """
     db, key = reader.db, reader.namespace_key(namespace)
-    if not terms or not key or not reach(db, key, reader.head()[0]).through:
+    if not terms or not key or not reach(db, key, reader.head(namespace)[0]).through:
         return {}
     tokenize = tokenizer(db)
     found: dict[str, float] = {}

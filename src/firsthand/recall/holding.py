@@ -19,6 +19,7 @@ from firsthand.answer import Scope
 from firsthand.event import Event
 from firsthand.index.words import without_spaceless
 from firsthand.log.read import Reader
+from firsthand.log.rows import key_of
 from firsthand.value import value
 
 from .candidates import best_of, sums
@@ -55,7 +56,7 @@ class Holding:
 
     def __init__(self, reader: Reader, namespace: str, scope: Scope, deadline_ms: float) -> None:
         self._reader, self._namespace, self._scope = reader, namespace, scope
-        self._key, self._head = reader.namespace_key(namespace), reader.head()[0]
+        self._key, self._head = reader.namespace_key(namespace), reader.head(namespace)[0]
         self._deadline = Deadline(deadline_ms)
         self._tokenize = tokenizer(reader.db)
         self.whole = True
@@ -137,11 +138,11 @@ class Holding:
 
     def _tail(self) -> Iterator[Event]:
         if self._key and self._through < self._head:
-            limits = where(self._reader.db, self._key, self._scope)
+            limits, base = where(self._reader.db, self._key, self._scope), key_of(self._key, 0)
             rows = self._reader.db.execute(
-                "SELECT e.position FROM event e WHERE e.namespace = ? AND e.position > ? AND e.position >= ? "  # noqa: S608
-                f"AND e.position < ? {limits.sql} ORDER BY e.position DESC LIMIT ?",
-                (self._key, self._through, limits.low, limits.high, *limits.values, TAIL_MAX),
+                f"SELECT e.key - {base} FROM event e WHERE e.key > ? AND e.key >= ? AND e.key < ? "  # noqa: S608
+                f"{limits.sql} ORDER BY e.key DESC LIMIT ?",
+                (base + self._through, base + limits.low, base + limits.high, *limits.values, TAIL_MAX),
             ).fetchall()
             yield from self._events([int(str(position)) for (position,) in rows])
 

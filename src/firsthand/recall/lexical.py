@@ -20,6 +20,7 @@ import apsw
 from firsthand.answer import Scope
 from firsthand.index.passages import ROW_STEP, TRIGGER_ROWS, position_of
 from firsthand.index.text import NAME, TOKENIZER, VERSION, IndexSize, counted_of, size_of, varints, version_of
+from firsthand.log.rows import key_of
 from firsthand.value import value
 
 from .plan import Question, Term, Tokenize
@@ -133,9 +134,9 @@ def _all(db: apsw.Connection, sql: str, values: Sequence[Any]) -> list[Any]:
 
 def reach(db: apsw.Connection, namespace: int, head: int) -> Reach:
     """Say how far the index of a namespace reaches. Costs a few look-ups."""
-    row = _all(db, "SELECT position, fault FROM index_reach WHERE name = ?", (NAME,))
+    row = _all(db, "SELECT position, fault FROM index_reach WHERE namespace = ? AND name = ?", (namespace, NAME))
     if not row:
-        return Reach(0, "the text index was never built")
+        return Reach(0, "the text index was never built" if head else "")
     position, fault = row[0]
     version = version_of(db, namespace)
     if not version and not fault and not _begun(db, namespace, position):
@@ -174,6 +175,7 @@ class Lexical:
         self.size: IndexSize = size_of(db, namespace)
         last = db.execute(f"SELECT max(id) FROM {self._table}_docsize WHERE id < {TRIGGER_ROWS}").get  # noqa: S608
         self._passages = last is not None and last >= ROW_STEP
+        self._base = key_of(namespace, 0)
         self._where = where(db, namespace, scope)
         self._holding = {} if holding is None else holding
 
@@ -254,7 +256,7 @@ class Lexical:
         if not self._where.sql or not rows:
             return list(rows)
         apart = self._where.apart
-        held = _held(self._db, self._where, {at for at in map(position_of, rows) if at in apart})
+        held = _held(self._db, self._namespace, self._where, {at for at in map(position_of, rows) if at in apart})
         return [row for row in rows if (at := position_of(row)) in held or at not in apart]
 
     def newest(self, match: str, limit: int) -> list[int]:
@@ -314,7 +316,7 @@ class Lexical:
             arms = [(0, TRIGGER_ROWS)]
         else:
             arms = [whole, (ROW_STEP, TRIGGER_ROWS)]
-        join = f"CROSS JOIN event e ON e.position = (f.rowid & {ROW_STEP - 1}) " if where.sql else ""
+        join = f"CROSS JOIN event e ON e.key = {self._base} + (f.rowid & {ROW_STEP - 1}) " if where.sql else ""
         sql = (
             f"SELECT f.rowid, {'f.rank' if best else '0.0'} FROM {self._table} f {join}"  # noqa: S608 - marks
             f"WHERE {self._table} MATCH ? AND f.rowid >= ? AND f.rowid < ? {where.sql} ORDER BY {order} LIMIT ?"
@@ -341,7 +343,9 @@ def _count(api: apsw.FTS5ExtensionApi, /, *_: object) -> str:
     return " ".join(map(str, numbers))
 
 
-def steps(db: apsw.Connection, positions: Collection[int], before: int, behind: int, head: int) -> list[Step]:
+def steps(
+    db: apsw.Connection, namespace: int, positions: Collection[int], before: int, behind: int, head: int
+) -> list[Step]:
     """Find the events around others in their sessions, up to the head.
 
     Args:
@@ -349,23 +353,23 @@ def steps(db: apsw.Connection, positions: Collection[int], before: int, behind: 
     """
     if not positions:
         return []
+    base = key_of(namespace, 0)
     rows: list[Any] = db.execute(
-        "SELECT e.position, n.position, n.sequence - e.sequence FROM event e CROSS JOIN event n "  # noqa: S608 - numbers
+        f"SELECT e.key - {base}, n.key - {base}, n.sequence - e.sequence FROM event e CROSS JOIN event n "  # noqa: S608
         "ON n.session = e.session AND n.sequence BETWEEN e.sequence - ? AND e.sequence + ? "
-        f"WHERE e.position IN ({', '.join(map(str, sorted(positions)))}) "
-        "AND n.position <= ? AND n.position <> e.position",
-        (before, behind, head),
+        f"WHERE e.key IN ({_keys(namespace, positions)}) AND n.key <= ? AND n.key <> e.key",
+        (before, behind, base + head),
     ).fetchall()
     return [Step(*row) for row in rows]
 
 
-def agents_of(db: apsw.Connection, positions: Collection[int]) -> dict[int, str]:
+def agents_of(db: apsw.Connection, namespace: int, positions: Collection[int]) -> dict[int, str]:
     """Say who spoke or acted in events; nobody for those left out."""
     if not positions:
         return {}
     rows: list[Any] = db.execute(
-        "SELECT e.position, n.text FROM event e CROSS JOIN name n ON n.key = e.agent "  # noqa: S608 - numbers
-        f"WHERE e.position IN ({', '.join(map(str, sorted(positions)))})"
+        f"SELECT e.key - {key_of(namespace, 0)}, n.text FROM event e "  # noqa: S608 - numbers
+        f"CROSS JOIN name n ON n.key = e.agent WHERE e.key IN ({_keys(namespace, positions)})"
     ).fetchall()
     return dict(rows)
 
@@ -374,17 +378,20 @@ def in_scope(db: apsw.Connection, namespace: int, scope: Scope, positions: Colle
     """Give those of some events that are in a scope."""
     if scope.everything or not positions:
         return set(positions)
-    return _held(db, where(db, namespace, scope), positions)
+    return _held(db, namespace, where(db, namespace, scope), positions)
 
 
-def _held(db: apsw.Connection, limits: Where, positions: Collection[int]) -> set[int]:
-    if not positions:
+def _held(db: apsw.Connection, namespace: int, limits: Where, positions: Collection[int]) -> set[int]:
+    inside = [position for position in positions if limits.low <= position < limits.high]
+    if not inside:
         return set()
-    sql = (
-        f"SELECT e.position FROM event e WHERE e.position IN ({', '.join(map(str, sorted(positions)))}) "  # noqa: S608
-        f"AND e.position >= ? AND e.position < ? {limits.sql}"
-    )
-    return {position for (position,) in _all(db, sql, (limits.low, limits.high, *limits.values))}
+    base = key_of(namespace, 0)
+    sql = f"SELECT e.key - {base} FROM event e WHERE e.key IN ({_keys(namespace, inside)}) {limits.sql}"  # noqa: S608
+    return {position for (position,) in _all(db, sql, limits.values)}
+
+
+def _keys(namespace: int, positions: Collection[int]) -> str:
+    return ", ".join([str(key_of(namespace, position)) for position in sorted(positions)])
 
 
 @value
@@ -441,8 +448,8 @@ def where(db: apsw.Connection, namespace: int, scope: Scope) -> Where:
         parts.append("e.trust <= ?")
         values.append(int(scope.trust_max))
     if scope.after_position is not None or scope.before_position is not None:
-        parts.append("e.position >= ? AND e.position < ?")
-        values += (low, high)
+        parts.append("e.key >= ? AND e.key < ?")
+        values += (key_of(namespace, low), key_of(namespace, high))
     apart = range(ROW_STEP)
     if len(parts) == 1 and without and not scope.sessions:  # nothing is asked for but to leave sessions out
         apart = range(min(one.first for one in without), max(one.last for one in without) + 1)

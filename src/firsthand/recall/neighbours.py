@@ -90,11 +90,12 @@ class Neighbours:
     """
 
     def __init__(
-        self, db: apsw.Connection, index: Lexical | None, evidence: Evidence, matcher: Matcher,
+        self, db: apsw.Connection, namespace: int, index: Lexical | None, evidence: Evidence, matcher: Matcher,
         frequencies: Frequencies, terms: Sequence[Term], *, through: int, head: int, without: Collection[int],
         times: float = 1.0,
     ) -> None:  # fmt: skip
-        self._db, self._index, self._evidence, self._matcher = db, index, evidence, matcher
+        self._db, self._namespace = db, namespace
+        self._index, self._evidence, self._matcher = index, evidence, matcher
         self._frequencies, self._terms = frequencies, terms
         self._keys = frozenset(term.key for term in terms) if index is not None else matcher.leading
         self._through, self._head, self._without, self._times = through, head, without, times
@@ -111,7 +112,7 @@ class Neighbours:
         rows = set(rows)
         new = {position_of(row) for row in rows} - self._around.keys()
         self._around |= {position: {} for position in new}
-        for one in steps(self._db, new, -min(SHARES), max(SHARES), self._head):
+        for one in steps(self._db, self._namespace, new, -min(SHARES), max(SHARES), self._head):
             if one.position not in self._without:
                 self._around[one.of][one.step] = one.position
                 rows.add(one.position)

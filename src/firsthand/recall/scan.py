@@ -10,6 +10,7 @@ from typing import Any
 
 from firsthand.answer import Scope
 from firsthand.log.read import Reader
+from firsthand.log.rows import key_of
 from firsthand.value import value
 
 from .evidence import Evidence
@@ -72,12 +73,12 @@ def scan(
 def _pages(reader: Reader, namespace: int, scope: Scope, after: int, head: int) -> Iterator[list[int]]:
     db = reader.db
     limits = where(db, namespace, scope)
-    before = head + 1
+    before, base = head + 1, key_of(namespace, 0)
     while True:
         rows: list[Any] = db.execute(
-            "SELECT e.position FROM event e WHERE e.namespace = ? AND e.position > ? AND e.position < ? "  # noqa: S608
-            f"{limits.sql} ORDER BY e.position DESC LIMIT ?",
-            (namespace, max(after, limits.low - 1), min(before, limits.high), *limits.values, _PAGE),
+            f"SELECT e.key - {base} FROM event e WHERE e.key > ? AND e.key < ? {limits.sql} "  # noqa: S608
+            "ORDER BY e.key DESC LIMIT ?",
+            (base + max(after, limits.low - 1), base + min(before, limits.high), *limits.values, _PAGE),
         ).fetchall()
         if rows:
             yield [position for (position,) in rows]

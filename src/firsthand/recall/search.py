@@ -77,7 +77,7 @@ def search(
     Raises:
         StoreError: the log itself cannot be read.
     """
-    head, _ = reader.head()
+    head, _ = reader.head(namespace)
     key = reader.namespace_key(namespace)
     gate = gate or DEFAULT
     if key == 0:

@@ -24,6 +24,7 @@ from firsthand.answer import Scope
 from firsthand.event import Kind
 from firsthand.index import words
 from firsthand.index.passages import ROW_STEP, TRIGGER_ROWS, position_of
+from firsthand.log.rows import key_of
 from firsthand.value import value
 
 from .evidence import Evidence
@@ -225,10 +226,11 @@ class Triggers:
 
     def _read_waiting(self) -> dict[int, list[str]]:
         """Read the notes that the index does not reach, with the tokens of their situations."""
+        base = key_of(self._namespace, 0)
         rows: list[Any] = self._db.execute(
-            "SELECT position FROM event WHERE namespace = ? AND position > ? AND position <= ? AND kind = ? "
-            "AND salt IS NOT NULL ORDER BY position DESC LIMIT ?",
-            (self._namespace, self.through, self._head, int(Kind.NOTE), WAITING_MAX),
+            f"SELECT key - {base} FROM event WHERE key > ? AND key <= ? AND kind = ? "  # noqa: S608 - a number
+            "AND salt IS NOT NULL ORDER BY key DESC LIMIT ?",
+            (base + self.through, base + self._head, int(Kind.NOTE), WAITING_MAX),
         ).fetchall()
         positions = [position for (position,) in rows]
         self._evidence.load(positions)
