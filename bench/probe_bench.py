@@ -121,7 +121,7 @@ def main(argv: Sequence[str] | None = None, judge: Judge | None = None) -> int:
 
 def probe_of_firsthand() -> Judge:
     """Give the probe under test."""
-    from firsthand.notes.probe import probe
+    from firsthand_evals.probe.probe import probe
 
     def judged(case: Case) -> Said:
         verdict = probe(case.note, case.messages, claim=case.claim, expand=case.expand.get)

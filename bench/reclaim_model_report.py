@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from firsthand import unsupported
 from firsthand_evals import stats
+from firsthand_evals.probe.prompted import unsupported
 from firsthand_evals.reclaim import drift, items, scoring, tables, tasks
 from firsthand_evals.reclaim.items import Item
 from firsthand_evals.reclaim.models import ITEMS, REPLIES

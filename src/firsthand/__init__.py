@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.agent_tools import AgentTools, Told
     from firsthand.lifecycle.closing import CaughtUp, Closed
     from firsthand.lifecycle.consolidating import Consolidated, consolidate_in, consolidated_view
-    from firsthand.lifecycle.correcting import Checked, check_correction
     from firsthand.lifecycle.digesting import DigestWritten, digest_of, write_digest
     from firsthand.lifecycle.doing import Done, run_due
     from firsthand.lifecycle.entries_log import EntriesLog, entries_of
@@ -95,14 +94,8 @@ if TYPE_CHECKING:
     from firsthand.log.verify import Problem, Verification
     from firsthand.memory import Memory
     from firsthand.moment import Moment
-    from firsthand.notes.determine import Claim, determine
     from firsthand.notes.distill import distill
     from firsthand.notes.note import Evidence, Note
-    from firsthand.notes.probe import ClaimVerdict, ProbeReport, Verdict, probe, probe_report
-    from firsthand.notes.prompted import ModelNote, distill_by_model, unsupported
-    from firsthand.notes.solve import recompute
-    from firsthand.notes.statements import Statement, statements
-    from firsthand.noting import probe_in
     from firsthand.pack.cues import Cues
     from firsthand.pack.preamble import Preamble
     from firsthand.places import UsualPlace, usual_places
@@ -134,9 +127,6 @@ __all__ = [
     "ByteSource",
     "CaughtUp",
     "Change",
-    "Checked",
-    "Claim",
-    "ClaimVerdict",
     "Closed",
     "Conditions",
     "Consolidated",
@@ -186,7 +176,6 @@ __all__ = [
     "MalformedPointer",
     "Marker",
     "Memory",
-    "ModelNote",
     "ModelSolver",
     "Moment",
     "NotAStore",
@@ -196,7 +185,6 @@ __all__ = [
     "Pointer",
     "PointerError",
     "Preamble",
-    "ProbeReport",
     "Problem",
     "Progress",
     "PullLimits",
@@ -219,7 +207,6 @@ __all__ = [
     "SourceRejected",
     "SourceReport",
     "StaleExpectation",
-    "Statement",
     "Stats",
     "Stay",
     "StoreBusy",
@@ -238,7 +225,6 @@ __all__ = [
     "Use",
     "UsualPlace",
     "VectorSpace",
-    "Verdict",
     "Verification",
     "Waiting",
     "Window",
@@ -250,14 +236,11 @@ __all__ = [
     "backups",
     "begin_sleep",
     "callable_embedder",
-    "check_correction",
     "consolidate_in",
     "consolidated_view",
-    "determine",
     "difference",
     "digest_of",
     "distill",
-    "distill_by_model",
     "entries_of",
     "erased_at",
     "examine",
@@ -274,10 +257,6 @@ __all__ = [
     "pending",
     "plan_install",
     "plan_uninstall",
-    "probe",
-    "probe_in",
-    "probe_report",
-    "recompute",
     "record_waiting",
     "run_due",
     "session_file",
@@ -285,9 +264,7 @@ __all__ = [
     "sleep",
     "sleeps",
     "sleeps_waiting",
-    "statements",
     "switch",
-    "unsupported",
     "use_of",
     "user_file",
     "usual_places",
@@ -371,18 +348,11 @@ _ROOMS = {
     "lifecycle.episode": ("Episode",),
     "lifecycle.refining": ("Refiner",),
     "lifecycle.agent_tools": ("AgentTools", "Told"),
-    "lifecycle.correcting": ("Checked", "check_correction"),
     "lifecycle.hosted": ("Brought", "HostedSession"),
     "lifecycle.files": ("Followed",),
     "lifecycle.rubric": ("Rubric",),
-    "notes.determine": ("Claim", "determine"),
     "notes.distill": ("distill",),
     "notes.note": ("Evidence", "Note"),
-    "notes.prompted": ("ModelNote", "distill_by_model", "unsupported"),
-    "notes.probe": ("ClaimVerdict", "ProbeReport", "Verdict", "probe", "probe_report"),
-    "noting": ("probe_in",),
-    "notes.solve": ("recompute",),
-    "notes.statements": ("Statement", "statements"),
     "pack.cues": ("Cues",),
     "pack.preamble": ("Preamble",),
     "lifecycle.hooking": ("Answered", "after_hook", "answer_hook"),

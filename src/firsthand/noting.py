@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from firsthand import moment, pointer
-from firsthand.errors import Erased, InvalidArgument, MalformedPointer, Unresolvable
-from firsthand.event import INJECTED, Draft, Event, Kind, Trust, texts, to_bytes, to_text
+from firsthand.errors import Erased, InvalidArgument, MalformedPointer
+from firsthand.event import Draft, Event, Kind, Trust, texts, to_bytes, to_text
 from firsthand.index.words import SITUATION_CHARACTERS_MAX, SITUATIONS, SITUATIONS_MAX
 from firsthand.log.append import Appended
 from firsthand.pointer import Pointer
@@ -24,28 +24,19 @@ from firsthand.value import value
 
 if TYPE_CHECKING:
     from firsthand.memory import Memory
-    from firsthand.notes.probe import Verdict
 
 NOTES = "notes"
 """The session that `Memory.note` writes to when none is named; every agent of the namespace reads it."""
 OURS = "firsthand"
 """The origin of what Firsthand itself derives."""
-SILENT = "uncorrectable_silent"
-_ROLES = {
-    Kind.USER_MESSAGE: "user", Kind.TOOL_RESULT: "tool", Kind.DOCUMENT: "tool", Kind.ATTACHMENT: "tool",
-    Kind.OTHER: "tool", Kind.SYSTEM: "system", Kind.AGENT_MESSAGE: "assistant", Kind.SUMMARY: "assistant",
-    Kind.NOTE: "assistant", Kind.EPISODE: "assistant",
-}  # fmt: skip
-"""Who says an event, as the probe takes it: derived text is said by the agent, whoever derived it."""
 SORTS = ("note", "rule", "lesson")
 SOURCES_MAX = 64
 SPAN_EVENTS_MAX = 200
 """Events of one source span whose turns are looked at for situations."""
-SOURCES, REPEATS, SORT, PROBE = "sources", "situations_of", "sort", "probe"
-"""Facts in a note's meta: pointers it rests on; of each situation the event it repeats; which sort of note it is; what
-the probe says of it, when it concludes something that stands on nothing."""
-READ_EVENTS_MAX, READ_CHARACTERS_MAX = 2_000, 200_000
-"""Events behind a note's sources that the probe reads, and characters of them in all: the first ones."""
+SOURCES, REPEATS, SORT = "sources", "situations_of", "sort"
+"""Facts in a note's meta: pointers it rests on; of each situation the event it repeats; which sort of note it is."""
+READ_CHARACTERS_MAX = 200_000
+"""Of an event that is compared with a rule."""
 _BROUGHT = (Kind.TOOL_RESULT, Kind.DOCUMENT, Kind.ATTACHMENT, Kind.USER_MESSAGE, Kind.NOTE, Kind.OTHER)
 _RUN, _SHARE = 4, 0.5
 """Words in a row that are compared; of a rule's, those that stand in one event from which it was taken."""
@@ -71,15 +62,12 @@ class Noted:
         sources: pointers it rests on.
         situations: the texts it is found by, as kept.
         left_out: sentences on what was cut or could not be had.
-        verdict: what the probe says of it; None for a trusted note, which is a source itself, and for a rule or lesson,
-            which says what to do.
     """
 
     event: Appended
     sources: tuple[str, ...]
     situations: tuple[str, ...]
     left_out: tuple[str, ...]
-    verdict: Verdict | None = None
 
     @property
     def pointer(self) -> str:
@@ -112,9 +100,9 @@ def note(
     if isinstance(sources, (str, bytes)) or not isinstance(sources, Iterable):
         raise InvalidArgument(f"sources is a list of pointers; got {sources!r:.60}")
     more = fields.pop("meta", {})
-    if not isinstance(more, Mapping) or {SOURCES, REPEATS, SORT, PROBE, SITUATIONS} & set(more):
+    if not isinstance(more, Mapping) or {SOURCES, REPEATS, SORT, SITUATIONS} & set(more):
         raise InvalidArgument(
-            f"meta is a mapping without {SORT}, {SOURCES}, {SITUATIONS}, {REPEATS} and {PROBE}, which come from the "
+            f"meta is a mapping without {SORT}, {SOURCES}, {SITUATIONS} and {REPEATS}, which come from the "
             f"other arguments; got {more!r:.60}"
         )
     pointers = list(dict.fromkeys(map(_pointer, sources)))
@@ -142,14 +130,11 @@ def note(
             given["trust"] = Trust.UNTRUSTED  # taint follows derivation, and the turn
             waits = f"its turn had read {read}; {_WAITS_TURN}" if read else _WAITS
             left_out += (waits,) if sort != SORTS[0] else ()
-    told_by_source = given["trust"] == Trust.TRUSTED or sort != SORTS[0]
-    verdict = None if told_by_source else _probed(memory, content, events, derived=given["origin"])
-    if verdict is not None and verdict.regime == SILENT:
-        meta[PROBE] = verdict.regime
-        left_out = (*left_out, f"{_unfounded(verdict)}. It is kept, and marked as {SILENT}.")
+    if given["origin"] == OURS and not pointers and not pointer.find(said):
+        raise InvalidArgument("a derived note stands on its sources: name the events that it rests on")
     draft = Draft(Kind.NOTE, content, meta=meta, **given)
     appended = memory.append([draft], session=session)[0]
-    return Noted(appended, tuple(map(str, pointers)), told.texts, left_out, verdict)
+    return Noted(appended, tuple(map(str, pointers)), told.texts, left_out)
 
 
 def echoed(memory: Memory, text: str) -> tuple[Event, ...]:
@@ -207,93 +192,6 @@ def _read(memory: Memory, text: str, session: str, agent: str, sources: Sequence
     found = (turns.read_in(memory, one.session, before=one.position) for one in told)
     here = () if session in kept else (turns.read_in(memory, session),)
     return next(filter(None, (*here, turns.read_by(own) if own is not None else "", *found)), "")
-
-
-def _probed(memory: Memory, content: bytes, sources: Sequence[tuple[Event, ...]], *, derived: str) -> Verdict:
-    """Judge a note as it is written; what Firsthand itself derived must stand on something (DESIGN 2.7)."""
-    from firsthand.notes.probe import probe_alone  # noqa: PLC0415 - a session's end needs a name of this module alone
-
-    text = to_text(content)
-    cited = [event for one in pointer.find(text)[:SOURCES_MAX] for event in _there(memory, one)]
-    verdict = probe_alone(text, messages_of(memory, [*cited, *(event for events in sources for event in events)]))
-    if derived == OURS and verdict.regime == SILENT:
-        raise InvalidArgument(f"a derived note stands on its sources; {_unfounded(verdict)}")
-    return verdict
-
-
-def _unfounded(verdict: Verdict) -> str:
-    """Say what a note concludes out of nothing, and what to do."""
-    told = next(one.what for one in verdict.claims if one.regime == SILENT)
-    return (
-        f"it concludes {told!r:.120}, and what that rests on is neither in it nor in its sources: put the evidence "
-        "into it, name the events that have it, or say that it was not kept"
-    )
-
-
-def _there(memory: Memory, address: str) -> tuple[Event, ...]:
-    """Read the events that a text cites; what is not there, or was erased, is nothing that it could rest on."""
-    try:
-        return _whole(memory, pointer.parse(address))
-    except (MalformedPointer, Unresolvable, Erased):
-        return ()
-
-
-def messages_of(memory: Memory, events: Iterable[Event], *, turns: bool = True) -> list[dict[str, str]]:
-    """Give events as messages with their pointers, each once, in the order of the log, under a bound.
-
-    Args:
-        turns: with the user's message that began the turn of each.
-    """
-    wanted: dict[int, Event] = {}
-    for event in events:
-        for one in (event, *(_asked(memory, event) if turns else ())):
-            if one.kind in _ROLES and one.is_searchable and not one.erased and INJECTED not in one.meta:
-                wanted.setdefault(one.position, one)
-        if len(wanted) >= READ_EVENTS_MAX:
-            break
-    found, left = [], READ_CHARACTERS_MAX
-    for _, one in sorted(wanted.items()):
-        content = one.text[:left]
-        left -= len(content)
-        if content:
-            found.append({"role": _ROLES[one.kind], "content": content, "pointer": f"fh:{one.id}"})
-    return found
-
-
-def probe_in(
-    memory: Memory,
-    note: str,
-    *,
-    session: str = "",
-    sources: Iterable[str | Pointer | Appended] = (),
-    claim: str | None = None,
-) -> Verdict:
-    """Judge a note by what is in a store: a session, or the events that it is said to rest on.
-
-    Args:
-        session, sources: what the note stands on; with neither, what it cites itself.
-        claim: words for what is asked for; None judges everything that was asked for or concluded.
-
-    Raises:
-        MalformedPointer, Unresolvable: a source is no pointer, or is not in this namespace; `Erased` when erased.
-        InvalidArgument: the session has no events.
-    """
-    from firsthand.notes.probe import probe  # noqa: PLC0415 - the same
-
-    told = [event for one in map(_pointer, sources) for event in _whole(memory, one)]
-    stands_on = messages_of(memory, told)
-    if session:
-        stands_on += messages_of(memory, memory.events(session), turns=False)
-        if not stands_on:
-            raise InvalidArgument(f"session {session!r:.120} has nothing that was said; expected one with events")
-
-    def expand(address: str) -> str | None:
-        try:
-            return to_text(memory.expand(address))[:READ_CHARACTERS_MAX]
-        except (MalformedPointer, Unresolvable, Erased):  # it leads nowhere: that is what None says
-            return None
-
-    return probe(note, stands_on, claim=claim, expand=expand)
 
 
 def rests_on(memory: Memory, one: Event, erased: Mapping[str, Event]) -> bool:

@@ -240,37 +240,3 @@ def test_a_terminal_shows_the_lines_around_the_match(shell):
     shown = [line for line in lines if line.startswith("   | ")]
     assert len(shown) == 8
     assert "   | the needle" in shown
-
-
-def test_a_correction_shows_its_source(shell):
-    """--corrects shows the line items behind what the query says is wrong, as text, JSON and fenced."""
-    asked = shell.append("We bought 7 notebooks at $4 and 9 pens at $2. What is the total before tax?", "one")
-    shell.append("The pens come to $22, so the total before tax is $50.", "one", "agent_message")
-    said = shell("recall", "--corrects", "the pens subtotal is wrong")
-    assert said.code == 0
-    assert said.lines[1].startswith(f"source  {asked}  ")
-    assert said.lines[2:4] == ["| We bought 7 notebooks at $4", "| 9 pens at $2."]
-    assert "worked out of the sources: the pens subtotal = 18 USD" in said.lines
-    found = shell("recall", "--corrects", "the pens subtotal is wrong", "--json").json
-    assert (found["sort"], found["text"].split("\n")) == ("directed", said.lines)
-    assert shell("recall", "--corrects", "--fenced", "the pens subtotal is wrong").lines[0].startswith("<<firsthand ")
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "told"),
-    [
-        (["the lamps subtotal is wrong"], 1, "nothing stored is about it"),
-        (["which pens"], 1, "no correction; say what is wrong, such as: the pens subtotal is wrong"),
-    ],
-)
-def test_a_correction_without_a_source_says_why(shell, words, code, told):
-    """Where nothing stored is about it, or the query corrects nothing, that is said."""
-    shell.append("We bought 7 notebooks at $4.", "one")
-    said = shell("recall", "--corrects", *words)
-    assert (said.code, said.lines) == (code, [told])
-
-
-def test_a_correction_ranks_no_hits(shell):
-    """--corrects together with an option for hits is refused, and told."""
-    shell.append("We bought 7 notebooks at $4.", "one")
-    assert shell("recall", "--corrects", "--explain", "the total is wrong").code == 2

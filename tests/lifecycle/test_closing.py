@@ -158,17 +158,3 @@ def test_catching_up_stops_in_time(memory, agent):
     assert (len(first.closed), first.left) == (1, 2)
     assert len(catch_up(agent, quiet_seconds=0).closed) == 2
     assert catch_up(agent, quiet_seconds=0).closed == ()
-
-
-def test_an_episode_that_concludes_out_of_nothing_is_marked(memory, agent):
-    """A total that only the agent ever told is marked in the episode's meta; with the user's line items it is not."""
-    marks = {}
-    for name, asked in (("lost", "What did the fair cost us?"), ("kept", "7 pads at $4, 9 pens at $3: what is it?")):
-        session = memory.session(name)
-        session.user(asked, time=at(1))
-        session.agent("We decided that the total for the school fair is $55.", time=at(2))
-        agent.enrol(name)
-        episode = close(agent, name).episode
-        assert "$55" in memory.expand(episode.pointer).decode()
-        marks[name] = memory.event(episode.pointer).meta.get("probe")
-    assert marks == {"lost": "uncorrectable_silent", "kept": None}

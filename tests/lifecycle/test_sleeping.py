@@ -271,18 +271,6 @@ def test_a_summary_is_found_is_no_evidence_and_is_rebuilt(working):
     assert found() == before
 
 
-def test_a_summary_that_cannot_be_corrected_says_so(agent):
-    """Where the probe finds that a conclusion is lost in silence, the page tells it; of one with its items not."""
-    told = {}
-    for name, asked in (("lost", "What did the fair cost us?"), ("kept", "7 pads at $4, 9 pens at $3: what is it?")):
-        agent.enrol(name)
-        agent.memory.session(name).user(asked, time=at(1))
-        agent.memory.session(name).agent("We decided that the total for the school fair is $55.", time=at(2))
-        page = sleeping(agent).page
-        told[name] = "; the probe: what it concludes cannot be corrected, and nothing in it says so" in page
-    assert told == {"lost": True, "kept": False}
-
-
 def test_an_erased_source_leaves_no_word_of_it(working):
     """Summary, digest and page go with what they quote, and the next sleep says nothing of it."""
     sleeping(working)

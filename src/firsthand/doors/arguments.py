@@ -193,7 +193,6 @@ def _recall(commands: Any) -> None:
         firsthand recall --explain why did the deploy fail      how each hit was found, and how sure the answer is
         firsthand recall --task deploy which port               for the task of that session
         firsthand recall --fenced deploy key | xclip            to paste into an agent's context
-        firsthand recall --corrects the pens subtotal is wrong  the source behind it, worked out again
         """,
     )  # fmt: skip
     one.add_argument("query", nargs="+", metavar="QUERY", help="any text; after -- it may begin with a dash")
@@ -220,9 +219,6 @@ def _recall(commands: Any) -> None:
         "--lambda", dest="mmr_lambda", type=decimal(0.5, 1), default=0.8, metavar="X",
         help="1 ranks by score alone, less puts repetitions further down; default 0.8",
     )  # fmt: skip
-    one.add_argument(
-        "--corrects", action="store_true", help="the query says that something is wrong: show the source behind that"
-    )
     how = one.add_mutually_exclusive_group()
     how.add_argument("-v", "--explain", action="store_true", help="show what each score is made of, and every attempt")
     how.add_argument(

@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # a recall does not pay for the import of an import
         Anatomy,
         Answer,
         Budget,
-        Checked,
         Difference,
         Event,
         Hit,
@@ -122,18 +121,6 @@ def of_answer(answer: Answer) -> dict[str, Any]:
         "cost": answer.query.cost,
         "lambda": answer.query.mmr_lambda,
         "now": of_moment(answer.query.now),
-    }
-
-
-def of_checked(found: Checked) -> dict[str, Any]:
-    """Give what memory holds of a correction."""
-    return {
-        "correction": None if found.correction is None else asdict(found.correction),
-        "sort": found.sort,
-        "text": found.text,
-        "pointers": list(found.pointers),
-        "skipped": found.skipped,
-        "left_out": list(found.left_out),
     }
 
 

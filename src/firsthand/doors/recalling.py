@@ -14,7 +14,6 @@ from firsthand.doors.output import Output
 from firsthand.doors.stores import to_read
 
 PREVIEW_LINES_MAX = 8  # on a terminal; a pipe gets the whole preview
-CORRECTS_MS = 5_000  # of looking for the source of a correction: nobody's prompt waits for it here
 TASK_BUDGET_TOKENS = 200_000  # of the window that a session's task is read from
 _STYLES = {Outcome.FOUND: "good", Outcome.WEAK: "warn", Outcome.DEGRADED: "bad"}
 _WHY = {
@@ -31,15 +30,10 @@ def recall(chosen: argparse.Namespace, out: Output) -> int:
     if chosen.fenced and out.as_json:
         out.warn("firsthand: --fenced gives one text for a context; use it without --json")
         return USAGE
-    if chosen.corrects and (chosen.explain or chosen.task or chosen.skip):
-        out.warn("firsthand: --corrects shows one text and ranks no hits; use it without --explain, --task and --skip")
-        return USAGE
     with to_read(chosen) as memory:
         if chosen.task is not None and all(one.name != chosen.task for one in memory.sessions()):
             out.warn(f"firsthand: no session {shown(chosen.task)!r} here; see them all: firsthand sessions")
             return NOTHING_FOUND
-        if chosen.corrects:
-            return _corrected(memory, chosen, out)
         query = _query(chosen, memory)
         started = time.perf_counter()
         answer = memory.recall(query)
@@ -54,25 +48,6 @@ def recall(chosen: argparse.Namespace, out: Output) -> int:
     if answer:
         return DONE
     return DAMAGED if answer.outcome is Outcome.DEGRADED else NOTHING_FOUND
-
-
-def _corrected(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
-    """Show the source behind what the query says is wrong."""
-    from firsthand import check_correction  # noqa: PLC0415 - a recall does not pay for it
-
-    found = check_correction(memory, " ".join(chosen.query), _scope(chosen), deadline_ms=CORRECTS_MS)
-    text = memory.fence(found.text) if found.text and chosen.fenced else found.text
-    if out.as_json:
-        out.json(json_forms.of_checked(found))
-    elif text:
-        for line in text.split("\n"):
-            out.line(line if chosen.fenced else shown(line))
-    else:
-        why = f"{found.skipped}; say what is wrong, such as: the pens subtotal is wrong"
-        out.line(why if found.correction is None else found.skipped)
-    for one in found.left_out if not text else ():
-        out.line(f"note: {shown(one)}")
-    return DONE if found.text else NOTHING_FOUND
 
 
 def _scope(chosen: argparse.Namespace) -> Scope:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from firsthand import environment, moment
 from firsthand.errors import FirsthandError
-from firsthand.health import around, canary, rows, stages, status, summaries
+from firsthand.health import around, canary, rows, stages, status
 from firsthand.health.around import DaemonState
 from firsthand.health.finding import AgentHealth, Finding, HealthReport, Rate, Severity, Stage, in_order
 from firsthand.lifecycle import pulse
@@ -183,7 +183,6 @@ def _inside(seen: _Seen, memory: Memory, look: Look, at: Moment) -> None:
     seen.check(Stage.VECTORS, lambda: stages.of_vectors(memory))
     seen.check(Stage.RECALL, lambda: stages.of_recall(memory))
     seen.check(Stage.RECALL, lambda: _figures(seen, memory, look, at))
-    seen.check(Stage.RECALL, lambda: _summaries(seen, memory))
     seen.check(Stage.FILES, lambda: _files(memory, look, at))
     if look.measures:
         seen.check(Stage.EPISODES, lambda: _measured(seen, memory, look))
@@ -205,13 +204,6 @@ def _figures(seen: _Seen, memory: Memory, look: Look, at: Moment) -> list[Findin
     for one in memory.vectors():
         seen.figures[f"vectors by {one.embedder}"] = f"through {one.through:,} of {head:,}"
     return []
-
-
-def _summaries(seen: _Seen, memory: Memory) -> list[Finding]:
-    """Note what was found of summaries by hosts; they are theirs, and no stage of this memory."""
-    if counted := summaries.figure(memory):
-        seen.figures["summaries by hosts"] = counted
-    return summaries.findings(memory)
 
 
 def _files(memory: Memory, look: Look, at: Moment) -> list[Finding]:

@@ -25,8 +25,6 @@ from firsthand.health import status
 from firsthand.lifecycle import settings as settings_file
 from firsthand.lifecycle import turns
 from firsthand.lifecycle.agent import SESSIONS_MAX, Agent
-from firsthand.lifecycle.correcting import check_correction
-from firsthand.lifecycle.correcting_text import TOKENS_MAX
 from firsthand.lifecycle.loading import preamble_of
 from firsthand.lifecycle.settings import Settings
 from firsthand.lifecycle.tool_table import EXPAND, HEALTH, INSTRUCTIONS, RECALL, REMEMBER, TIMELINE, TOOLS, checked
@@ -153,19 +151,14 @@ class AgentTools:
         if answer.outcome is Outcome.FILTERED and self.settings.across and not across:
             notes.append("across=true looks at the sessions of other agents too")
         answer = replace(answer, notes=(*answer.notes, *notes))
-        behind = check_correction(self.memory, query, scope, by="who asks")
-        said = answers.of_recall(answer, tokens_max=RECALL_TOKENS_MAX - (TOKENS_MAX if behind.text else 0))
+        said = answers.of_recall(answer, tokens_max=RECALL_TOKENS_MAX)
         why = said.text.partition("\n")[0].partition(": ")[2]
         facts = {
             "confidence": round(answer.confidence, 3),
             "more": answer.more,
             "hits": [_hit_facts(hit) for hit in answer.hits],
         }
-        if behind.text:
-            facts |= {"correction": behind.sort, "sources": [*behind.pointers]}
-        text = self.memory.fence(
-            _clean("\n".join(filter(None, (said.text, behind.text)))), label=f"answer of recall, {_LABEL}"
-        )
+        text = self.memory.fence(_clean(said.text), label=f"answer of recall, {_LABEL}")
         return Told(text, answer.outcome, why, facts)
 
     def _scope(self, sessions: tuple[str, ...], *, across: bool) -> tuple[Scope, list[str]]:

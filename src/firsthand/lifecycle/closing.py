@@ -29,7 +29,7 @@ from firsthand.lifecycle.episodes import CHECK, NOT_CHECKED, episodes, file_of, 
 from firsthand.lifecycle.extract import TELLING, Extract, extract
 from firsthand.lifecycle.naming import Word, distinctive, slug_of, topic_of
 from firsthand.moment import Moment
-from firsthand.noting import PROBE, SILENT, SOURCES, messages_of
+from firsthand.noting import SOURCES
 from firsthand.recall.factors import SUPERSEDES
 from firsthand.recall.frequency import shares
 from firsthand.value import replace, value
@@ -233,8 +233,6 @@ def _append(
     }  # fmt: skip
     if before is not None:
         meta[SUPERSEDES] = [before.pointer]
-    if (regime := _probed(agent, session, gathered, laid)) == SILENT:
-        meta[PROBE] = regime
     key = (agent.name.encode(), session.encode(), str(gathered.through).encode(), name.encode(), content)
     draft = Draft(
         Kind.EPISODE, content, "text/markdown", meta, agent=agent.name, origin="firsthand", trust=_trust(laid),
@@ -244,19 +242,6 @@ def _append(
     episode = from_event(agent, agent.memory.event(appended))
     assert episode is not None, "it was written with a name, a session and a position"
     return episode
-
-
-def _probed(agent: Agent, session: str, gathered: Extract, laid: Written) -> str:
-    """Ask the probe whether what an episode concludes can still be corrected through its session (DESIGN 2.7).
-
-    The session is what each line quotes, so its beginning is read up to a bound. An episode is never refused: a
-    session without one is found by nobody.
-    """
-    from firsthand.notes.probe import probe_alone
-
-    memory = agent.memory
-    said = messages_of(memory, memory.events(session, before=gathered.through + 1), turns=False)
-    return probe_alone(laid.text, said).regime
 
 
 def _trust(laid: Written) -> Trust:

@@ -108,10 +108,8 @@ def _do(memory: Memory, job: Job) -> None:
 
     if job.kind == jobs.FOLLOW:
         capture.follow(memory, job)
-        _judge(memory, job)
     elif job.kind == jobs.SPOOL:
         capture.settle(memory, job)
-        _judge(memory, job)
     elif job.kind == jobs.PROJECT:
         capture.take_project(memory, job)
     elif job.kind == jobs.FILES:
@@ -125,7 +123,6 @@ def _do(memory: Memory, job: Job) -> None:
 
         capture.follow(memory, job)
         closing.close(memory.agent(job.agent), job.session)
-        _judge(memory, job)  # last: what keeps it from being judged keeps no session from being closed
     elif job.kind == jobs.CATCH_UP:
         from firsthand.lifecycle import closing
 
@@ -139,13 +136,6 @@ def _do(memory: Memory, job: Job) -> None:
         raise InvalidArgument(
             f"expected a job of {', '.join(jobs.KINDS)}; got {job.kind!r}, of another version. Remove it."
         )
-
-
-def _judge(memory: Memory, job: Job) -> None:
-    """Judge what a host's compaction has put in the place of what was said, if there was one."""
-    from firsthand.health import summaries
-
-    summaries.judge(memory, job.session)
 
 
 def _give_back(folder: Path, name: str) -> None:

@@ -25,7 +25,6 @@ from firsthand.moment import Moment
 from firsthand.value import replace, value
 
 if TYPE_CHECKING:
-    from firsthand.lifecycle.correcting import Checked
     from firsthand.memory import Memory
 
 DEADLINES_MS = {HookEvent.SESSION_START: 2_000, HookEvent.PROMPT: 500, HookEvent.BEFORE_TOOL: 60}
@@ -238,8 +237,6 @@ class _Hook:
         left_ms = max(1, int((self._until - time.monotonic()) * 1000))
         found = implicit.remind(self._agent, self._call.prompt, self._session, self._settings, deadline_ms=left_ms)
         facts: dict[str, Any] = {"skipped": found.skipped} if found.skipped else {}
-        if found.checked is not None:
-            facts |= self._correction(found.checked)
         if found.answer is not None:
             facts |= {"outcome": found.answer.outcome.value, "confidence": round(found.answer.confidence, 4)}
         if found.hits:
@@ -251,14 +248,6 @@ class _Hook:
             self._blocks.append(self._memory.fence(found.text))
         elif found.text:
             self._add(found.text, _MEMORY)
-
-    def _correction(self, found: Checked) -> dict[str, Any]:
-        """Put the source behind a correction before the agent; give the facts of it."""
-        if not found.text:
-            return {"correction": found.skipped}
-        self._blocks.append(self._memory.fence(found.text, label=_MEMORY))
-        self._told.append("firsthand: the source of what is corrected was found")
-        return {"correction": found.sort, "shown": list(found.pointers)}
 
     def _warn(self) -> None:
         from firsthand.lifecycle import actions

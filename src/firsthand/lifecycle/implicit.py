@@ -2,13 +2,11 @@
 
 The invariant: only what is `found` is shown, at most `Settings.hits_max` of it; never what the
 session's window still holds, nor what was shown there before. What is not shown says why.
-Where the message corrects something, the source behind that is shown first (`correcting`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from firsthand.answer import Answer, Hit, Outcome, Query, Scope
@@ -19,9 +17,7 @@ from firsthand.value import replace, value
 
 if TYPE_CHECKING:
     from firsthand.lifecycle.agent import Agent
-    from firsthand.lifecycle.correcting import Checked
     from firsthand.lifecycle.settings import Settings
-    from firsthand.memory import Memory
 
 QUERY_CHARACTERS_MAX = 4_000
 _POINTS = ".,;:!?\u2026\u3002\uff01\uff1f\u3001"
@@ -51,14 +47,12 @@ class Reminder:
         hits: those shown.
         answer: of the recall; None when none was made.
         skipped: why nothing is recalled.
-        checked: the source behind what the message corrects; None when it corrects nothing.
     """
 
     text: str = ""
     hits: tuple[Hit, ...] = ()
     answer: Answer | None = None
     skipped: str = ""
-    checked: Checked | None = None
 
 
 def is_trivial(text: str) -> bool:
@@ -82,28 +76,6 @@ def remind(agent: Agent, text: str, session: str, settings: Settings, *, deadlin
         return Reminder(skipped="a trivial prompt")
     # What the session itself said stands in its window, and the message would answer itself.
     scope = replace(agent.scope(across=settings.across), without_sessions=(session, f"{session}/agent-*"))
-    checked = _checked(agent.memory, text, scope, session, deadline_ms)
-    cited = checked.pointers if checked is not None else ()
-    return replace(_recalled(agent, text, session, settings, scope, deadline_ms, cited), checked=checked)
-
-
-def _checked(memory: Memory, text: str, scope: Scope, session: str, deadline_ms: int) -> Checked | None:
-    """Find the source behind a correction; what is needed for that is loaded for a correction alone."""
-    from firsthand.notes.correction import correction_of
-
-    if correction_of(text) is None:
-        return None
-    from firsthand.lifecycle.correcting import DEADLINE_MS as MOST_MS
-    from firsthand.lifecycle.correcting import check_correction
-
-    within = max(1, min(MOST_MS, deadline_ms // 2))
-    return check_correction(memory, text, scope, session=session, seen=shown(memory, session), deadline_ms=within)
-
-
-def _recalled(
-    agent: Agent, text: str, session: str, settings: Settings, scope: Scope, deadline_ms: int, cited: Collection[str]
-) -> Reminder:
-    """Recall what a message brings up, but for events that are shown already."""
     asked = text
     if len(text) > QUERY_CHARACTERS_MAX:
         asked = f"{text[: QUERY_CHARACTERS_MAX // 2]}\n{text[-QUERY_CHARACTERS_MAX // 2 :]}"
@@ -119,7 +91,7 @@ def _recalled(
         return Reminder(f"memory is degraded: {notes}", (), answer, "degraded")
     if answer.outcome is not Outcome.FOUND:
         return Reminder(answer=answer, skipped=answer.outcome.value)
-    seen = shown(agent.memory, session).union(outdated(agent), cited)
+    seen = shown(agent.memory, session).union(outdated(agent))
     unseen = [hit for hit in answer.hits if hit.pointer not in seen]
     hits = _chosen(agent, text, _within_quota(unseen, settings.hits_max), settings.hits_max)
     if not hits:

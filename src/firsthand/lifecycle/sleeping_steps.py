@@ -23,7 +23,6 @@ from firsthand.errors import FirsthandError, Unresolvable
 from firsthand.lifecycle import closing, digesting
 from firsthand.lifecycle.episode import code
 from firsthand.moment import Moment
-from firsthand.noting import PROBE, SILENT
 from firsthand.printable import shown
 from firsthand.value import replace, value
 
@@ -132,15 +131,13 @@ def _summaries(night: Night, name: str) -> SleepStep:
         night.closed = tuple(done)
     left = len(night.due) - len(done)
     why = f"the time was up; {left:,} of {len(night.due):,} sessions are left for the next sleep" if left else ""
-    return _step(name, CUT if left else DONE, (_of_closed(night.agent, one) for one in done), why=why)
+    return _step(name, CUT if left else DONE, map(_of_closed, done), why=why)
 
 
-def _of_closed(agent: Agent, one: Closed) -> str:
+def _of_closed(one: Closed) -> str:
     if one.episode is None:
         return _sentence(one.why)
     said = f"{_name(one.episode.name)} ({one.episode.pointer})"
-    if agent.memory.event(one.episode.pointer).meta.get(PROBE) == SILENT:
-        said += "; the probe: what it concludes cannot be corrected, and nothing in it says so"
     return said + (f"; {_sentence(one.why)}" if one.why else "")
 
 

@@ -75,9 +75,7 @@ EXPERIMENTS = (
         ("quality", _TOTAL, "9", "recall beside baselines and peers", DATA, "quality_bench"),
         ("guard", _FAULTY, "6", "public attacks on memory: what of them is believed", NOTHING, "guard_bench"),
         ("quota", _TOTAL, "4", "what holding an origin to a share of a page costs, and is worth", DATA, "quota_bench"),
-        ("reconcile", _TOTAL, "8", "which fact takes the place of which, and how fast", NOTHING, "reconcile_bench"),
         ("sleep", _TOTAL, "3.2, 9.1, A.3", "what a night costs, by the day and by the store", NOTHING, "sleep_bench"),
-        ("month", _TOTAL, "8.5, A.3", "a month of real sessions, asleep every night", DATA, "month_bench"),
         ("tool-calls", _TOTAL, "7", "whether a small model calls recall at all", MODEL, "tool_calls"),
         ("topic-changes", _TOTAL, "9", "whether a change of topic is seen", DATA, "topic_changes"),
         ("health", _PROBLEM, "8.1 to 8.5", "PC, SRR, ATR of twelve agents beside the paper's tables",
@@ -100,8 +98,6 @@ EXPERIMENTS = (
     *(_in_checkout(*row) for row in (
         ("reclaim-systems", _RECLAIM, "6, Table 8, App. F", "memories that people use, beside ours",
          NOTHING, "reclaim_bench"),
-        ("corrections", _RECLAIM, "5.4, App. J", "whether a correction finds its source, and what is none is let be",
-         DATA, "corrections_bench"),
         ("probe", _RECLAIM, "4, 12", "whether the probe names what cannot be corrected", NOTHING, "probe_bench"),
         ("probe-readers", _RECLAIM, "6, 12", "the probe beside a reader, on real notes", DATA, "probe_readers"),
     )),

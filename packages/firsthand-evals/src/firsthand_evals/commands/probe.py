@@ -19,13 +19,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from firsthand import InvalidArgument, Memory, Verdict, probe_in, probe_report
-from firsthand import probe as judge
+from firsthand import InvalidArgument, Memory
 from firsthand.doors.display import count, shown
 from firsthand.doors.exits import DONE, NOTHING_FOUND, REFUSED
 from firsthand.doors.output import Output
 from firsthand.doors.stores import to_read
 from firsthand.value import asdict, value
+from firsthand_evals.probe.probe import Verdict, probe_report
+from firsthand_evals.probe.probe import probe as judge
+from firsthand_evals.probe.stored import probe_in
 from firsthand_evals.stats import rate
 
 BYTES_MAX = 64 * 1024 * 1024

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
-from firsthand import pointer, probe
+from firsthand import pointer
 from firsthand.errors import InvalidArgument
 from firsthand.value import replace, value
+from firsthand_evals.probe.probe import probe
 from firsthand_evals.reclaim import experiments, ours, seam
 from firsthand_evals.reclaim.experiments import Options
 from firsthand_evals.reclaim.items import Case

@@ -24,10 +24,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from firsthand import determine, statements
 from firsthand.errors import FormatError, InvalidArgument
 from firsthand.value import value
 from firsthand_evals import stats
+from firsthand_evals.probe.determine import determine
+from firsthand_evals.probe.statements import statements
 from firsthand_evals.stats import Rate
 
 COMPACT, DIFFUSE, NONE = "compact", "diffuse", "none"

@@ -10,8 +10,8 @@ Firsthand's own distiller, which takes it out.
 
 from __future__ import annotations
 
-from firsthand import distill_by_model
 from firsthand.llm import Model
+from firsthand_evals.probe.prompted import distill_by_model
 from firsthand_evals.reclaim.seam import Messages, Subject
 
 NOTE_TOKENS_MAX = 600

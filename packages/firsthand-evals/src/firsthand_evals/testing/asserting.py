@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from firsthand import probe
+from firsthand_evals.probe.probe import probe
 from firsthand_evals.testing import telling
 from firsthand_evals.testing.lossless import Lossless, lossless
 from firsthand_evals.testing.reclaiming import Reclaimed, correctable, no_silent_partial
@@ -97,7 +97,7 @@ def assert_probe(
     """Assert that a note can be corrected, from its own text or through its pointers.
 
     Args:
-        note, messages, claim, expand: see `firsthand.probe`.
+        note, messages, claim, expand: see `firsthand_evals.probe.probe`.
 
     Raises:
         AssertionError: what it takes is not there; the message lists what is missing.

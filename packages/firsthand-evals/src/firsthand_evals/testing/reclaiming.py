@@ -11,16 +11,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firsthand import pointer, probe
+from firsthand import pointer
 from firsthand.errors import InvalidArgument
 from firsthand.value import value
+from firsthand_evals.probe.probe import probe
 from firsthand_evals.reclaim import run, scoring, seam, tasks
 from firsthand_evals.reclaim.drift import PLACES, WORDINGS
 from firsthand_evals.reclaim.items import Case, Item
 from firsthand_evals.reclaim.readers import Recomputing
 
 if TYPE_CHECKING:
-    from firsthand.notes.probe import Verdict
+    from firsthand_evals.probe.probe import Verdict
     from firsthand_evals.reclaim.readers import Reader
     from firsthand_evals.reclaim.seam import Memory, Subject
 

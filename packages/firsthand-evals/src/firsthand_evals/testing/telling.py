@@ -17,7 +17,7 @@ from firsthand_evals.reclaim.seam import RECALLED_CHARACTERS_MAX
 from firsthand_evals.testing.reclaiming import CORRECTABLE, SILENT, WRONG, Asked, Reclaimed
 
 if TYPE_CHECKING:
-    from firsthand.notes.probe import Verdict
+    from firsthand_evals.probe.probe import Verdict
     from firsthand_evals.reclaim.items import Item
     from firsthand_evals.testing.lossless import Line, Lossless, Lost
 
