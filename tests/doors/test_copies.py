@@ -136,4 +136,4 @@ def test_a_backup_is_a_store(full):
     assert (again.code, again.out) == (4, b"")
     assert "holds something" in again.error
     form = full("backup", full.home / "second", "--json").json
-    assert (form["path"], form["events"], form["heads"]) == (str(full.home / "second"), 5, {"default": head})
+    assert (form["path"], form["events"], form["heads"]["default"]) == (str(full.home / "second"), 5, head)
