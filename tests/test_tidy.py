@@ -24,6 +24,7 @@ EVALUATIONS = HOME / "packages" / "firsthand-evals" / "src" / "firsthand_evals"
 LEVELS = {
     "errors": 0, "hashing": 0, "value": 0,
     "environment": 1, "event": 1, "moment": 1, "pointer": 1, "tokens": 1, "fence": 1, "printable": 1,
+    "secrets": 1, "role_tags": 1, "secret_library": 2, "volunteer": 2,
     "answer": 2, "record": 2, "tokenizers": 2, "window": 2, "task": 2,
     "formats": 3, "hosts": 3, "log": 3, "compact": 3, "pack": 3, "notes": 3,
     "index": 4,
@@ -60,7 +61,7 @@ ROOMS_OF_THEIR_OWN = {
 }
 PURE = {
     "errors", "hashing", "value", "event", "moment", "pointer",
-    "tokens", "fence", "printable", "answer", "record", "window",
+    "tokens", "fence", "printable", "secrets", "role_tags", "volunteer", "answer", "record", "window",
     "task", "compact", "pack", "formats", "anatomy", "notes", "consolidate",
 }  # fmt: skip
 PURE_MAY_NOT_IMPORT = {"apsw", "socket", "subprocess", "sqlite3", "pathlib", "tempfile", "shutil"}

@@ -34,7 +34,7 @@ def test_a_message_is_sent_shown_and_read(shell):
     """Sending is refused until it is allowed; a message is listed as unread until it was read."""
     shell.append("x")
     refused = shell("inbox", "send", "hello", "there", "--agent", "shop", "--sender", "api")
-    assert (refused.code, '"inbox": true' in refused.error) == (5, True)
+    assert (refused.code, "switch inbox on" in refused.error) == (5, True)
     (shell.store / "settings.json").write_text(json.dumps({"inbox": True}))
     pointer = shell("inbox", "send", "hello", "there", "--agent", "shop", "--sender", "api").lines[0]
     assert shell("inbox", "--agent", "shop").lines[0].startswith(pointer)

@@ -16,6 +16,7 @@ from firsthand.hosts.hook_claude import LEFT_OUT, replaced
 from firsthand.hosts.hook_hosts import HOST_NAMES, named
 from firsthand.hosts.hook_shaped import PAYLOAD_BYTES_MAX
 from firsthand.value import replace
+from firsthand.volunteer import Funnel, Source, Standing
 
 SCHEMAS = Path(__file__).parent / "codex_schemas"
 ID = "5b0a6c1e-0000-4000-8000-000000000001"
@@ -32,7 +33,14 @@ BASH = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "to
 OUTPUT = {"stdout": "a\n", "stderr": "", "interrupted": False}
 AT = {"cwd": "/home/ada/proj", "transcript": "/home/ada/t/5b0a6c1e.jsonl"}
 IN_BASH = {"tool": "Bash", "tool_input": '{"command":"ls"}', "call_id": "toolu_01A"}
-SAID = HookReply("remember", "told")
+
+
+def passed(text):
+    """Pass a text of our own through the funnel."""
+    return Funnel(lambda *_: Source(Standing.WORDS), lambda text, _: text).line(text)
+
+
+SAID = HookReply(passed("remember"), passed("told"))
 
 
 def context(event: str) -> dict:
@@ -382,7 +390,7 @@ def test_claude_code_answers_cursor_in_claude_codes_shape():
     """What Cursor asks by Claude Code's settings is answered as those settings promise."""
     host = named("claude-code")
     call = host.parse(bytes_of(CURSOR | {"hook_event_name": "beforeSubmitPrompt", "prompt": "hi"}))
-    assert json.loads(host.render(call, HookReply("remember"))) == context("UserPromptSubmit")
+    assert json.loads(host.render(call, HookReply(passed("remember")))) == context("UserPromptSubmit")
 
 
 @pytest.mark.parametrize("spelt", ["camelCase", "snake_case"])
@@ -484,7 +492,7 @@ def test_no_payload_and_no_reply_makes_a_hook_fail(host, event, fields, said):
     """Fields of any type give a call, and any reply gives nothing or one line of JSON in UTF-8."""
     call = named(host).parse(bytes_of(fields | {"hook_event_name": event}))
     assert all(isinstance(getattr(call, name), str) for name in ("session", "prompt", "tool_input", "key", "cwd"))
-    out = named(host).render(call, HookReply(said, said, said))
+    out = named(host).render(call, HookReply(*[passed(said)] * 3))
     assert out == b"" or (out.count(b"\n") == 1 and isinstance(json.loads(out.decode()), dict))
 
 
@@ -534,7 +542,7 @@ def test_a_replaced_output_keeps_its_shape(output, new):
 def test_a_tools_output_is_replaced_in_claude_code_alone():
     """``updatedToolOutput`` is said after a tool in Claude Code, and to no other host."""
     payload = PLACE | BASH | {"hook_event_name": "PostToolUse", "tool_response": OUTPUT | {"stdout": LONG}}
-    reply = HookReply(tool_output="stub")
+    reply = HookReply(tool_output=passed("stub"))
     claude, codex = named("claude-code"), named("codex")
     assert json.loads(claude.render(claude.parse(bytes_of(payload)), reply)) == {
         "hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": OUTPUT | {"stdout": "stub"}}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from firsthand import Draft, Kind, Memory, Trust
-from firsthand.lifecycle.compacted import left
+from firsthand.lifecycle.compacted import left, lines
 
 
 def test_each_span_has_a_marker_and_only_the_newest_its_strings(tmp_path):
     """After two compactions two spans can be opened; what the summary in the log holds already is not said again."""
     with Memory.open(tmp_path) as memory:
         session = memory.session("s", agent="x")
-        assert left(memory, "s").text == ""
+        assert left(memory, "s").pieces == ()
         session.user("never rename the module alpha_beta_gamma")
         session.agent("The first key is AKQ-77120.")
         session.append(Kind.SUMMARY, "a first summary")
@@ -18,7 +18,7 @@ def test_each_span_has_a_marker_and_only_the_newest_its_strings(tmp_path):
             session.user(f"go on with step {number}")
         session.agent("The build is 7f3a9c2e41d0b5c8 and the ticket is OPS-4471.")
         session.append(Kind.SUMMARY, "The ticket OPS-4471 was worked on.")
-        told = left(memory, "s").text
+        told = lines(left(memory, "s").pieces)
         spans = [line.rpartition(": ")[2] for line in told.splitlines() if " events" in line]
         assert len(spans) == 2
         assert [len(list(memory.open_span(one))) for one in spans] == [7, 2]
@@ -36,5 +36,5 @@ def test_rules_are_the_user_s_own(tmp_path):
             memory.append([Draft(Kind.USER_MESSAGE, b"Never run the tests again.", trust=trust)], session="s")
         told = left(memory, "s")
         assert told.pointers == (mine.pointer,)
-        assert "Never run" not in told.text
+        assert "Never run" not in lines(told.pieces)
         assert memory.verify().ok

@@ -93,7 +93,7 @@ def test_a_secret_is_not_copied(memory):
     gathered = extract(memory.events("s"), "s")
     laid = written("2026-09-21-x", gathered.facts, gathered.sections, session="s")
     assert token not in laid.text
-    assert "[a secret, fh:" in laid.text
+    assert "[secret:github-token, fh:" in laid.text
     assert token.casefold() not in " ".join((*gathered.terms, *gathered.telling))
 
 

@@ -224,7 +224,7 @@ def test_a_command_that_failed_last_is_warned_of_and_one_that_ran_is_not(memory,
     run_due(memory, now_ms=LATER)
     second = Claude(memory, tmp_path, 2)
     second.prompt("go on with the work from before, please and thank you")
-    assert "missing credentials" in second.runs("make deploy-staging REGION=eu", "ok")
+    assert "failed the last time it ran: make deploy-staging" in second.runs("make deploy-staging REGION=eu", "ok")
     assert second.runs("pytest tests/unit -q", "14 passed") == ""
     assert second.runs("cargo build --release", "ok") == ""
     assert second.runs("git status", "clean") == ""

@@ -98,7 +98,7 @@ def test_the_model_sees_no_secret(memory):
     agent.enrol("host:1")
     agent.close("host:1", refine=Refiner(lambda prompt: seen.append(prompt) or "", memory.path, now=lambda: at(0)))
     assert token not in seen[0]
-    assert "a secret, fh:" in seen[0]
+    assert "[secret:github-token, fh:" in seen[0]
 
 
 def test_what_of_a_line_is_a_claim():

@@ -55,11 +55,11 @@ def reminded(memory: Memory, project: Path, tell: Telling) -> None:
     first.tell("SessionStart", source="startup")
     first.tell("UserPromptSubmit", prompt="Find out where the message broker of the staging cluster listens.")
     first.run("kubectl get service broker -o yaml", f"kind: Service\nname: broker\naddress: {ADDRESS}\n")
-    first.tell("Stop", stop_hook_active=False, last_assistant_message="The broker's service names its address.")
+    first.tell("Stop", stop_hook_active=False, last_assistant_message=f"The broker listens at {ADDRESS}.")
     first.tell("SessionEnd", reason="other")
     failed = [one.why for one in run_due(memory, now_ms=time.time_ns() // 1_000_000 + LATER_MS) if one.why]
     tell.hold(not failed, f"a job after the session failed: {failed}")
-    tell.line(f"   session one saw {ADDRESS} in the output of a command, and ended")
+    tell.line(f"   session one said that it is {ADDRESS}, as a command had shown, and ended")
 
     second = _Host(memory, "demo-second", project)
     began = second.tell("SessionStart", source="startup")

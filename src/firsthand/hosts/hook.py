@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from firsthand.value import value
+from firsthand.volunteer import NOTHING, Unasked
 
 CONTEXT_CHARACTERS_MAX = 9_000
 """Of all that one hook injects: below the 10,000 at which Claude Code and Cursor cut or drop it."""
@@ -93,7 +94,7 @@ class HookCall:
 
 @value
 class HookReply:
-    """What a hook answers; all empty says nothing.
+    """What a hook answers; all empty says nothing. Nobody asked for any of it: it came through the funnel.
 
     Attributes:
         context: what the model is to read, fenced already.
@@ -101,9 +102,9 @@ class HookReply:
         tool_output: what stands in the place of a tool's output, where the host allows it.
     """
 
-    context: str = ""
-    told: str = ""
-    tool_output: str = ""
+    context: Unasked = NOTHING
+    told: Unasked = NOTHING
+    tool_output: Unasked = NOTHING
 
     @property
     def is_empty(self) -> bool:

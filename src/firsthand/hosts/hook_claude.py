@@ -22,6 +22,7 @@ from typing import Any
 
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
 from firsthand.hosts.hook_shaped import EVENTS, Shaped, is_utf8
+from firsthand.volunteer import came_through
 
 SMALL_TEXT_CHARACTERS = 1_000
 """A text of a tool's output that stays beside the one that is replaced."""
@@ -50,7 +51,7 @@ class ClaudeCode(Shaped):
         """Give context, and a tool's new output after a tool call."""
         members = super().specific(call, reply)
         if call.event is HookEvent.AFTER_TOOL and reply.tool_output and call.host == self.name:
-            new = replaced(call.tool_output, reply.tool_output)
+            new = replaced(call.tool_output, came_through(reply.tool_output))
             if new is not None:
                 members["updatedToolOutput"] = new
         return members

@@ -17,6 +17,7 @@ from typing import Any
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
 from firsthand.hosts.hook_fit import fit, one_line
 from firsthand.hosts.hook_shaped import EVENTS, Shaped, digest, key, text, written
+from firsthand.volunteer import came_through
 
 _OWN = {
     "sessionStart": HookEvent.SESSION_START,
@@ -56,8 +57,8 @@ class Cursor(Shaped):
 
     def render(self, call: HookCall, reply: HookReply) -> bytes:
         """Write the answer flat, as Cursor reads it."""
-        context = fit(reply.context) if call.event in _CONTEXT else ""
-        told = one_line(reply.told) if call.event in _TOLD else ""
+        context = fit(came_through(reply.context)) if call.event in _CONTEXT else ""
+        told = one_line(came_through(reply.told)) if call.event in _TOLD else ""
         answer = {"additional_context": context, "user_message": told}
         return written({name: said for name, said in answer.items() if said})
 

@@ -27,6 +27,7 @@ from firsthand.hashing import blake2s
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
 from firsthand.hosts.hook_fit import fit, one_line
 from firsthand.value import replace
+from firsthand.volunteer import came_through
 
 PAYLOAD_BYTES_MAX = 64 * 1024 * 1024
 SESSION_CHARACTERS_MAX = 200
@@ -144,7 +145,7 @@ class Shaped:
     def render(self, call: HookCall, reply: HookReply) -> bytes:
         """Write the answer as the host reads it: one JSON object in a line, or nothing."""
         answer: dict[str, Any] = {}
-        told = one_line(reply.told) if call.event in self._told else ""
+        told = one_line(came_through(reply.told)) if call.event in self._told else ""
         if told:
             answer["systemMessage"] = told
         specific = self.specific(call, reply)
@@ -154,7 +155,7 @@ class Shaped:
 
     def specific(self, call: HookCall, reply: HookReply) -> dict[str, Any]:
         """Give the members of ``hookSpecificOutput`` beside the event's name."""
-        context = fit(reply.context) if call.event in self._context else ""
+        context = fit(came_through(reply.context)) if call.event in self._context else ""
         return {"additionalContext": context} if context else {}
 
     def name_of(self, event: HookEvent) -> str:

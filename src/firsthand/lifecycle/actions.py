@@ -13,11 +13,13 @@ from __future__ import annotations
 import itertools
 import re
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from firsthand.answer import Scope
 from firsthand.event import Event, Kind, Trust
 from firsthand.hosts.hook import HookCall
+from firsthand.lifecycle import standing
 from firsthand.lifecycle.implicit import Reminder
 from firsthand.lifecycle.shown import shown
 from firsthand.moment import clock
@@ -25,6 +27,7 @@ from firsthand.task import sentences as spoken
 from firsthand.task.constraints import rules
 from firsthand.task.signs import doing, failure
 from firsthand.value import replace
+from firsthand.volunteer import Piece
 
 if TYPE_CHECKING:
     from firsthand.lifecycle.agent import Agent
@@ -93,15 +96,23 @@ def warn(agent: Agent, call: HookCall, session: str, settings: Settings, *, dead
     memory, until = agent.memory, time.monotonic() + deadline_ms / 1000
     calls = _holding(memory, replace(scope, kinds=(Kind.TOOL_CALL,)), deadline_ms)
     found = _failed(memory, calls, call, action)
-    if found is None:
+    if not found:
         left_ms = max(1.0, (until - time.monotonic()) * 1000)
         said = _holding(memory, replace(scope, kinds=(Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.NOTE)), left_ms)
         found = _said(said, call, action)
-        if found is None:
+        if not found:
             return Reminder(skipped=said.fault or calls.fault or "nothing is known against it")
-    if found[0] in shown(memory, session):
+    funnel, address = standing.funnel(memory), found[-1].pointers[0]
+    if address in shown(memory, session):
         return Reminder(skipped="shown before in this session")
-    return Reminder(f"{found[0]}  {found[1]}", skipped="")
+    if len(funnel.passed(found)) < len(found):
+        return Reminder(skipped="what is known against it was taken back")
+    return Reminder(funnel.written(found, _line).text, pointers=(address,))
+
+
+def _line(pieces: Sequence[Piece]) -> str:
+    first = pieces[0]
+    return f"{pieces[-1].pointers[0]}  {clock(first.time)}: {first.head}{first.words}"
 
 
 def _holding(memory: Memory, scope: Scope, deadline_ms: float) -> Holding:
@@ -110,7 +121,7 @@ def _holding(memory: Memory, scope: Scope, deadline_ms: float) -> Holding:
     return Holding(memory._log.reader, memory.namespace, scope, deadline_ms)  # noqa: SLF001 - one room
 
 
-def _failed(memory: Memory, calls: Holding, call: HookCall, action: str) -> tuple[str, str] | None:
+def _failed(memory: Memory, calls: Holding, call: HookCall, action: str) -> tuple[Piece, ...]:
     """Give the failure of the last like call that has a result, if it failed; the same words go before like ones."""
     mine = _words(action)
     missing_max = int((1 - ALIKE_MIN) * len(set(mine)))
@@ -122,14 +133,13 @@ def _failed(memory: Memory, calls: Holding, call: HookCall, action: str) -> tupl
             continue
         failed = failure(result.meta, result.text, action)
         if failed is None:
-            return None
-        return f"fh:{result.id}", (
-            f"{clock(result.time)}: {_short(doing(one.text))!r} failed the last time it ran: {_short(result.text)}"
-        )
-    return None
+            return ()
+        ran = Piece(_short(doing(one.text)), (f"fh:{one.id}",), head="failed the last time it ran: ", time=result.time)
+        return ran, Piece("", (f"fh:{result.id}",))
+    return ()
 
 
-def _said(said: Holding, call: HookCall, action: str) -> tuple[str, str] | None:
+def _said(said: Holding, call: HookCall, action: str) -> tuple[Piece, ...]:
     """Give the newest rule of the user that forbids an action, or decision for something else."""
     words = {word.casefold() for word in _TOKEN.findall(action)}
     words |= _CHANGES if call.tool in EDITS else set()
@@ -141,7 +151,7 @@ def _said(said: Holding, call: HookCall, action: str) -> tuple[str, str] | None:
         by_user = one.kind is Kind.USER_MESSAGE and one.trust is Trust.TRUSTED  # a subagent's is its agent's
         for rule in rules(one.text) if by_user and _FORBIDS.search(one.text) else ():
             if _FORBIDS.search(rule.said) and _covers(rule.said, words):
-                return f"fh:{one.id}", f"{clock(one.time)}: the user said: {_short(rule.text)}"
+                return (Piece(_short(rule.text), (f"fh:{one.id}",), head="the user said: "),)
         for sentence in spoken.said(one.text) if call.tool not in EDITS and _DECIDED.search(one.text) else ():
             gone = _DECIDED.search(sentence.said)
             if (
@@ -150,8 +160,8 @@ def _said(said: Holding, call: HookCall, action: str) -> tuple[str, str] | None:
                 and _CHOSE.search(sentence.said)
                 and "?" not in sentence.said
             ):
-                return f"fh:{one.id}", f"{clock(one.time)}: decided against {program}: {_short(sentence.text)}"
-    return None
+                return (Piece(_short(sentence.text), (f"fh:{one.id}",), head=f"decided against {program}: "),)
+    return ()
 
 
 def _covers(rule: str, words: set[str]) -> bool:

@@ -23,7 +23,7 @@ from firsthand.event import INJECTED, UNSEARCHABLE, Event, Kind, Trust, to_bytes
 from firsthand.formats.tools import Call, Tool
 from firsthand.health import status
 from firsthand.lifecycle import settings as settings_file
-from firsthand.lifecycle import turns
+from firsthand.lifecycle import standing, turns
 from firsthand.lifecycle.agent import SESSIONS_MAX, Agent
 from firsthand.lifecycle.loading import preamble_of
 from firsthand.lifecycle.settings import Settings
@@ -34,6 +34,7 @@ from firsthand.pack import answers
 from firsthand.printable import shown
 from firsthand.pull import Pull, PullLimits, is_own, sentence
 from firsthand.value import field, replace, value
+from firsthand.volunteer import Unasked, came_through
 
 if TYPE_CHECKING:
     from firsthand.memory import Memory
@@ -374,12 +375,14 @@ class AgentTools:
         lines = [line for title, names in groups for line in (f"{title}: {len(names)}", *map(shown, names))]
         return self.memory.fence("\n".join(lines), label=f"names, {_LABEL}")
 
-    def preamble(self) -> str:
+    def preamble(self) -> Unasked:
         """Assemble what a new session of the agent reads first, fenced."""
         made = preamble_of(
             self.agent, tokens_max=self.settings.preamble_tokens_max, health=status.line(self.memory.path)
         )
-        return self.memory.fence(_clean(made.text), label=f"preamble, {_LABEL}") if made.text else NOTHING_YET
+        funnel = standing.funnel(self.memory)
+        text = came_through(made.text)
+        return funnel.sealed(text, f"preamble, {_LABEL}") if text else funnel.line(NOTHING_YET)
 
 
 NOTHING_YET = "Firsthand holds nothing of this agent yet."

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firsthand import event, fence
+from firsthand import event, fence, volunteer
 from firsthand.errors import IdConflict, SourceRejected, StoreFull
 from firsthand.event import Draft, Kind, Trust, to_bytes
 from firsthand.hosts.hook import HookCall, HookEvent
@@ -25,6 +25,7 @@ from firsthand.lifecycle.faults import Fault, keep_fault
 from firsthand.lifecycle.jobs import Job
 from firsthand.moment import Moment
 from firsthand.value import asdict, replace
+from firsthand.volunteer import Funnel, Piece, Unasked
 
 if TYPE_CHECKING:
     from firsthand.intake.report import ImportReport
@@ -197,14 +198,14 @@ def result(call: HookCall, facts: dict[str, Any]) -> Draft:
     return Draft(Kind.TOOL_RESULT, to_bytes(said), media, facts, origin=f"tool:{call.tool}", trust=Trust.UNTRUSTED)
 
 
-def replaced(memory: Memory, call: HookCall, *, nonce: str, now: Moment) -> str:
+def replaced(memory: Memory, call: HookCall, funnel: Funnel, *, nonce: str, now: Moment) -> Unasked:
     """Record a large tool result, then give what may stand in its place: its preview and pointer, fenced.
 
     Fenced, so that the transcript, which will hold the stub, does not bring it into the log as the
     result: the importer takes it out, and the original is the one result of the call.
     """
     if len(call.tool_output) <= OUTPUT_CHARACTERS_MIN or call.host != "claude-code":
-        return ""
+        return volunteer.NOTHING
     facts: dict[str, Any] = {"tool": call.tool} | ({"call_id": call.call_id} if call.call_id else {})
     session, about = call.log_session, (call.key or nonce).encode("utf-8", "surrogatepass")
     identity = event.derived_id(None, b"tool output", session.encode(), about, call.call_id.encode())
@@ -214,8 +215,10 @@ def replaced(memory: Memory, call: HookCall, *, nonce: str, now: Moment) -> str:
 
     kept = memory.event(f"fh:{identity}")
     shown = event.to_text(preview([event.to_bytes(call.tool_output)]))
-    size = f"{kept.size_bytes:,} bytes"
-    return memory.fence(f'[{size}, kept whole: expand("fh:{identity}")]\n{shown}', label="a preview of a tool result")
+    head = f'[{kept.size_bytes:,} bytes, kept whole: expand("fh:{identity}")]\n'
+    piece = Piece(shown, (f"fh:{identity}",), head=head, answers=True)
+    said = funnel.fenced([piece], "a preview of a tool result", lambda pieces: head + pieces[0].words)
+    return said.text
 
 
 def _append(memory: Memory, session: str, made: list[Draft]) -> None:

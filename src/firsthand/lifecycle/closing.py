@@ -23,7 +23,7 @@ from firsthand import moment
 from firsthand.answer import Outcome, Query
 from firsthand.errors import FirsthandError, InvalidArgument, StoreError
 from firsthand.event import INJECTED, Draft, Event, Kind, Trust
-from firsthand.lifecycle import files
+from firsthand.lifecycle import files, standing
 from firsthand.lifecycle.episode import Episode, Line, Section, Written, written
 from firsthand.lifecycle.episodes import CHECK, NOT_CHECKED, episodes, file_of, from_event, remove_ours
 from firsthand.lifecycle.extract import TELLING, Extract, extract
@@ -251,7 +251,7 @@ def _trust(laid: Written) -> Trust:
 
 def _write(agent: Agent, episode: Episode) -> list[str]:
     """Write the file of an episode; a version that a person has changed stays, and is told."""
-    text = events.to_text(agent.memory.expand(episode.pointer))
+    text = standing.funnel(agent.memory).line(events.to_text(agent.memory.expand(episode.pointer)))
     try:
         done = files.write_ours(agent, file_of(episode.name), text)
     except StoreError as error:  # the event is the episode; the file is for people, and is written by the next closing

@@ -7,6 +7,7 @@ not in the host's summary as far as the log has it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from firsthand.compact.hints import terms
@@ -15,6 +16,7 @@ from firsthand.event import Event, Kind, Trust
 from firsthand.moment import clock
 from firsthand.task.constraints import sentences
 from firsthand.value import value
+from firsthand.volunteer import Piece
 
 if TYPE_CHECKING:
     from firsthand.memory import Memory
@@ -29,9 +31,9 @@ _SAID = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT
 
 @value
 class LeftWindow:
-    """What left a session's window: the text for the new context, and the pointers in it."""
+    """What left a session's window: for the new context, with the pointers of what the user said."""
 
-    text: str = ""
+    pieces: tuple[Piece, ...] = ()
     pointers: tuple[str, ...] = ()
 
 
@@ -47,13 +49,13 @@ def left(memory: Memory, session: str) -> LeftWindow:
         summary, end = summaries[0].text, bounds.pop(0)
     else:
         end = newest[0].position + 1
-    lines = ["This session's earlier turns left the window; nothing is lost. recall(query) or expand(pointer):"]
+    pieces = [Piece("This session's earlier turns left the window; nothing is lost. recall(query) or expand(pointer):")]
     gone: list[Event] = []
     for number, start in enumerate([*bounds, 0]):
         span = list(memory.events(session, after=start, before=end, limit=EVENTS_READ_MAX, newest_first=True))[::-1]
         span = [one for one in span if one.kind in _SAID and one.is_searchable and not one.erased]
         if span:
-            lines.append(_marker(span))
+            pieces.append(Piece(_marker(span)))
             gone = gone or span
         end = start
         if number == COMPACTIONS_MAX:
@@ -63,14 +65,20 @@ def left(memory: Memory, session: str) -> LeftWindow:
     said = (one for one in gone if one.kind is Kind.USER_MESSAGE and one.trust is Trust.TRUSTED)
     rules = [(sentence, f"fh:{one.id}") for one in said for sentence in sentences(one.text)]
     rules = [(sentence, pointer) for sentence, pointer in rules if sentence not in summary][-RULES_MAX:]
+    theirs = [one for one in gone if one.trust is not Trust.UNTRUSTED]
     strings = [
-        one for one in questions(((one.id, one.text) for one in gone), STRINGS_MAX * 2) if one.string not in summary
+        one for one in questions(((one.id, one.text) for one in theirs), STRINGS_MAX * 2) if one.string not in summary
     ][:STRINGS_MAX]
-    lines += ["The user's rules, verbatim:"] if rules else []
-    lines += [f"  {sentence}  {pointer}" for sentence, pointer in rules]
-    lines += ["Exact strings of what left:"] if strings else []
-    lines += [f"  {one.string}  fh:{one.id}" for one in strings]
-    return LeftWindow("\n".join(lines), tuple(pointer for _, pointer in rules))
+    pieces += [Piece("The user's rules, verbatim:")] if rules else []
+    pieces += [Piece(sentence, (pointer,), head="  ") for sentence, pointer in rules]
+    pieces += [Piece("Exact strings of what left:")] if strings else []
+    pieces += [Piece(one.string, (f"fh:{one.id}",), head="  ") for one in strings]
+    return LeftWindow(tuple(pieces), tuple(pointer for _, pointer in rules))
+
+
+def lines(pieces: Sequence[Piece]) -> str:
+    """Lay out what left: the dates stand in the markers of the spans."""
+    return "\n".join("  ".join(filter(None, (f"{one.head}{one.words}", *one.pointers))) for one in pieces)
 
 
 def _marker(span: list[Event]) -> str:
@@ -80,7 +88,7 @@ def _marker(span: list[Event]) -> str:
     topics: dict[str, None] = {}
     step = max(1, len(span) // TOPICS_MAX)
     for one in span[::step]:
-        topics |= dict.fromkeys(terms(one.text)[:1])
+        topics |= dict.fromkeys(terms(one.text)[:1]) if one.trust is not Trust.UNTRUSTED else {}
     about = f", about {', '.join(list(topics)[:TOPICS_MAX])}" if topics else ""
     address = f"fh:{first.id}..{last.id}" if first.id != last.id else f"fh:{first.id}"
     return f"  {turns}, {clock(first.time)} to {clock(last.time)}, {len(span):,} events{about}: {address}"

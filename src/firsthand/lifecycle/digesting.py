@@ -15,12 +15,12 @@ import difflib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from firsthand import secrets
 from firsthand.consolidate.digest import LINES_MAX, Digest, Item, Section, digest
 from firsthand.consolidate.ledger import Ledger
 from firsthand.event import Event, Kind, Trust, texts
-from firsthand.lifecycle import episodes, files, small_files
+from firsthand.lifecycle import episodes, files, small_files, standing
 from firsthand.lifecycle.ledger_log import LedgerLog
-from firsthand.lifecycle.secret import without_secrets
 from firsthand.noting import NOTES, SORT
 from firsthand.value import value
 
@@ -75,7 +75,7 @@ def notes_standing(agent: Agent, *, as_of: int | None = None) -> Iterator[Item]:
             continue
         replaced |= set(texts(event.meta.get(files.SUPERSEDES)))
         section = _SECTIONS.get(str(event.meta.get(SORT)), "notes")
-        text = without_secrets(event.text, pointer)
+        text = secrets.mask(event.text)
         if (section, text) not in seen:
             seen.add((section, text))
             by_agent = event.trust is not Trust.TRUSTED and pointer not in ledger.approved
@@ -99,10 +99,11 @@ def write_digest(agent: Agent, *, as_of: int | None = None, lines_max: int = LIN
         StoreError: the folder cannot be written.
     """
     made = digest_of(agent, as_of=as_of, lines_max=lines_max)
+    funnel = standing.funnel(agent.memory)
     written: list[str] = []
     left_out: list[str] = []
     for file, text in (*made.details.items(), (files.DIGEST_FILE, made.text)):  # what it links stands before it does
-        one = files.write_ours(agent, file, text)
+        one = files.write_ours(agent, file, funnel.line(text))
         (written if one.written else left_out).append(file if one.written else one.why)
     for path in sorted((agent.folder / files.DIGEST_FOLDER).glob(f"*{files.SUFFIX}")):
         file = path.relative_to(agent.folder).as_posix()

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from firsthand.lifecycle.secret import without_secrets
+from firsthand import secrets
 from firsthand.moment import Moment, clock
 from firsthand.printable import shown
 from firsthand.value import value
@@ -111,12 +111,17 @@ class Written:
 
 def quoted(text: str, characters_max: int, pointer: str) -> str:
     """Quote what a person or an agent said, on one line, without secrets."""
-    return f"\u201c{_line(without_secrets(text, pointer), characters_max)}\u201d"
+    return f"\u201c{_line(_masked(text, pointer), characters_max)}\u201d"
+
+
+def _masked(text: str, pointer: str) -> str:
+    where = f", {pointer}" if pointer else ""
+    return secrets.mask(text, mark=lambda sort, _: f"[secret:{sort}{where}]")
 
 
 def code(text: str, characters_max: int, pointer: str) -> str:
     """Quote what a tool said, or was told, as a code span that its own backticks do not close."""
-    said = _line(without_secrets(text, pointer), characters_max)
+    said = _line(_masked(text, pointer), characters_max)
     longest = max((len(run) for run in _TICKS.findall(said)), default=0)
     ticks = "`" * (longest + 1)
     return f"{ticks} {said} {ticks}" if longest else f"`{said}`"

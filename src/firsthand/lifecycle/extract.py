@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from functools import cache, partial
 
+from firsthand import secrets
 from firsthand.anatomy import topic
 from firsthand.compact import hints
 from firsthand.errors import FormatError
@@ -24,7 +25,6 @@ from firsthand.event import INJECTED, Event, Kind, Trust
 from firsthand.fence import blanked
 from firsthand.lifecycle.episode import Line, Section, code, quoted, span
 from firsthand.lifecycle.naming import Word, words_of
-from firsthand.lifecycle.secret import found as secrets
 from firsthand.lifecycle.work import Changed, Failed, Made, Work
 from firsthand.moment import Moment
 from firsthand.task import sentences, signs
@@ -279,14 +279,14 @@ class Gathering:
 
     def _note(self, event: Event, text: str, weight: float) -> None:
         """Remember the exact strings of a text; a secret is none."""
-        hidden = secrets(text)
+        hidden = secrets.find(text)
         for worth, sign, pattern in _STRINGS:
             if sign and sign not in text:
                 continue
             for number, match in enumerate(pattern.finditer(text)):
                 if number == _MATCHES_MAX:
                     break
-                if not any(start < match.end() and match.start() < end for start, end in hidden):
+                if not any(secret.start < match.end() and match.start() < secret.end for secret in hidden):
                     self._string(event, match[0].rstrip(".,:;/"), worth * weight)
         if len(self._strings) > STRINGS_MAX:
             best = sorted(self._strings.items(), key=lambda item: (-_worth(item[1]), item[1].order, item[0]))
@@ -343,7 +343,7 @@ class Gathering:
         outcome = [one.message for one in self._work.commits[-2:]]
         failed = [one.telling.partition(":")[0] for one in list(self._work.failures.values())[:3]]
         numbers = [number for _, number in list(self._places.values())[:400] if number]
-        return tuple(text for text in (*stems, *outcome, *failed, *numbers) if text and not secrets(text))
+        return tuple(text for text in (*stems, *outcome, *failed, *numbers) if text and not secrets.find(text))
 
     def _facts(self, session: str, terms: tuple[str, ...]) -> tuple[str, ...]:
         work = self._work

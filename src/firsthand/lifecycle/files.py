@@ -35,6 +35,7 @@ from firsthand.log.disk import make_private
 from firsthand.moment import Moment
 from firsthand.noting import SOURCES, SOURCES_MAX
 from firsthand.value import value
+from firsthand.volunteer import Unasked
 
 if TYPE_CHECKING:
     from firsthand.lifecycle.agent import Agent
@@ -354,7 +355,7 @@ def written_by_us(agent: Agent, file: str) -> bool | None:
 # files of ours -------------------------------------------------------------------------------------------
 
 
-def write_ours(agent: Agent, file: str, text: str) -> Written:
+def write_ours(agent: Agent, file: str, text: Unasked) -> Written:
     """Write a file that is generated, unless a person has changed it: then theirs goes into the log, and stays.
 
     To have it generated again, its file is deleted. While another process writes one nothing is written.

@@ -14,15 +14,16 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from firsthand import moment
+from firsthand import fence, moment, volunteer
 from firsthand.errors import FirsthandError, StoreBusy
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
-from firsthand.lifecycle import capture, implicit, jobs, known, pulse, settings, shown
+from firsthand.lifecycle import capture, implicit, jobs, known, pulse, settings, shown, standing
 from firsthand.lifecycle.faults import Fault, keep_fault
 from firsthand.lifecycle.jobs import Job
 from firsthand.lifecycle.kept_calls import ASKS_NS, KeptCalls
 from firsthand.moment import Moment
 from firsthand.value import replace, value
+from firsthand.volunteer import NOTHING, Funnel, Unasked
 
 if TYPE_CHECKING:
     from firsthand.memory import Memory
@@ -114,10 +115,10 @@ class _Hook:
         self.unrecorded = ""
         self.left = self.again = False
         self._waiting: list[str] = []
-        self._blocks: list[str] = []
-        self._told: list[str] = []
+        self._blocks: list[Unasked] = []
+        self._told: list[Unasked] = []
         self._shown: dict[str, Any] = {}
-        self._output = ""
+        self._output = NOTHING
 
     def run(self, *, reads_context: bool) -> HookReply:
         """Do all that the event asks for, each part for itself."""
@@ -210,18 +211,19 @@ class _Hook:
         if self._settings.preamble and not again:
             made = loading.preamble_of(self._agent, tokens_max=self._settings.preamble_tokens_max, health=health)
             held = [one.part.pointer for one in made.granted if one.part.pointer]
-            self._add(made.text, _MEMORY, preamble=held)
+            self._add(volunteer.came_through(made.text), _MEMORY, preamble=held)
         elif health:
-            self._add(health, _MEMORY)
+            self._add(self._funnel().line(health), _MEMORY)
         if health:
-            self._told.append(f"firsthand: {health}")
+            self._told.append(self._funnel().line(f"firsthand: {health}"))
         if self._call.source == "compact" and self._settings.recall:
             from firsthand.lifecycle import compacted
 
             if self._settings.record and not self._memory.read_only:
                 self._try("record", lambda: capture.follow_now(self._memory, self._call, self._agent.name))
             left = compacted.left(self._memory, self._session)
-            self._add(left.text, _MEMORY, shown=[*self._shown.get("shown", ()), *left.pointers])
+            text = self._funnel().written(left.pieces, compacted.lines).text
+            self._add(text, _MEMORY, shown=[*self._shown.get("shown", ()), *left.pointers])
 
     def _cues(self) -> None:
         if not self._settings.cues or implicit.is_trivial(self._call.prompt) or self._is_late("cues"):
@@ -229,7 +231,7 @@ class _Hook:
         from firsthand.lifecycle import loading
 
         made = loading.cues_of(self._agent, self._call.prompt, tokens_max=self._settings.cues_tokens_max)
-        self._add(made.text, _MEMORY, cues=len(made.names))
+        self._add(volunteer.came_through(made.text), _MEMORY, cues=len(made.names))
 
     def _recall(self) -> None:
         if not self._settings.recall or self._is_late("recall"):
@@ -242,23 +244,21 @@ class _Hook:
         if found.hits:
             held = [*facts.get("shown", ()), *(hit.pointer for hit in found.hits)]
             facts |= {"shown": held, "scores": [round(h.score, 4) for h in found.hits]}
-            self._told.append(f"firsthand: {len(found.hits)} recalled")
+            self._told.append(self._funnel().line(f"firsthand: {len(found.hits)} recalled"))
         self._shown |= facts
-        if found.hits:
-            self._blocks.append(self._memory.fence(found.text))
-        elif found.text:
-            self._add(found.text, _MEMORY)
+        if found.text:
+            self._blocks.append(self._funnel().sealed(found.text, fence.LABEL if found.hits else _MEMORY))
 
     def _warn(self) -> None:
         from firsthand.lifecycle import actions
 
         found = actions.warn(self._agent, self._call, self._session, self._settings)
         if found.text:
-            self._blocks.append(self._memory.fence(found.text))
-            self._shown |= {"shown": [found.text.partition("  ")[0]]}
+            self._blocks.append(self._funnel().sealed(found.text, fence.LABEL))
+            self._shown |= {"shown": [*found.pointers]}
 
     def _replace_output(self) -> None:
-        self._output = capture.replaced(self._memory, self._call, nonce=self._nonce, now=self._now)
+        self._output = capture.replaced(self._memory, self._call, self._funnel(), nonce=self._nonce, now=self._now)
 
     # the answer ----------------------------------------------------------------------------------------
 
@@ -275,12 +275,12 @@ class _Hook:
         new = [fault for fault in (*self.faults, *self._waiting) if fault[:_TOLD_BY] not in self._known.told]
         speaks = self._call.event in (HookEvent.SESSION_START, HookEvent.PROMPT)
         if new and speaks:
-            told = [*told, f"firsthand: memory is degraded: {new[0]}"]
-            label = "a message of firsthand"
-            context = [*context, self._memory.fence(f"memory is degraded: {new[0]}", label=label)]
+            degraded = self._funnel().line(f"memory is degraded: {new[0]}")
+            told = [*told, self._funnel().line(f"firsthand: memory is degraded: {new[0]}")]
+            context = [*context, self._funnel().sealed(degraded, "a message of firsthand")]
             self._known = replace(self._known, told=(*self._known.told, *(fault[:_TOLD_BY] for fault in new)))
             self._try("known", self._write_known)
-        return HookReply("\n".join(context), "; ".join(told), self._output)
+        return HookReply(volunteer.joined(context), volunteer.joined(told, "; "), self._output)
 
     def _write_known(self) -> None:
         known.keep(self._memory.path, self._memory.namespace, self._session, self._known)
@@ -298,10 +298,13 @@ class _Hook:
     def _keep(self) -> bool:
         return shown.keep(self._memory, self._session, self._call, self._shown, nonce=self._nonce, now=self._now)
 
-    def _add(self, text: str, label: str, **facts: Any) -> None:
+    def _add(self, text: Unasked, label: str, **facts: Any) -> None:
         if text:
-            self._blocks.append(self._memory.fence(text, label=label))
+            self._blocks.append(self._funnel().sealed(text, label))
             self._shown |= facts
+
+    def _funnel(self) -> Funnel:
+        return standing.funnel(self._memory)
 
     def _leave(self, job: Job) -> None:
         self.left |= jobs.leave(self._memory.path, job)

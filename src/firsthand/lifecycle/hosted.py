@@ -16,13 +16,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from firsthand import moment
+from firsthand import fence, moment, volunteer
 from firsthand.errors import FirsthandError, FormatError
 from firsthand.hosts.hook import HookCall, HookEvent
-from firsthand.lifecycle import implicit, shown
+from firsthand.lifecycle import implicit, shown, standing
 from firsthand.lifecycle.faults import Fault, keep_fault
 from firsthand.lifecycle.loading import cues_of
 from firsthand.value import value
+from firsthand.volunteer import NOTHING, Funnel, Unasked
 
 if TYPE_CHECKING:
     from firsthand.lifecycle.agent_tools import AgentTools
@@ -41,7 +42,7 @@ class Brought:
         recalled: how many events are shown in it.
     """
 
-    text: str = ""
+    text: Unasked = NOTHING
     recalled: int = 0
 
 
@@ -68,9 +69,9 @@ class HostedSession:
         if self.records:
             self._try("enrol", lambda: self.tools.agent.enrol(self.name, host=self.host, cwd=cwd), False)
 
-    def preamble(self) -> str:
+    def preamble(self) -> Unasked:
         """Give what the session is to read first, fenced; empty for nothing, or when it is switched off."""
-        return self._try("preamble", self.tools.preamble, "") if self.tools.settings.preamble else ""
+        return self._try("preamble", self.tools.preamble, NOTHING) if self.tools.settings.preamble else NOTHING
 
     def prompt(self, text: str) -> Brought:
         """Give what a message of the user's brings up; the same message again gives the same."""
@@ -81,29 +82,35 @@ class HostedSession:
             return self._last[1]
         said = self._try(
             "fence",
-            lambda: self.tools.memory.fence(f"memory is degraded: {new[0]}", label=_MESSAGE),
-            f"{_MESSAGE}: {new[0]}",
+            lambda: self._sealed(self._funnel().line(f"memory is degraded: {new[0]}"), _MESSAGE),
+            volunteer.DEGRADED,
         )
-        return Brought("\n".join(filter(None, (said, self._last[1].text))), self._last[1].recalled)
+        return Brought(volunteer.joined(filter(None, (said, self._last[1].text))), self._last[1].recalled)
+
+    def _funnel(self) -> Funnel:
+        return standing.funnel(self.tools.memory)
+
+    def _sealed(self, text: Unasked, label: str) -> Unasked:
+        return self._funnel().sealed(text, label)
 
     def _brought(self, text: str) -> Brought:
         memory, settings = self.tools.memory, self.tools.settings
-        blocks: list[str] = []
+        blocks: list[Unasked] = []
         facts: dict[str, Any] = {}
         if settings.cues and not implicit.is_trivial(text):
             cues = cues_of(self.tools.agent, text, tokens_max=settings.cues_tokens_max)
-            blocks += [memory.fence(cues.text, label=_MEMORY)] if cues.text else []
+            blocks += [self._sealed(volunteer.came_through(cues.text), _MEMORY)] if cues.text else []
             facts |= {"cues": len(cues.names)} if cues.text else {}
         found = implicit.remind(self.tools.agent, text, self.name, settings) if settings.recall else implicit.Reminder()
         if found.text:
-            blocks.append(memory.fence(found.text))
+            blocks.append(self._sealed(found.text, fence.LABEL))
             facts |= {"shown": [hit.pointer for hit in found.hits]}
         if not blocks:
             return Brought()
         if self.records:
             call = HookCall(self.host, HookEvent.PROMPT, session=self.session, prompt=text)
             shown.keep(memory, self.name, call, facts, nonce=self.name, now=moment.now())
-        return Brought("\n".join(blocks), len(found.hits))
+        return Brought(volunteer.joined(blocks), len(found.hits))
 
     def messages(self, messages: Sequence[Mapping[str, Any]]) -> int:
         """Append what is new in the host's list of messages; gives how many messages that were.
@@ -146,13 +153,17 @@ class HostedSession:
         self._given.took(messages, 0)
         return len(messages) - new
 
-    def compressing(self, messages: Sequence[Mapping[str, Any]]) -> str:
+    def compressing(self, messages: Sequence[Mapping[str, Any]]) -> Unasked:
         """Say what is about to leave the host's window, once it is in the log: where it is, and exact strings of it."""
         from firsthand.lifecycle import compacted
 
         self.messages(messages)
-        left = self._try("compact", lambda: compacted.left(self.tools.memory, self.name).text, "")
-        return self._try("fence", lambda: self.tools.memory.fence(left, label=_MEMORY), "") if left else ""
+
+        def left() -> Unasked:
+            pieces = compacted.left(self.tools.memory, self.name).pieces
+            return self._funnel().fenced(pieces, _MEMORY, compacted.lines).text
+
+        return self._try("compact", left, NOTHING)
 
     def end(self) -> str:
         """Write the session's episode; gives its name, empty when there is nothing to write or it is switched off."""

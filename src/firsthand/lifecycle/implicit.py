@@ -7,13 +7,16 @@ session's window still holds, nor what was shown there before. What is not shown
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from firsthand.answer import Answer, Hit, Outcome, Query, Scope
-from firsthand.event import Kind, texts
+from firsthand.event import Kind, Trust, texts
+from firsthand.lifecycle import standing
 from firsthand.lifecycle.files import outdated
 from firsthand.lifecycle.shown import left_window_before, shown
 from firsthand.value import replace, value
+from firsthand.volunteer import NOTHING, Piece, Unasked
 
 if TYPE_CHECKING:
     from firsthand.lifecycle.agent import Agent
@@ -45,14 +48,16 @@ class Reminder:
     Attributes:
         text: for the model, not fenced yet; empty for nothing.
         hits: those shown.
+        pointers: of a warning.
         answer: of the recall; None when none was made.
         skipped: why nothing is recalled.
     """
 
-    text: str = ""
+    text: Unasked = NOTHING
     hits: tuple[Hit, ...] = ()
     answer: Answer | None = None
     skipped: str = ""
+    pointers: tuple[str, ...] = ()
 
 
 def is_trivial(text: str) -> bool:
@@ -88,18 +93,27 @@ def remind(agent: Agent, text: str, session: str, settings: Settings, *, deadlin
         answer = _evicted(agent, session, query, answer)
     if answer.outcome is Outcome.DEGRADED:
         notes = "; ".join(answer.notes) or "a stage is behind or broken"
-        return Reminder(f"memory is degraded: {notes}", (), answer, "degraded")
+        said = standing.funnel(agent.memory).line(f"memory is degraded: {notes}")
+        return Reminder(said, (), answer, "degraded")
     if answer.outcome is not Outcome.FOUND:
         return Reminder(answer=answer, skipped=answer.outcome.value)
     seen = shown(agent.memory, session).union(outdated(agent))
     unseen = [hit for hit in answer.hits if hit.pointer not in seen]
-    hits = _chosen(agent, text, _within_quota(unseen, settings.hits_max), settings.hits_max)
+    hits = _words_first(agent, text, _within_quota(unseen, settings.hits_max), settings.hits_max)
     if not hits:
         return Reminder(answer=answer, skipped="shown before in this session")
     from firsthand.pack import answers
 
-    written = answers.of_recall(replace(answer, hits=hits), tokens_max=TOKENS_MAX)
-    return Reminder(written.text, hits, answer)
+    def layout(pieces: Sequence[Piece]) -> str:
+        words = {piece.pointers[0]: piece.words for piece in pieces}
+        through = tuple(replace(hit, preview=words[hit.pointer]) for hit in hits if hit.pointer in words)
+        return answers.of_recall(replace(answer, hits=through), tokens_max=TOKENS_MAX).text
+
+    pieces = [Piece(hit.preview, (hit.pointer,)) for hit in hits]
+    through = standing.funnel(agent.memory).written(pieces, layout)
+    if not through.pointers:
+        return Reminder(answer=answer, skipped="taken back")
+    return Reminder(through.text, tuple(hit for hit in hits if hit.pointer in through.pointers), answer)
 
 
 def _evicted(agent: Agent, session: str, query: Query, answer: Answer) -> Answer:
@@ -117,6 +131,15 @@ def _within_quota(hits: list[Hit], most: int) -> list[Hit]:
 
     free = max(1, math.ceil(quota.SHARE * most))
     return [hits[at] for at in quota.order([quota.held(h.score, h.trust, h.origin, h.session) for h in hits], free)]
+
+
+def _words_first(agent: Agent, text: str, hits: list[Hit], most: int) -> tuple[Hit, ...]:
+    """Take hits whose words may be shown before those that are a pointer alone, but for the best hit of all."""
+    spoken = sorted(hits, key=lambda hit: hit.trust is Trust.UNTRUSTED)
+    chosen = _chosen(agent, text, spoken, most)
+    if hits and hits[0] not in chosen and hits[0] in _chosen(agent, text, hits[:1], 1) and 1 < most == len(chosen):
+        return (*chosen[:-1], hits[0])
+    return chosen
 
 
 def _chosen(agent: Agent, text: str, hits: list[Hit], most: int) -> tuple[Hit, ...]:

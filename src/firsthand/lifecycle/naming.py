@@ -19,7 +19,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from firsthand.lifecycle.secret import found as secrets
+from firsthand import secrets
 from firsthand.value import value
 
 NAME_CHARACTERS_MAX = 80
@@ -178,7 +178,7 @@ def _series(words: Sequence[Word]) -> list[Word]:
 
 def _adds(word: str, chosen: Sequence[Word]) -> bool:
     """Say whether a word says more than those that are there; no secret becomes part of a name."""
-    if secrets(word):
+    if secrets.find(word):
         return False
     return not any(
         word == one.text

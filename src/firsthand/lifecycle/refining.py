@@ -19,12 +19,11 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from firsthand import moment
+from firsthand import moment, secrets
 from firsthand.errors import InvalidArgument, ModelError
 from firsthand.event import Event
 from firsthand.lifecycle import small_files
 from firsthand.lifecycle.closing import Refinement
-from firsthand.lifecycle.secret import without_secrets
 from firsthand.moment import Moment
 from firsthand.printable import shown
 from firsthand.tokens import estimate
@@ -139,7 +138,7 @@ def checked(reply: str, events: Iterable[Event]) -> Refinement:
     """Keep the lines of a reply whose every claim stands in an event."""
     lines = [line.strip().lstrip("-*\u2022 ").strip() for line in reply.splitlines()]
     given = [line for line in lines if line and not line.startswith(("#", "`" * 3))]
-    told = [without_secrets(line, "not shown")[:LINE_CHARACTERS_MAX] for line in given[:LINES_MAX]]
+    told = [secrets.mask(line)[:LINE_CHARACTERS_MAX] for line in given[:LINES_MAX]]
     claims = {line: claims_of(line) for line in told}
     open_claims = {claim for found in claims.values() for claim in found}
     for event in events:

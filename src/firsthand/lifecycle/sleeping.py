@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from firsthand import moment
 from firsthand.errors import InvalidArgument, StoreReadOnly
-from firsthand.lifecycle import files, settings, sleeping_jobs, sleeping_log, small_files
+from firsthand.lifecycle import files, settings, sleeping_jobs, sleeping_log, small_files, standing
 from firsthand.lifecycle.closing import QUIET_SECONDS
 from firsthand.lifecycle.refining import Refiner
 from firsthand.lifecycle.sleeping_page import page
@@ -134,7 +134,7 @@ def _ended(night: Night, steps: tuple[SleepStep, ...], seconds: float, seconds_m
     agent = night.agent
     finished = not any(step.state in {CUT, FAILED} for step in steps)
     text = page(night, steps, seconds=seconds, seconds_max=seconds_max, spent=cost)
-    written = files.write_ours(agent, files.SLEEP_FILE, text)
+    written = files.write_ours(agent, files.SLEEP_FILE, standing.funnel(agent.memory).line(text))
     since = 0 if night.before is None else night.before.through
     pointer = sleeping_log.keep(
         agent, time=night.now, since=since, through=night.through, digest=night.digest, finished=finished,

@@ -77,6 +77,7 @@ class Part:
         text: what follows it; may be cut at a sentence.
         pointer: where it can be read whole.
         name: of a piece of knowledge; it stands in the index, even when the item itself has no room.
+        when: the day that it is from.
     """
 
     section: str
@@ -84,6 +85,7 @@ class Part:
     text: str = ""
     pointer: str = ""
     name: str = ""
+    when: str = ""
 
 
 @value
@@ -279,7 +281,8 @@ class _Making:
 
 def _item(one: Part, end: int | None = None) -> str:
     """Write an item, its text up to a place."""
-    where = f" ({one.pointer})" if one.pointer else ""
+    about = ", ".join(filter(None, (one.when, one.pointer)))
+    where = f" ({about})" if about else ""
     said = f"- {_line(one.title)}{where}"
     text = one.text if end is None else one.text[:end].rstrip()
     if text:
