@@ -30,13 +30,13 @@ BUDGETS = {
 ROOMS = {
     **dict.fromkeys(
         ("errors", "environment", "hashing", "value", "event", "moment", "pointer", "fence", "printable", "answer",
-         "record", "window", "tokens", "tokenizers", "role_tags"), "values"),
+         "record", "window", "tokens", "tokenizers"), "values"),
     **dict.fromkeys(("compact", "pack", "live", "anatomy", "task", "scopes", "pull"), "context"),
     **dict.fromkeys(("notes", "noting"), "notes"),
     **dict.fromkeys(("hosts", "intake", "keeper", "places"), "hosts"),
     **dict.fromkeys(("memory", "session", "stats", "proof", "__init__"), "memory"),
     **dict.fromkeys(("doors", "__main__"), "cli"),
-    **dict.fromkeys(("lifecycle", "volunteer", "secrets", "secret_library"), "agents"),
+    **dict.fromkeys(("lifecycle", "volunteer", "role_tags", "secrets", "secret_library"), "agents"),
     "consolidate": "ledger", "llm": "models",
 }  # fmt: skip
 """Which room of the plan a folder or file of today belongs to; one that has the room's own name is not listed."""
