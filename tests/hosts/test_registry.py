@@ -8,8 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from firsthand.hosts import registry
 from firsthand.hosts.port import STATE_BYTES_MAX, Source
-from firsthand.hosts.registry import HOSTS, recognise
+from firsthand.hosts.registry import installed, recognise
+
+HOSTS = (*registry.HOSTS, *installed())
 
 JUNK = (
     b"", b"\0" * 4_096, b"\xff\xfe" * 50, b"{" * 4_000, b"[" * 4_000, b"{}\n" * 9, b"[]", b"null", b'"x"',
@@ -58,3 +61,13 @@ def test_no_host_loses_a_byte_of_what_looks_like_its_own(data, size, final):
 def test_what_no_host_knows_is_none(data):
     """A file that is of no host is told so."""
     assert recognise("/x/file.json", data) is None
+
+
+def test_parsers_of_benchmark_data_are_found_when_they_are_installed(monkeypatch):
+    """A source that only another distribution knows is its host's; without the distribution nobody knows it."""
+    head = b'{"trajectory": [{"role": "user"}], "history": [], "info": {}}'
+    assert [type(host).__name__ for host in installed()][:3] == ["SweAgent", "Tau", "Intercode"]
+    known = recognise("/runs/a__b-1.traj", head)
+    monkeypatch.setattr(registry, "installed", tuple)
+    assert type(known).__name__ == "SweAgent"
+    assert recognise("/runs/a__b-1.traj", head) is None

@@ -9,9 +9,9 @@ from host_suite import HostSuite
 from readings import drafts, read, told
 
 from firsthand.event import Trust
-from firsthand.hosts.conversations import Beam, Locomo, LongMemEval, anchor_time, dated, spoken_time
-from firsthand.hosts.irc import Irc
 from firsthand.moment import parse
+from firsthand_evals.importers.conversations import Beam, Locomo, LongMemEval, anchor_time, dated, spoken_time
+from firsthand_evals.importers.irc import Irc
 
 LOCOMO = [
     {

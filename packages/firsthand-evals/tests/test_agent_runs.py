@@ -9,10 +9,10 @@ from host_suite import HostSuite
 from readings import drafts, read, told
 
 from firsthand.event import Kind, Trust
-from firsthand.hosts.intercode import Intercode
-from firsthand.hosts.swe_agent import SweAgent
-from firsthand.hosts.tau import Tau
-from firsthand.hosts.who_and_when import WhoAndWhen
+from firsthand_evals.importers.intercode import Intercode
+from firsthand_evals.importers.swe_agent import SweAgent
+from firsthand_evals.importers.tau import Tau
+from firsthand_evals.importers.who_and_when import WhoAndWhen
 
 STEP = {
     "action": "ls\n", "observation": "a.py\n", "response": "Look.\n```\nls\n```", "state": '{"open_file": "n/a"}',
