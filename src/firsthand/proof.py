@@ -24,7 +24,7 @@ DEEP_EVENTS_MAX = 20_000
 def verify(
     log: Log, namespace: str, *, heads: Sequence[str], deep: bool | None, progress: Callable[[int, int], None] | None
 ) -> Verification:
-    """Verify a store, and heads of one of its namespaces; see `Memory.verify`."""
+    """Verify a store, and heads of one of its namespaces, whose head alone is given; see `Memory.verify`."""
     verified = log.verify(namespace=namespace, heads=heads, progress=progress)
     problems, notes = [*verified.problems], [*verified.notes]
     deep = verified.events <= DEEP_EVENTS_MAX if deep is None else deep
@@ -47,7 +47,8 @@ def verify(
             problems += [Problem("index", f"namespace {name!r}: {fault}") for fault in found]
     if deep and left_out:
         notes.append(f"the text index was compared with the log without {left_out:,} damaged events")
-    return replace(verified, problems=tuple(problems), notes=tuple(notes))
+    own = {name: head for name, head in verified.heads.items() if name == namespace}  # the others are no one's to name
+    return replace(verified, problems=tuple(problems), notes=tuple(notes), heads=own)
 
 
 def _check(

@@ -72,7 +72,7 @@ def list_jobs(chosen: argparse.Namespace, out: Output) -> int:
             out.remark(f"{count(kept.retry(), 'call')} to be tried again")
         if chosen.run or chosen.retry:
             return _run(memory, out)
-        waiting, calls, aside = pending(memory.path), len(kept.waiting()), len(kept.set_aside())
+        waiting, calls, aside = pending(memory.path, memory.namespace), len(kept.waiting()), len(kept.set_aside())
     for job in waiting:
         words = f"{job.kind}  {shown(job.session or job.agent)}  tried {count(job.tries, 'time')}  {shown(job.why)}"
         out.json(_facts(job)) if out.as_json else out.line(words.rstrip())

@@ -174,10 +174,10 @@ def of_firing(memory: Memory, at: Sequence[Fired], now: Moment) -> list[Finding]
     return found
 
 
-def of_jobs(store: Path, now: Moment) -> list[Finding]:
-    """Look at what hooks left to do: overdue, failing, given up; and at payloads that wait to be recorded."""
+def of_jobs(store: Path, now: Moment, namespace: str | None = None) -> list[Finding]:
+    """Look at what hooks left to do (in a namespace): overdue, failing, given up; and at what waits to be recorded."""
     found: list[Finding] = []
-    waiting = jobs.pending(store)
+    waiting = jobs.pending(store, namespace)
     failing = [one for one in waiting if one.tries and one.why]
     others = [one for one in waiting if one.kind != jobs.SLEEP]
     overdue = [one for one in others if now.milliseconds - _due_ms(store, one) > OVERDUE_S * 1000]
@@ -190,7 +190,7 @@ def of_jobs(store: Path, now: Moment) -> list[Finding]:
         found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand jobs --run"))
     recent = [
         one
-        for one in faults.faults(store)
+        for one in faults.faults(store, namespace)
         if one.time is None or now.microseconds - one.time.microseconds < FAULTS_RECENT_S * _MICROSECONDS
     ]
     dropped = [one for one in recent if faults.GIVEN_UP in one.text]

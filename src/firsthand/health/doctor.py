@@ -113,7 +113,7 @@ def examine(
     seen = _Seen(root)
     memory = _opened(root, named, seen)
     try:
-        _around(seen, root, look, memory, at)
+        _around(seen, root, named, look, memory, at)
         if memory is not None:
             _inside(seen, memory, look, at)
     finally:
@@ -147,12 +147,12 @@ def _opened(root: Path, namespace: str, seen: _Seen) -> Memory | None:
     return memory
 
 
-def _around(seen: _Seen, root: Path, look: Look, memory: Memory | None, at: Moment) -> None:
+def _around(seen: _Seen, root: Path, namespace: str, look: Look, memory: Memory | None, at: Moment) -> None:
     """Look at what stands around the store, whether it opens or not."""
     places = look.installed
     if root.is_dir():
         seen.check(Stage.STORE, lambda: stages.of_room(root, look.free_bytes))
-        seen.check(Stage.JOBS, lambda: around.of_jobs(root, at))
+        seen.check(Stage.JOBS, lambda: around.of_jobs(root, at, namespace))
     seen.check(Stage.SETTINGS, lambda: around.of_settings(root, look.cwd))
     fired = _fired(seen, root)
     if places is not None:

@@ -151,7 +151,9 @@ class AgentTools:
         answer = self._without_questions(self.memory.recall(asked), limit)
         if answer.outcome is Outcome.FILTERED and self.settings.across and not across:
             notes.append("across=true looks at the sessions of other agents too")
-        answer = replace(answer, notes=(*answer.notes, *notes))
+        if answer.outcome is not Outcome.FILTERED or self.settings.across:  # else they name what others said
+            notes = [*answer.notes, *notes]
+        answer = replace(answer, notes=tuple(notes))
         said = answers.of_recall(answer, tokens_max=RECALL_TOKENS_MAX)
         why = said.text.partition("\n")[0].partition(": ")[2]
         facts = {

@@ -131,7 +131,8 @@ def settle(memory: Memory, job: Job) -> None:
                 call = HookCall(**(given["call"] | {"event": HookEvent(given["call"]["event"])}))
                 nonce, at = str(given["nonce"]), Moment(*given["now"])
             except (ValueError, KeyError, TypeError) as error:  # torn by a full disk or a crash: the others count
-                keep_fault(memory.path, Fault("record", f"line {number} of {path} is lost: {error}", job.session))
+                text = f"line {number} of {path} is lost: {error}"
+                keep_fault(memory.path, Fault("record", text, job.session, namespace=memory.namespace))
                 continue
             session = call.log_session
             _append(memory, session, drafts(call, session, memory, nonce=nonce, now=at))

@@ -87,7 +87,7 @@ def _run(memory: Memory, folder: Path, job: Job, now_ms: int) -> Done:
         if begun.tries >= TRIES_MAX:
             return _dropped(memory, runs, begun, why)
         later = replace(begun, why=why[:500], after_ms=now_ms + BACKOFF_S[begun.tries - 1] * 1000)
-        keep_fault(memory.path, Fault(f"job {job.kind}", why, job.session))
+        keep_fault(memory.path, Fault(f"job {job.kind}", why, job.session, namespace=job.namespace))
         small_files.write(waits, json.dumps(asdict(later)).encode())
         small_files.remove(runs)
         return Done(later, why)
@@ -97,7 +97,7 @@ def _run(memory: Memory, folder: Path, job: Job, now_ms: int) -> Done:
 
 def _dropped(memory: Memory, runs: Path, job: Job, why: str) -> Done:
     told = f"{GIVEN_UP} after {job.tries} tries: {why}"
-    keep_fault(memory.path, Fault(f"job {job.kind}", told, job.session))
+    keep_fault(memory.path, Fault(f"job {job.kind}", told, job.session, namespace=job.namespace))
     small_files.remove(runs)
     return Done(job, told, dropped=True)
 

@@ -29,12 +29,14 @@ class Fault:
         text: what was expected and what came.
         session: whose it was; empty for none.
         time: when; None if the line did not say.
+        namespace: whose it was; empty for what is no tenant's.
     """
 
     where: str
     text: str
     session: str = ""
     time: Moment | None = None
+    namespace: str = ""
 
 
 def keep_fault(store: Path, fault: Fault) -> None:
@@ -47,15 +49,22 @@ def keep_fault(store: Path, fault: Fault) -> None:
     small_files.add_line(path, _line(fault), bytes_max=FAULTS_BYTES_MAX, over=lambda: _halve(path))
 
 
-def faults(store: Path) -> tuple[Fault, ...]:
-    """Give the faults that are kept, oldest first; a line that is no fault is passed over."""
+def faults(store: Path, namespace: str | None = None) -> tuple[Fault, ...]:
+    """Give the faults that are kept, oldest first; a line that is no fault is passed over.
+
+    Args:
+        namespace: without those of other namespaces.
+    """
     found = []
     for line in (small_files.read(_path(store)) or b"").splitlines():
         try:
             told = json.loads(line)
-            found.append(Fault(told["where"], told["text"], told["session"], moment.parse(told["time"])))
+            fault = Fault(told["where"], told["text"], told["session"], moment.parse(told["time"]),
+                          told.get("namespace", ""))  # fmt: skip
         except (ValueError, KeyError, TypeError):  # torn by a crash
             continue
+        if namespace is None or fault.namespace in ("", namespace):
+            found.append(fault)
     return tuple(found)
 
 
@@ -84,7 +93,7 @@ def _path(store: Path) -> Path:
 def _line(fault: Fault) -> bytes:
     told = {
         "time": str(fault.time or moment.now()), "where": fault.where,
-        "text": fault.text[:FAULT_CHARACTERS_MAX], "session": fault.session,
+        "text": fault.text[:FAULT_CHARACTERS_MAX], "session": fault.session, "namespace": fault.namespace,
     }  # fmt: skip
     return json.dumps(told, ensure_ascii=True).encode()
 

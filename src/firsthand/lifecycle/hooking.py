@@ -328,6 +328,6 @@ class _Hook:
     def _fault(self, where: str, text: str) -> None:
         self.faults.append(f"{where}: {text}")
         try:
-            keep_fault(self._memory.path, Fault(where, text, self._session, self._now))
+            keep_fault(self._memory.path, Fault(where, text, self._session, self._now, self._memory.namespace))
         except FirsthandError as error:  # the disk itself: the hook's log is what is left
             self.faults.append(f"this fault could not be kept: {error}")

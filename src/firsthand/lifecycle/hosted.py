@@ -182,7 +182,8 @@ class HostedSession:
             text = f"{where}: {type(error).__name__}: {error}"
             self.faults.append(text)
             try:
-                keep_fault(self.tools.memory.path, Fault(where, text, self.name, moment.now()))
+                memory = self.tools.memory
+                keep_fault(memory.path, Fault(where, text, self.name, moment.now(), memory.namespace))
             except FirsthandError as worse:  # the disk itself: the prompt's line is what is left
                 self.faults.append(f"this fault could not be kept: {worse}")
             return otherwise

@@ -73,17 +73,17 @@ def leave(store: Path, job: Job) -> bool:
     return True
 
 
-def pending(store: Path) -> tuple[Job, ...]:
-    """Give the jobs that wait or run, in the order in which they would be run."""
+def pending(store: Path, namespace: str | None = None) -> tuple[Job, ...]:
+    """Give the jobs (of a namespace) that wait or run, in the order in which they would be run."""
     at = folder(store)
     named = small_files.names(at, WAITS, JOBS_MAX) + small_files.names(at, RUNS, JOBS_MAX)
-    return tuple(job for name in sorted(named) if (job := read(at / name)) is not None)
+    listed = (job for name in sorted(named) if (job := read(at / name)) is not None)
+    return tuple(job for job in listed if namespace in (None, job.namespace))
 
 
 def next_due_ms(store: Path, namespace: str | None = None) -> int | None:
     """Say when the next job (of a namespace) is due, in milliseconds since 1970; None when there is none but sleeps."""
-    waiting = (job for job in pending(store) if job.kind != SLEEP)
-    return min((job.after_ms for job in waiting if namespace in (None, job.namespace)), default=None)
+    return min((job.after_ms for job in pending(store, namespace) if job.kind != SLEEP), default=None)
 
 
 def folder(store: Path) -> Path:
