@@ -202,11 +202,12 @@ def test_refused_request_is_the_peers(tmp_path, model_server):
 
 
 def test_reader_that_asks_first_asks_once():
-    """It asks what is asked for before it answers, and then reads as the other one does."""
+    """It asks what is asked for before it looks at anything, and then reads as the other one does."""
     problem = tasks.arithmetic(1, reclaim_bench.SEED)[0]
     asked = [Case("systems", ours.pointers(), problem, budget=reclaim_bench.BUDGET)]
     (first,), (plain,) = (list(run.run(asked, reader)) for reader in (reclaim_bench.AsksFirst(), Recomputing()))
-    assert ([pull["query"] for pull in first.pulls], plain.pulls) == ([problem.ask], ())
+    assert first.pulls[0]["query"] == problem.ask
+    assert problem.ask not in [pull["query"] for pull in plain.pulls]
     assert (first.outcome, plain.outcome, first.carried[:20]) == ("recovered", "recovered", plain.carried[:20])
 
 
@@ -275,7 +276,7 @@ def test_report_says_where_another_is_better(work, tmp_path):
     markdown = (tmp_path / "RECLAIM.md").read_text()
     assert markdown == report.markdown(told)
     assert "mem0 (infer=False) failed: 16 times" in markdown
-    assert "ChromaDB over turns recovers more than" not in markdown
+    assert "ChromaDB over turns recovers more than Firsthand: note and store" not in markdown
     for pair in told["parts"]["short"]["pairs"]:
         if (pair["ours"], pair["other"], pair["about"]) == ("firsthand", "chromadb", "recovered"):
             pair |= {"mean": -0.25, "low": -0.5, "high": -0.01}
