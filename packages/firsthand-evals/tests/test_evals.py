@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
 import firsthand_evals
+from firsthand import Memory
 from firsthand.doors import cli
 
 
@@ -137,3 +139,18 @@ def test_what_cannot_be_run_is_refused_with_what_to_type(capsys, words, told):
     code, said, warned = run(capsys, *words)
     assert (code, said) == (5, "")
     assert told in warned
+
+
+def test_results_in_a_store_are_its_owners_alone(capsys, tmp_path, monkeypatch):
+    """Without --out, what is kept in the store's folder is of mode 0700 and 0600, whatever the umask."""
+    store = tmp_path / "store"
+    with Memory.open(store):
+        pass
+    monkeypatch.setenv("FIRSTHAND_STORE", str(store))
+    before = os.umask(0)
+    try:
+        assert run(capsys, "run", "reclaim-completeness", "--problems", "1")[0] == 0
+    finally:
+        os.umask(before)
+    assert (store / "results" / "reclaim" / "items.jsonl").is_file()
+    assert [str(path) for path in store.rglob("*") if path.stat().st_mode & 0o077] == []

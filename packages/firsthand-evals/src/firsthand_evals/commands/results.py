@@ -16,7 +16,10 @@ def folder_kept(chosen: argparse.Namespace) -> Path | None:
     if chosen.out is not None:
         return Path(chosen.out).expanduser()
     store = Path(chosen.store).expanduser() if chosen.store else environment.default_store()
-    return store if (store / "firsthand.db").is_file() else None
+    if not (store / "firsthand.db").is_file():
+        return None
+    os.umask(0o077)  # what is in a store is its owner's alone
+    return store
 
 
 def can_be_written(chosen: argparse.Namespace, *names: str) -> None:
