@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import math
 import random
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -139,15 +136,3 @@ def test_errors_are_what_their_names_say():
     assert math.isclose(calibration_error(chances, truths), 0.3)
     assert math.isclose(brier(chances, truths), (0.04 + 0.64) / 2)
     assert (calibration_error([], []), brier([], [])) == (0.0, 0.0)
-
-
-def test_the_plot_shows_the_figures_of_the_report():
-    """The reliability plot in the docs is what the tool draws of the committed figures."""
-    home = Path(__file__).parents[2]
-    found = importlib.util.spec_from_file_location("plot_gate", home / "tools" / "plot_gate.py")
-    assert found is not None
-    assert found.loader is not None
-    tool = importlib.util.module_from_spec(found)
-    found.loader.exec_module(tool)
-    report = json.loads((home / "bench" / "gate.json").read_text(encoding="utf-8"))
-    assert (home / "docs" / "gate-reliability.svg").read_text(encoding="utf-8") == tool.plot(report)

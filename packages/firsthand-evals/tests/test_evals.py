@@ -31,7 +31,7 @@ def test_the_list_names_every_experiment(capsys, tmp_path):
     code, said, _ = run(capsys, "list", "--out", str(tmp_path))
     assert code == 0
     assert "recall-ab  recall-problem 8.6, 8.7, 8.8" in said
-    assert "needs data; python bench/gate_bench.py" in said
+    assert "needs data; python bench/quality_bench.py" in said
     assert "last " not in said
     code, said, _ = run(capsys, "list", "--json")
     told = [json.loads(line) for line in said.splitlines()]
@@ -68,14 +68,14 @@ SCRIPT = "import sys\nprint('asked', *sys.argv[1:])\nprint('\\x1b[31mall well')\
 
 
 def write_script(folder):
-    script = folder / "bench" / "gate_bench.py"
+    script = folder / "bench" / "quality_bench.py"
     script.parent.mkdir(parents=True)
     script.write_text(SCRIPT)
 
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
-    """A checkout that the package stands in, whose script of the experiment `gate` is a small one."""
+    """A checkout that the package stands in, whose script of the experiment `quality` is a small one."""
     write_script(tmp_path / "checkout")
     around = tmp_path / "checkout" / "packages" / "firsthand-evals" / "src"
     monkeypatch.setattr(firsthand_evals, "__file__", str(around / "firsthand_evals" / "__init__.py"))
@@ -89,7 +89,7 @@ def test_no_script_of_the_current_folder_runs(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     installed = tmp_path / "installed" / "lib" / "python" / "site-packages" / "firsthand_evals" / "__init__.py"
     monkeypatch.setattr(firsthand_evals, "__file__", str(installed))
-    code, said, warned = run(capsys, "run", "gate", "--data", "there")
+    code, said, warned = run(capsys, "run", "quality", "--data", "there")
     assert (code, said) == (5, "")
     assert "pip install -e ." in warned
 
@@ -105,13 +105,13 @@ def test_python_m_firsthand_imports_nothing_of_the_current_folder(tmp_path):
 
 def test_a_script_of_the_repository_runs_in_a_checkout(capsys, checkout):
     """Its words are told, its last line and exit code are kept as its last result."""
-    code, said, warned = run(capsys, "run", "--out", "kept", "gate", "--data", "there", "--quick")
+    code, said, warned = run(capsys, "run", "--out", "kept", "quality", "--data", "there", "--quick")
     assert (code, said) == (0, "asked --data there --quick\n\\x1b[31mall well\n")
     assert "kept in" in warned
     assert "all well (exit code 0, " in run(capsys, "list", "--out", "kept")[1]
-    code, said, warned = run(capsys, "run", "--out", "kept", "--json", "gate", "--data", "there", "--fail")
+    code, said, warned = run(capsys, "run", "--out", "kept", "--json", "quality", "--data", "there", "--fail")
     assert (code, json.loads(said)["exit_code"]) == (1, 1)
-    assert "gate ended with exit code 1" in warned
+    assert "quality ended with exit code 1" in warned
     assert "(exit code 1, " in run(capsys, "list", "--out", "kept")[1]
 
 
@@ -129,7 +129,7 @@ def test_a_command_of_ours_runs_by_its_name(capsys, tmp_path):
     [
         (["run", "reclaim-dialogues"], "--data FILE"),
         (["run", "nothing"], "there is no experiment 'nothing'"),
-        (["run", "gate"], "--data DATA"),
+        (["run", "quality"], "--data DATA"),
         (["recall-ab", "--condition", "nothing"], "there is no condition 'nothing'"),
         (["recall-ab", "--model", "http://localhost:1/v1"], "URL#NAME"),
     ],

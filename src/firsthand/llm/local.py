@@ -45,7 +45,7 @@ class LocalModel:
         calls: ``free`` lets the model call a tool or not, in a form that it is told; ``first`` makes it call one
             (by a grammar, with the required arguments) before it answers a user message, and answer in words once
             a result is there.
-        examples: of good calls. SmolLM2-135M makes none of use without them (bench/tool_calls.py).
+        examples: of good calls. SmolLM2-135M makes none of use without them (docs/window.md).
 
     Raises:
         InvalidArgument: a number or a word is out of its range, or the file is not there.

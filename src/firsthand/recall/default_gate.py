@@ -1,6 +1,6 @@
 """The weights of the gate that a store begins with.
 
-Written by ``python bench/gate_fit.py --write``; not edited by hand.
+Written by ``bench/gate_fit.py`` of commit d36c38b; not edited by hand.
 """
 
 from __future__ import annotations

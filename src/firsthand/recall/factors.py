@@ -49,7 +49,7 @@ _PHASES: Mapping[str, tuple[str, ...]] = {
     "write": ("writ", "document", "draft", "report", "summar", "explain", "answer"),
 }
 # What is not named serves wholly. While something is worked on, what was done and what came of it holds more of what
-# is needed next than talk about it; for a plan or a text it is the other way about (bench/ablation.py).
+# is needed next than talk about it; for a plan or a text it is the other way about (docs/decisions/0018-score.md).
 _SERVES: Mapping[str, Mapping[str, float]] = {
     "explore": {"statement": 0.5, "question": 0.4, "decision": 0.7},
     "plan": {"output": 0.5, "change": 0.5, "failure": 0.6},
@@ -64,7 +64,7 @@ _SERVES: Mapping[str, Mapping[str, float]] = {
 class Strengths:
     """How far each factor may lower a score: 0 switches it off, 1 lets it hide an event.
 
-    The defaults are what bench/ablation.py found to help, or to do no harm.
+    The defaults are those that helped or did no harm (docs/decisions/0018-score.md).
     """
 
     premise: float = 0.6

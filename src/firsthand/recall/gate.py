@@ -134,4 +134,4 @@ def sigmoid(odds: float) -> float:
 
 
 DEFAULT = Gate(BIAS, WEIGHTS, questions=QUESTIONS, error=ERROR)
-"""What a store begins with: fitted by ``bench/gate_fit.py`` on questions of several data sets."""
+"""What a store begins with: fitted by ``bench/gate_fit.py`` (commit d36c38b) on questions of several data sets."""

@@ -1,7 +1,7 @@
 """The other words in which a question is asked again, from what its first attempt showed (total-recall 4.3, 11).
 
 Each kind is a pure function of the first attempt; `wordings` puts them in the order in
-which they are likeliest to help, as measured (bench/ladder_bench.py). The invariant: the
+which they are likeliest to help, as measured (docs/decisions/0016-ladder.md). The invariant: the
 same first attempt gives the same wordings in the same order; a wording never looks
 outside the scope that was asked for; all of it runs in time linear in the question.
 
