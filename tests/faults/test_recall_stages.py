@@ -169,3 +169,16 @@ def test_what_was_broken_is_mended_by_what_the_note_says(store):
         assert answer.outcome is not Outcome.DEGRADED
         assert answer.hits[0].preview == ANSWER
         assert memory.verify().problems == ()
+
+
+def test_an_event_that_cannot_be_read_is_no_absence(store):
+    """The one event that matches is damaged: the answer says degraded and names it, never absent."""
+    db = apsw.Connection(str(store / DATABASE_FILE))
+    db.execute("UPDATE event SET kind = 5 - kind % 2 WHERE sequence = ?", (len(TEXTS) - 1,))
+    db.close()
+    with Memory.open(store, read_only=True) as memory:
+        answer = memory.recall("/srv/invoices/ledger.db")
+        assert not answer.hits
+        assert answer.outcome is Outcome.DEGRADED
+        assert any("damaged" in note for note in answer.notes)
+        assert not memory.verify().ok

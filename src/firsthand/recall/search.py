@@ -218,9 +218,13 @@ class _Answering:
         if search.deadline.passed:
             truncated = True
             notes.append(f"the search stopped at its deadline of {query.deadline_ms:,} ms")
-        notes += [*climbed.notes, *search.evidence.damaged, *self._around.damaged]
+        damaged = [*search.evidence.damaged, *self._around.damaged]
+        notes += [*climbed.notes, *damaged]
+        outcome = sure.outcome
+        if outcome is Outcome.ABSENT and (damaged or truncated):  # what could not be read may have matched
+            outcome = Outcome.DEGRADED
         return Answer(
-            query, sure.outcome, tuple(made), more=places > query.skip + len(made), truncated=truncated,
+            query, outcome, tuple(made), more=places > query.skip + len(made), truncated=truncated,
             notes=tuple(dict.fromkeys(notes)), through=search.head, confidence=sure.confidence,
             threshold=query.threshold, gate=self._gate.sentence(search.head), hops=climbed.hops,
         )  # fmt: skip
