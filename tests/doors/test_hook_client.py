@@ -93,26 +93,6 @@ def test_what_is_no_json_is_no_fault_of_the_host_s(user):
     assert (answer.code, answer.out) == (0, b"")
 
 
-def test_an_unknown_host_is_told_in_the_log(user):
-    """A host that there is no module for ends with 0; the log names it."""
-    answer = user.hook(prompt(1), host="nobody")
-    assert (answer.code, answer.out) == (0, b"")
-    assert "nobody" in user.log()
-
-
-def test_a_store_that_is_held_keeps_the_call_and_not_the_host(user):
-    """While another process holds the store, a hook ends in time; the next one that may write records both, once."""
-    user.hook(prompt(1))
-    with (user.store / "lock").open("r+b") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        answer = user.hook(prompt(2))
-    assert answer.code == 0
-    assert answer.seconds < user.promised()
-    user.hook(prompt(3))
-    assert until(lambda: len(user.said()) == 3)
-    assert user.said() == [f"prompt number {n} of s" for n in (1, 2, 3)]
-
-
 def test_the_package_is_the_client_s_own(tmp_path):
     """Where the interpreter has another installation, what a client loads, and its daemon, is the client's own."""
     copied = tmp_path / "other" / "firsthand"

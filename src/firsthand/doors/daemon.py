@@ -50,6 +50,9 @@ AT_ONCE = 2
 """So many hooks of a store are answered at the same time: one thread of Python runs, and one may wait for the disk."""
 REQUEST_S = 5.0
 """A caller that does not say its request whole in so long is let go."""
+CALL_HANGS_S = 30.0
+"""What a thread has been at for so long waits for a file or another process for ever: nothing ends a thread, so this
+process ends, and the next hook starts a fresh one. Tries are counted before, so what hangs each time is given up."""
 MEMORY_BYTES_MAX = 512 << 20
 """Of the process; above it stops when it has nothing to do, and the next hook starts a fresh one."""
 CLOSING_S = 2.0
@@ -92,6 +95,7 @@ class _Daemon:
         self._workers = ThreadPoolExecutor(THREADS_MAX, "hook")
         self._code, self._begun = _code(), time.time()
         self._calls = self._running = 0
+        self._begun_s: dict[int, float] = {}  # by thread, of the calls that are at work
         self._why = self._fault = ""
         self._counting = threading.Lock()
         self._turns: dict[str, threading.BoundedSemaphore] = {}  # by store
@@ -118,6 +122,8 @@ class _Daemon:
             ready, _, _ = select.select([self._listener, self._woken], [], [], LOOK_S)
             if store := self._stores.erased:
                 self._stop(f"{_ERASED} {store}")
+            if hangs := self._hangs():
+                self._stop(hangs)
             if ready or self._running or self._jobs.busy:
                 asked = time.monotonic()
             elif time.monotonic() - asked > IDLE_S:
@@ -127,6 +133,14 @@ class _Daemon:
             if self._listener in ready and not self._why:
                 connection, _ = self._listener.accept()
                 self._take(connection)
+
+    def _hangs(self) -> str:
+        """Say what has been at work for too long; empty for nothing."""
+        with self._counting:
+            since = min(self._begun_s.values(), default=time.monotonic())
+        if time.monotonic() - since > CALL_HANGS_S:
+            return f"a call has been at work for {CALL_HANGS_S:.0f} s"
+        return self._jobs.hangs
 
     def _take(self, connection: socket.socket) -> None:
         """Hand a caller to a worker, or send it away."""
@@ -146,6 +160,8 @@ class _Daemon:
 
     def _work(self, connection: socket.socket, came: float) -> None:
         """Serve one caller: the outermost frame of a worker, where what went wrong is written down."""
+        with self._counting:
+            self._begun_s[threading.get_ident()] = time.monotonic()
         try:
             with connection:
                 self._serve(connection, came)
@@ -156,6 +172,7 @@ class _Daemon:
         finally:
             with self._counting:
                 self._running -= 1
+                del self._begun_s[threading.get_ident()]
             self._slots.release()
 
     def _serve(self, connection: socket.socket, came: float) -> None:
@@ -185,8 +202,16 @@ class _Daemon:
         with self._counting:
             self._calls += 1
             turn = self._turns.setdefault(call.store, threading.BoundedSemaphore(AT_ONCE))
+        if not turn.acquire(timeout=max(0.0, PATIENT_MS / 1000 - (time.monotonic() - came))):
+            return  # gone, as above; those before it may hang, and this thread is free for another store
         try:
-            with turn, self._stores.of(call) as memory:
+            self._answer(connection, call, payload, came)
+        finally:
+            turn.release()
+
+    def _answer(self, connection: socket.socket, call: Call, payload: bytes, came: float) -> None:
+        try:
+            with self._stores.of(call) as memory:
                 waited_ms = 1000 * (time.monotonic() - came)
                 if waited_ms > PATIENT_MS:  # gone, as above
                     return

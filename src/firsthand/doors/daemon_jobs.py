@@ -23,6 +23,8 @@ WORK_S = 60.0  # of one turn at one store
 AGAIN_S = 30.0  # after a fault, or when another process is at a store's jobs
 TURN_S = 2.0  # between two turns at a store, at least
 STORES_MAX = 64
+HANGS_S = 30 * 60.0
+"""Of one turn: the longest transcript is read in less, and what was begun is counted as a try."""
 
 
 class Jobs:
@@ -38,6 +40,7 @@ class Jobs:
         self._ends = False
         self._sleeper, self._asked = Sleeper(log), time.monotonic()
         self.busy = False
+        self._begun, self._at = time.monotonic(), ""
         self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
         self._thread.start()
 
@@ -45,6 +48,13 @@ class Jobs:
     def waiting(self) -> int:
         """How many stores have something to do, now or later."""
         return len(self._due)
+
+    @property
+    def hangs(self) -> str:
+        """Say which store's jobs or kept calls take longer than they may; empty for none."""
+        if not self.busy or time.monotonic() - self._begun < HANGS_S:
+            return ""
+        return f"what waits in {self._at} has been at work for {HANGS_S / 60:.0f} minutes"
 
     def look(self, call: Call, *, left: bool) -> None:
         """Look at a call's store when something was left there, and once when it is first met."""
@@ -90,6 +100,7 @@ class Jobs:
                     left = self._due[key] - time.monotonic()
                     if left <= 0:
                         del self._due[key]
+                        self._begun, self._at = time.monotonic(), key[0]
                         self.busy = True
                         return key
                     self._changed.wait(left)

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from firsthand import Memory, erased_at
+from firsthand import Memory, StoreBusy, erased_at
 from firsthand.doors import hook_answering
 from firsthand.doors.hook_asking import Call
 from firsthand.value import value
 
 HANDLES_MAX = 8
+OPEN_S = 5.0
 DATABASE_FILE = "firsthand.db"
 
 Key = tuple[str, str, str]
@@ -83,7 +84,7 @@ class Stores:
     def _taken(self, key: Key, call: Call) -> Handle:
         with self._lock:
             alone = self._opening.setdefault(key, threading.Lock())
-        with alone:  # one thread opens a store; the others wait for it and not for each other's stores
+        with _waiting(alone, call.store):  # one thread opens a store; the others wait for it, not for others' stores
             identity = identity_of(call.store)
             with self._lock:
                 handle = self._handles.get(key)
@@ -122,6 +123,16 @@ class Stores:
             closes = not handle.users
         if closes:
             handle.memory.close()
+
+
+@contextmanager
+def _waiting(lock: threading.Lock, store: str) -> Iterator[None]:
+    if not lock.acquire(timeout=OPEN_S):
+        raise StoreBusy(f"expected {store} to be open within {OPEN_S:.0f} s; another thread is still at it. Try again.")
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def identity_of(store: str) -> tuple[int, int]:

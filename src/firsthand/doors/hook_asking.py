@@ -239,7 +239,8 @@ def connect(_socket: "Any", folder: str, call: Call, *, loopback: bool) -> "Any"
         ValueError: the file that names port and token is damaged.
     """
     if loopback:
-        with open(os.path.join(folder, PORT_FILE), "rb") as file:
+        path = os.path.join(folder, PORT_FILE)
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             port, _, token = file.read(200).decode().partition(" ")
         call.token = token
         return _connected(_socket.socket(_socket.AF_INET, _socket.SOCK_STREAM), ("127.0.0.1", int(port)))

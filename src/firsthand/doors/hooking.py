@@ -133,7 +133,7 @@ def _asked(folder: str, operation: str) -> bytes | None:
 def _runs(folder: str) -> bool:
     """Say whether a process has the daemon's lock."""
     try:
-        with (Path(folder) / hook_files.LOCK_FILE).open("rb") as file:
+        with os.fdopen(hook_files.open_private(str(Path(folder) / hook_files.LOCK_FILE), os.O_RDONLY), "rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -21,6 +22,8 @@ IDLE_S = 300.0
 """So long no hook has asked, of any host; the daemon itself ends after three times that."""
 LOOK_S = 30.0
 """Between two looks whether a process has ended."""
+SLEEP_MAX_S = 6 * 3_600.0
+"""One that takes longer hangs: it is ended, and its sleep stays to be done."""
 LOOK_MAX_S = 3_600.0
 """The clock may be set meanwhile, so that what is due tomorrow is looked at again in an hour."""
 NICE = 10
@@ -32,6 +35,7 @@ class Sleeper:
     def __init__(self, log: Callable[[str], None], *, idle_s: float = IDLE_S) -> None:
         self._log, self._idle_s = log, idle_s
         self._process: subprocess.Popen[bytes] | None = None
+        self._begun = 0.0
         self._whose = ""
 
     def look(self, store: str, namespace: str, idle_s: float) -> float | None:
@@ -64,7 +68,7 @@ class Sleeper:
             words, cwd=store, env=environment.for_commands(PYTHONPATH=paths), stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
-        self._whose = agent
+        self._whose, self._begun = agent, time.monotonic()
         os.setpriority(os.PRIO_PROCESS, self._process.pid, NICE)
 
     def _is_asleep(self) -> bool:
@@ -72,6 +76,8 @@ class Sleeper:
         if self._process is None:
             return False
         code = self._process.poll()
+        if code is None and time.monotonic() - self._begun > SLEEP_MAX_S:
+            os.killpg(self._process.pid, signal.SIGKILL)  # it leads a session of its own
         if code is None:
             return True
         if code:

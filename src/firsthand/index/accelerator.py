@@ -324,6 +324,8 @@ class Accelerator:
 
     def _read_header(self) -> Header | None:
         """Read what the copy says of itself; None when it says nothing that can be believed."""
+        if not (self._folder / _HEADER).is_file():  # none, or a pipe that would be waited for
+            return None
         try:
             facts = json.loads((self._folder / _HEADER).read_bytes())
             checksum = facts.pop("checksum")

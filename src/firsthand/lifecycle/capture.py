@@ -124,18 +124,19 @@ def settle(memory: Memory, job: Job) -> None:
         return
     told = known.known(memory.path, memory.namespace, job.session)
     known.keep(memory.path, memory.namespace, job.session, replace(told, agent=job.agent, payloads=True))
-    with small_files.ours(f"read {path}"), path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                given = json.loads(line)
-                call = HookCall(**(given["call"] | {"event": HookEvent(given["call"]["event"])}))
-                nonce, at = str(given["nonce"]), Moment(*given["now"])
-            except (ValueError, KeyError, TypeError) as error:  # torn by a full disk or a crash: the others count
-                text = f"line {number} of {path} is lost: {error}"
-                keep_fault(memory.path, Fault("record", text, job.session, namespace=memory.namespace))
-                continue
-            session = call.log_session
-            _append(memory, session, drafts(call, session, memory, nonce=nonce, now=at))
+    with small_files.ours(f"read {path}"):
+        lines = (small_files.beginning(path, 2 * SPOOL_BYTES_MAX) or b"").splitlines()
+    for number, line in enumerate(lines, 1):
+        try:
+            given = json.loads(line)
+            call = HookCall(**(given["call"] | {"event": HookEvent(given["call"]["event"])}))
+            nonce, at = str(given["nonce"]), Moment(*given["now"])
+        except (ValueError, KeyError, TypeError) as error:  # torn by a full disk or a crash: the others count
+            text = f"line {number} of {path} is lost: {error}"
+            keep_fault(memory.path, Fault("record", text, job.session, namespace=memory.namespace))
+            continue
+        session = call.log_session
+        _append(memory, session, drafts(call, session, memory, nonce=nonce, now=at))
     small_files.remove(path)
 
 

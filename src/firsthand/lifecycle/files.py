@@ -578,7 +578,7 @@ def _write(folder: Path, path: Path, content: bytes, still: Callable[[], bool] =
 def _read_state(path: Path) -> dict[str, list[Any]]:
     """Read what was seen last; empty when it was lost, and then all files are read again."""
     try:
-        told = json.loads(path.read_bytes())
+        told = json.loads(small_files.beginning(path, BYTES_MAX) or b"")
     except (OSError, ValueError):  # lost or torn: it only saves work, and says what was there
         told = {}
     return {k: v for k, v in told.items() if isinstance(v, list)} if isinstance(told, dict) else {}
