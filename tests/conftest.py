@@ -29,6 +29,17 @@ def pytest_configure() -> None:
         pytest.exit("the tests need both distributions of this repository; run: make .venv/ready-dev", returncode=4)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def state_folder(tmp_path_factory) -> Iterator[None]:
+    """Keep what a user's state directory would hold, the heads of stores, in a folder of the run."""
+    before = os.environ.get("XDG_STATE_HOME")
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+    yield
+    del os.environ["XDG_STATE_HOME"]
+    if before is not None:
+        os.environ["XDG_STATE_HOME"] = before
+
+
 @pytest.fixture
 def make_log(tmp_path) -> Iterator[Callable[..., Log]]:
     """Open stores, ``store`` in the test's own folder unless told otherwise; each is verified when the test ends.

@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     from firsthand.log.append import Appended
     from firsthand.log.backup import Backup
     from firsthand.log.erase import Erasure
-    from firsthand.log.export import Exported
+    from firsthand.log.export import Exported, export_salvage
     from firsthand.log.read import SessionInfo
     from firsthand.log.rebuild import Rebuilt
     from firsthand.log.verify import Problem, Verification
@@ -244,6 +244,7 @@ __all__ = [
     "entries_of",
     "erased_at",
     "examine",
+    "export_salvage",
     "files_holding",
     "installed",
     "last_page",
@@ -310,7 +311,7 @@ _ROOMS = {
     "log.append": ("Appended",),
     "log.backup": ("Backup",),
     "log.erase": ("Erasure",),
-    "log.export": ("Exported",),
+    "log.export": ("Exported", "export_salvage"),
     "log.read": ("SessionInfo",),
     "log.rebuild": ("Rebuilt",),
     "log.verify": ("Problem", "Verification"),

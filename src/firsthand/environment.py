@@ -87,6 +87,18 @@ def runtime_folder() -> str:
     return "" if path.startswith("~") else path
 
 
+def heads_folder() -> Path | None:
+    """Give the folder for the heads of this user's stores; None when the user has no home.
+
+    ``$XDG_STATE_HOME/firsthand/heads``, else ``~/.local/state/firsthand/heads``.
+    """
+    from pathlib import Path
+
+    named = os.environ.get("XDG_STATE_HOME", "")
+    above = named if os.path.isabs(named) else os.path.expanduser("~/.local/state")
+    return None if above.startswith("~") else Path(above) / "firsthand" / "heads"
+
+
 def loopback() -> bool:
     """Say whether the daemon is to be spoken to over loopback, as where Unix sockets are forbidden."""
     return os.environ.get("FIRSTHAND_LOOPBACK", "") == "1"

@@ -14,6 +14,7 @@ room; nothing outside this tree leaves a public call, except ``TypeError`` and
     |  |- StoreBusy             another writer held the store past the timeout
     |  |- StoreFull             no space, quota or file size limit reached
     |  |- StoreFailed           the disk refused a write or a sync: the handle stops acknowledging
+    |  |  `- StoreReplaced      ... because its files were removed or replaced while it was open
     |  |- StoreDamaged          bytes on disk are not what was written
     |  `- StoreClosed           use after close
     |- AppendError              one append; the store is unchanged
@@ -82,6 +83,10 @@ class StoreFull(StoreError):
 
 class StoreFailed(StoreError):
     """The disk refused a write or a sync; the handle takes no more writes until reopened."""
+
+
+class StoreReplaced(StoreFailed):
+    """A file under an open store was removed, or another one put in its place; the handle takes no more writes."""
 
 
 class StoreDamaged(StoreError):

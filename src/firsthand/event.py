@@ -61,6 +61,7 @@ class Kind(IntEnum):
     INJECTION = 20  # which events were put before an agent unasked, and why; pointers, not their words
     ENTRY = 21  # one line of derived memory that the gate of consolidation let in
     TUNING = 22  # of older stores: a decision on a value that recall used; nothing writes one any more
+    LOSS = 23  # which acknowledged events are missing; takes the position behind the last of them
 
     @property
     def word(self) -> str:
@@ -68,7 +69,7 @@ class Kind(IntEnum):
         return self.name.lower()
 
 
-UNSEARCHABLE = frozenset({Kind.RECEIPT, Kind.ANATOMY, Kind.INJECTION, Kind.LEDGER, Kind.ENTRY, Kind.TUNING})
+UNSEARCHABLE = frozenset({Kind.RECEIPT, Kind.ANATOMY, Kind.INJECTION, Kind.LEDGER, Kind.ENTRY, Kind.TUNING, Kind.LOSS})
 """Kinds that repeat what other events say: recall would find the copy instead of the source."""
 INJECTED = "injected"
 """The fact in an event's meta which says that Firsthand itself put its words there (DESIGN 2.9)."""

@@ -106,12 +106,13 @@ class Memory:
             timeout_ms=timeout_ms,
             indexes=(index,),
             followers=(Vectors(), Learned()),
+            heads=environment.heads_folder(),
         )
         return cls(log, index, named, meaning)
 
     @property
     def path(self) -> Path:
-        """The store's folder; `StoreFailed` where it was moved or replaced since it was opened to write."""
+        """The store's folder; `StoreReplaced` where it was moved or replaced since it was opened to write."""
         return self._log.folder()
 
     @property
@@ -390,18 +391,13 @@ class Memory:
         self._learn()
         return report
 
-    def export(
-        self, out: BinaryIO, *, session: str | None = None, everything: bool = False, salvage: bool = False
-    ) -> Exported:
+    def export(self, out: BinaryIO, *, session: str | None = None, everything: bool = False) -> Exported:
         """Write this namespace (or one session, or every namespace) as JSON Lines (docs/log-format.md).
 
-        Args:
-            salvage: go on past what is damaged; the file can then be read, but not restored.
-
         Raises:
-            StoreDamaged: an event or artifact is not what was written, and ``salvage`` is false.
+            StoreDamaged: an event or artifact is not what was written; `export_salvage` goes on past it.
         """
-        return self._log.export(out, namespace=None if everything else self.namespace, session=session, salvage=salvage)
+        return self._log.export(out, namespace=None if everything else self.namespace, session=session)
 
     def restore(self, source: BinaryIO) -> Exported:
         """Take an export in, under the namespaces that it names.

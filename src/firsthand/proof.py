@@ -7,18 +7,37 @@ nothing about the rest; it cannot be indexed, so the index is compared without i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from typing import Any
 
 import apsw
 
+from firsthand import environment
 from firsthand.index import vector_check
 from firsthand.index.check import check, deep_check
 from firsthand.log.log import Log
+from firsthand.log.mend import Lack
 from firsthand.log.rows import POSITION_MAX
 from firsthand.log.verify import Problem, Verification
 from firsthand.value import replace
 
 DEEP_EVENTS_MAX = 20_000
+
+
+def accept_head(store: Path | None = None) -> tuple[Lack, ...]:
+    """Take a store as it is for what it acknowledged, as after a backup was restored on purpose.
+
+    Returns what it lacks of that; those positions are used again.
+
+    Raises:
+        NotAStore, StoreReadOnly: there is no store to write to.
+    """
+    root = store if store is not None else environment.default_store()
+    log = Log(root, create=False, heads=environment.heads_folder(), mend=False)
+    try:
+        return log.accept_head()
+    finally:
+        log.close()
 
 
 def verify(

@@ -158,7 +158,7 @@ BAD = {
     "origin": {"origin": None}, "id short": {"id": "x"}, "id path": {"id": "../../../../../../../etc/pw"},
     "id nul": {"id": f"{ID}\0"}, "id high": {"id": "8" + ID}, "id bytes": {"id": b"x" * 26},
     "id list": {"id": ["a"] * 26},
-    "erasure": {"kind": Kind.ERASURE},
+    "erasure": {"kind": Kind.ERASURE}, "loss": {"kind": Kind.LOSS},
 }  # fmt: skip
 
 

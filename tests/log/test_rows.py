@@ -8,6 +8,7 @@ import pytest
 
 from firsthand.errors import StoreDamaged
 from firsthand.event import Draft, Kind
+from firsthand.log.export import export_salvage
 from stores import open_log
 
 VALUES = {
@@ -55,7 +56,7 @@ def test_an_event_with_a_field_of_another_type_is_damaged(change, kind, column):
     with pytest.raises(StoreDamaged):
         log.export(io.BytesIO())
     out = io.BytesIO()
-    assert log.export(out, salvage=True).damaged == 1
+    assert export_salvage(log.root, out).damaged == 1
     assert b'"damaged":{"position":2,' in out.getvalue()
     assert log.reader.event("default", identifier).content == b"note 2"
     log.close()

@@ -8,11 +8,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from firsthand import Exported, environment, export_salvage
 from firsthand.doors.display import count, shown, size
 from firsthand.doors.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.doors.output import Output
@@ -26,16 +28,14 @@ def export(chosen: argparse.Namespace, out: Output) -> int:
     if to_output and out.terminal:
         out.warn("firsthand: an export is made for files; name one, or pipe it: firsthand export FILE")
         return USAGE
-    with to_read(chosen) as memory:
-        if chosen.session is not None and all(one.name != chosen.session for one in memory.sessions()):
-            out.warn(f"firsthand: no session {shown(chosen.session)!r} here; see them all: firsthand sessions")
-            return NOTHING_FOUND
-        if to_output:
-            done = memory.export(out.binary, session=chosen.session, everything=chosen.all, salvage=chosen.salvage)
-            out.binary.flush()
-        else:
-            with _new_file(Path(chosen.file).expanduser()) as file:
-                done = memory.export(file, session=chosen.session, everything=chosen.all, salvage=chosen.salvage)
+    if chosen.salvage:
+        done = _into_file(chosen, out, partial(_salvage, chosen))
+    else:
+        with to_read(chosen) as memory:
+            if chosen.session is not None and all(session.name != chosen.session for session in memory.sessions()):
+                out.warn(f"firsthand: no session {shown(chosen.session)!r} here; see them all: firsthand sessions")
+                return NOTHING_FOUND
+            done = _into_file(chosen, out, partial(memory.export, session=chosen.session, everything=chosen.all))
     if out.as_json and not to_output:
         damaged = {"damaged": done.damaged} if chosen.salvage else {}
         out.json({"file": chosen.file, "events": done.events, "artifacts": done.artifacts} | damaged)
@@ -49,6 +49,24 @@ def export(chosen: argparse.Namespace, out: Output) -> int:
         )
         return DAMAGED
     return DONE
+
+
+def _salvage(chosen: argparse.Namespace, file: BinaryIO) -> Exported:
+    """Write what is whole of a store that may not even open."""
+    namespace = None if chosen.all else chosen.namespace or environment.default_namespace()
+    return export_salvage(
+        chosen.store or environment.default_store(), file, namespace=namespace, session=chosen.session
+    )
+
+
+def _into_file(chosen: argparse.Namespace, out: Output, write: Callable[[BinaryIO], Exported]) -> Exported:
+    """Write into the new file that was named, or to standard output."""
+    if chosen.file == "-":
+        done = write(out.binary)
+        out.binary.flush()
+        return done
+    with _new_file(Path(chosen.file).expanduser()) as file:
+        return write(file)
 
 
 @contextmanager

@@ -28,6 +28,9 @@ from firsthand.event import (
 from firsthand.moment import Moment
 from firsthand.value import field, replace, value
 
+from .inodes import Inodes
+from .loss import parse_loss
+from .mark import Mark, Marks
 from .port import ContentReader, Entry, TransactionIndex
 from .prepare import Batch, Prepared
 from .queue import Ticket
@@ -90,6 +93,7 @@ class Appender:
         indexes: those that are written in the log's transaction.
         contents: reads payloads for them.
         clock: the time of ingest.
+        inodes, marks: that the files are those that were opened, and what was acknowledged last.
         backlog: reads events of a namespace after a position, at most so many, as an index is given them.
     """
 
@@ -102,14 +106,22 @@ class Appender:
         artifacts: ArtifactStore,
         clock: Callable[[], Moment],
         backlog: Callable[[int, int, int], Sequence[Entry]],
+        inodes: Inodes,
+        marks: Marks,
     ) -> None:
         self._db, self._indexes, self._contents, self._backlog = db, indexes, contents, backlog
         self._artifacts, self._clock = artifacts, clock
+        self._inodes, self._marks = inodes, marks
         self._names: dict[str, int] = {}
         self._work: _Work | None = None
 
     def commit(
-        self, tickets: Sequence[Ticket], also: Callable[[], None] | None = None, *, namespace: str | None = None
+        self,
+        tickets: Sequence[Ticket],
+        also: Callable[[], None] | None = None,
+        *,
+        namespace: str | None = None,
+        mending: Callable[[], None] | None = None,
     ) -> None:
         """Write batches in one transaction and settle their tickets.
 
@@ -117,8 +129,11 @@ class Appender:
             also: further work of the same transaction on a namespace, done first; nothing of it is left to be
                 indexed with later events.
             namespace: the one.
+            mending: what is done first of all, to bring back what the log lost; then nothing is compared.
 
         Raises:
+            StoreReplaced: the files are not those that were opened; what was committed is not acknowledged.
+            LogBehind: a namespace ends before its mark; nothing was written.
             apsw.Error: the transaction failed as a whole; no ticket is settled and nothing was written.
         """
         settled: list[tuple[Ticket, tuple[Appended, ...] | FirsthandError]] = []
@@ -127,7 +142,10 @@ class Appender:
             self._db.execute("ROLLBACK")
         try:
             self._db.execute("BEGIN IMMEDIATE")
-            work = self._work = self._work_of(self._work)
+            if mending is not None:
+                mending()
+                self.forget()
+            work = self._work = self._work_of(self._work, compare=mending is None)
             if namespace is not None and also is not None:
                 work.namespace(namespace)
                 self._index(work, now=True)  # it may take out of the indexes what must be in them first
@@ -141,31 +159,29 @@ class Appender:
             indexed = self._index(work, now=also is not None)
             work.save()
             self._db.execute("COMMIT")
+            self._inodes.check()
         except BaseException:
             self._names.clear()  # names that the failed transaction made are gone with it
             self._work = None
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
+        if grown := work.grown:
+            self._marks.keep([Mark(tenant.key, tenant.position, tenant.head) for tenant in grown])
         for key, digest in work.unneeded:
             self._remove_unused(key, digest)
         for ticket, outcome in settled:
-            if isinstance(outcome, FirsthandError):
-                ticket.settle(error=outcome)
-            elif indexed:
-                ticket.settle(outcome)
-            else:
-                ticket.settle(tuple(replace(one, indexed=False) if one.new else one for one in outcome))
+            _settle(ticket, outcome, indexed=indexed)
 
     def forget(self) -> None:
         """Read everything again in the next transaction: somebody else used the connection."""
         self._work = None
 
-    def _work_of(self, last: _Work | None) -> _Work:
+    def _work_of(self, last: _Work | None, *, compare: bool) -> _Work:
         """Go on from what the last transaction knew, unless another connection wrote since."""
         version = self._db.execute("PRAGMA data_version").get
         if last is None or last.version != version or len(last.sessions) > SESSIONS_KEPT:
-            return _Work(self._db, version, self._clock())
+            return _Work(self._db, version, self._clock(), self._marks if compare else None)
         last.begin(self._clock())
         return last
 
@@ -252,6 +268,8 @@ class Appender:
 
     def _insert(self, event: Prepared, session: _Session, work: _Work) -> int:
         tenant = work.tenant(session.namespace)
+        if event.kind is Kind.LOSS:
+            tenant.go_on_behind(event)
         position = tenant.position + 1
         if event.restored is not None and event.restored.position > position:  # a namespace that had gaps there
             position = event.restored.position
@@ -374,12 +392,26 @@ class Appender:
         return reach
 
 
+def _settle(ticket: Ticket, outcome: tuple[Appended, ...] | FirsthandError, *, indexed: bool) -> None:
+    """Tell a batch's owner what came of it."""
+    if isinstance(outcome, FirsthandError):
+        ticket.settle(error=outcome)
+    elif indexed:
+        ticket.settle(outcome)
+    else:
+        ticket.settle(tuple(replace(event, indexed=False) if event.new else event for event in outcome))
+
+
 @value(frozen=False)
 class _Reach:
     """How far one index reaches."""
 
     position: int
     fault: str
+
+
+class LogBehind(Exception):
+    """A namespace ends before its mark; it never leaves the log. Argument: its key."""
 
 
 @value(frozen=False, eq=False)
@@ -410,6 +442,13 @@ class _Tenant:
         if self.indexed:
             self.backlog, self.backlog_bytes, self.indexed = [], 0, False
 
+    def go_on_behind(self, event: Prepared) -> None:
+        """Go on from what was acknowledged last, as a loss says it."""
+        payload = event.parts.payload if event.parts is not None else b""
+        loss = parse_loss(payload) if isinstance(payload, bytes) else None
+        if loss is not None and loss.missing:
+            self.position, self.head = loss.position, loss.head
+
     def add(self, entry: Entry) -> None:
         """Note an event that is to be indexed."""
         self.backlog.append(entry)
@@ -423,8 +462,8 @@ class _Work:
     costs a tenth of a durable append.
     """
 
-    def __init__(self, db: apsw.Connection, version: object, now: Moment) -> None:
-        self._db, self.version = db, version
+    def __init__(self, db: apsw.Connection, version: object, now: Moment, marks: Marks | None) -> None:
+        self._db, self.version, self._marks = db, version, marks
         self.sessions: dict[tuple[int, str], _Session] = {}
         self._tenants: dict[int, _Tenant] = {}
         self._by_name: dict[str, _Tenant] = {}
@@ -458,6 +497,9 @@ class _Work:
             tenant = self._by_name[name] = _Tenant(*row)
             if not isinstance(tenant.position, int) or not isinstance(tenant.head, bytes):
                 raise StoreFailed(f"the head of namespace {name!r} is missing or no head; run 'firsthand verify'")
+            marks = () if self._marks is None else self._marks.of(tenant.key)
+            if any(mark.ahead_of(tenant.position, tenant.head) for mark in marks):
+                raise LogBehind(tenant.key)
             self._tenants[tenant.key] = tenant
         if tenant not in self.touched:
             tenant.begin()

@@ -20,6 +20,7 @@ from firsthand.value import value
 from .artifacts import ArtifactStore
 from .database import open_reader, translating
 from .disk import Disk
+from .mark import Mark, Marks
 from .schema import DATABASE_FILE
 
 ATTEMPTS_MAX = 3
@@ -79,7 +80,10 @@ def _copy(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
         copied = open_reader(file)
         try:
             held: list[Any] = copied.execute("SELECT DISTINCT namespace, digest FROM artifact_use").fetchall()
-            rows: list[Any] = copied.execute("SELECT name, head_position, head FROM namespace ORDER BY name").fetchall()
+            rows: list[Any] = copied.execute(
+                "SELECT key, head_position, head, name FROM namespace ORDER BY name"
+            ).fetchall()
+            uuid = copied.execute("SELECT value FROM store WHERE key = 'uuid'").get
             events = copied.execute("SELECT total(length) FROM session").get
         finally:
             copied.close()
@@ -92,9 +96,12 @@ def _copy(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
                 f"the file of artifact {missing} is missing in {root}, so a backup would not be whole. Run 'firsthand "
                 "verify'; 'firsthand export --salvage' writes what is left."
             )
+    marks = Marks(target, uuid, None, write=True)
+    marks.reset([Mark(key, position, head) for key, position, head, _ in rows if position])
+    marks.close()
     disk.sync_folder(target)
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
-    heads = {name: f"{position}:{head.hex()}" for name, position, head in rows if position}
+    heads = {name: f"{position}:{head.hex()}" for _, position, head, name in rows if position}
     return Backup(target, int(events), len(held), size, heads)
 
 

@@ -203,6 +203,11 @@ class Disk:
                 return False
         return True
 
+    def remove_folder(self, path: Path) -> None:
+        """Remove an empty folder, if it is there."""
+        with _translating(f"remove {path}"), suppress(FileNotFoundError):
+            self.call(os.rmdir, path)
+
     def names(self, path: Path) -> list[str]:
         """List a folder, sorted; empty where there is none."""
         with _translating(f"list {path}"):

@@ -86,8 +86,10 @@ def erase(
     fresh = [event for event in events if not event.erased]
     already = tuple(event.id for event in events if event.erased)
     for event in fresh:
-        if event.kind is Kind.ERASURE:
-            raise InvalidDraft(f"fh:{event.id} records an erasure; it holds no content of others and is not erased")
+        if event.kind in {Kind.ERASURE, Kind.LOSS}:
+            raise InvalidDraft(
+                f"fh:{event.id} records an {event.kind.word}; it holds no content of others and is not erased"
+            )
     if not fresh:
         _finish(db, artifacts, indexes)
         return Erasure((), already, 0, 0, ())
@@ -97,7 +99,7 @@ def erase(
         mine = [event.id for event in fresh if event.session == session]
         content = json.dumps({"erased": mine, "reason": reason}).encode()
         draft = Draft(Kind.ERASURE, content, "application/json", origin="user", trust=Trust.TRUSTED)
-        one = prepare(draft, namespace_key, artifacts, len(content), ids, for_erasure=True)
+        one = prepare(draft, namespace_key, artifacts, len(content), ids, by_log=True)
         tickets.append(Ticket((Batch(namespace, session, (one,)),), 0))
     entries = [Entry(namespace_key, event) for event in fresh]
     appender.commit(tickets, lambda: _destroy(db, entries, indexes), namespace=namespace)

@@ -30,13 +30,15 @@ from firsthand.errors import (
     StoreFailed,
     StoreNewer,
     StoreReadOnly,
+    StoreReplaced,
 )
 from firsthand.event import CONTENT_INLINE_MAX, Draft, IdMaker
 from firsthand.fence import KEY_BYTES
 from firsthand.moment import Moment
+from firsthand.value import replace
 
 from . import place
-from .append import Appended, Appender
+from .append import Appended, Appender, LogBehind
 from .artifacts import ArtifactStore
 from .database import (
     Readers,
@@ -50,11 +52,15 @@ from .database import (
     translating,
 )
 from .disk import Disk, open_private
+from .inodes import Inodes
+from .mark import Marks
+from .mend import Lack, drop_copies, lacking
 from .port import Entry, FollowingIndex, TransactionIndex
 from .prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, check_name, decode_batch, encode_batch, prepare
 from .queue import Ticket, WriterQueue
 from .read import Reader
 from .schema import DATABASE_FILE, VERSION, check_readable, migrate, version_of
+from .witness import Witness, check_not_gone
 
 if TYPE_CHECKING:
     from .backup import Backup
@@ -81,8 +87,11 @@ class Log:
         inline_max: payloads over this many bytes become artifacts.
         clock: the time of ingest; for tests.
         disk, vfs: the file system below artifacts and SQLite; for fault tests.
+        heads: the user's folder for the heads of all stores (`mark`); None keeps them in the store's alone.
+        mend: bring back, or record as lost, what was acknowledged and is missing; False leaves it to `accept_head`.
 
     Raises:
+        StoreDamaged: the database is gone, and its mark says that it held events.
         NotAStore: the folder holds something else.
         StoreNewer: a newer version wrote it, and this one cannot read it.
         StoreReadOnly: it cannot be written here.
@@ -102,6 +111,8 @@ class Log:
         clock: Callable[[], Moment] = moment.now,
         disk: Disk | None = None,
         vfs: str | None = None,
+        heads: Path | None = None,
+        mend: bool = True,
     ) -> None:
         _check_options(read_only, create, timeout_ms)
         self.root = root.absolute()
@@ -110,7 +121,8 @@ class Log:
         self._create, self._timeout_ms = create, timeout_ms
         self._indexes, self._followers = tuple(indexes), tuple(followers)
         self._inline_max, self._clock = inline_max, clock
-        self._disk, self._vfs = disk or Disk(), vfs
+        self._disk, self._vfs, self._heads = disk or Disk(), vfs, heads
+        self._mend = mend
         self._ids = IdMaker()
         self._namespace_keys: dict[str, int] = {}
         self._failed = ""
@@ -124,8 +136,12 @@ class Log:
         self._writer: apsw.Connection | None = None
         self._queue: WriterQueue | None = None
         file = self.root / DATABASE_FILE
+        if not file.exists() or not file.stat().st_size:
+            check_not_gone(self.root)
         place.check(self.root, exists=file.exists(), create=self._create and not self.read_only)
         self.artifacts = ArtifactStore(self.root, self._disk)
+        self._marks: Marks | None = None
+        self._inodes: Inodes | None = None
         self._readers = Readers(file, self._vfs)
         self.reader = Reader(self.root, self._readers, self.artifacts)
         if file.exists() and not self.read_only:
@@ -169,14 +185,24 @@ class Log:
             if version < VERSION:
                 self._queue.exclusively(self._migrate)
         self.artifacts.sweep(SWEEP_SECONDS)
+        self._inodes = Inodes(file)
+        self._marks = Marks(self.root, self.reader.uuid(), self._heads, write=True)
         self._appender = Appender(
             self._writer,
+            inodes=self._inodes,
+            marks=self._marks,
             indexes=self._indexes,
             contents=self.reader,
             artifacts=self.artifacts,
             clock=self._clock,
             backlog=self._entries,
         )
+        self._witness = Witness(
+            self.root, self._marks, self._writer, self._appender, self.artifacts, self._disk, self.exclusively
+        )
+        if self._mend:
+            with translating(file, self._writer):
+                self._witness.compare()
 
     def _entries(self, namespace_key: int, after: int, limit: int) -> Sequence[Entry]:
         return self.reader.entries(namespace_key, after, limit).entries
@@ -191,6 +217,7 @@ class Log:
         version = version_of(self._writer)  # again, under the lock: another process may have been first
         if version < VERSION:
             migrate(self._writer, version, os.urandom(16), self._clock().microseconds, os.urandom(KEY_BYTES))
+            self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)  # so that no loss of a WAL takes the identity along
 
     def close(self) -> None:
         """Move the WAL into the database if no other writer is at work, and let everything go."""
@@ -205,11 +232,13 @@ class Log:
                 self._queue.close(self._checkpoint_at_the_end)
         finally:
             self._readers.close()
+            if self._marks is not None:
+                self._marks.close()
             if self._writer is not None:
                 self._writer.close()
 
     def _checkpoint_at_the_end(self) -> None:
-        if self._writer is not None and not self._failed:
+        if self._inodes is not None and self._inodes.are_the_same() and not self._failed:
             self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def _checkpoint(self, mode: int) -> None:
@@ -238,13 +267,22 @@ class Log:
                 "handle. Check the disk, then open the store again."
             )
         self.folder()
+        if self._inodes is not None:
+            self._check_files(self._inodes, self._queue)
         return self._queue
+
+    def _check_files(self, inodes: Inodes, queue: WriterQueue) -> None:
+        try:
+            inodes.check()
+        except StoreReplaced:
+            queue.exclusively(lambda: inodes.rescue(self.writer))
+            raise
 
     def folder(self) -> Path:
         """Give the store's folder.
 
         Raises:
-            StoreFailed: it was moved, removed or replaced since it was opened to write.
+            StoreReplaced: it was moved, removed or replaced since it was opened to write.
         """
         if self._queue is not None and not self._closed:
             place.check_still(self.root, self._identity)
@@ -328,6 +366,7 @@ class Log:
         with self._writing():
             db.execute("INSERT OR IGNORE INTO namespace (name) VALUES (?)", (namespace,))
             key = db.execute("SELECT key FROM namespace WHERE name = ?", (namespace,)).get
+        self._checkpoint(apsw.SQLITE_CHECKPOINT_PASSIVE)  # so that what is lost with a WAL is known by its namespace
         return int(key)
 
     @property
@@ -352,13 +391,22 @@ class Log:
 
     def _commit(self, tickets: Sequence[Ticket]) -> None:
         try:
-            self._appender.commit(tickets)
+            try:
+                self._appender.commit(tickets)
+            except LogBehind:
+                self._witness.mend()
+                self._appender.commit(tickets)
         except apsw.Error as error:
             for ticket in tickets:
                 ours = self._judged(error)
                 if isinstance(ours, StoreBusy):
                     ours.batch = ticket.batch
                 ticket.settle(error=ours)
+        except StoreReplaced as error:
+            assert self._inodes is not None  # it raised this
+            self._inodes.rescue(self.writer)
+            for ticket in tickets:
+                ticket.settle(error=StoreReplaced(*error.args))
         except (StoreDamaged, UnicodeDecodeError) as error:  # of one batch: not to be told to the owners of the others
             if len(tickets) == 1:
                 damaged = error if isinstance(error, StoreDamaged) else not_text(error, self.root)
@@ -441,6 +489,7 @@ class Log:
             # 2) Content gone and recorded in one transaction; then what that freed.
             with self._writing():
                 queue.wipe()
+                drop_copies(self.root, self._disk)
                 return erase(
                     self.writer, self._appender, self.artifacts, (*self._indexes, *self._followers), self._ids,
                     namespace=namespace, namespace_key=key, events=events, reason=reason,
@@ -470,8 +519,30 @@ class Log:
         """Derive every hash again; see `verify.verify`."""
         from .verify import verify
 
-        with self.snapshot() as db:
-            return verify(db, self.artifacts, namespace=namespace, heads=heads, progress=progress)
+        with self._marks_to_read() as marks, self.snapshot() as db:
+            found = verify(db, self.artifacts, namespace=namespace, heads=heads, marks=marks.known(), progress=progress)
+        return replace(found, notes=(*found.notes, *marks.notes()))
+
+    @contextmanager
+    def _marks_to_read(self) -> Iterator[Marks]:
+        """Give the marks as they are now."""
+        marks = Marks(self.root, self.reader.uuid(), self._heads, write=False)
+        try:
+            yield marks
+        finally:
+            marks.close()
+
+    def accept_head(self) -> tuple[Lack, ...]:
+        """Take the log as it is, as after a backup was restored on purpose; give what it lacked of its marks."""
+        self._writable()
+        return self._witness.accept()
+
+    def lacking(self) -> tuple[Lack, ...]:
+        """Compare every namespace with its mark."""
+        with self._marks_to_read() as marks:
+            known = marks.known()
+            with self.snapshot() as db:
+                return tuple(lacking(db, known))
 
     def backup(self, target: Path) -> Backup:
         """Copy the store into a new folder while writers go on; see `backup.backup`."""
@@ -480,14 +551,12 @@ class Log:
         with self.snapshot() as db:
             return backup(db, self.root, target, self._disk)
 
-    def export(
-        self, out: BinaryIO, *, namespace: str | None = None, session: str | None = None, salvage: bool = False
-    ) -> Exported:
+    def export(self, out: BinaryIO, *, namespace: str | None = None, session: str | None = None) -> Exported:
         """Write a store, a namespace or a session as JSON Lines; see `export`."""
         from .export import export
 
         with self.snapshot() as db:
-            return export(db, self.artifacts, out, namespace=namespace, session=session, salvage=salvage)
+            return export(db, self.artifacts, out, namespace=namespace, session=session)
 
     def restore(self, source: BinaryIO) -> Exported:
         """Take an export in. Into an empty store it gives the same store, hash for hash.

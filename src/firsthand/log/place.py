@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from firsthand.errors import NotAStore, StoreFailed, StoreReadOnly
+from firsthand.errors import NotAStore, StoreFailed, StoreReadOnly, StoreReplaced
 from firsthand.value import value
 
 NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "fuse.rclone"})
@@ -67,12 +67,12 @@ def check_still(root: Path, opened: Identity | None) -> None:
     """Refuse to go on with a store whose folder is not at its path any more.
 
     Raises:
-        StoreFailed: it was moved, removed or replaced since it was opened.
+        StoreReplaced: it was moved, removed or replaced since it was opened.
     """
     now = identity_of(root)
     if now != opened:
         what = "another folder stands at its path" if now is not None else "its folder is gone from its path"
-        raise StoreFailed(
+        raise StoreReplaced(
             f"{root} was moved, removed or replaced while it was open: {what}. Nothing was written; close this handle "
             "and open the store where it is now."
         )

@@ -49,11 +49,13 @@ class Entries:
         entries: those that are whole, in order of position.
         damaged: positions of those that cannot be read, so cannot be indexed; `verify` says why.
         through: the last position looked at; the one read from, when the log ends there.
+        lost: positions that a loss among the entries names: they were acknowledged and are gone.
     """
 
     entries: tuple[Entry, ...]
     damaged: tuple[int, ...]
     through: int
+    lost: tuple[range, ...] = ()
 
 
 class FollowingIndex(Protocol):

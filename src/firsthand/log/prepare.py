@@ -133,7 +133,7 @@ def prepare(
     inline_max: int,
     ids: IdMaker,
     *,
-    for_erasure: bool = False,
+    by_log: bool = False,
 ) -> Prepared:
     """Check a draft and do all the work on it that needs no lock.
 
@@ -144,8 +144,10 @@ def prepare(
     if not isinstance(draft, Draft):
         raise InvalidDraft(f"expected a Draft; got {type(draft).__name__}")
     kind, trust = _member(Kind, draft.kind, "kind"), _member(Trust, draft.trust, "trust")
-    if kind is Kind.ERASURE and not for_erasure:
-        raise InvalidDraft("an event of kind erasure is made by an erasure alone; erase the events it is to speak of")
+    if kind in {Kind.ERASURE, Kind.LOSS} and not by_log:
+        raise InvalidDraft(
+            f"an event of kind {kind.word} is made by the log alone: an erasure by erasing, a loss when events are gone"
+        )
     media = check_name(draft.media, "media").encode()
     meta = _meta(draft.meta)
     envelope = draft.envelope

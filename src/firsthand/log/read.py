@@ -25,6 +25,7 @@ from firsthand.window import HISTORY
 
 from .artifacts import ArtifactStore
 from .database import Readers, translating
+from .loss import parse_loss
 from .port import Entries, Entry
 from .rows import (
     COLUMNS,
@@ -259,7 +260,7 @@ class Reader:
         except StoreDamaged:  # a row or a page that SQLite cannot hand out: ask for them one by one
             return self._entries_one_by_one(namespace_key, after, limit)
         entries, damaged = self._whole(namespace_key, name, rows)
-        return Entries(tuple(entries), tuple(damaged), rows[-1][0] if rows else after)
+        return Entries(tuple(entries), tuple(damaged), rows[-1][0] if rows else after, _lost(entries))
 
     def _entries_one_by_one(self, namespace_key: int, after: int, limit: int) -> Entries:
         name = self._text(self._all_namespaces, _NAMESPACE, namespace_key)
@@ -275,7 +276,7 @@ class Reader:
             else:
                 entries += read[0]
                 damaged += read[1]
-        return Entries(tuple(entries), tuple(damaged), max(after, through))
+        return Entries(tuple(entries), tuple(damaged), max(after, through), _lost(entries))
 
     def _whole(self, namespace_key: int, name: str, rows: list[Any]) -> tuple[list[Entry], list[int]]:
         """Part the rows that are events from those that are damaged ones."""
@@ -433,6 +434,11 @@ class Reader:
         """Count the events of all namespaces."""
         return int(self._one("SELECT total(length) FROM session", ()))
 
+    def uuid(self) -> bytes:
+        """Give the identity of the store; 16 zeros when it is damaged, which `verify` says."""
+        uuid = self._one("SELECT value FROM store WHERE key = 'uuid'", ())
+        return uuid if isinstance(uuid, bytes) else bytes(16)
+
     def fence_key(self) -> bytes:
         """Give the key that fences of this store are made with (`firsthand.fence`); it never leaves the store."""
         key = self._one("SELECT value FROM store WHERE key = 'fence_key'", ())
@@ -535,6 +541,12 @@ def _session_of(row: tuple[Any, ...]) -> SessionInfo:
     except ValueError as error:
         raise StoreDamaged(f"session {name!r}: a time is not what was written ({error})") from error
     return SessionInfo(name, length, turn, times[0], times[1], first_position, last_position, head.hex())
+
+
+def _lost(entries: Sequence[Entry]) -> tuple[range, ...]:
+    """Give the positions that losses name."""
+    losses = (parse_loss(entry.event.content or b"") for entry in entries if entry.event.kind is Kind.LOSS)
+    return tuple(each for loss in losses if loss is not None for each in loss.missing)
 
 
 def _erased(event: Event) -> Erased:

@@ -1,143 +1,259 @@
-"""Events out of a database whose pages SQLite can no longer walk.
+"""A store out of the pages of its database, whatever SQLite says of them.
 
-A damaged page of a table's tree hides every row below it from SQL, although
-their own pages are whole. Here the file is read page by page: every leaf of a
-table is taken apart (file format: https://www.sqlite.org/fileformat2.html), and
-what has the columns of an event is kept. Nothing found is believed: the caller
-derives commitment and chain of each row again.
+The tables are known by the shape of their records (`schema`), so neither the first page
+nor the schema is needed; names are also taken from the indexes that repeat them. Where
+two tables have records of one shape, the chain hash of an event decides which name it
+was written with.
 
-Only reads; knows no SQL.
+The invariant: what is given of an event is what its commitment and its chain hash were
+derived from; the chain hash cannot be checked where the event before it in its session
+is gone. Only reads; knows no SQL.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .rows import POSITION_MAX
+from firsthand.errors import StoreDamaged
+from firsthand.event import genesis, link
+from firsthand.value import value
 
-_LEAF = 0x0D
-_COLUMNS = 19  # of the event table, in the order of `rows.STORED`
-_WAL_HEADER, _FRAME_HEADER = 32, 24
-_INTEGER_BYTES = (0, 1, 2, 3, 4, 6, 8)
-_OVERFLOW_PAGES_MAX = 20_000
+from .pages import Pages, Record
+from .rows import POSITION_MAX, body_of, check_event_types, header_of
+
+_EVENT_COLUMNS, _SESSION_COLUMNS, _NAMESPACE_COLUMNS = 19, 10, 5
+_DAMAGED = (ArithmeticError, LookupError, UnicodeError, TypeError, ValueError, struct.error)
+"""What deriving a hash raises where a field holds what it cannot be."""
+_FACTS = {"uuid": bytes, "created": int, "fence_key": bytes}
+
+
+@value
+class Names:
+    """The names that an event was written with."""
+
+    namespace: str
+    session: str
+    agent: str
+    origin: str
+
+
+@value
+class Height:
+    """How far a namespace reached, as its own row says.
+
+    Attributes:
+        shared: positions up to here were counted over all namespaces (`schema`).
+    """
+
+    position: int
+    head: bytes
+    shared: int
+
+
+class Salvage:
+    """Every event of a store whose pages can be read.
+
+    Args:
+        file: the database.
+        behind: also take what its WAL has behind a damaged frame, which SQLite does not show.
+
+    Attributes:
+        facts: what the store says of itself, as far as it can be read.
+        rows: the events' rows in the order of `rows.STORED`, by key; none of them is checked.
+        heights: of the namespaces, by key.
+    """
+
+    def __init__(self, file: Path, *, behind: bool = True) -> None:
+        self.facts: dict[str, Any] = {}
+        self.rows: dict[int, tuple[Any, ...]] = {}
+        self.heights: dict[int, Height] = {}
+        self._named: dict[int, str] = {}
+        self._places: dict[int, tuple[str, str]] = {}  # session to the names of its namespace and of itself
+        self._namespaces: defaultdict[int, set[str]] = defaultdict(set)
+        self._sessions: defaultdict[int, set[tuple[int, str]]] = defaultdict(set)
+        self._texts: defaultdict[int, set[str]] = defaultdict(set)
+        self._collisions: list[tuple[int, tuple[Any, ...]]] = []
+        self._keys: dict[tuple[bytes, int], int] = {}  # id and namespace to the key, as the index of ids has it
+        pages = Pages(file, behind=behind)
+        self.wal = pages.wal
+        for record in pages.records():
+            if record.key is None:
+                self._take_indexed(record.values)
+            else:
+                self._take(record, record.key)
+        self._part()
+        self._by_place: defaultdict[tuple[int, int], list[tuple[Any, ...]]] = defaultdict(list)
+        for row in self.rows.values():
+            self._by_place[row[3], row[4]].append(row)
+        self._suspects: list[bytes] = []  # chain hashes of events that are damaged
+        self._missing: dict[int, int] = {}  # namespace to the first position that no row is there for
+        for namespace, first, _ in self.gaps():
+            self._missing.setdefault(namespace, first)
+        self._place()
+
+    def _take(self, record: Record, key: int) -> None:
+        """Take a row of a table."""
+        match record.values:
+            case (None, bytes(identifier), *_) if len(record.values) == _EVENT_COLUMNS and len(identifier) == 16:
+                row = (key & POSITION_MAX, *record.values[1:])
+                lengths = [len(column) if isinstance(column, bytes) else 0 for column in (row[15], row[16])]
+                if lengths == [32, 32]:
+                    self._put(key, row)
+            case (None, int(namespace), str(name), *_) if len(record.values) == _SESSION_COLUMNS:
+                self._sessions[key].add((namespace, name))
+            case (None, str(name), int(position), bytes(head), int(shared)):
+                self._namespaces[key].add(name)
+                height = Height(position, head, shared)
+                if key not in self.heights or self.heights[key].position < position:
+                    self.heights[key], self._named[key] = height, name
+            case (None, str(text)):  # a name, or a namespace that has no event yet
+                self._texts[key].add(text)
+                self._namespaces[key].add(text)
+
+    def _put(self, key: int, row: tuple[Any, ...]) -> None:
+        """Take an event's row; of two that claim one key and are not the same event, one has a damaged key."""
+        there = self.rows.get(key)
+        if there is not None and there[1] != row[1]:
+            self._collisions.append((key, row))
+        elif there is None or row[17] is None:  # what was destroyed does not come back from an older page
+            self.rows[key] = row
+
+    def _part(self) -> None:
+        """Give events that claim one key the keys that the index of ids has for them."""
+        for key, row in self._collisions:
+            there = self.rows[key]
+            for other in (row, there):
+                indexed = self._keys.get((other[1], other[2]), key)
+                if indexed != key and indexed not in self.rows:
+                    self.rows[indexed] = (indexed & POSITION_MAX, *other[1:])
+                    self.rows[key] = there if other is row else row
+
+    def _take_indexed(self, values: tuple[Any, ...]) -> None:
+        """Take a row of an index that repeats a name, or of a table without keys."""
+        match values:
+            case (str(name), fact) if isinstance(fact, _FACTS.get(name, ())):
+                self.facts[name] = fact
+            case (str(text), int(key)):
+                self._texts[key].add(text)
+                self._namespaces[key].add(text)
+            case (bytes(identifier), int(namespace), int(key)):
+                self._keys[identifier, namespace] = key
+            case (int(namespace), str(name), int(key)):
+                self._sessions[key].add((namespace, name))
+
+    def names_of(self, key: int) -> Names:
+        """Check an event and give its names; those of a namespace in order of position.
+
+        Raises:
+            StoreDamaged: it is not what was written.
+        """
+        row = self.rows[key]
+        self._suspects.append(row[15])
+        try:
+            check_event_types(row)
+            body_of(row)
+            names = next((names for names in self._candidates(row) if self._links(row, names)), None)
+        except _DAMAGED as error:
+            raise StoreDamaged(f"a field is not what was written ({error})") from error
+        if names is None:
+            raise StoreDamaged("its header, or a name that it was written with, is not what was written")
+        self._suspects.pop()
+        return names
+
+    def _links(self, row: tuple[Any, ...], names: Names) -> bool:
+        """Say whether an event hangs on the one before it in its session; true when that is gone."""
+        before = self._by_place[row[3], row[4] - 1]
+        if row[4] != 0 and not before and row[0] > self._missing.get(row[2], row[0]):
+            return True
+        # The one before may be damaged in its chain hash, or in its place so that it is not found by that.
+        derived = [chain for earlier in before for chain in self._derived(earlier)]
+        header = header_of(row, names.agent, names.origin)
+        chains = [*self._previous(row, names), *derived, *self._suspects]
+        return any(link(chain, header, row[16]) == row[15] for chain in chains)
+
+    def _previous(self, row: tuple[Any, ...], names: Names) -> list[bytes]:
+        """Give the chain hashes that an event may hang on, as they are stored."""
+        if row[4] == 0:
+            return [genesis(names.namespace, names.session)]
+        return [before[15] for before in self._by_place[row[3], row[4] - 1]]
+
+    def _derived(self, row: tuple[Any, ...]) -> list[bytes]:
+        """Derive the chain hash that an event should have; empty where its header cannot be one.
+
+        For the event behind it, in case the hash itself is what is damaged of this one.
+        """
+        try:
+            return [
+                link(chain, header_of(row, names.agent, names.origin), row[16])
+                for names in self._candidates(row)
+                for chain in self._previous(row, names)
+            ]
+        except _DAMAGED:
+            return []
+
+    def _candidates(self, row: tuple[Any, ...]) -> Iterator[Names]:
+        """Yield the names that an event may have been written with."""
+        place = self._places.get(row[3])
+        places = self._possible(row[3], row[2]) if place is None else [place]
+        for (namespace, session), agent, origin in product(
+            places, sorted(self._texts[row[9]]), sorted(self._texts[row[10]])
+        ):
+            yield Names(namespace, session, agent, origin)
+
+    def _possible(self, session: int, namespace: int) -> Iterator[tuple[str, str]]:
+        """Yield the names that a session and its namespace may have."""
+        known = self._named.get(namespace)
+        for key, name in sorted(self._sessions[session]):
+            if key == namespace:
+                for tenant in sorted(self._namespaces[key]) if known is None else [known]:
+                    yield tenant, name
+
+    def _place(self) -> None:
+        """Settle the names of sessions and namespaces: the first event of a session is chained to both."""
+        for row in self.rows.values():
+            if row[4] != 0 or not isinstance(row[2], int):
+                continue
+            try:
+                names = next((names for names in self._candidates(row) if self._links(row, names)), None)
+            except _DAMAGED:
+                continue  # a damaged event, which `names_of` refuses
+            if names is not None:
+                self._places[row[3]] = names.namespace, names.session
+                self._named[row[2]] = names.namespace
+
+    def names(self) -> list[str]:
+        """Give the names of the namespaces that are known."""
+        return sorted(self._named.values())
+
+    def name(self, namespace: int) -> str:
+        """Give the name of a namespace; empty when it is not known."""
+        return self._named.get(namespace, "")
+
+    def ids(self, namespace: int) -> Iterator[tuple[bytes, int]]:
+        """Yield the ids of a namespace's events that their index can still tell, with their keys."""
+        return ((identifier, key) for (identifier, tenant), key in self._keys.items() if tenant == namespace)
+
+    def gaps(self) -> Iterator[tuple[int, int, int]]:
+        """Yield namespace, first and last position of each run of positions that no row is there for."""
+        ends = {namespace: height.position for namespace, height in self.heights.items()}
+        for key in self.rows:
+            ends.setdefault((key >> 40) + 1, 0)
+        for namespace in sorted(ends):
+            height, expected = self.heights.get(namespace), 1
+            positions = [key & POSITION_MAX for key in sorted(self.rows) if (key >> 40) + 1 == namespace]
+            shared = 0 if height is None else height.shared
+            for position in [*positions, ends[namespace] + 1]:
+                first = max(expected, shared + 1)
+                if first < position:
+                    yield namespace, first, position - 1
+                expected = max(expected, position + 1)
 
 
 def rows(file: Path) -> dict[int, tuple[Any, ...]]:
-    """Read every row of the event table that stands on a whole leaf page, by its key."""
-    data = file.read_bytes()
-    size = int.from_bytes(data[16:18], "big")
-    size = 65_536 if size == 1 else size
-    if size < 512 or size & size - 1:
-        size = 4_096  # the header itself is damaged: stores are made with pages of this size
-    pages = {number + 1: data[number * size : (number + 1) * size] for number in range(len(data) // size)}
-    wal = Path(f"{file}-wal")
-    if wal.exists():
-        pages |= dict(_committed(wal.read_bytes(), size))
-    found: dict[int, tuple[Any, ...]] = {}
-    for number, page in pages.items():
-        for key, row in _leaf(page, 100 if number == 1 else 0, pages, size):
-            found.setdefault(key, row)
-    return found
-
-
-def _committed(wal: bytes, size: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the pages of a WAL up to its last commit; a later one of the same number counts."""
-    salt = wal[16:24]
-    pending: list[tuple[int, bytes]] = []
-    for at in range(_WAL_HEADER, len(wal) - _FRAME_HEADER - size + 1, _FRAME_HEADER + size):
-        number, commit = struct.unpack_from(">II", wal, at)
-        if wal[at + 8 : at + 16] != salt:
-            return
-        pending.append((number, wal[at + _FRAME_HEADER : at + _FRAME_HEADER + size]))
-        if commit:
-            yield from pending
-            pending = []
-
-
-def _leaf(page: bytes, at: int, pages: Mapping[int, bytes], size: int) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    """Yield the event rows of a page; nothing for a page that is no leaf of a table."""
-    if len(page) < size or page[at] != _LEAF:
-        return
-    (cells,) = struct.unpack_from(">H", page, at + 3)
-    for cell in range(min(cells, (size - at - 8) // 2)):
-        (start,) = struct.unpack_from(">H", page, at + 8 + 2 * cell)
-        try:
-            length, start = _varint(page, start)
-            key, start = _varint(page, start)
-            row = _row(key, _payload(page, start, length, pages, size))
-        except (IndexError, ValueError, struct.error):  # not a cell of ours, or a damaged one: nothing to believe in
-            continue
-        if row is not None:
-            yield key, row
-
-
-def _payload(page: bytes, start: int, length: int, pages: Mapping[int, bytes], size: int) -> bytes:
-    """Give a cell's payload with what spilled over to other pages."""
-    most, least = size - 35, (size - 12) * 32 // 255 - 23
-    if length <= most:
-        return page[start : start + length]
-    local = least + (length - least) % (size - 4)
-    local = local if local <= most else least
-    out = bytearray(page[start : start + local])
-    (following,) = struct.unpack_from(">I", page, start + local)
-    for _ in range(_OVERFLOW_PAGES_MAX):
-        if len(out) >= length or not following:
-            break
-        spilled = pages.get(following, b"")
-        (following,) = struct.unpack_from(">I", spilled)
-        out += spilled[4 : 4 + length - len(out)]
-    if len(out) != length:
-        raise ValueError("the payload is cut off")
-    return bytes(out)
-
-
-def _row(key: int, payload: bytes) -> tuple[Any, ...] | None:
-    """Read a record with the columns of an event; None for any other."""
-    end, at = _varint(payload, 0)
-    types: list[int] = []
-    while at < end:
-        kind, at = _varint(payload, at)
-        types.append(kind)
-    if len(types) != _COLUMNS or at != end:
-        return None
-    values: list[Any] = []
-    for kind in types:
-        value, at = _value(payload, at, kind)
-        values.append(value)
-    values[0] = key & POSITION_MAX  # the key stands in the tree, not in the record
-    blobs = values[1], values[15], values[16]
-    if [len(blob) if isinstance(blob, bytes) else 0 for blob in blobs] != [16, 32, 32]:
-        return None
-    return tuple(values)
-
-
-def _value(payload: bytes, at: int, kind: int) -> tuple[Any, int]:
-    if kind == 0:
-        return None, at
-    if kind <= 6:
-        width = _INTEGER_BYTES[kind]
-        return int.from_bytes(payload[at : at + width], "big", signed=True), at + width
-    if kind in {8, 9}:
-        return kind - 8, at
-    if kind < 12:
-        raise ValueError("an event has no column of this type")
-    width = (kind - 12) // 2
-    if at + width > len(payload):
-        raise ValueError("the value is cut off")
-    data = payload[at : at + width]
-    return (data if kind % 2 == 0 else data.decode()), at + width
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = 0
-    for count in range(9):
-        byte = data[at + count]
-        if count == 8:
-            return value << 8 | byte, at + 9
-        value = value << 7 | byte & 0x7F
-        if byte < 0x80:
-            return value, at + count + 1
-    raise ValueError("not a number")
+    """Read every row of the event table that stands on a page which can be read, by its key, as SQLite sees the WAL."""
+    return Salvage(file, behind=False).rows

@@ -20,6 +20,8 @@ from firsthand.event import Artifact, Kind, decode_body, genesis, id_text, link,
 from firsthand.value import field, value
 
 from .artifacts import ArtifactStore
+from .loss import loss_of, sentence
+from .mark import Mark
 from .rows import POSITION, POSITION_MAX, body_of, check_event_types, header_of, key_of
 from .walk import Rows
 
@@ -37,7 +39,7 @@ class Problem:
     """One thing that is not as it was written.
 
     Attributes:
-        where: ``event``, ``session``, ``artifact``, ``index``, ``head`` or ``database``.
+        where: ``mark``, ``event``, ``session``, ``artifact``, ``index``, ``head`` or ``database``.
         what: a sentence.
         position, id: of the event concerned; 0 and empty when it is none.
         namespace: that the position is of; empty when it is of none.
@@ -57,6 +59,24 @@ class Problem:
 
 
 @value
+class RecordedLoss:
+    """A loss that the log itself records.
+
+    Attributes:
+        position: of the event that records it.
+        missing: positions; none where another history stands in their place.
+    """
+
+    namespace: str
+    position: int
+    missing: tuple[range, ...]
+
+    def __str__(self) -> str:
+        what = sentence(self.namespace, self.missing) if self.missing else f"namespace {self.namespace} was rolled back"
+        return f"{what}; recorded at position {self.position}"
+
+
+@value
 class Verification:
     """What a verification saw.
 
@@ -66,6 +86,7 @@ class Verification:
         artifacts: files read and found whole.
         head: of the namespace asked for, ``position:hash`` to keep elsewhere; derived from the events, not as stored.
         heads: of every namespace, by its name.
+        losses: acknowledged events that are missing, as the log records it.
         notes: what is no damage but worth knowing.
     """
 
@@ -77,10 +98,11 @@ class Verification:
     head: str
     notes: tuple[str, ...] = ()
     heads: Mapping[str, str] = field(default_factory=dict)
+    losses: tuple[RecordedLoss, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """True when nothing is wrong."""
+        """True when everything is as it was written, but for what `losses` names: that was said when it was lost."""
         return not self.problems
 
 
@@ -122,6 +144,7 @@ class _Findings:
     events: int = 0
     erased: dict[str, int] = field(default_factory=dict)
     accounted: set[str] = field(default_factory=set)
+    losses: list[RecordedLoss] = field(default_factory=list)
     artifacts: dict[tuple[int, bytes], int] = field(default_factory=dict)
     uses: set[tuple[int, bytes, int]] = field(default_factory=set)  # namespace, digest, position
     namespace: str = ""  # of the events that are looked at
@@ -138,6 +161,7 @@ def verify(
     *,
     namespace: str | None = None,
     heads: Sequence[str] = (),
+    marks: Sequence[Mark] = (),
     pages: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Verification:
@@ -147,6 +171,7 @@ def verify(
         db: a connection of its own; read in one snapshot.
         namespace: the one whose heads were kept elsewhere; None is the only one.
         heads: of it, kept earlier, as ``position:hash``.
+        marks: what was acknowledged last, read before ``db`` began.
         pages: also have SQLite check its own pages and indexes.
         progress: called with events done and events in all.
 
@@ -158,8 +183,7 @@ def verify(
     with _Snapshot(db):
         rows = Rows(db)
         tables = _Tables(db, rows, found)
-        if pages:
-            _check_pages(db, found)
+        _check_pages(db, found, wanted=pages)
         totals = {key: max(tables.head(key)[0], rows.last_position(key)) for key in tables.tenants}
         derived: dict[str, str] = {}
         done, count = 0, sum(totals.values())
@@ -172,9 +196,12 @@ def verify(
 
         for key, total in totals.items():
             name = found.namespace = tables.namespaces.get(key, "")
-            derived[name] = _check_namespace(rows, key, total, tables, found, kept if name == namespace else {}, report)
+            marked = {(mark.position, mark.head) for mark in marks if mark.key == key}
+            walk = _Walk(key, kept if name == namespace else {}, marked)
+            derived[name] = _check_namespace(rows, walk, total, tables, found, report)
             done += total
         found.namespace = ""
+        _check_unknown(marks, tables, found)
         _check_shared(db, tables, found, kept)
         for position in kept:
             if position:
@@ -188,43 +215,40 @@ def verify(
             found.notes.append("an erasure was cut short before all copies were destroyed; erase again to finish it")
     return Verification(
         tuple(found.problems), found.events, len(tables.chains), len(found.erased), checked,
-        derived.get(namespace, f"0:{bytes(32).hex()}"), tuple(found.notes), derived,
+        derived.get(namespace, f"0:{bytes(32).hex()}"), tuple(found.notes), derived, tuple(found.losses),
     )  # fmt: skip
 
 
 def _check_namespace(
-    rows: Rows,
-    key: int,
-    total: int,
-    tables: _Tables,
-    found: _Findings,
-    kept: dict[int, bytes],
-    progress: Callable[[int], None],
+    rows: Rows, walk: _Walk, total: int, tables: _Tables, found: _Findings, progress: Callable[[int], None]
 ) -> str:
-    """Check the events of a namespace in order; give its head as derived from them.
-
-    Args:
-        kept: heads that were kept elsewhere; those that are met again are taken out.
-    """
-    rolled, last = bytes(32), 0
-    whole = True
+    """Check the events of a namespace in order; give its head as derived from them."""
+    rolled, last, key = bytes(32), 0, walk.key
     tables.missing = 0
     stored, head, shared = tables.head(key)
     for position, row in rows.read(key, total):
         if row is None:
             if position <= shared:  # it may be another namespace's: `_check_shared` looks for it there
                 continue
-            whole = False
             tables.missing += 1
-            unreadable = key_of(key, position) in rows.unreadable
-            found.add("event", "its page cannot be read" if unreadable else "is missing", position)
+            walk.missing.append(position)
             continue
         last = position
         _check_event(row, key, tables, found)
+        if (loss := loss_of(row)) is not None:
+            found.losses.append(RecordedLoss(found.namespace, position, loss.missing))
+            walk.lost.update(*loss.missing)
+            if loss.missing:
+                rolled = loss.head
+                walk.meet(loss.position, rolled)
         rolled = roll(rolled, position, row[15]) if isinstance(row[15], bytes) else rolled
-        if position in kept and rolled == kept[position]:
-            del kept[position]
+        walk.meet(position, rolled)
         progress(position)
+    gone = [position for position in walk.missing if position not in walk.lost]
+    for position in gone:
+        unreadable = key_of(key, position) in rows.unreadable
+        found.add("event", "its page cannot be read" if unreadable else "is missing", position)
+    whole = not gone
     if stored != last:
         found.add(
             "head",
@@ -234,7 +258,51 @@ def _check_namespace(
         )
     elif whole and head is not None and rolled != head:
         found.add("head", "the head of the namespace is not the hash of its events", total)
+    _check_marks(walk, last, found.namespace, found)
     return f"{last}:{rolled.hex()}"
+
+
+@value(frozen=False)
+class _Walk:
+    """One namespace while its events are checked.
+
+    Attributes:
+        kept, marked: heads that were kept elsewhere, and marked, with their positions; those met are taken out.
+        missing: positions without a row.
+        lost: positions that a loss names.
+    """
+
+    key: int
+    kept: dict[int, bytes]
+    marked: set[tuple[int, bytes]]
+    missing: list[int] = field(default_factory=list)
+    lost: set[int] = field(default_factory=set)
+
+    def meet(self, position: int, rolled: bytes) -> None:
+        self.marked.discard((position, rolled))
+        if self.kept.get(position) == rolled:
+            del self.kept[position]
+
+
+def _check_marks(walk: _Walk, last: int, namespace: str, found: _Findings) -> None:
+    """Say what was acknowledged and is gone, or stands there otherwise, and is not recorded as lost."""
+    ahead = max((position for position, _ in walk.marked), default=0)
+    if ahead > last:
+        found.add("mark", sentence(namespace, (range(last + 1, ahead + 1),)), namespace=namespace)
+    for position in sorted({position for position, _ in walk.marked}):
+        if position <= last:
+            what = f"the log up to position {position} is not the one that was acknowledged: it was rolled back"
+            found.add("mark", f"namespace {namespace}: {what} and written anew", namespace=namespace)
+
+
+def _check_unknown(marks: Sequence[Mark], tables: _Tables, found: _Findings) -> None:
+    """Name the namespaces that events were acknowledged in and that are not there at all."""
+    unknown: dict[int, int] = {}
+    for mark in marks:
+        if mark.key not in tables.tenants:
+            unknown[mark.key] = max(mark.position, unknown.get(mark.key, 0))
+    for key, position in unknown.items():
+        found.add("mark", sentence(f"number {key}, which the store does not have", (range(1, position + 1),)))
 
 
 def _check_shared(db: apsw.Connection, tables: _Tables, found: _Findings, kept: dict[int, bytes]) -> None:
@@ -490,7 +558,9 @@ def _check_erasures(found: _Findings) -> None:
             found.add("event", "its content is gone, but no erasure in the log speaks of it", position, identifier)
 
 
-def _check_pages(db: apsw.Connection, found: _Findings) -> None:
+def _check_pages(db: apsw.Connection, found: _Findings, *, wanted: bool) -> None:
+    if not wanted:
+        return
     try:
         rows = db.execute("PRAGMA integrity_check(100)").fetchall()
     except apsw.Error as error:

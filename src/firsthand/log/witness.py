@@ -1,0 +1,130 @@
+"""The log beside its high-water mark: compared when a store is opened, verified and appended to.
+
+Opening compares the last commit alone, and an append each namespace that it uses for the
+first time, so neither costs more with more namespaces. A log that ends before its mark is
+mended (`mend`) before anything is written: what can be read is brought back, what cannot is
+recorded as lost.
+
+The invariant: nothing is appended to a namespace at a position that was acknowledged before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from firsthand.errors import StoreDamaged
+from firsthand.event import Draft, IdMaker, Kind, Trust
+
+from . import loss
+from .append import Appender
+from .artifacts import ArtifactStore
+from .disk import Disk
+from .loss import Loss
+from .mark import MARK_FILE, Mark, MarkFile, Marks
+from .mend import Lack, height_of, lacking, readable, set_aside, write_back
+from .prepare import Batch, prepare
+from .queue import Ticket
+from .schema import DATABASE_FILE
+from .wal import Tail, parse
+
+
+class Witness:
+    """What was acknowledged, against what one writer's log holds.
+
+    Args:
+        exclusively: does something with the write connection under the write lock.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        marks: Marks,
+        db: apsw.Connection,
+        appender: Appender,
+        artifacts: ArtifactStore,
+        disk: Disk,
+        exclusively: Callable[[Callable[[apsw.Connection], Any]], Any],
+    ) -> None:
+        self._root, self._marks, self._db, self._appender = root, marks, db, appender
+        self._artifacts, self._disk, self._exclusively = artifacts, disk, exclusively
+
+    def compare(self) -> None:
+        """Compare the last commit with its marks, and mend the log if it ends before them."""
+        last = self._marks.last()
+        if not last or self._marks.copied:
+            self._exclusively(self._begin)
+        elif any(mark.ahead_of(*height_of(self._db, mark.key)) for mark in last):
+            self._exclusively(lambda _: self.mend())
+        self._marks.settle()
+
+    def _begin(self, _: apsw.Connection) -> None:
+        """Mark what the log holds, where nothing was marked, or in a copy: what its original has since is not lost."""
+        wal = self._root / f"{DATABASE_FILE}-wal"
+        if wal.exists() and parse(wal.read_bytes()).tail is Tail.ROTTEN:
+            self.mend(marks=())
+        self._marks.reset(heights(self._db))
+
+    def mend(self, marks: tuple[Mark, ...] | None = None) -> None:
+        """Bring back what can be read, and record what cannot; under the write lock.
+
+        Args:
+            marks: to compare with; None takes all that were kept.
+        """
+        set_aside(self._root, self._disk)
+        found = readable(self._db, self._root / DATABASE_FILE, self._marks.all() if marks is None else marks)
+        tickets = [Ticket((self._batch(lack, lack.loss),), -1) for lack in found if lack.loss is not None]
+        self._appender.commit(tickets, mending=lambda: write_back(self._db, found))
+        for ticket in tickets:
+            if ticket.error is not None:
+                raise ticket.error
+        with suppress(apsw.BusyError):  # a reader still needs the WAL: its damaged frames go with the next checkpoint
+            self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        self._marks.sync()
+
+    def _batch(self, lack: Lack, lost: Loss) -> Batch:
+        content = lost.content()
+        draft = Draft(Kind.LOSS, content, loss.MEDIA, origin="firsthand", trust=Trust.TRUSTED)
+        event = prepare(draft, lack.key, self._artifacts, len(content), IdMaker(), by_log=True)
+        return Batch(lack.namespace, loss.SESSION, (event,))
+
+    def accept(self) -> tuple[Lack, ...]:
+        """Take the log as it is for all that was acknowledged; give what it lacked of that."""
+
+        def accept(db: apsw.Connection) -> tuple[Lack, ...]:
+            lacked = lacking(db, self._marks.all())
+            self._marks.reset(heights(db))
+            return tuple(lacked)
+
+        accepted: tuple[Lack, ...] = self._exclusively(accept)
+        return accepted
+
+
+def heights(db: apsw.Connection) -> list[Mark]:
+    """Read how far each namespace of a log reaches."""
+    rows: list[Any] = db.execute("SELECT key, head_position, head FROM namespace ORDER BY key").fetchall()
+    return [Mark(*row) for row in rows if row[1]]
+
+
+def check_not_gone(root: Path) -> None:
+    """Refuse to begin a new store where the mark of another says that it held events.
+
+    Raises:
+        StoreDamaged: it says so.
+    """
+    file = MarkFile.open(root / MARK_FILE, None, write=False)
+    if file is None:
+        return
+    marks = list(file.marks())
+    file.close()
+    if marks:
+        count = sum(mark.position for mark in marks)
+        raise StoreDamaged(
+            f"{root / DATABASE_FILE} is gone or empty; the high-water mark beside it says that the store held "
+            f"{count:,} events in {len(marks):,} namespaces. Restore a backup into another folder, or, to begin anew "
+            f"here, remove {root / MARK_FILE}."
+        )

@@ -1,0 +1,410 @@
+"""What was acknowledged is there, or is named as missing: damage to the WAL, files that go astray, rollbacks."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from firsthand.errors import InvalidDraft, StoreDamaged, StoreReplaced
+from firsthand.event import Draft, Kind
+from firsthand.log.log import Log
+from firsthand.log.loss import SESSION
+from firsthand.log.mark import MARK_FILE
+from firsthand.log.mend import FOLDER
+from firsthand.log.schema import DATABASE_FILE
+from firsthand.memory import Memory
+from stores import SOAK, assert_whole, open_log
+
+EVENTS = 150
+WAL = f"{DATABASE_FILE}-wal"
+
+
+def append(log: Log, content: bytes, namespace: str = "x", session: str = "s"):
+    (appended,) = log.append([Draft(Kind.NOTE, content)], namespace=namespace, session=session)
+    return appended
+
+
+def in_a_killed_process(work: Callable[[], None]) -> None:
+    """Do something in a process that is then killed, so that nothing of it is closed."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        finally:
+            os.kill(os.getpid(), signal.SIGKILL)
+    assert os.waitpid(child, 0)[1] == signal.SIGKILL
+
+
+def killed_writer(root: Path, events: int = EVENTS, **options) -> list[str]:
+    """Make a store whose writer was killed; give the ids that it acknowledged, which are all."""
+
+    def work() -> None:
+        log = open_log(root, indexes=(), **options)
+        for number in range(events):
+            appended = append(log, b"event %d" % number, session=f"s{number % 3}")
+            os.write(write, f"{appended.id}\n".encode())
+
+    read, write = os.pipe()
+    in_a_killed_process(work)
+    os.close(write)
+    with os.fdopen(read) as said:
+        ids = said.read().split()
+    assert len(ids) == events
+    return ids
+
+
+def flip(file: Path, place: int, bit: int = 0) -> None:
+    with file.open("r+b") as opened:
+        opened.seek(place)
+        (byte,) = opened.read(1)
+        opened.seek(place)
+        opened.write(bytes((byte ^ 1 << bit,)))
+
+
+def assert_accounted(log: Log, ids: list[str], namespace: str = "x") -> set[int]:
+    """Assert that every acknowledged event is there at its position, or recorded as lost; give the lost positions."""
+    there = {event.position: event.id for event in log.reader.events(namespace) if event.kind is Kind.NOTE}
+    lost = {position for loss in log.verify().losses for each in loss.missing for position in each}
+    for position, identifier in enumerate(ids, 1):
+        assert there.get(position) == identifier or position in lost
+    assert not lost & there.keys()
+    return lost
+
+
+def test_a_flipped_bit_in_the_wal_costs_nothing_that_was_written_again(tmp_path):
+    """150 events, kill -9, a bit flipped a third into the WAL: it is named, and all are there once it was mended."""
+    root = tmp_path / "store"
+    ids = killed_writer(root)
+    flip(root / WAL, (root / WAL).stat().st_size // 3)
+    reader = open_log(root, read_only=True, indexes=())
+    end = reader.reader.head("x")[0]
+    assert end < 60
+    problems = [str(problem) for problem in reader.verify().problems]
+    missing = f"{EVENTS - end} acknowledged events of namespace x are missing: positions {end + 1} to {EVENTS}"
+    assert problems == [f"mark: {missing}"]
+    reader.close()
+    log = open_log(root, indexes=())
+    assert assert_accounted(log, ids) == set()
+    assert_whole(log)
+    assert append(log, b"next").position == EVENTS + 1
+    assert_whole(log)
+    log.close()
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_wherever_a_bit_of_the_wal_flips(quick_path, part):
+    """After any flip in the WAL of a killed writer each event is there or recorded as lost; no position is reused."""
+    original = quick_path / "original"
+    ids = killed_writer(original, 12)
+    data = (original / WAL).read_bytes()
+    size = 4_096 + 24
+    headers = [*range(0, 32, 3), *(32 + frame * size + byte for frame in (0, 7, 20) for byte in range(0, 24, 5))]
+    places = sorted({*headers, *range(60, len(data), len(data) // 25), len(data) - 1, len(data) - size - 1})
+    root = original.parent / "store"
+    for place in range(part, len(data), 4 * 61) if SOAK else places[part::4]:
+        shutil.copytree(original, root, ignore=shutil.ignore_patterns("*-shm", "queue", "lock"))
+        original.rename(quick_path / "away")  # the copy stands where the store stood
+        root.rename(original)
+        flip(original / WAL, place, place % 8)
+        log = open_log(original, indexes=())
+        lost = assert_accounted(log, ids)
+        assert append(log, b"next").position == len(ids) + 1 + bool(lost)
+        assert_whole(log)
+        log.close()
+        shutil.rmtree(original)
+        (quick_path / "away").rename(original)
+
+
+@pytest.fixture
+def lossy(tmp_path) -> tuple[Log, list[str], int]:
+    """A store that lost the end of its WAL, opened again; with the ids, and how many events are left."""
+    root = tmp_path / "store"
+    ids = killed_writer(root)
+    os.truncate(root / WAL, (root / WAL).stat().st_size // 3)
+    before = open_log(root, read_only=True, indexes=())
+    left = before.reader.head("x")[0]
+    before.close()
+    return open_log(root, indexes=()), ids, left
+
+
+def test_what_cannot_be_read_is_recorded_as_lost(lossy):
+    """The loss is an event behind the last acknowledged position, and names those that are missing."""
+    log, ids, left = lossy
+    assert assert_accounted(log, ids) == set(range(left + 1, EVENTS + 1))
+    (recorded,) = log.reader.events("x", session=SESSION)
+    assert (recorded.position, recorded.kind, recorded.trust.word) == (EVENTS + 1, Kind.LOSS, "trusted")
+    verified = assert_whole(log)
+    missing = f"{EVENTS - left} acknowledged events of namespace x are missing: positions {left + 1} to {EVENTS}"
+    assert [str(loss) for loss in verified.losses] == [f"{missing}; recorded at position {EVENTS + 1}"]
+    key = log.namespace_key("x")
+    entries = log.reader.entries(key, 0, 1_000)
+    assert entries.lost == (range(left + 1, EVENTS + 1),)
+    assert [entry.event.position for entry in entries.entries] == [*range(1, left + 1), EVENTS + 1]
+    appended = append(log, b"next", session="s0")
+    assert appended.position == EVENTS + 2
+    event = log.reader.event("x", appended.id)
+    assert (event.unchecked, event.sequence) == ("", sum(number % 3 == 0 for number in range(left)))
+    log.close()
+    again = open_log(log.root, indexes=())
+    assert len(list(again.reader.events("x", session=SESSION))) == 1
+    assert_whole(again)
+    again.close()
+
+
+def test_the_damaged_files_are_set_aside(lossy, tmp_path):
+    """The database and its WAL are kept as they were found, for the owner alone."""
+    log, _, _ = lossy
+    (folder,) = (log.root / FOLDER).iterdir()
+    assert sorted(path.name for path in folder.iterdir()) == [DATABASE_FILE, WAL, MARK_FILE]
+    assert [path.stat().st_mode & 0o77 for path in (folder, *folder.iterdir())] == [0, 0, 0, 0]
+    log.close()
+
+
+def test_an_erasure_reaches_what_was_set_aside(lossy):
+    """Content that is erased is not left in a copy of the damaged files."""
+    log, ids, _ = lossy
+    log.erase("x", ids[:1])
+    assert not (log.root / FOLDER).exists()
+    assert_whole(log)
+    log.close()
+
+
+def test_a_loss_goes_with_its_store(lossy, tmp_path):
+    """An export of it restores to the same head, and a backup of it verifies; both still name what is missing."""
+    log, _, _ = lossy
+    append(log, b"later", session="s1")
+    verified = assert_whole(log)
+    out = io.BytesIO()
+    log.export(out)
+    log.backup(tmp_path / "backup")
+    restored = open_log(tmp_path / "restored", indexes=())
+    restored.restore(io.BytesIO(out.getvalue()))
+    backup = open_log(tmp_path / "backup", indexes=())
+    for copy in (restored, backup):
+        again = assert_whole(copy)
+        assert (again.heads, again.losses) == (verified.heads, verified.losses)
+        copy.close()
+    log.close()
+
+
+def test_a_loss_is_made_and_erased_by_nobody(lossy):
+    """An event of kind loss is refused as a draft, and one that is there is not erased."""
+    log, _, _ = lossy
+    with pytest.raises(InvalidDraft, match="made by the log alone"):
+        log.append([Draft(Kind.LOSS, b"{}")], namespace="x", session="s")
+    (recorded,) = log.reader.events("x", session=SESSION)
+    with pytest.raises(InvalidDraft, match="holds no content of others"):
+        log.erase("x", [recorded.id])
+    log.close()
+
+
+def test_a_torn_tail_is_no_loss(tmp_path):
+    """What a crash left of a transaction that was never acknowledged is dropped without a word."""
+    root = tmp_path / "store"
+    ids = killed_writer(root, 20)
+    with (root / WAL).open("ab") as wal:
+        wal.write(os.urandom(9_000))
+    log = open_log(root, indexes=())
+    assert assert_accounted(log, ids) == set()
+    assert log.reader.head("x")[0] == len(ids)
+    assert not (root / FOLDER).exists()
+    assert_whole(log)
+    log.close()
+
+
+def test_an_unlinked_wal_is_named_when_the_store_is_opened(tmp_path):
+    """A WAL that somebody removed while no process had the store open took its events along, and that is said."""
+    root = tmp_path / "store"
+    ids = killed_writer(root)
+    (root / WAL).unlink()
+    log = open_log(root, indexes=())
+    assert assert_accounted(log, ids) == set(range(1, EVENTS + 1))
+    assert append(log, b"next").position == EVENTS + 2
+    assert_whole(log)
+    log.close()
+
+
+@pytest.mark.parametrize("gone", ["unlink", "empty"])
+def test_a_database_that_is_gone_is_not_begun_anew(tmp_path, gone):
+    """Without its database, a folder whose mark says that it held events is refused, for reading and writing."""
+    root = tmp_path / "store"
+    log = open_log(root, indexes=())
+    append(log, b"event")
+    log.close()
+    file = root / DATABASE_FILE
+    file.unlink() if gone == "unlink" else os.truncate(file, 0)
+    for read_only in (False, True):
+        with pytest.raises(StoreDamaged, match="held 1 events in 1 namespaces"):
+            open_log(root, read_only=read_only, indexes=())
+    (root / MARK_FILE).unlink()
+    shutil.rmtree(root / "artifacts", ignore_errors=True)
+
+
+# files that change under a writer --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["unlink", "replace"])
+@pytest.mark.parametrize("name", [DATABASE_FILE, WAL])
+def test_a_file_that_changes_under_a_writer_stops_it(tmp_path, name, how):
+    """After WAL or database is removed or replaced nothing more is acknowledged, and nothing gets lost unnamed."""
+    root = tmp_path / "store"
+    log = open_log(root, indexes=())
+    ids = [append(log, b"event %d" % number).id for number in range(5)]
+    saved = (root / name).read_bytes()
+    (root / name).unlink()
+    if how == "replace":
+        (root / name).write_bytes(saved)
+    for _ in range(2):
+        with pytest.raises(StoreReplaced, match=r"while (the store|it) was open"):
+            append(log, b"not acknowledged")
+    log.close()
+    if name == DATABASE_FILE and how == "unlink":
+        with pytest.raises(StoreDamaged, match="is gone or empty"):
+            open_log(root, indexes=())
+        return
+    again = open_log(root, indexes=())
+    lost = assert_accounted(again, ids)
+    if name == WAL and how == "unlink":
+        assert lost == set()  # what the writer still had of it was moved into the database
+    append(again, b"next")
+    assert_whole(again)
+    again.close()
+
+
+def test_a_store_whose_folder_is_moved_stops_its_writer(tmp_path):
+    """A writer whose folder is moved away acknowledges nothing more; under its new name the store goes on."""
+    log = open_log(tmp_path / "store", indexes=())
+    ids = [append(log, b"event").id]
+    moved = (tmp_path / "store").rename(tmp_path / "moved")
+    with pytest.raises(StoreReplaced):
+        append(log, b"not acknowledged")
+    log.close()
+    again = open_log(moved, indexes=())
+    assert assert_accounted(again, ids) == set()
+    append(again, b"next")
+    assert_whole(again)
+    again.close()
+
+
+# rollbacks, copies, moves ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def heads(tmp_path) -> Path:
+    return tmp_path / "state" / "firsthand" / "heads"
+
+
+def rolled_back(root: Path, heads: Path, events: int = 5, more: int = 3) -> list[str]:
+    """Make a store, and put an older copy of its whole folder in its place; give the ids of all its events."""
+    log = open_log(root, heads=heads, indexes=())
+    ids = [append(log, b"event %d" % number).id for number in range(events)]
+    log.close()
+    shutil.copytree(root, root.with_name("older"))
+    log = open_log(root, heads=heads, indexes=())
+    ids += [append(log, b"more %d" % number).id for number in range(more)]
+    log.close()
+    shutil.rmtree(root)
+    root.with_name("older").rename(root)
+    return ids
+
+
+def test_a_rollback_of_the_whole_folder_is_noticed(tmp_path, heads):
+    """An older copy in the place of a store is named by verify, and what is missing is recorded by the next writer."""
+    root = tmp_path / "store"
+    ids = rolled_back(root, heads)
+    reader = open_log(root, heads=heads, read_only=True, indexes=())
+    assert [str(problem) for problem in reader.verify().problems] == [
+        "mark: 3 acknowledged events of namespace x are missing: positions 6 to 8"
+    ]
+    reader.close()
+    log = open_log(root, heads=heads, indexes=())
+    assert assert_accounted(log, ids) == {6, 7, 8}
+    assert append(log, b"next").position == 10
+    assert_whole(log)
+    log.close()
+
+
+def test_a_rollback_that_was_written_to_is_noticed(tmp_path, heads):
+    """An older copy that grew past the mark elsewhere, unmarked, is named: its history is not the acknowledged one."""
+    root = tmp_path / "store"
+    rolled_back(root, heads)
+    elsewhere = open_log(root, indexes=())  # a process of another user: without the heads of this one
+    for number in range(6):
+        append(elsewhere, b"other %d" % number)
+    elsewhere.close()
+    log = open_log(root, heads=heads, read_only=True, indexes=())
+    assert [problem.where for problem in log.verify().problems] == ["mark"]
+    assert "up to position 8 is not the one that was acknowledged" in str(log.verify().problems[0])
+    log.close()
+
+
+def test_a_backup_restored_on_purpose_is_accepted(tmp_path, heads):
+    """After `accept_head` on a store that is opened for it, nothing is missing and positions go on from there."""
+    root = tmp_path / "store"
+    rolled_back(root, heads)
+    log = Log(root, heads=heads, mend=False)
+    (lack,) = log.accept_head()
+    assert (lack.namespace, lack.loss.missing) == ("x", (range(6, 9),))
+    assert assert_whole(log).losses == ()
+    assert append(log, b"next").position == 6
+    assert assert_whole(log).losses == ()
+    log.close()
+    again = open_log(root, heads=heads, indexes=())
+    assert assert_whole(again).losses == ()
+    again.close()
+
+
+def test_a_copy_raises_no_alarm(tmp_path, heads):
+    """A copy of a store that goes on being written to is a store of its own, and neither changes the other's marks."""
+    log = open_log(tmp_path / "store", heads=heads, indexes=())
+    append(log, b"event")
+    shutil.copytree(log.root, tmp_path / "copy")
+    append(log, b"more")
+    shutil.copy(log.root / MARK_FILE, tmp_path / "copy" / MARK_FILE)  # copied last, as `cp -r` may
+    reader = open_log(tmp_path / "copy", heads=heads, read_only=True, indexes=())
+    verified = assert_whole(reader)
+    assert [note for note in verified.notes if "copy" in note]
+    reader.close()
+    copy = open_log(tmp_path / "copy", heads=heads, indexes=())
+    append(copy, b"another")
+    assert copy.verify().losses == log.verify().losses == ()
+    assert_whole(copy)
+    assert_whole(log)
+    for each in (log, copy):
+        each.close()
+
+
+def test_one_append_in_many_namespaces_is_compared(tmp_path, heads):
+    """A namespace whose mark is ahead is mended at its first use, though the last commit was another's."""
+    root = tmp_path / "store"
+    log = open_log(root, heads=heads, indexes=())
+    for number in range(3):
+        append(log, b"event %d" % number, namespace="x")
+        append(log, b"event %d" % number, namespace="y")
+    log.close()
+    log = open_log(root, heads=heads, indexes=())
+    log._marks.keep([log._marks.of(1)[0].__class__(1, 7, bytes(32)), *log._marks.of(2)])
+    log.close()
+    again = open_log(root, heads=heads, indexes=())
+    assert [problem.where for problem in again.verify().problems] == ["mark"]
+    assert append(again, b"next", namespace="x").position == 9
+    assert append(again, b"next", namespace="y").position == 4
+    verified = assert_whole(again)
+    assert [(loss.namespace, loss.missing) for loss in verified.losses] == [("x", (range(4, 8),))]
+    again.close()
+
+
+def test_memory_keeps_heads_in_the_state_directory(tmp_path, monkeypatch):
+    """A store that is opened as people open it is marked in the user's state directory too."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with Memory.open(tmp_path / "store", embedder="none") as memory:
+        memory.session("s").user("hello")
+        assert memory.verify().ok
+    (file,) = (tmp_path / "state" / "firsthand" / "heads").iterdir()
+    assert file.name.endswith(f".{MARK_FILE}")
