@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from firsthand.log.export import Exported, export_salvage
     from firsthand.log.read import SessionInfo
     from firsthand.log.rebuild import Rebuilt
+    from firsthand.log.signature import KeptHead, kept_head, read_head
     from firsthand.log.verify import Problem, Verification
     from firsthand.memory import Memory
     from firsthand.moment import Moment
@@ -100,6 +101,7 @@ if TYPE_CHECKING:
     from firsthand.pack.preamble import Preamble
     from firsthand.places import UsualPlace, usual_places
     from firsthand.pointer import Pointer
+    from firsthand.proof import accept_head
     from firsthand.pull import PullLimits
     from firsthand.scopes import Below, Executor
     from firsthand.session import Session
@@ -167,6 +169,7 @@ __all__ = [
     "InvalidDraft",
     "Item",
     "KeptCalls",
+    "KeptHead",
     "Kind",
     "Ledger",
     "LedgerChange",
@@ -229,6 +232,7 @@ __all__ = [
     "Waiting",
     "Window",
     "__version__",
+    "accept_head",
     "after_hook",
     "agent_in",
     "agents",
@@ -247,6 +251,7 @@ __all__ = [
     "export_salvage",
     "files_holding",
     "installed",
+    "kept_head",
     "last_page",
     "ledger_difference",
     "ledger_of",
@@ -258,6 +263,7 @@ __all__ = [
     "pending",
     "plan_install",
     "plan_uninstall",
+    "read_head",
     "record_waiting",
     "run_due",
     "session_file",
@@ -314,6 +320,8 @@ _ROOMS = {
     "log.export": ("Exported", "export_salvage"),
     "log.read": ("SessionInfo",),
     "log.rebuild": ("Rebuilt",),
+    "proof": ("accept_head",),
+    "log.signature": ("KeptHead", "kept_head", "read_head"),
     "log.verify": ("Problem", "Verification"),
     "memory": ("Memory",),
     "session": ("Session",),

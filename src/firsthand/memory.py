@@ -309,6 +309,11 @@ class Memory:
         """List the sessions of this namespace, in the order they began."""
         return self._log.reader.sessions(self.namespace)
 
+    @property
+    def identity(self) -> str:
+        """The store's id, hexadecimal: a copy has the same."""
+        return self._log.reader.uuid().hex()
+
     def head(self) -> str:
         """Give this namespace's head, ``position:hash``: kept elsewhere, it detects any later change of its past."""
         position, digest = self._log.reader.head(self.namespace)

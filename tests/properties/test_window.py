@@ -30,7 +30,11 @@ APPENDED = st.one_of(
     st.tuples(st.just("calls"), st.integers(1, 12), WORDS),
     st.tuples(st.just("turns"), st.integers(1, 8), WORDS),
     st.tuples(st.just("turns"), st.integers(1, 8), WORDS),
-    st.tuples(st.just("kind"), st.sampled_from(sorted(set(Kind) - {Kind.ERASURE, Kind.LOSS, Kind.RECEIPT, Kind.ANATOMY})), WORDS),
+    st.tuples(
+        st.just("kind"),
+        st.sampled_from(sorted(set(Kind) - {Kind.ERASURE, Kind.LOSS, Kind.RECEIPT, Kind.ANATOMY})),
+        WORDS,
+    ),
 )
 DONE = st.one_of(
     st.tuples(st.just("request")),

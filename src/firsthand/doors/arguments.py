@@ -67,8 +67,8 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     _everywhere(top, first=True)
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in (
-        _import, _append, _note, _recall, _show, _sessions, _timeline, _window, _anatomy, _stats, _verify, _export,
-        _restore, _backup, _erase, _rebuild, _follow, _doctor, _demo, _mcp, _install, _uninstall,
+        _import, _append, _note, _recall, _show, _sessions, _timeline, _window, _anatomy, _stats, _verify, _store,
+        _export, _restore, _backup, _erase, _rebuild, _follow, _doctor, _demo, _mcp, _install, _uninstall,
     ):  # fmt: skip
         add(commands)
     hook_arguments.add(commands, _command)
@@ -330,14 +330,33 @@ def _verify(commands: Any) -> None:
         "Derive every hash again, read every artifact, check the index; name whatever is wrong.",
         """
         firsthand verify
-        firsthand verify --head "$(cat head-of-last-week)"
+        firsthand verify --head head-of-last-week
         firsthand verify --deep --json
         """,
     )  # fmt: skip
     one.add_argument(
-        "--head", action="append", default=[], metavar="H", help="a head kept elsewhere: must still be in the log"
+        "--head",
+        action="append",
+        default=[],
+        metavar="H",
+        help="a head kept elsewhere, or its file",
     )
+    one.add_argument("--key", default="", metavar="K", help="the public key that must have signed the heads")
     one.add_argument("--deep", action="store_true", help="derive the text index again too, however large the store")
+
+
+def _store(commands: Any) -> None:
+    one = _command(
+        commands, "store", "heads:store",
+        "Print the head of a namespace to keep elsewhere, or accept a store that was put back on purpose.",
+        """
+        firsthand store head > head-of-today                          verify --head head-of-today, next week
+        firsthand store head --sign key.pem > /media/stick/head       needs: pip install 'firsthand[sign]'
+        firsthand store accept-head                                   after an older copy was restored
+        """,
+    )  # fmt: skip
+    one.add_argument("what", choices=("head", "accept-head"), help="what to do")
+    one.add_argument("--sign", metavar="KEY", help="with head: sign with this Ed25519 key, a PEM file")
 
 
 def _export(commands: Any) -> None:

@@ -135,7 +135,11 @@ def of_verification(verification: Verification) -> dict[str, Any]:
         {"where": one.where, "what": one.what, "position": one.position, "pointer": f"fh:{one.id}" if one.id else None}
         for one in verification.problems
     ]
-    return asdict(verification) | {"ok": verification.ok, "problems": problems}
+    losses = [
+        asdict(loss) | {"missing": [[positions[0], positions[-1]] for positions in loss.missing]}
+        for loss in verification.losses
+    ]
+    return asdict(verification) | {"ok": verification.ok, "problems": problems, "losses": losses}
 
 
 def of_import(report: ImportReport) -> dict[str, Any]:

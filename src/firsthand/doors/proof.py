@@ -9,6 +9,7 @@ from firsthand import Verification
 from firsthand.doors import following, json_forms
 from firsthand.doors.display import count, shown
 from firsthand.doors.exits import DAMAGED, DONE
+from firsthand.doors.heads import read_kept
 from firsthand.doors.output import Output
 from firsthand.doors.stores import to_read, to_write
 
@@ -19,14 +20,18 @@ def verify(chosen: argparse.Namespace, out: Output) -> int:
     """Verify the store and say what is wrong with it."""
     started = time.monotonic()
     with to_read(chosen) as memory:
+        kept = [read_kept(text, memory, chosen.key) for text in chosen.head]
         found = memory.verify(
-            heads=chosen.head,
+            heads=[head.head for head in kept],
             deep=True if chosen.deep else None,
             progress=lambda done, total: out.progress(lambda: f"verified {done:,} of {total:,} events"),
         )
     if out.as_json:
         out.json(json_forms.of_verification(found))
     else:
+        for head in kept:
+            if head.key:
+                out.line(f"head of position {head.head.partition(':')[0]}, signed with the key {head.key}")
         say(found, time.monotonic() - started, out)
     return DONE if found.ok else DAMAGED
 
@@ -37,6 +42,8 @@ def say(found: Verification, seconds: float, out: Output) -> None:
         out.line(f"{out.style('wrong', 'bad')}  {shown(str(problem))}")
     if len(found.problems) > PROBLEMS_SHOWN:
         out.line(f"... {len(found.problems) - PROBLEMS_SHOWN:,} further problems: --json")
+    for loss in found.losses:
+        out.line(f"{out.style('lost', 'warn')}  {shown(str(loss))}")
     for note in found.notes:
         out.line(f"note  {shown(note)}")
     whole = f"{count(found.events, 'event')} in {count(found.sessions, 'session')}"

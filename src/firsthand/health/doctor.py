@@ -178,6 +178,7 @@ def _inside(seen: _Seen, memory: Memory, look: Look, at: Moment) -> None:
     """Look at the stages inside the store, in the order of an event's way."""
     seen.check(Stage.STORE, lambda: stages.of_clock(memory, at))
     seen.check(Stage.LOG, lambda: stages.of_whole_log(memory) if look.deep else stages.of_log(memory))
+    seen.check(Stage.LOG, lambda: stages.of_marks(memory))
     seen.check(Stage.INDEX, lambda: stages.of_index(memory))
     seen.check(Stage.INDEX, lambda: stages.of_accelerator(memory))
     seen.check(Stage.VECTORS, lambda: stages.of_vectors(memory))

@@ -19,6 +19,7 @@ from firsthand.event import Event, Kind
 from firsthand.health import rows
 from firsthand.health.finding import Finding, Severity, Stage
 from firsthand.index.text import NAME
+from firsthand.log.mend import FOLDER
 from firsthand.moment import Moment
 from firsthand.recall.lexical import reach
 
@@ -36,7 +37,9 @@ VECTORS_BEHIND_MAX = 256
 PROBLEMS_NAMED_MAX = 5
 _QUERY_CHARACTERS = 300
 _REBUILD = "firsthand rebuild"
+_MISSING = "the next write brings back what can be read and records the rest; or firsthand store accept-head"
 _VERIFY = "firsthand verify"
+_MISSING = "the next write brings back what can be read and records the rest; or firsthand store accept-head"
 _WORD = re.compile(r"\w{4,}")
 _KINDS = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_RESULT, Kind.DOCUMENT, Kind.NOTE, Kind.EPISODE)
 
@@ -91,6 +94,20 @@ def of_log(memory: Memory) -> list[Finding]:
         return []
     what = f"{len(damaged):,} of the newest {NEWEST_EVENTS:,} events are not what was written: {damaged[0]}"
     return [Finding(Stage.LOG, Severity.BROKEN, what, _VERIFY)]
+
+
+def of_marks(memory: Memory) -> list[Finding]:
+    """Compare the log with what it acknowledged last, and note what it has recorded as lost."""
+    log = memory._log  # noqa: SLF001 - Memory and health are one room
+    compared = log.compared()
+    findings = [Finding(Stage.LOG, Severity.BROKEN, str(lack), _MISSING) for lack in compared.lacks]
+    findings += [Finding(Stage.LOG, Severity.NOTE, note, _VERIFY) for note in compared.notes]
+    folder = memory.path / FOLDER
+    if folder.is_dir():
+        what = f"damaged files of the store were set aside in {folder}"
+        mend = "firsthand verify names what was lost; then remove the folder"
+        findings.append(Finding(Stage.LOG, Severity.NOTE, what, mend))
+    return findings
 
 
 def of_whole_log(memory: Memory) -> list[Finding]:

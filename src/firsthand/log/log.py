@@ -54,7 +54,7 @@ from .database import (
 from .disk import Disk, open_private
 from .inodes import Inodes
 from .mark import Marks
-from .mend import Lack, drop_copies, lacking
+from .mend import Comparison, Lack, drop_copies, lacking
 from .port import Entry, FollowingIndex, TransactionIndex
 from .prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, check_name, decode_batch, encode_batch, prepare
 from .queue import Ticket, WriterQueue
@@ -537,12 +537,12 @@ class Log:
         self._writable()
         return self._witness.accept()
 
-    def lacking(self) -> tuple[Lack, ...]:
+    def compared(self) -> Comparison:
         """Compare every namespace with its mark."""
         with self._marks_to_read() as marks:
             known = marks.known()
             with self.snapshot() as db:
-                return tuple(lacking(db, known))
+                return Comparison(tuple(lacking(db, known)), (*marks.faults, *marks.notes()))
 
     def backup(self, target: Path) -> Backup:
         """Copy the store into a new folder while writers go on; see `backup.backup`."""

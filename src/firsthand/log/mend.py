@@ -24,7 +24,7 @@ from firsthand.event import Artifact, decode_body, id_text, roll
 from firsthand.value import value
 
 from .disk import Disk
-from .loss import IDS_MAX, Loss
+from .loss import IDS_MAX, Loss, sentence
 from .mark import MARK_FILE, Mark
 from .rows import POSITION_MAX, body_of, key_of
 from .salvage import Names, Salvage
@@ -57,6 +57,23 @@ class Lack:
     loss: Loss | None
     position: int
     head: bytes
+
+    def __str__(self) -> str:
+        if self.loss is None or not self.loss.missing:
+            return f"namespace {self.namespace} is not the one that was acknowledged: it was rolled back"
+        return sentence(self.namespace, self.loss.missing)
+
+
+@value
+class Comparison:
+    """A log beside its marks.
+
+    Attributes:
+        notes: sentences on the marks themselves.
+    """
+
+    lacks: tuple[Lack, ...]
+    notes: tuple[str, ...]
 
 
 def set_aside(root: Path, disk: Disk) -> Path:

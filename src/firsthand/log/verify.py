@@ -210,9 +210,7 @@ def verify(
         checked = _check_artifacts(rows, artifacts, tables, found)
         if rows.salvaged:
             found.add("database", _ONLY_BY_PAGE.format(rows.salvaged))
-        _check_erasures(found)
-        if tables.unfinished:
-            found.notes.append("an erasure was cut short before all copies were destroyed; erase again to finish it")
+        _check_erasures(tables, found)
     return Verification(
         tuple(found.problems), found.events, len(tables.chains), len(found.erased), checked,
         derived.get(namespace, f"0:{bytes(32).hex()}"), tuple(found.notes), derived, tuple(found.losses),
@@ -552,7 +550,9 @@ def _position(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _check_erasures(found: _Findings) -> None:
+def _check_erasures(tables: _Tables, found: _Findings) -> None:
+    if tables.unfinished:
+        found.notes.append("an erasure was cut short before all copies were destroyed; erase again to finish it")
     for identifier, position in found.erased.items():
         if identifier not in found.accounted:
             found.add("event", "its content is gone, but no erasure in the log speaks of it", position, identifier)
