@@ -48,7 +48,7 @@ def read_kept(text: str, memory: Memory, key: str) -> KeptHead:
         InvalidArgument: it was taken of another namespace or store, or is not signed with that key.
     """
     file = Path(text).expanduser()
-    kept = read_head(file.read_text(encoding="utf-8") if ":" not in text or file.is_file() else text)
+    kept = read_head(file.read_text(encoding="utf-8") if file.is_file() else text)
     if kept.namespace not in {"", memory.namespace}:
         raise InvalidArgument(f"the head is of namespace {kept.namespace!r}; verify it with --namespace")
     if kept.store not in {"", memory.identity}:

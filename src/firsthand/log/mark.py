@@ -97,7 +97,7 @@ class MarkFile:
         """Open a file of marks, of the store that its header names where none is given; None where there is none."""
         try:
             return cls(os.open(path, (os.O_RDWR if write else os.O_RDONLY) | _FLAGS, dir_fd=folder), uuid)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
 
     @classmethod
