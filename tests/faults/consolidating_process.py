@@ -17,7 +17,7 @@ def main(store: str) -> None:
             number += 1
             for family in FAMILIES:  # every few rounds the rule changes, so that entries fall and others come
                 times = 3 + number // 8 % 2
-                session.user(f"The value of {family} level {number % 8 + 1} is now {times * (number % 8 + 1) + 2}.")
+                session.user(f"{family} level {number % 8 + 1} => {times * (number % 8 + 1) + 2}")
             print("begins", flush=True)
             consolidate_in(memory, keep=True)
             print("done", flush=True)
