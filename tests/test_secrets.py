@@ -105,3 +105,16 @@ def test_time_is_linear_in_the_text():
     ):
         text = piece * (200_000 // len(piece))
         assert isinstance(find(text), tuple)
+
+
+def test_the_library_adds_to_what_the_shapes_see(tmp_path):
+    """With the extra a key that has no shape here is found in its place, also behind signs of several bytes."""
+    pytest.importorskip("kingfisher_sdk")
+    from firsthand import secret_library
+
+    assert secret_library.ready(tmp_path / "rules") is find  # nobody waits for it
+    finder = secret_library.load(tmp_path / "rules")
+    text = f"h\u00e9llo \U0001f389 {KEYS['github-token']} end"
+    assert mask(text, finder) == "h\u00e9llo \U0001f389 [secret:github-token] end"
+    assert secret_library.ready(tmp_path / "rules") is finder
+    assert oct((tmp_path / "rules").stat().st_mode & 0o777) == "0o700"

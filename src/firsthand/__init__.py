@@ -74,6 +74,8 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.kept_calls import KeptCalls
     from firsthand.lifecycle.ledger_log import LedgerLog, ledger_of
     from firsthand.lifecycle.lineage import Lineage, Waiting, lineage_of
+    from firsthand.lifecycle.pauses import pause, resume
+    from firsthand.lifecycle.recording import learn_secrets
     from firsthand.lifecycle.refining import Refiner
     from firsthand.lifecycle.rubric import Rubric
     from firsthand.lifecycle.settings import session_file, switch, user_file
@@ -253,6 +255,7 @@ __all__ = [
     "installed",
     "kept_head",
     "last_page",
+    "learn_secrets",
     "ledger_difference",
     "ledger_of",
     "lineage_of",
@@ -260,11 +263,13 @@ __all__ = [
     "name_failure",
     "next_at",
     "next_due_ms",
+    "pause",
     "pending",
     "plan_install",
     "plan_uninstall",
     "read_head",
     "record_waiting",
+    "resume",
     "run_due",
     "session_file",
     "sessions_like",
@@ -369,6 +374,8 @@ _ROOMS = {
     "lifecycle.jobs": ("next_due_ms", "pending"),
     "lifecycle.kept_calls": ("KeptCalls",),
     "lifecycle.side_files": ("erased_at", "files_holding", "record_waiting"),
+    "lifecycle.pauses": ("pause", "resume"),
+    "lifecycle.recording": ("learn_secrets",),
     "lifecycle.settings": ("session_file", "switch", "user_file"),
     "live.replay": ("difference",),
     "live.request": ("Request",),

@@ -8,6 +8,7 @@ from itertools import groupby
 import apsw
 
 from firsthand.intake.port import Cursor, Placed
+from firsthand.intake.rules import CaptureRules
 from firsthand.log.log import Log
 from firsthand.log.prepare import DraftGroup
 
@@ -15,8 +16,9 @@ from firsthand.log.prepare import DraftGroup
 class LogKeeper:
     """Takes records into one namespace of a log, and keeps how far each source was read."""
 
-    def __init__(self, log: Log, namespace: str) -> None:
+    def __init__(self, log: Log, namespace: str, rules: CaptureRules | None = None) -> None:
         self._log, self._namespace = log, namespace
+        self.rules = rules or CaptureRules()
         self.fence_key = log.reader.fence_key()
 
     def append_records(self, placed: Sequence[Placed]) -> Sequence[int]:

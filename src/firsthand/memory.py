@@ -367,6 +367,7 @@ class Memory:
         *,
         mapping: Mapping[str, str] | None = None,
         progress: Callable[[Progress], None] | None = None,
+        folder: str = "",
     ) -> ImportReport:
         """Import transcripts, mails and message files; the same file again adds nothing.
 
@@ -375,6 +376,7 @@ class Memory:
             mapping: reads every file as JSON lines: which field of a line is its ``content``, ``kind``,
                 ``time``, ``session``, ``agent`` or ``id``; a dot leads into an object. Another mapping
                 gives other events, in sessions of their own.
+            folder: the project whose settings, as the user made them, say what is kept out of the log.
 
         Raises:
             SourceRejected: the one file asked for cannot be imported.
@@ -383,9 +385,11 @@ class Memory:
         from firsthand.hosts.jsonl import Fields, Jsonl
         from firsthand.intake.importer import import_paths
         from firsthand.keeper import LogKeeper
+        from firsthand.lifecycle import settings
+        from firsthand.lifecycle.recording import rules_of
 
         report = import_paths(
-            LogKeeper(self._log, self.namespace),
+            LogKeeper(self._log, self.namespace, rules_of(self.path, settings.load(self.path, folder))),
             paths,
             home=environment.home(),
             folders=environment.host_folders(),

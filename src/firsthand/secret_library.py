@@ -19,6 +19,8 @@ from typing import Any
 from .secrets import Finder, Secret, find, merged, outside_marks
 
 EXTRA = "firsthand[secrets]"
+RULES_FOLDER = "secret-rules"
+"""In the store's folder: the compiled rules."""
 
 
 def is_installed() -> bool:
@@ -70,7 +72,8 @@ def alone(folder: Path) -> Finder | None:
         return None
     import kingfisher_sdk  # noqa: PLC0415 - an extra is imported when it is used
 
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
     rules = kingfisher_sdk.Rules(confidence="medium", cache_dir=str(folder))
     scanner: Any = kingfisher_sdk.Scanner(rules, base64=False)
 

@@ -92,6 +92,13 @@ def keyed_mark(key: bytes) -> Marker:
     return mark
 
 
+def marks_in(text: str) -> dict[str, int]:
+    """Count the keyed marks in a text, by sort."""
+    if "[secret:" not in text:
+        return {}
+    return dict(Counter(match["sort"] for match in _compiled(_MARK).finditer(text) if match["hash"]))
+
+
 def mask(text: str, finder: Finder = find, mark: Marker = mark_of) -> str:
     """Put a mark in the place of each secret of a text."""
     return masked(text, finder(text), mark)
@@ -174,7 +181,7 @@ _NUMBERED = (
     ("discord-token", ".", r"(?<![\w.-])[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![\w-])"),
 )
 """Keys whose sign stands within them."""
-_MARK = r"\[secret:[a-z0-9-]{1,60}(?::[0-9a-f]{12})?(?:, fh:[0-9A-Z@.-]{26,60})?\]"
+_MARK = r"\[secret:(?P<sort>[a-z0-9-]{1,60})(?::(?P<hash>[0-9a-f]{12}))?(?:, fh:[0-9A-Z@.-]{26,60})?\]"
 _compiled = cache(re.compile)
 
 

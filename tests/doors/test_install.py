@@ -242,6 +242,15 @@ def test_tool_output_makes_the_host_wait_and_switches_it_on(shell):
     assert json.loads((shell.store / "settings.json").read_bytes()) == {**table, "tool_output": True}
 
 
+def test_redaction_is_off_until_it_is_asked_for(shell):
+    """Installing leaves it off, --redact switches it on for the user, and says how it is undone."""
+    shell("install", "claude-code")
+    assert not load(shell.store).redact
+    done = shell("install", "claude-code", "--redact")
+    assert load(shell.store).redact
+    assert "firsthand switch redact off" in done.out + done.error
+
+
 def test_a_switch_for_a_folder_deep_in_a_project_is_of_the_project(shell):
     """The switch is of all that is under version control with the folder."""
     deep = shell.home / "p" / "src" / "deep"

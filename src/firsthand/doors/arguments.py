@@ -79,6 +79,7 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     consolidating_arguments.add(commands, _command)
     sleeping_arguments.add(commands, _command)
     switching.add(commands, _command)
+    switching.add_pauses(commands, _command)
     return top
 
 
@@ -477,6 +478,7 @@ def _install(commands: Any) -> None:
         firsthand install claude-code                   for all projects of this user
         firsthand install codex --project .             for one project
         firsthand install gemini --dry-run              what would change
+        firsthand install claude-code --redact          secrets become marks before they are written
         """,
     )  # fmt: skip
     one.add_argument("host", nargs="?", metavar="HOST", help="claude-code, codex, gemini, cursor, vscode or copilot")
@@ -485,6 +487,7 @@ def _install(commands: Any) -> None:
         "--tool-output", action="store_true",
         help="let Claude Code wait for each tool's hook, so that the setting tool_output can replace large results",
     )  # fmt: skip
+    one.add_argument("--redact", action="store_true", help="replace secrets before anything is written")
 
 
 def _uninstall(commands: Any) -> None:

@@ -23,8 +23,10 @@ from firsthand import (
     Plan,
     backups,
     installed,
+    learn_secrets,
     plan_install,
     plan_uninstall,
+    switch,
     user_file,
 )
 from firsthand.doors.display import shown
@@ -69,8 +71,24 @@ def _carry_out(chosen: argparse.Namespace, out: Output, done: str) -> int:
             return _show(plan, out)
         notes = _write(plan)
         if notes is not None:
+            notes += _offer_redaction(chosen, out) if done == "installed" else []
             return _report(plan, notes, done, out)
     raise InvalidArgument(f"{plan.changes[0].path} is being written by something else; close it and run this again")
+
+
+def _offer_redaction(chosen: argparse.Namespace, out: Output) -> list[str]:
+    """Switch on that secrets are replaced before they are written: by the option, or asked for on a terminal."""
+    store = Path(chosen.store).expanduser() if chosen.store else default_store()
+    wanted = chosen.redact
+    if not wanted and not out.as_json and sys.stdin.isatty() and sys.stdout.isatty():
+        out.line("Replace passwords and keys by marks before anything is written? What is replaced cannot be had back.")
+        wanted = input("[y/N] ").strip().casefold() in {"y", "yes"}
+    learned = learn_secrets(store)
+    notes = [] if learned else ["secrets are known by shape alone; more of them: pip install 'firsthand[secrets]'"]
+    if wanted:
+        switch(user_file(store), "redact", on=True)
+        notes.append("secrets are replaced before they are written; undo: firsthand switch redact off")
+    return notes
 
 
 def _plan(chosen: argparse.Namespace, done: str) -> Plan:

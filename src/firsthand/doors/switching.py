@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from firsthand import KeptCalls, Memory, environment, pending, run_due, session_file, switch, user_file
+from firsthand import KeptCalls, Memory, environment, pause, pending, resume, run_due, session_file, switch, user_file
 from firsthand.doors.display import count, shown
 from firsthand.doors.exits import DONE, STORE_FAILED
 from firsthand.doors.output import Output
@@ -47,6 +47,65 @@ def add(commands: Any, command: Any) -> None:
     )  # fmt: skip
     two.add_argument("--run", action="store_true", help="do what is due, and record the calls that wait")
     two.add_argument("--retry", action="store_true", help="record the calls that were set aside too")
+
+
+def add_pauses(commands: Any, command: Any) -> None:
+    """Register the commands that take things off the record and put them on it again."""
+    pausing = command(
+        commands, "pause", "switching:pause_recording",
+        "Record nothing of a project, a session or the next prompt.",
+        """
+        firsthand pause                       the project of this folder, until: firsthand resume
+        firsthand pause --prompt              its next prompt, with the answer
+        firsthand pause --session claude-code:5b0a6c1e-0000-4000-8000-000000000001
+        """,
+    )  # fmt: skip
+    resuming = command(
+        commands, "resume", "switching:resume_recording",
+        "Record again what was paused.",
+        """
+        firsthand resume
+        firsthand resume --session claude-code:5b0a6c1e-0000-4000-8000-000000000001
+        """,
+    )  # fmt: skip
+    pausing.add_argument("--prompt", action="store_true", help="the next prompt in the project alone")
+    for either in (pausing, resuming):
+        whom = either.add_mutually_exclusive_group()
+        whom.add_argument("--project", metavar="DIR", help="the project that this folder belongs to")
+        whom.add_argument("--session", metavar="NAME", help="one session, by its name in the log")
+
+
+def pause_recording(chosen: argparse.Namespace, out: Output) -> int:
+    """Take what is named off the record."""
+    store, session, project = _whose(chosen)
+    pause(store, session=session, project=project, prompt=chosen.prompt)
+    what = f"session {session}" if session else f"{'the next prompt in ' if chosen.prompt else ''}{project}"
+    return _say(out, what, on=False)
+
+
+def resume_recording(chosen: argparse.Namespace, out: Output) -> int:
+    """Put what is named on the record again."""
+    store, session, project = _whose(chosen)
+    resume(store, session=session, project=project)
+    return _say(out, f"session {session}" if session else str(project), on=True)
+
+
+def _whose(chosen: argparse.Namespace) -> tuple[Path, str, Path | None]:
+    store = Path(chosen.store) if chosen.store else environment.default_store()
+    if chosen.session:
+        return store, chosen.session, None
+    project = Path(chosen.project).expanduser() if chosen.project else Path.cwd()
+    if not project.is_dir():
+        raise InvalidArgument(f"expected the folder of a project after --project; there is no folder {project}")
+    return store, "", project.absolute()
+
+
+def _say(out: Output, what: str, *, on: bool) -> int:
+    if out.as_json:
+        out.json({"what": what, "recorded": on})
+    else:
+        out.line(f"{'on' if on else 'off'} the record: {shown(what)}")
+    return DONE
 
 
 def turn(chosen: argparse.Namespace, out: Output) -> int:

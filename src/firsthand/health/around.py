@@ -17,6 +17,7 @@ from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING
 
+from firsthand import secret_library
 from firsthand.health import rows, status
 from firsthand.health.finding import Finding, Severity, Stage
 from firsthand.hosts.hook import HookEvent
@@ -270,6 +271,9 @@ def of_settings(store: Path, cwd: str) -> list[Finding]:
         if "cues" in off and "recall" in off:
             what += "; nothing reminds the agent of what it does not think of itself (recognition failure)"
         found.append(Finding(Stage.SETTINGS, Severity.NOTE, what, f"firsthand switch {off[0]} on"))
+    if chosen.redact and not secret_library.is_installed():
+        what = "secrets are replaced by their shape alone; more vendors' keys are known with the extra"
+        found.append(Finding(Stage.SETTINGS, Severity.NOTE, what, f"pip install '{secret_library.EXTRA}'"))
     return found
 
 

@@ -112,9 +112,11 @@ class _Run:
 
     def take(self, one: Found) -> None:
         """Read one source, or note why not."""
-        tally = Tally(shown(one.path), refused=one.refused)
+        is_ignored = self._keeper.rules.leaves_out(str(one.path))
+        ignored = "left out: the user's settings ignore its path" if is_ignored else ""
+        tally = Tally(shown(one.path), refused=one.refused or ignored)
         try:
-            known = bool(one.refused) or self._is_unchanged(one.path, tally) or self._read(one, tally)
+            known = bool(tally.refused) or self._is_unchanged(one.path, tally) or self._read(one, tally)
         except SourceRejected as error:
             known, tally.refused = True, str(error)
         if known:
@@ -191,7 +193,7 @@ class _Reader:
 
     def __init__(self, host: Host, source: OpenSource, tally: Tally, head: bytes, keeper: Keeper) -> None:
         self._host, self._source, self._tally, self._head = host, source, tally, head
-        self._fence_key = keeper.fence_key
+        self._fence_key, self._rules = keeper.fence_key, keeper.rules
         cursor = keeper.cursor(tally.path)
         self._main = host.session(tally.path, head)
         self._prefix = Prefix()
@@ -258,11 +260,12 @@ class _Reader:
         self._state = reading.state
         if record.fault:
             tally.quarantine(reading.line, reading.offset_bytes, record.fault)
+        session = f"{self._host.name}:{to_name(record.session or self._main) or UNNAMED}"
+        record = self._rules.kept(record, session)
         tally.injected += record.injected
         tally.records += bool(record.drafts) or record.injected
         if not record.drafts:
             return
-        session = f"{self._host.name}:{to_name(record.session or self._main) or UNNAMED}"
         tally.visit(session)
         self._events += len(record.drafts)
         record = identified(self._host, record, session, self._seen, self._branch)

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from firsthand.intake.rules import CaptureRules
 from firsthand.record import Record
 from firsthand.value import field, value
 
@@ -81,10 +82,13 @@ class Keeper(Protocol):
 
     Attributes:
         fence_key: what the store fences with (`firsthand.fence`), to tell its own words in a source.
+        rules: what is kept out of the log.
     """
 
     @property
     def fence_key(self) -> bytes: ...
+    @property
+    def rules(self) -> CaptureRules: ...
 
     def append_records(self, placed: Sequence[Placed]) -> Sequence[int]:
         """Append the events of records, in order, all or none; say how many of each record were new.

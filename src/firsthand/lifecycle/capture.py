@@ -16,11 +16,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firsthand import event, fence, volunteer
+from firsthand import event, fence, secrets, volunteer
 from firsthand.errors import IdConflict, SourceRejected, StoreFull
 from firsthand.event import Draft, Kind, Trust, to_bytes
 from firsthand.hosts.hook import HookCall, HookEvent
-from firsthand.lifecycle import jobs, known, small_files
+from firsthand.intake.rules import REDACTED
+from firsthand.lifecycle import jobs, known, recording, settings, small_files
 from firsthand.lifecycle.faults import Fault, keep_fault
 from firsthand.lifecycle.jobs import Job
 from firsthand.moment import Moment
@@ -52,7 +53,8 @@ def record(memory: Memory, call: HookCall, agent: str, told: known.Known, *, non
         StoreError: it can be recorded nowhere.
     """
     session = call.log_session
-    job = Job(jobs.FOLLOW, memory.namespace, agent, replace(call, agent_id="").log_session, call.host, call.transcript)
+    job = Job(jobs.FOLLOW, memory.namespace, agent, replace(call, agent_id="").log_session, call.host, call.transcript,
+              call.cwd)  # fmt: skip
     if call.host not in TRANSCRIBED or not call.transcript or told.payloads:
         _append(memory, session, drafts(call, session, memory, nonce=nonce, now=now))
         return False
@@ -110,7 +112,8 @@ def follow_now(memory: Memory, call: HookCall, agent: str) -> None:
     from firsthand.intake.importer import import_found
     from firsthand.keeper import LogKeeper
 
-    report = import_found(LogKeeper(memory._log, memory.namespace), in_paths([transcript]))  # noqa: SLF001 - one room
+    rules = recording.rules_of(memory.path, settings.load(memory.path, call.cwd, call.log_session))
+    report = import_found(LogKeeper(memory._log, memory.namespace, rules), in_paths([transcript]))  # noqa: SLF001 - one room
     _take(memory.agent(agent), report, Job(jobs.FOLLOW, host=call.host, cwd=call.cwd))
 
 
@@ -160,6 +163,8 @@ def drafts(call: HookCall, session: str, memory: Memory, *, nonce: str, now: Mom
         if rest.only:
             continue
         meta = {**one.meta, **({"unfenced": len(rest.marks)} if rest.marks else {}), "hook": call.name}
+        if marks := secrets.marks_in(rest.text):
+            meta[REDACTED] = marks
         names = (b"hook", session.encode(), call.event.value.encode(), about.encode("utf-8", "surrogatepass"))
         words = to_bytes(call.prompt + call.message) if call.event is not HookEvent.AFTER_TOOL else b""
         identity = event.derived_id(None, *names, words, b"%d" % part) if about else None
@@ -233,7 +238,7 @@ def _append(memory: Memory, session: str, made: list[Draft]) -> None:
 
 
 def _import(memory: Memory, job: Job, paths: list[Path]) -> None:
-    _take(memory.agent(job.agent), memory.import_paths(paths), job)
+    _take(memory.agent(job.agent), memory.import_paths(paths, folder=job.cwd), job)
 
 
 def _take(agent: Agent, report: ImportReport, job: Job) -> None:

@@ -14,10 +14,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from firsthand import fence, moment, volunteer
+from firsthand import fence, moment, secret_library, volunteer
 from firsthand.errors import FirsthandError, StoreBusy
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
-from firsthand.lifecycle import capture, implicit, jobs, known, pulse, settings, shown, standing
+from firsthand.lifecycle import capture, implicit, jobs, known, pauses, pulse, recording, settings, shown, standing
 from firsthand.lifecycle.faults import Fault, keep_fault
 from firsthand.lifecycle.jobs import Job
 from firsthand.lifecycle.kept_calls import ASKS_NS, KeptCalls
@@ -97,9 +97,14 @@ def answer_hook(
 def after_hook(memory: Memory) -> None:
     """Index the newest events now that the host has its answer, so that the next recall need not read them.
 
+    What the library of secrets knows is loaded too, once a process, where `firsthand install` has compiled it.
+
     Raises:
         StoreError: it cannot be done now; the next appends do it.
     """
+    rules = memory.path / secret_library.RULES_FOLDER
+    if rules.is_dir():
+        secret_library.load(rules)
     if not memory.read_only:
         memory._log.flush_indexes(memory.namespace)  # noqa: SLF001 - Memory and what acts on it are one room
 
@@ -119,6 +124,7 @@ class _Hook:
         self._told: list[Unasked] = []
         self._shown: dict[str, Any] = {}
         self._output = NOTHING
+        self._kept = call
 
     def run(self, *, reads_context: bool) -> HookReply:
         """Do all that the event asks for, each part for itself."""
@@ -132,6 +138,11 @@ class _Hook:
         self._settings = settings.load(memory.path, call.cwd, self._session)
         for fault in self._settings.faults:
             self._fault("settings", fault)
+        self._off = "" if memory.read_only else "this call"  # where that cannot be read, nothing is recorded
+        if not memory.read_only:
+            self._try("pause", self._look_for_pause)
+        if self._off:
+            self._settings = replace(self._settings, record=False)
         self._known = known.Known()
         self._try("known", self._read_known)
         self._try("kept calls", self._look_for_kept)
@@ -139,7 +150,9 @@ class _Hook:
         if self._settings.record and not memory.read_only:
             self._try("enrol", self._enrol)
             self._try("record", self._record)
-        if reads_context and not call.agent_id:
+        if self._off and call.event in (HookEvent.SESSION_START, HookEvent.PROMPT):
+            self._told.append(self._funnel().line(f"firsthand: {self._off} is off the record; nothing of it is kept"))
+        if reads_context and not call.agent_id and self._off != pauses.PROMPT:
             self._show()
         if self._settings.tool_output and self._settings.record and call.event is HookEvent.AFTER_TOOL:
             self._try("tool output", self._replace_output)
@@ -156,6 +169,10 @@ class _Hook:
             self._try("actions", self._warn)
 
     # the parts -----------------------------------------------------------------------------------------
+
+    def _look_for_pause(self) -> None:
+        word = self._settings.pause_word
+        self._off = pauses.off_record(self._memory.path, self._call, self._session, word, self._now)
 
     def _read_known(self) -> None:
         self._known = known.known(self._memory.path, self._memory.namespace, self._session)
@@ -180,7 +197,12 @@ class _Hook:
         known.keep(memory.path, memory.namespace, self._session, self._known)
 
     def _record(self) -> None:
-        call, memory, agent = self._call, self._memory, self._agent.name
+        memory, agent = self._memory, self._agent.name
+        rules = recording.rules_of(memory.path, self._settings)
+        call = self._kept = recording.redacted(self._call, rules)
+        if recording.is_ignored(self._call, rules):
+            self._kept = replace(call, tool_output="")
+            return
         self.left |= capture.record(memory, call, agent, self._known, nonce=self._nonce, now=self._now)
         job = Job(jobs.FILES, memory.namespace, agent)
         if call.event is HookEvent.SESSION_START:
@@ -258,7 +280,7 @@ class _Hook:
             self._shown |= {"shown": [*found.pointers]}
 
     def _replace_output(self) -> None:
-        self._output = capture.replaced(self._memory, self._call, self._funnel(), nonce=self._nonce, now=self._now)
+        self._output = capture.replaced(self._memory, self._kept, self._funnel(), nonce=self._nonce, now=self._now)
 
     # the answer ----------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -56,6 +57,9 @@ class Settings:
         hits_max: of implicit recall.
         cost: of a wrong reminder, beside a missed one; the threshold is cost / (1 + cost).
         preamble_tokens_max, cues_tokens_max: sizes.
+        redact: replace a secret by its sort and a keyed hash before it is written.
+        ignore_projects, ignore_paths, ignore_tools: patterns (``*``, ``?``) of what is not recorded.
+        pause_word: a prompt that begins with it is off the record; empty for none.
         faults: what could not be read, a sentence each.
     """
 
@@ -76,6 +80,11 @@ class Settings:
     cost: float = 3.0
     preamble_tokens_max: int = 1_500
     cues_tokens_max: int = 80
+    redact: bool = False
+    ignore_projects: tuple[str, ...] = ()
+    ignore_paths: tuple[str, ...] = ()
+    ignore_tools: tuple[str, ...] = ()
+    pause_word: str = ""
     faults: tuple[str, ...] = ()
 
 
@@ -83,7 +92,7 @@ SWITCHES = tuple(name for name in fields(Settings) if isinstance(getattr(Setting
 """The settings that are on or off."""
 
 
-THEIRS = tuple(name for name in SWITCHES if name != "record")
+THEIRS = tuple(name for name in SWITCHES if name not in {"record", "redact"})
 """What a project's file may turn off."""
 
 
@@ -96,6 +105,9 @@ def load(store: Path, cwd: str = "", session: str = "") -> Settings:
     if cwd:
         chosen = _of_project(chosen, project_of(Path(cwd)) / PROJECT_FILE, place)
         chosen = _of_tables(chosen, place, tables, cwd)
+        folder = str(project_of(Path(os.path.realpath(cwd))))
+        if any(fnmatchcase(folder, pattern) for pattern in chosen.ignore_projects):
+            chosen = replace(chosen, record=False)
     return _of_session(chosen, session_file(store, session)) if session else chosen
 
 
@@ -245,6 +257,8 @@ def _over(below: Settings, place: Path, told: Mapping[str, Any]) -> Settings:
         wanted = kinds.get(name)
         if wanted is None:
             faults.append(f"{place} names {name!r}, which is no setting: {', '.join(kinds)}")
+        elif wanted is tuple and isinstance(given, list) and all(isinstance(one, str) for one in given):
+            changes[name] = tuple(given)
         elif not isinstance(given, (int, float) if wanted is float else wanted) or (
             wanted is not bool and isinstance(given, bool)
         ):

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 READ_BYTES_MAX = 1 << 20
 """Of an event that is searched for secrets; of a larger one only the pointer is shown."""
-RULES_FOLDER = "secret-rules"
-"""In the store's folder: the compiled rules of the library that finds secrets."""
 RUN_WORDS = 4
 """So many words in a row that are out and about to be shown are the same statement."""
 GONE = Source(Standing.NOTHING)
@@ -35,7 +33,7 @@ GONE = Source(Standing.NOTHING)
 
 def funnel(memory: Memory) -> Funnel:
     """Make the funnel of a memory, as its log and ledger are now."""
-    finder = secret_library.ready(memory.path / RULES_FOLDER)
+    finder = secret_library.ready(memory.path / secret_library.RULES_FOLDER)
     lookup = Lookup(memory, finder)
     return Funnel(lookup, lambda text, label: memory.fence(text, label=label), finder)
 
