@@ -85,8 +85,6 @@ EXPERIMENTS = (
     *(_in_checkout(*row) for row in (
         ("reclaim-systems", _RECLAIM, "6, Table 8, App. F", "memories that people use, beside ours",
          NOTHING, "reclaim_bench"),
-        ("probe", _RECLAIM, "4, 12", "whether the probe names what cannot be corrected", NOTHING, "probe_bench"),
-        ("probe-readers", _RECLAIM, "6, 12", "the probe beside a reader, on real notes", DATA, "probe_readers"),
     )),
     Experiment("stream", _FAULTY, "3, 4", "what consolidation does to a memory, after every update", NOTHING,
                "firsthand eval stream", ours=True),

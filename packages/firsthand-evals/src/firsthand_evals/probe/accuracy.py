@@ -1,0 +1,102 @@
+"""How often the probe of notes is right, on a set whose notes nobody who works on it has read.
+
+    python -m firsthand_evals.probe.accuracy                   about 15 s, no model
+    python -m firsthand_evals.probe.accuracy --markdown FILE   as a report
+
+Exits with 1 when fewer than 95 % are right or more than 2 % of the silent failures are missed. Neither the table nor
+the report shows a note. `third_set.jsonl.gz` holds a session, a note, its verdict and the verdict of a search for 18
+characters of the source in each line; commit d36c38b has what made it (`bench/probe_set`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from firsthand_evals.probe.probe import REGIMES, probe
+from firsthand_evals.stats import rate
+
+SET = Path(__file__).with_name("third_set.jsonl.gz")
+RIGHT_MIN, MISSED_MAX = 0.95, 0.02
+SILENT = "uncorrectable_silent"
+LOOKED_AT = """\
+Looked at while tuning: nothing of this set. It is measured, and no note of it is shown. The four sets before it, on
+which the probe was tuned (.950 to .993 right there), are in commit d36c38b."""
+
+Case = dict[str, Any]
+Judge = Callable[[Case], str]
+
+
+def cases() -> list[Case]:
+    """Read the set."""
+    return [json.loads(line) for line in gzip.decompress(SET.read_bytes()).splitlines()]
+
+
+def judge(case: Case) -> str:
+    """Give the probe's verdict on a case."""
+    return probe(case["note"], case["messages"], claim=case["claim"], expand=case["expand"].get).regime
+
+
+def verdicts(rows: Sequence[Case], ask: Judge) -> list[tuple[str, str]]:
+    """Pair the gold verdict of each case with the one that is given; an error names its case."""
+    pairs = []
+    for case in rows:
+        try:
+            pairs.append((case["gold"], ask(case)))
+        except Exception as error:
+            error.add_note(f"on the case {case['id']}")
+            raise
+    return pairs
+
+
+def is_good(pairs: Sequence[tuple[str, str]]) -> bool:
+    """Say whether both limits are kept; no case keeps none."""
+    right, silent = sum(gold == given for gold, given in pairs), [given for gold, given in pairs if gold == SILENT]
+    return right >= RIGHT_MIN * len(pairs) > 0 and sum(given != SILENT for given in silent) <= MISSED_MAX * len(silent)
+
+
+def table(ours: Sequence[tuple[str, str]], pieces: Sequence[tuple[str, str]]) -> list[str]:
+    """Write the shares of both, and what the probe said of each regime, in Markdown."""
+    lines = ["| | probe | pieces of 18 characters |", "|---|---|---|"]
+    for name, among, wrong in (("right", REGIMES, ()), ("silent failures missed", (SILENT,), (SILENT,)),
+                               ("others called silent", REGIMES[:3], ())):  # fmt: skip
+        cells = []
+        for pairs in (ours, pieces):
+            chosen = [(gold, given) for gold, given in pairs if gold in among]
+            hits = (given == SILENT if name.startswith("others") else (gold == given) != bool(wrong)
+                    for gold, given in chosen)  # fmt: skip
+            cells.append(str(rate(sum(hits), len(chosen))))
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    counts = Counter(ours)
+    lines += ["", f"| gold \\ said | {' | '.join(REGIMES)} |", "|---" * (len(REGIMES) + 1) + "|"]
+    lines += [f"| {gold} | {' | '.join(str(counts[gold, given]) for given in REGIMES)} |" for gold in REGIMES]
+    kept = "kept" if is_good(ours) else "NOT kept"
+    return [*lines, "", f"At least {RIGHT_MIN:.0%} right, at most {MISSED_MAX:.0%} missed: {kept}."]
+
+
+def main(argv: Sequence[str] | None = None, ask: Judge = judge) -> int:
+    """Measure, print and, when asked, write the report."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the report into this file")
+    chosen = parser.parse_args(argv)
+    rows = cases()
+    ours = verdicts(rows, ask)
+    lines = table(ours, [(case["gold"], case["pieces"]) for case in rows])
+    head = f"{len(rows)} notes of {len({case['kind'] for case in rows})} kinds"
+    sys.stdout.write("\n".join([head, "", *lines, ""]))
+    if chosen.markdown:
+        command = f"`python -m firsthand_evals.probe.accuracy --markdown FILE`, {datetime.now(UTC):%Y-%m-%d}"
+        report = ["# How often the probe is right", "", LOOKED_AT, "", f"{command}: {len(rows)} notes.", "", *lines, ""]
+        chosen.markdown.write_text("\n".join(report), encoding="utf-8")
+    return 0 if is_good(ours) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

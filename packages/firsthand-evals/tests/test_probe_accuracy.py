@@ -1,0 +1,73 @@
+"""probe/accuracy.py: the share of right verdicts is counted case by case, and no note of the set is shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from firsthand_evals.probe import accuracy
+from firsthand_evals.probe.accuracy import SILENT, cases, is_good, main, table, verdicts
+
+
+def test_the_gold_verdicts_keep_the_limits(capsys):
+    """With the gold's own verdicts everything is right and the exit code is 0."""
+    assert main([], ask=lambda case: case["gold"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("775 notes of 37 kinds\n")
+    assert "| right | 1.000 [0.995, 1.000] (775 of 775) | 0.363 [0.329, 0.397] (281 of 775) |" in printed
+    assert "| silent failures missed | 0 of 221 (at most 0.014) | 0.588" in printed
+
+
+def test_one_verdict_for_all_is_counted_case_by_case():
+    """Right, missed and falsely silent are each counted over the cases that they concern."""
+    rows = [{"id": name, "gold": gold} for name, gold in (("a", SILENT), ("b", "correctable"), ("c", "reachable"))]
+    silent = table(verdicts(rows, lambda _case: SILENT), [])
+    assert silent[2].startswith("| right | 0.333 [")
+    assert silent[3].startswith("| silent failures missed | 0 of 1 (")
+    assert silent[4].startswith("| others called silent | 1.000 [")
+    reachable = table(verdicts(rows, lambda _case: "reachable"), [])
+    assert reachable[3].startswith("| silent failures missed | 1.000 [")
+    assert reachable[4].startswith("| others called silent | 0 of 2 (")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "good"),
+    [
+        ([("reachable", "reachable")] * 95 + [("reachable", SILENT)] * 5, True),
+        ([("reachable", "reachable")] * 94 + [("reachable", SILENT)] * 6, False),
+        ([(SILENT, SILENT)] * 98 + [(SILENT, "reachable")] * 2, True),
+        ([(SILENT, SILENT)] * 97 + [(SILENT, "reachable")] * 3, False),
+        ([], False),
+    ],
+)
+def test_both_limits_hold_at_their_edge(pairs, good):
+    """95 right of 100 and 2 missed of 100 keep the limits, one less does not, and nothing judged keeps none."""
+    assert is_good(pairs) is good
+
+
+def test_an_error_of_the_probe_names_its_case():
+    """An error is not counted as a verdict."""
+
+    def broken(case):
+        raise ZeroDivisionError(case["id"])
+
+    with pytest.raises(ZeroDivisionError) as raised:
+        verdicts(cases()[:1], broken)
+    assert raised.value.__notes__ == [f"on the case {cases()[0]['id']}"]
+
+
+def test_the_report_shows_no_note_and_says_first_what_was_looked_at(tmp_path, capsys):
+    """With every verdict wrong the exit code is 1, and neither the table nor the report holds a note."""
+    path = tmp_path / "PROBE.md"
+    assert main(["--markdown", str(path)], ask=lambda case: SILENT if case["gold"] != SILENT else "reachable") == 1
+    report = path.read_text(encoding="utf-8")
+    assert report.splitlines()[2].startswith("Looked at while tuning: nothing of this set.")
+    assert "NOT kept" in report
+    shown = report + capsys.readouterr().out
+    assert [case["id"] for case in cases() if len(case["note"]) > 40 and case["note"] in shown] == []
+
+
+def test_the_probe_judges_a_case_by_its_session_and_its_pointers():
+    """What a pointer of the note leads to counts, and a note of nothing is not correctable."""
+    case = next(case for case in cases() if case["gold"] == case["pieces"] == "correctable")
+    assert accuracy.judge(case) == "correctable"
+    assert accuracy.judge(case | {"note": "They talked.", "expand": {}}).startswith("uncorrectable")
