@@ -255,24 +255,25 @@ def test_a_migration_cut_short_leaves_the_old_store(tmp_path, monkeypatch):
 
     def step(db: apsw.Connection) -> None:
         db.execute("CREATE TABLE added (a)")
-        db.execute("UPDATE event SET turn = 99")
+        db.execute("UPDATE session SET turn = 99")
         if fail:
             raise apsw.FullError("no space in the middle of the step")
 
-    monkeypatch.setitem(schema.MIGRATIONS, 2, step)
+    monkeypatch.setitem(schema.MIGRATIONS, schema.VERSION + 1, step)
+    newer = schema.VERSION + 1
     for module in (schema, sys.modules["firsthand.log.log"]):
-        monkeypatch.setattr(module, "VERSION", 2)
+        monkeypatch.setattr(module, "VERSION", newer)
     fail = True
     with pytest.raises(StoreFull):
         open_log(root)
     db = apsw.Connection(str(root / DATABASE_FILE))
-    assert db.pragma("user_version") == 1
+    assert db.pragma("user_version") == newer - 1
     assert db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'added'").get == 0
-    assert db.execute("SELECT turn FROM event").get == 0
+    assert db.execute("SELECT turn FROM session").get == 0
     db.close()
     fail = False
     log = open_log(root)
-    assert log.writer.pragma("user_version") == 2
+    assert log.writer.pragma("user_version") == newer
     assert log.writer.execute("SELECT count(*) FROM added").get == 0
     assert log.reader.event("default", one.id).content == b"before the step"
     log.close()
