@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
+
+import apsw
 
 from firsthand.index.check import check
 from firsthand.index.text import TextIndex
+from firsthand.log.index_files import namespaces_in, path_of
 from firsthand.log.log import Log
 from firsthand.log.verify import Verification
 
@@ -18,11 +22,25 @@ def open_log(root: Path, **options) -> Log:
     return Log(root, **{"indexes": (TextIndex(),)} | options)
 
 
+def damage_index(root: Path, *statements: str, namespace: str = "default") -> None:
+    """Index what waits, then run SQL on each index file, as damage would: without the guards that the library sets."""
+    log = open_log(root)
+    log.flush_indexes(namespace)
+    log.close()
+    for key in namespaces_in(root):
+        db = apsw.Connection(str(path_of(root, key)))
+        for statement in statements:
+            with suppress(apsw.SQLError):  # its tables are named by its namespace
+                db.execute(statement).fetchall()
+        db.close()
+
+
 def assert_whole(log: Log) -> Verification:
     """Assert that the log verifies and that the text index holds the same events."""
     verified = log.verify()
     assert verified.problems == ()
     db = log.reader.db
-    for (key,) in db.execute("SELECT DISTINCT namespace FROM index_reach").fetchall():
-        assert check(db, key) == []
+    if log.reader.index_names:
+        for (key,) in db.execute("SELECT key FROM namespace").fetchall():
+            assert check(db, key) == []
     return verified

@@ -532,8 +532,9 @@ class Memory:
         key = self._log.namespace_key(self.namespace)
 
         def count(db: apsw.Connection) -> None:
-            with db:
-                self._index.refresh(db, key)
+            if self._log.index_files.attach(key):
+                with db:
+                    self._index.refresh(db, key)
 
         self._log.flush_indexes(self.namespace)
         self._log.exclusively(count)

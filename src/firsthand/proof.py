@@ -15,6 +15,7 @@ import apsw
 from firsthand import environment
 from firsthand.index import vector_check
 from firsthand.index.check import check, deep_check
+from firsthand.index.text import NAME
 from firsthand.log.log import Log
 from firsthand.log.mend import Lack
 from firsthand.log.rows import POSITION_MAX
@@ -54,16 +55,18 @@ def verify(
         of_vectors, unseen = vector_check.check(db)
         problems += [Problem("index", fault) for fault in of_vectors]
         notes += unseen
-        left_out = 0
-        for key, name in _namespaces(db):
-            damaged = {
-                problem.position
-                for problem in verified.problems
-                if problem.where in {"event", "artifact"} and problem.namespace == name
-            }
-            left_out += len(damaged)
+        namespaces = _namespaces(db)
+    left_out = 0
+    for key, name in namespaces:
+        damaged = {
+            problem.position
+            for problem in verified.problems
+            if problem.where in {"event", "artifact"} and problem.namespace == name
+        }
+        left_out += len(damaged)
+        with log.snapshot() as db:  # it has this namespace's index file open, and no other
             found = _check(log, db, key, damaged, deep=deep, vectors=not of_vectors)
-            problems += [Problem("index", f"namespace {name!r}: {fault}") for fault in found]
+        problems += [Problem("index", f"namespace {name!r}: {fault}") for fault in found]
     if deep and left_out:
         notes.append(f"the text index was compared with the log without {left_out:,} damaged events")
     own = {name: head for name, head in verified.heads.items() if name == namespace}  # the others are no one's to name
@@ -85,11 +88,8 @@ def _check(
         if not deep or found:
             return found
         reader = log.reader
-        sql = "SELECT position FROM index_reach WHERE namespace = ? ORDER BY position DESC"
-        through: object = db.execute(sql, (key,)).get or 0
-        if not isinstance(through, int):
-            return [f"the text index does not say how far it reaches, but {through!r}; run 'firsthand rebuild'"]
-        found += deep_check(db, key, reader.batches(key, through), reader, damaged)
+        through = reader.reached(key, NAME).position
+        found += deep_check(db, key, reader.batches(key, through) if through else (), reader, damaged)
         if vectors:
             found += vector_check.deep_check(db, key, reader.batches(key, POSITION_MAX), reader, damaged)
         return found

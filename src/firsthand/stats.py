@@ -68,6 +68,6 @@ def _faults(reader: Reader, namespace: str, key: int, head: int) -> dict[str, st
     """Name the indexes that do not follow; one of another version is not asked, however far it reaches."""
     stopped = reader.index_faults(namespace).items()
     faults = {name: f"{fault}, beyond position {position}" for name, (position, fault) in stopped}
-    if not faults and (fault := reach(reader.db, key, head).fault):
+    if not faults and (fault := reach(reader, key, head).fault):
         faults[NAME] = f"{fault}; run 'firsthand rebuild'"
     return faults

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import apsw
 import pytest
 
 from firsthand import Memory
 from firsthand.doors.exits import DAMAGED, DONE
+from stores import damage_index
 
 
 @pytest.fixture
@@ -33,9 +33,7 @@ def test_a_healthy_memory_ends_with_0(user):
 def test_a_broken_stage_comes_first_and_ends_with_3(user):
     """A stopped index is the first finding with its command under it, and the exit code says so in JSON too."""
     user.damaged = True
-    db = apsw.Connection(str(user.store / "firsthand.db"))
-    db.execute("UPDATE index_reach SET position = 0, fault = 'cut off' WHERE name = 'text'").fetchall()
-    db.close()
+    damage_index(user.store, "UPDATE reach SET position = 0, fault = 'cut off' WHERE name = 'text'")
     said = user("doctor", "--no-canary")
     assert said.code == DAMAGED
     assert said.lines[2:4] == [

@@ -5,6 +5,8 @@ from __future__ import annotations
 import apsw
 import pytest
 
+from firsthand.log.index_files import path_of
+
 
 def test_a_whole_store_verifies(shell):
     """Verify counts what is whole, prints the head, and ends with 0."""
@@ -72,7 +74,7 @@ def test_an_index_is_built_anew(shell, options):
     """After the index is damaged, verify says so; rebuild mends it, and recall finds again."""
     pointer = shell.append("the needle")
     shell("rebuild")  # the newest events are indexed with later ones; now nothing waits
-    db = apsw.Connection(str(shell.store / "firsthand.db"))
+    db = apsw.Connection(str(path_of(shell.store, 1)))
     db.execute("DELETE FROM text_1")
     db.close()
     assert shell("verify").code == 3

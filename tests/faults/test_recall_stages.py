@@ -11,6 +11,7 @@ import pytest
 from firsthand import Draft, Kind, Memory, Outcome
 from firsthand.errors import ModelUnavailable
 from firsthand.index.embed.port import callable_embedder
+from firsthand.log.index_files import path_of
 from firsthand.log.schema import DATABASE_FILE
 
 DIMENSION = 16
@@ -61,18 +62,19 @@ def store(tmp_path):
 
 def break_store(root, *statements: str) -> None:
     """Run SQL on a store's database, as damage would: without the guards that the library sets."""
-    db = apsw.Connection(str(root / DATABASE_FILE))
-    try:
-        for statement in statements:
+    for statement in statements:
+        of_index = "text_" in statement or "reach" in statement
+        db = apsw.Connection(str(path_of(root, 1) if of_index else root / DATABASE_FILE))
+        try:
             db.execute(statement).fetchall()
-    finally:
-        db.close()
+        finally:
+            db.close()
 
 
 @pytest.mark.parametrize(
     ("statement", "stage"),
     [
-        ("UPDATE index_reach SET position = 5, fault = 'was interrupted' WHERE name = 'text'", "text index"),
+        ("UPDATE reach SET position = 5, fault = 'was interrupted' WHERE name = 'text'", "text index"),
         ("DROP TABLE text_1", "text index"),
         ("DELETE FROM text_1_docsize", "text index"),
         ("UPDATE text_1_data SET block = x'00ff00ff' WHERE id > 10", "text index"),

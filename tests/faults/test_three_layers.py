@@ -15,6 +15,7 @@ from firsthand import Draft, Kind, Memory
 from firsthand.health import doctor, status
 from firsthand.health.modes import Mode, name_failure
 from firsthand.lifecycle.hooking import answer_hook
+from firsthand.log.index_files import path_of
 
 DONE = (
     "The cold start bootstrap is automated: solar-boot.sh seeds the launch agent iserv.solar.boot.plist after a reboot."
@@ -53,10 +54,8 @@ class Day:
         (self.root / "settings.json").write_text(json.dumps(dict.fromkeys(names, False)), encoding="utf-8")
 
     def stop_index(self) -> None:
-        db = apsw.Connection(str(self.root / "firsthand.db"))
-        db.execute(
-            "UPDATE index_reach SET position = 1, fault = 'the indexer is not called' WHERE name = 'text'"
-        ).fetchall()
+        db = apsw.Connection(str(path_of(self.root, 1)))
+        db.execute("UPDATE reach SET position = 1, fault = 'the indexer is not called' WHERE name = 'text'").fetchall()
         db.close()
 
     def look(self) -> None:

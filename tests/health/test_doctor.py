@@ -25,8 +25,10 @@ from firsthand.lifecycle import jobs, pulse
 from firsthand.lifecycle.faults import Fault, keep_fault
 from firsthand.lifecycle.installed import Installed
 from firsthand.lifecycle.settings import session_file
+from firsthand.log.index_files import path_of
 from firsthand.moment import Moment, now
 from firsthand.value import replace
+from stores import damage_index
 
 DAY = 86_400 * 1_000_000
 QUIET = Look(canary=False, keep=False)
@@ -48,12 +50,15 @@ def store(tmp_path):
 
 def sql(root: Path, *statements: str) -> None:
     """Damage a store, without the guards that the library sets."""
-    db = apsw.Connection(str(root / "firsthand.db"))
-    try:
-        for statement in statements:
+    for statement in statements:
+        if "text_" in statement or "reach" in statement:
+            damage_index(root, statement)
+            continue
+        db = apsw.Connection(str(root / "firsthand.db"))
+        try:
             db.execute(statement).fetchall()
-    finally:
-        db.close()
+        finally:
+            db.close()
 
 
 def found(root: Path, look: Look = QUIET, at: Moment | None = None) -> list[tuple[str, str, str]]:
@@ -84,7 +89,7 @@ def test_a_healthy_store_is_healthy(store):
 @pytest.mark.parametrize(
     ("statement", "stage", "words", "mend"),
     [
-        ("UPDATE index_reach SET position = 5, fault = 'was cut off' WHERE name = 'text'", "index",
+        ("UPDATE reach SET position = 5, fault = 'was cut off' WHERE name = 'text'", "index",
          "the text index stopped at position 5 of 60: was cut off", "firsthand rebuild"),
         ("DROP TABLE text_1", "index", "text index", "firsthand rebuild"),
         ("DELETE FROM text_1_docsize", "index", "lost its rows", "firsthand rebuild"),
@@ -137,7 +142,7 @@ def test_what_was_measured_is_told_beside_what_was_found(store):
         "5,120 MB",
     )
     assert figures["last event"].endswith(" (3 days ago)")
-    sql(store, "UPDATE index_reach SET position = 5, fault = 'was cut off' WHERE name = 'text'")
+    sql(store, "UPDATE reach SET position = 5, fault = 'was cut off' WHERE name = 'text'")
     assert examine(store, namespace="default", look=look).figures["text index"] == "through 5 of 60"
 
 
@@ -196,7 +201,7 @@ def test_an_index_with_rows_and_no_words_is_found_by_asking(store):
     """Rows that stand in the index without their words look whole to a look-up; the round trip of recall finds it."""
     with Memory.open(store) as memory:
         memory.rebuild()
-    db = apsw.Connection(str(store / "firsthand.db"))
+    db = apsw.Connection(str(path_of(store, 1)))
     rows = db.execute("SELECT * FROM text_1_docsize").fetchall()
     totals = db.execute("SELECT block FROM text_1_data WHERE id = 1").get
     db.execute("INSERT INTO text_1(text_1) VALUES ('delete-all')").fetchall()
@@ -391,7 +396,7 @@ def test_a_command_that_came_with_a_checkout_is_named_and_not_run(store, tmp_pat
 def test_a_canary_names_the_index_that_lost_it(store):
     """With a stopped index the canary names it, and what the hook answers says that memory is degraded."""
     canary.findings(store, (), now())
-    sql(store, "UPDATE index_reach SET position = 5, fault = 'was cut off' WHERE name = 'text'")
+    damage_index(store, "UPDATE reach SET position = 5, fault = 'was cut off'", namespace=canary.CANARY)
     (one,) = canary.findings(store, (), now())
     assert (one.stage, one.severity) == (Stage.INDEX, Severity.BROKEN)
     assert canary.kept(store)[-1].told
@@ -401,7 +406,7 @@ def test_a_canary_names_the_index_that_lost_it(store):
 def test_what_is_lost_on_the_direct_way_is_asked_of_no_command(store, tmp_path, alone):
     """Where the store itself loses canaries no host's command is run, nor blamed."""
     canary.findings(store, (), now())
-    sql(store, "UPDATE index_reach SET position = 5, fault = 'was cut off' WHERE name = 'text'")
+    damage_index(store, "UPDATE reach SET position = 5, fault = 'was cut off'", namespace=canary.CANARY)
     (one,) = canary.findings(store, (ours(tmp_path / "settings.json"),), now())
     assert one.stage is Stage.INDEX
     assert [sent.way for sent in canary.kept(store)] == ["directly", "directly"]

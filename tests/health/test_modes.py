@@ -9,6 +9,8 @@ import pytest
 
 from firsthand import Draft, Kind, Memory
 from firsthand.health.modes import DECAYED_PROMPTS, Mode, name_failure
+from firsthand.log.index_files import path_of
+from stores import damage_index
 
 BOOTSTRAP = "the cold start bootstrap is automated now: the launch agent runs the seed script after a reboot"
 RULE = "MANDATORY HALT: any finding that could be organ enlargement asks for an infectious screening first"
@@ -57,7 +59,7 @@ def test_pipeline_failure_of_an_index_that_was_orphaned(memory):
     """An index that says that it follows and has no row of the event is the pipeline's failure, whatever was asked."""
     asks(memory, "bootstrap")
     memory.follow()
-    db = apsw.Connection(str(memory.path / "firsthand.db"))
+    db = apsw.Connection(str(path_of(memory.path, 1)))
     db.execute("DELETE FROM text_1_docsize WHERE id BETWEEN 2 AND 6").fetchall()
     db.close()
     assert named(memory, target(memory)) is Mode.PIPELINE
@@ -65,9 +67,7 @@ def test_pipeline_failure_of_an_index_that_was_orphaned(memory):
 
 def test_pipeline_failure_of_an_index_that_stopped(memory):
     """An index that stopped before the event is named with its position."""
-    db = apsw.Connection(str(memory.path / "firsthand.db"))
-    db.execute("UPDATE index_reach SET position = 1, fault = 'cut off' WHERE name = 'text'").fetchall()
-    db.close()
+    damage_index(memory.path, "UPDATE reach SET position = 1, fault = 'cut off' WHERE name = 'text'")
     failure = name_failure(memory.agent("noument"), SESSION, target(memory))
     assert (failure.mode, "stopped at position 1" in failure.sign) == (Mode.PIPELINE, True)
 
@@ -157,7 +157,7 @@ def test_pipeline_failure_of_an_index_whose_postings_are_gone(memory):
     """An index that has the event's row and none of its words is the pipeline's failure, not the query's."""
     asks(memory, "thirty-three year old with a sore left flank")
     memory.follow()
-    db = apsw.Connection(str(memory.path / "firsthand.db"))
+    db = apsw.Connection(str(path_of(memory.path, 1)))
     rows = db.execute("SELECT * FROM text_1_docsize").fetchall()
     totals = db.execute("SELECT block FROM text_1_data WHERE id = 1").get
     db.execute("INSERT INTO text_1(text_1) VALUES ('delete-all')").fetchall()

@@ -30,15 +30,16 @@ def append(log: Log, *contents: bytes, namespace: str = "default", session: str 
 
 def rows(log: Log, match: str, namespace: int = 1) -> list[int]:
     sql = f"SELECT rowid FROM text_{namespace} WHERE text_{namespace} MATCH ? ORDER BY rowid"
-    return [row for (row,) in log.reader.db.execute(sql, (match,)).fetchall()]
+    return [row for (row,) in log.reader.indexed(namespace).execute(sql, (match,)).fetchall()]
 
 
 def entries(log: Log):
     return log.reader.entries(1, 0, 1_000).entries
 
 
-def write(log: Log, action):
+def write(log: Log, action, namespace: int = 1):
     def run(db):
+        log.index_files.made(namespace)
         with db:
             return action(db)
 
@@ -46,15 +47,15 @@ def write(log: Log, action):
 
 
 def deep(log: Log, namespace: int = 1) -> list[str]:
-    batch = [entry for entry in entries(log) if entry.namespace_key == namespace]
-    return checks.deep_check(log.reader.db, namespace, [batch], log.reader)
+    batch = log.reader.entries(namespace, 0, 1_000).entries
+    return checks.deep_check(log.reader.indexed(namespace), namespace, [batch], log.reader)
 
 
 def test_an_event_is_in_the_index_when_its_append_returns(log):
     """Words, stems and exact strings of an event match in the moment of its commit."""
     append(log, b"Running src/app/main.py", b"other")
     assert rows(log, '"runs"') == rows(log, f'"{text.words.token("app/main.py")}"') == [1]
-    assert checks.check(log.reader.db, 1) == deep(log) == []
+    assert checks.check(log.reader.indexed(1), 1) == deep(log) == []
 
 
 def test_the_same_events_again_change_nothing(log):
@@ -63,29 +64,29 @@ def test_the_same_events_again_change_nothing(log):
     index = TextIndex()
     write(log, lambda db: index.apply(db, entries(log), log.reader))
     assert rows(log, '"fish"') == [1, 2]
-    assert text.size_of(log.reader.db, 1) == text.IndexSize(2, 6)  # the session's name is a word of each
+    assert text.size_of(log.reader.indexed(1), 1) == text.IndexSize(2, 6)  # the session's name is a word of each
     assert deep(log) == []
 
 
 def test_tenants_share_no_table(log):
-    """Each namespace has a table of its own; the same word in one is not in the other."""
+    """Each namespace has a file of its own; the same word in one is not in the other."""
     append(log, b"secret alpha", namespace="a")
     append(log, b"secret beta", namespace="b")
     assert rows(log, '"secret"', 1) == [1]
     assert rows(log, '"secret"', 2) == [1]
-    assert checks.check(log.reader.db, 1) == deep(log, 1) == deep(log, 2) == []
+    assert checks.check(log.reader.indexed(1), 1) == deep(log, 1) == deep(log, 2) == []
 
 
 def test_a_large_payload_is_indexed_in_passages(log):
     """Every line of an artifact is found, in the row of its passage."""
     append(log, BIG)
-    size = text.size_of(log.reader.db, 1)
+    size = text.size_of(log.reader.indexed(1), 1)
     assert size.rows > 3
     for number in (0, 1_999, 3_999):
         found = rows(log, f'"{number * 7_919}"')
         assert found
         assert {row % ROW_STEP for row in found} == {1}
-    assert checks.check(log.reader.db, 1) == deep(log) == []
+    assert checks.check(log.reader.indexed(1), 1) == deep(log) == []
 
 
 def test_forgotten_words_are_gone_from_the_index_and_after_a_purge_from_its_pages(log):
@@ -96,13 +97,13 @@ def test_forgotten_words_are_gone_from_the_index_and_after_a_purge_from_its_page
     write(log, lambda db: index.forget(db, gone))
     assert rows(log, '"xylophonequartz"') == rows(log, '"7919"') == []
     write(log, lambda db: index.purge(db, 1))
-    terms = {term for (term,) in log.reader.db.execute("SELECT term FROM text_1_terms").fetchall()}
+    terms = {term for (term,) in log.reader.indexed(1).execute("SELECT term FROM text_1_terms").fetchall()}
     assert terms == {"keep", "these", "word", "s"}
-    blocks = b"".join(b for (b,) in log.reader.db.execute("SELECT block FROM text_1_data").fetchall())
+    blocks = b"".join(b for (b,) in log.reader.indexed(1).execute("SELECT block FROM text_1_data").fetchall())
     assert b"keep" in blocks
     assert b"xylophone" not in blocks
     assert b"zebrafinch" not in blocks
-    assert text.size_of(log.reader.db, 1).rows == 1
+    assert text.size_of(log.reader.indexed(1), 1).rows == 1
 
 
 def test_forgetting_twice_is_forgetting_once(log):
@@ -112,7 +113,7 @@ def test_forgetting_twice_is_forgetting_once(log):
     for _ in range(2):
         write(log, lambda db: index.forget(db, entries(log)[:1]))
     assert rows(log, '"one" OR "two"') == [2]
-    assert text.size_of(log.reader.db, 1) == text.IndexSize(1, 2)
+    assert text.size_of(log.reader.indexed(1), 1) == text.IndexSize(1, 2)
 
 
 def test_a_rolled_back_first_event_does_not_block_the_next(log):
@@ -122,14 +123,13 @@ def test_a_rolled_back_first_event_does_not_block_the_next(log):
     index = TextIndex()
 
     def undo(db):
+        log.index_files.made(7)
         db.execute("BEGIN")
-        index.reset(db)
-        db.execute("INSERT INTO namespace (name) VALUES ('later')")
         index.apply(db, [type(event)(7, event.event)], log.reader)
         db.execute("ROLLBACK")
 
     log.exclusively(undo)
-    write(log, lambda db: index.apply(db, [type(event)(7, event.event)], log.reader))
+    write(log, lambda db: index.apply(db, [type(event)(7, event.event)], log.reader), 7)
     assert rows(log, '"first"', 7) == [1]
 
 
@@ -145,9 +145,9 @@ def test_a_missing_or_foreign_index_takes_no_events(log, damage):
     other = Log(log.root, indexes=(TextIndex(),))
     (after,) = append(other, b"after")
     assert not after.indexed
-    assert checks.check(other.reader.db, 1)[0].startswith("the text index reaches position 1 of 2")
+    assert checks.check(other.reader.indexed(1), 1)[0].startswith("the text index reaches position 1 of 2")
     other.rebuild()
-    assert checks.check(other.reader.db, 1) == []
+    assert checks.check(other.reader.indexed(1), 1) == []
     other.close()
     assert rows(log, '"before" OR "after"') == [1, 2]
 
@@ -157,10 +157,10 @@ def test_a_rebuilt_index_is_the_same(log):
     append(log, b"one getUserName", "東京 two".encode(), BIG)
     append(log, b"three", namespace="other")
     sql = "SELECT id, sz FROM text_1_docsize ORDER BY id"
-    before = log.reader.db.execute(sql).fetchall()
+    before = log.reader.indexed(1).execute(sql).fetchall()
     log.rebuild()
-    assert log.reader.db.execute(sql).fetchall() == before
-    assert checks.check(log.reader.db, 1) == deep(log, 1) == deep(log, 2) == []
+    assert log.reader.indexed(1).execute(sql).fetchall() == before
+    assert checks.check(log.reader.indexed(1), 1) == deep(log, 1) == deep(log, 2) == []
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_a_check_names_what_is_wrong(log, damage, said, counted):
     """Lost, stray and changed rows are named by the deep check, and by the count where counting can see them."""
     append(log, b"crow", b"finch")
     write(log, lambda db: db.execute(damage).fetchall())
-    assert bool(checks.check(log.reader.db, 1)) == counted
+    assert bool(checks.check(log.reader.indexed(1), 1)) == counted
     (problem,) = deep(log)
     assert said in problem
 
@@ -193,9 +193,9 @@ def test_common_terms_are_counted_when_the_index_has_grown(log, monkeypatch):
     assert not write(log, lambda db: TextIndex().refresh(db, 1))
     append(log, b"fish heron")
     assert write(log, lambda db: TextIndex().refresh(db, 1))
-    found = log.reader.db.execute("SELECT term, df FROM term_df WHERE namespace = 1").fetchall()
+    found = log.reader.indexed(1).execute("SELECT term, df FROM term_df").fetchall()
     assert dict(found) == {"fish": 3, "s": 3, "crow": 1, "finch": 1, "heron": 1}
-    assert text.counted_of(log.reader.db, 1) == 3
+    assert text.counted_of(log.reader.indexed(1), 1) == 3
 
 
 def test_a_damaged_total_is_an_error_and_not_a_size(log):

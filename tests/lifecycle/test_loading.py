@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 from sessions_made import at
 
 from agents_made import made
+from stores import damage_index
 
 
 def session(agent, name: str):
@@ -127,9 +128,9 @@ def test_both_work_when_the_index_is_broken(agent, memory):
     session(agent, "one").user("Never push to main.")
     episode(agent, "2026-03-01-exporter", "one")
     before = agent.preamble().text, agent.cues("exporter").text
-    memory._log._writer.execute("UPDATE index_reach SET fault = 'broken', position = 0")
+    damage_index(memory.path, "UPDATE reach SET fault = 'broken', position = 0")
     assert (agent.preamble().text, agent.cues("exporter").text) == before
-    memory._log._writer.execute("UPDATE index_reach SET fault = ''")
+    damage_index(memory.path, "UPDATE reach SET fault = ''")
     memory.rebuild()
 
 

@@ -7,13 +7,17 @@ import apsw
 from firsthand import Memory
 from firsthand.answer import Outcome
 from firsthand.log.append import BACKLOG_BYTES, BACKLOG_EVENTS
+from firsthand.log.index_files import path_of
 
 
 def indexed(memory):
     """Give the positions that the text index has, and how far it says to reach."""
-    db = apsw.Connection(str(memory.path / "firsthand.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    file = path_of(memory.path, 1)
+    if not file.exists():
+        return [], (0, "")
+    db = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
     try:
-        reach = db.execute("SELECT position, fault FROM index_reach").fetchall()
+        reach = db.execute("SELECT position, fault FROM reach").fetchall()
         if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'text_1'").get:
             return [], reach[0]
         return [row for (row,) in db.execute("SELECT id FROM text_1_docsize ORDER BY id")], reach[0]

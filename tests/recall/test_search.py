@@ -54,6 +54,7 @@ def sabotage(log):
 
     def run(sql: str) -> None:
         def action(db):
+            log.index_files.made(1)
             with db:
                 db.execute(sql).fetchall()
 
@@ -315,8 +316,8 @@ def test_a_picture_is_described_and_not_shown(log):
 @pytest.mark.parametrize(
     "damage",
     [
-        "DROP TABLE text_1", "DROP TABLE text_index", "UPDATE text_index SET version = '0'", "DELETE FROM index_reach",
-        "UPDATE index_reach SET position = 2, fault = 'x'",
+        "DROP TABLE text_1", "DROP TABLE text_index", "UPDATE text_index SET version = '0'",
+        "UPDATE reach SET position = 2, fault = 'x'",
     ],
 )  # fmt: skip
 def test_a_broken_index_is_named_and_answered_from_the_log(log, sabotage, damage):
@@ -347,7 +348,7 @@ def test_how_many_rows_hold_a_term_is_told_by_the_rows(log, sabotage):
 def test_what_the_index_does_not_reach_is_searched_in_the_log(log, sabotage):
     """Events after the index's end are found beside those before it, in one order."""
     put(log, "crow and much more about other things", "crow")
-    sabotage("UPDATE index_reach SET fault = 'stopped', position = 2")
+    sabotage("UPDATE reach SET fault = 'stopped', position = 2")
     put(log, "crow crow", "heron")
     answer = ask(log, "crow")
     assert answer.outcome is Outcome.DEGRADED

@@ -197,7 +197,7 @@ def _figures(seen: _Seen, memory: Memory, look: Look, at: Moment) -> list[Findin
     seen.figures["events"] = f"{head:,}"
     ago = "" if last is None else f" ({status.age((at.microseconds - last) / 1e6)} ago)"
     seen.figures["last event"] = "none lately" if last is None else f"{Moment(last)}{ago}"
-    seen.figures["text index"] = f"through {reach(reader.db, key, head).through if key else 0:,} of {head:,}"
+    seen.figures["text index"] = f"through {reach(reader, key, head).through if key else 0:,} of {head:,}"
     free = shutil.disk_usage(memory.path).free if look.free_bytes is None else look.free_bytes
     seen.figures["free on the disk"] = f"{free >> 20:,} MB"
     gate = gate_of(reader.db, key, memory._identity())  # noqa: SLF001 - the same

@@ -48,7 +48,7 @@ def lacking(memory: Memory, positions: Sequence[int]) -> set[int]:
     index has stopped.
     """
     db, key = _db(memory)
-    at = reach(db, key, memory._log.reader.head(memory.namespace)[0])  # noqa: SLF001 - Memory and health are one room
+    at = reach(memory._log.reader, key, memory._log.reader.head(memory.namespace)[0])  # noqa: SLF001 - Memory and health are one room
     if not at.fault:
         positions = [one for one in positions if one <= at.through]
     if not version_of(db, key):
@@ -130,7 +130,8 @@ def agents(memory: Memory) -> list[str]:
 
 def _db(memory: Memory) -> tuple[apsw.Connection, int]:
     reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
-    return reader.db, reader.namespace_key(memory.namespace)
+    key = reader.namespace_key(memory.namespace)
+    return reader.indexed(key), key
 
 
 def _longs(positions: Sequence[int]) -> Any:

@@ -133,7 +133,7 @@ def of_index(memory: Memory) -> list[Finding]:
         Finding(Stage.INDEX, Severity.BROKEN, _stopped(name, position, head, fault), _REBUILD)
         for name, (position, fault) in reader.index_faults(memory.namespace).items()
     ]
-    at = reach(reader.db, key, head)
+    at = reach(reader, key, head)
     if found:
         return found
     if at.fault:

@@ -259,7 +259,7 @@ class Accelerator:
         if opened is None:
             return None, "there is no copy that fits the log"
         header, searcher, schema = opened
-        db = self._reader.db
+        db = self._reader.indexed(self._namespace)
         newest = db.execute(f"SELECT max(id) FROM text_{self._namespace}_docsize WHERE id < {ROW_STEP}").get  # noqa: S608
         if int(newest or 0) - header.position > TAIL_EVENTS_MAX:
             return None, f"it reaches position {header.position:,}, the text index {newest:,}"

@@ -8,10 +8,12 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import apsw
 
+from firsthand.log.index_files import IndexFiles, schema_of
 from firsthand.log.port import ContentReader, Entry
 from firsthand.log.rows import POSITION, key_of
 
@@ -26,14 +28,12 @@ def check(db: apsw.Connection, namespace: int, damaged: Collection[int] = ()) ->
         damaged: positions of events that cannot be read: they may be in the index or not.
     """
     found: list[str] = []
-    reach = _all(db, "SELECT position, fault FROM index_reach WHERE namespace = ? AND name = ?", (namespace, NAME))
+    reached = IndexFiles(db, Path(db.filename).parent).reached(namespace, NAME)
     head = _all(db, "SELECT head_position FROM namespace WHERE key = ?", (namespace,))[0][0]
-    if head and not reach:
-        return ["the text index was never built; run 'firsthand rebuild'"]
-    if reach and reach[0][1]:
-        found.append(f"the text index reaches position {reach[0][0]:,} of {head:,}: {reach[0][1]}")
+    if reached.fault:
+        found.append(f"the text index reaches position {reached.position:,} of {head:,}: {reached.fault}")
     try:
-        found += _check_rows(db, namespace, reach[0][0] if reach else head, damaged)
+        found += _check_rows(db, namespace, reached.position, damaged)
     except (apsw.SQLError, apsw.CorruptError) as error:
         found.append(f"the text index cannot be read ({error}); run 'firsthand rebuild'")
     return found
@@ -87,6 +87,7 @@ def deep_check(
     again = apsw.Connection("")  # a file of its own that SQLite deletes
     try:
         again.execute("CREATE TABLE event (key, salt)")
+        again.execute(f"ATTACH '' AS {schema_of(namespace)}")
         again.execute("BEGIN")
         fresh = TextIndex()
         for batch in batches:
@@ -124,7 +125,7 @@ def _differences(
 
 def _instances(db: apsw.Connection, namespace: int) -> Iterator[Any]:
     name = f"text_{namespace}"
-    db.execute(f"CREATE VIRTUAL TABLE temp.{name}_instances USING fts5vocab(main, {name}, instance)")
+    db.execute(f"CREATE VIRTUAL TABLE temp.{name}_instances USING fts5vocab({schema_of(namespace)}, {name}, instance)")
     try:
         yield from db.execute(f"SELECT term, doc, col, offset FROM temp.{name}_instances")  # noqa: S608 - a number
     finally:

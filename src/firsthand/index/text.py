@@ -1,13 +1,13 @@
-"""The text index: FTS5, written in the log's own transaction, one table a namespace.
+"""The text index: FTS5, written with the log, one file a namespace (`firsthand.log.index_files`).
 
 What an event's append has committed is findable, from any process, in that
 moment. Tenants share no table, so none of them moves another's ranking or is
 found through it.
 
 The invariant: the rows of ``text_<namespace>`` are the passages of the events of
-that namespace that were not erased and that the log's ``index_reach`` says are
-reached, with the words that `words` gives, and for a note one row more for each
-situation it was learned in; nothing else. An event that only repeats others
+that namespace that were not erased and that its ``reach`` says are reached, with
+the words that `words` gives, and for a note one row more for each situation it was
+learned in; nothing else. An event that only repeats others
 (`Event.is_searchable`) has one row without words. Everything here can be dropped
 and built again from the log.
 
@@ -19,11 +19,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import Any
 
 import apsw
 
 from firsthand.event import Event
+from firsthand.log.index_files import schema_of
 from firsthand.log.port import ContentReader, Entry
 from firsthand.log.rows import key_of
 from firsthand.value import value
@@ -40,18 +40,16 @@ COMMON_ROWS_MIN = 1_000
 _GROWTH = 1.5
 
 _TABLES = """
--- One row a namespace that has a text index.
-CREATE TABLE IF NOT EXISTS text_index (
-  namespace INTEGER PRIMARY KEY,
-  version   TEXT NOT NULL,               -- of the rules its words were cut by
-  counted   INTEGER NOT NULL DEFAULT 0   -- its rows when term_df was last counted
+-- One row: of the text index of this namespace.
+CREATE TABLE IF NOT EXISTS {schema}.text_index (
+  number  INTEGER PRIMARY KEY CHECK (number = 1),
+  version TEXT NOT NULL,               -- of the rules its words were cut by
+  counted INTEGER NOT NULL DEFAULT 0   -- its rows when term_df was last counted
 );
 -- In how many rows the commonest terms stand, as counted then: to plan a query without reading postings.
-CREATE TABLE IF NOT EXISTS term_df (
-  namespace INTEGER NOT NULL,
-  term      TEXT NOT NULL,
-  df        INTEGER NOT NULL,
-  PRIMARY KEY (namespace, term)
+CREATE TABLE IF NOT EXISTS {schema}.term_df (
+  term TEXT PRIMARY KEY,
+  df   INTEGER NOT NULL
 ) WITHOUT ROWID;
 """
 
@@ -101,6 +99,8 @@ class TextIndex:
     def forget(self, db: apsw.Connection, entries: Sequence[Entry]) -> None:
         """Remove events; `purge` then takes their words out of the file."""
         for entry in entries:
+            if not version_of(db, entry.namespace_key):
+                continue  # it was never made, or is missing: nothing is in it
             event = entry.event
             triggers = range(TRIGGER_FIRST, TRIGGER_FIRST + len(words.situations(event)))
             db.executemany(
@@ -111,23 +111,23 @@ class TextIndex:
     def purge(self, db: apsw.Connection, namespace: int) -> None:
         """Rewrite the index without what was forgotten, so that no page of it holds a forgotten word.
 
-        Time is linear in the namespace's index. The pages it gives back are the log's to wipe.
+        Time is linear in the namespace's index.
         """
+        if not version_of(db, namespace):
+            return
+        schema = schema_of(namespace)
         db.execute(f"INSERT INTO text_{namespace} (text_{namespace}) VALUES ('optimize')")  # noqa: S608 - a number
-        db.execute("DELETE FROM term_df WHERE namespace = ?", (namespace,))
-        db.execute("UPDATE text_index SET counted = 0 WHERE namespace = ?", (namespace,))
+        db.execute(f"DELETE FROM {schema}.term_df")  # noqa: S608 - a number
+        db.execute(f"UPDATE {schema}.text_index SET counted = 0")  # noqa: S608 - a number
+        db.execute(f"VACUUM {schema}").fetchall()
+        db.wal_checkpoint(dbname=schema, mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
-    def reset(self, db: apsw.Connection) -> None:
-        """Drop everything and begin with empty tables for every namespace of the log.
-
-        The caller then hands in all events again, in order, by `apply`.
-        """
-        self._open.clear()
-        for name in tables(db):
-            db.execute(f'DROP TABLE IF EXISTS "{name}"')
-        namespaces: list[Any] = db.execute("SELECT key FROM namespace").fetchall()
-        for (namespace,) in namespaces:
-            self._create(db, namespace)
+    def begin(self, db: apsw.Connection, namespace: int) -> None:
+        """Begin a namespace's index with empty tables; the caller then hands in its events, in order, by `apply`."""
+        self._open.discard(namespace)
+        for name in (f"text_{namespace}_terms", f"text_{namespace}", "text_index", "term_df"):
+            db.execute(f'DROP TABLE IF EXISTS {schema_of(namespace)}."{name}"')
+        self._create(db, namespace)
 
     def refresh(self, db: apsw.Connection, namespace: int) -> bool:
         """Count the commonest terms again if the index has grown by half; say whether it did.
@@ -143,9 +143,10 @@ class TextIndex:
             f"SELECT term, doc FROM text_{namespace}_terms ORDER BY doc DESC, term LIMIT ?",  # noqa: S608 - a number
             (COMMON_TERMS_MAX,),
         ).fetchall()
-        db.execute("DELETE FROM term_df WHERE namespace = ?", (namespace,))
-        db.executemany("INSERT INTO term_df VALUES (?, ?, ?)", ((namespace, term, df) for term, df in common))
-        db.execute("UPDATE text_index SET counted = ? WHERE namespace = ?", (size.rows, namespace))
+        schema = schema_of(namespace)
+        db.execute(f"DELETE FROM {schema}.term_df")  # noqa: S608 - a number
+        db.executemany(f"INSERT INTO {schema}.term_df VALUES (?, ?)", common)  # noqa: S608 - a number
+        db.execute(f"UPDATE {schema}.text_index SET counted = ?", (size.rows,))  # noqa: S608 - a number
         return True
 
     def _last(self, db: apsw.Connection, namespace: int, first: int) -> int:
@@ -156,7 +157,8 @@ class TextIndex:
 
     def _look(self, db: apsw.Connection, namespace: int, first: int) -> None:
         """See that the namespace's table is there; make it only when its first event ever comes."""
-        if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"text_{namespace}",)).get:
+        sql = f"SELECT 1 FROM {schema_of(namespace)}.sqlite_schema WHERE name = ?"  # noqa: S608 - a number
+        if not db.execute(sql, (f"text_{namespace}",)).get:
             # Erased ones, as a restore brings them, were never to be in it.
             earlier = db.execute(
                 "SELECT EXISTS (SELECT 1 FROM event WHERE key > ? AND key < ? AND salt IS NOT NULL)",
@@ -174,14 +176,14 @@ class TextIndex:
         self._open.add(namespace)
 
     def _create(self, db: apsw.Connection, namespace: int) -> None:
-        table = f"text_{namespace}"
-        db.execute(_TABLES).fetchall()
+        table, schema = f"text_{namespace}", schema_of(namespace)
+        db.execute(_TABLES.format(schema=schema)).fetchall()
         db.execute(
-            f"CREATE VIRTUAL TABLE {table} USING fts5(text, exact, content='', contentless_delete=1, "
+            f"CREATE VIRTUAL TABLE {schema}.{table} USING fts5(text, exact, content='', contentless_delete=1, "
             f"tokenize='{TOKENIZER}')"
         )
-        db.execute(f"CREATE VIRTUAL TABLE {table}_terms USING fts5vocab({table}, row)")
-        db.execute("INSERT OR REPLACE INTO text_index (namespace, version) VALUES (?, ?)", (namespace, VERSION))
+        db.execute(f"CREATE VIRTUAL TABLE {schema}.{table}_terms USING fts5vocab({table}, row)")
+        db.execute(f"INSERT OR REPLACE INTO {schema}.text_index VALUES (1, ?, 0)", (VERSION,))  # noqa: S608 - a number
 
 
 def _rows(events: Iterable[Event], contents: ContentReader) -> Iterator[tuple[int, str, str]]:
@@ -212,23 +214,18 @@ def _passage_rows(event: Event, contents: ContentReader) -> Iterator[tuple[int, 
 # reading -------------------------------------------------------------------------------------------
 
 
-def tables(db: apsw.Connection) -> list[str]:
-    """List the tables of the index, those to drop first at the front."""
-    made = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'text_[0-9]*'").fetchall()
-    names = [name for name in map(str, itertools.chain(*made)) if name[5:].removesuffix("_terms").isdigit()]
-    return [*sorted(names, key=lambda name: not name.endswith("_terms")), "text_index", "term_df"]
-
-
 def version_of(db: apsw.Connection, namespace: int) -> str:
     """Read the version of a namespace's index; empty when it has none."""
-    if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'text_index'").get:
+    schema = schema_of(namespace)
+    try:
+        return str(db.execute(f"SELECT version FROM {schema}.text_index").get or "")  # noqa: S608 - a number
+    except apsw.SQLError:  # no such file, or no such table in it
         return ""
-    return str(db.execute("SELECT version FROM text_index WHERE namespace = ?", (namespace,)).get or "")
 
 
 def counted_of(db: apsw.Connection, namespace: int) -> int:
     """Read how many rows the index had when its common terms were last counted."""
-    return int(db.execute("SELECT counted FROM text_index WHERE namespace = ?", (namespace,)).get or 0)
+    return int(db.execute(f"SELECT counted FROM {schema_of(namespace)}.text_index").get or 0)  # noqa: S608 - a number
 
 
 def size_of(db: apsw.Connection, namespace: int) -> IndexSize:

@@ -9,7 +9,8 @@ it is written, so one that is refused leaves nothing and stops nobody else's.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -28,6 +29,7 @@ from firsthand.event import (
 from firsthand.moment import Moment
 from firsthand.value import field, replace, value
 
+from .index_files import IndexFiles, Reached, keep_reach
 from .inodes import Inodes
 from .loss import parse_loss
 from .mark import Mark, Marks
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 SESSIONS_KEPT = 1_000
 BACKLOG_EVENTS = 32
 BACKLOG_BYTES = 32_768
+CATCH_UP_EVENTS = 256
+"""Of older events that an append indexes, while an index that is new or was left behind catches up."""
 _INSERT = """
 INSERT INTO event (key, id, namespace, session, sequence, part, turn, kind, trust, agent, origin,
   time, time_offset, ingested, ingested_offset, chain, commitment, salt, body)
@@ -94,6 +98,7 @@ class Appender:
         contents: reads payloads for them.
         clock: the time of ingest.
         inodes, marks: that the files are those that were opened, and what was acknowledged last.
+        files: the index files of the connection.
         backlog: reads events of a namespace after a position, at most so many, as an index is given them.
     """
 
@@ -105,12 +110,13 @@ class Appender:
         contents: ContentReader,
         artifacts: ArtifactStore,
         clock: Callable[[], Moment],
+        files: IndexFiles,
         backlog: Callable[[int, int, int], Sequence[Entry]],
         inodes: Inodes,
         marks: Marks,
     ) -> None:
         self._db, self._indexes, self._contents, self._backlog = db, indexes, contents, backlog
-        self._artifacts, self._clock = artifacts, clock
+        self._artifacts, self._clock, self._files = artifacts, clock, files
         self._inodes, self._marks = inodes, marks
         self._names: dict[str, int] = {}
         self._work: _Work | None = None
@@ -141,7 +147,12 @@ class Appender:
             self._work = None
             self._db.execute("ROLLBACK")
         try:
-            self._db.execute("BEGIN IMMEDIATE")
+            self._files.trim()
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+            except (apsw.CorruptError, apsw.NotADBError):  # perhaps of an index file, which must not stop the log
+                self._files.release()
+                self._db.execute("BEGIN IMMEDIATE")
             if mending is not None:
                 mending()
                 self.forget()
@@ -168,6 +179,8 @@ class Appender:
             raise
         if grown := work.grown:
             self._marks.keep([Mark(tenant.key, tenant.position, tenant.head) for tenant in grown])
+        if also is not None:
+            self._work = None  # it may have erased what waits to be indexed
         for key, digest in work.unneeded:
             self._remove_unused(key, digest)
         for ticket, outcome in settled:
@@ -337,7 +350,8 @@ class Appender:
         An index is written in the log's own transactions, but not in each of them: it costs as
         much as the rest of a small append. Up to `BACKLOG_EVENTS` of a namespace's newest events
         are left to the next transaction that has enough of them; until then `recall` reads them in
-        the log. An index that fails is undone and marked with its fault; the events stay.
+        the log. One that is missing catches up by `CATCH_UP_EVENTS` at a time. An index that fails is
+        undone and marked with its fault; the events stay.
 
         Args:
             now: leave nothing for later, in the namespaces of this transaction.
@@ -348,7 +362,7 @@ class Appender:
     def _index_one(self, tenant: _Tenant, index: TransactionIndex, now: bool) -> bool:
         reach = tenant.reach.get(index.name)
         if reach is None:
-            reach = tenant.reach[index.name] = self._reach(index.name, tenant)
+            reach = tenant.reach[index.name] = self._files.reached(tenant.key, index.name)
         if reach.fault:
             tenant.indexed = True  # nothing is kept for an index that may never ask for it
             return False
@@ -356,40 +370,38 @@ class Appender:
         if waiting <= 0 or not (now or waiting >= BACKLOG_EVENTS or tenant.backlog_bytes >= BACKLOG_BYTES):
             return True
         first = tenant.backlog[0].event.position if tenant.backlog else tenant.position + 1
-        if reach.position + 1 < first:  # other writers left them to be indexed
-            tenant.backlog[:0] = [
-                entry
-                for entry in self._backlog(tenant.key, reach.position, first - reach.position - 1)
-                if entry.event.position < first
-            ]
-        return self._apply(index, reach, tenant)
+        through, entries = tenant.position, [one for one in tenant.backlog if one.event.position > reach.position]
+        if reach.position + 1 < first:  # other writers left them to be indexed, or the file is new
+            through = min(first - 1, reach.position + CATCH_UP_EVENTS)
+            older = self._backlog(tenant.key, reach.position, through - reach.position)
+            older = [entry for entry in older if entry.event.position <= through]
+            if through == first - 1:
+                through, entries = tenant.position, [*older, *entries]
+            else:
+                entries = older
+        return self._apply(index, tenant, Reached(through, ""), entries)
 
-    def _apply(self, index: TransactionIndex, reach: _Reach, tenant: _Tenant) -> bool:
+    def _apply(self, index: TransactionIndex, tenant: _Tenant, to: Reached, entries: list[Entry]) -> bool:
+        before = tenant.reach[index.name]
+        try:
+            self._files.made(tenant.key)
+        except apsw.SQLError:  # as many as can be are attached in this transaction: the next one indexes these
+            return True
         self._db.execute("SAVEPOINT indexing")
         try:
-            index.apply(
-                self._db, [entry for entry in tenant.backlog if entry.event.position > reach.position], self._contents
-            )
-            reach.position = tenant.position
+            if not before.position:
+                index.begin(self._db, tenant.key)
+            if entries:
+                index.apply(self._db, entries, self._contents)
         except (apsw.SQLError, apsw.CorruptError, apsw.ConstraintError, StoreDamaged) as error:
             self._db.execute("ROLLBACK TO indexing")
-            reach.fault = f"{type(error).__name__}: {error}"[:500]
+            to = Reached(before.position, f"{type(error).__name__}: {error}"[:500])
+        tenant.reach[index.name] = to
         self._db.execute("RELEASE indexing")
-        self._db.execute(
-            "UPDATE index_reach SET position = ?, fault = ? WHERE namespace = ? AND name = ?",
-            (reach.position, reach.fault, tenant.key, index.name),
-        )
-        tenant.indexed = True
-        return not reach.fault
-
-    def _reach(self, name: str, tenant: _Tenant) -> _Reach:
-        sql = "SELECT position, fault FROM index_reach WHERE namespace = ? AND name = ?"
-        rows: list[Any] = self._db.execute(sql, (tenant.key, name)).fetchall()
-        if rows:
-            return _Reach(*rows[0])
-        reach = _Reach(0, "" if not tenant.first else "the index was never built")
-        self._db.execute("INSERT INTO index_reach VALUES (?, ?, ?, ?)", (tenant.key, name, reach.position, reach.fault))
-        return reach
+        with suppress(apsw.CorruptError):  # each process that opens it finds out for itself
+            keep_reach(self._db, tenant.key, index.name, to)
+        tenant.indexed = to.position == tenant.position or bool(to.fault)
+        return not to.fault
 
 
 def _settle(ticket: Ticket, outcome: tuple[Appended, ...] | FirsthandError, *, indexed: bool) -> None:
@@ -400,14 +412,6 @@ def _settle(ticket: Ticket, outcome: tuple[Appended, ...] | FirsthandError, *, i
         ticket.settle(outcome)
     else:
         ticket.settle(tuple(replace(event, indexed=False) if event.new else event for event in outcome))
-
-
-@value(frozen=False)
-class _Reach:
-    """How far one index reaches."""
-
-    position: int
-    fault: str
 
 
 class LogBehind(Exception):
@@ -434,7 +438,7 @@ class _Tenant:
     backlog: list[Entry] = field(default_factory=list)
     backlog_bytes: int = 0
     indexed: bool = False
-    reach: dict[str, _Reach] = field(default_factory=dict)
+    reach: dict[str, Reached] = field(default_factory=dict)
 
     def begin(self) -> None:
         """Begin a transaction."""

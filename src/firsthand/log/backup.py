@@ -14,12 +14,13 @@ from typing import Any
 
 import apsw
 
-from firsthand.errors import StoreDamaged, StoreError, StoreFailed
+from firsthand.errors import NotAStore, StoreDamaged, StoreError, StoreFailed
 from firsthand.value import value
 
 from .artifacts import ArtifactStore
 from .database import open_reader, translating
 from .disk import Disk
+from .index_files import namespaces_in, path_of
 from .mark import Mark, Marks
 from .schema import DATABASE_FILE
 
@@ -73,6 +74,7 @@ def _copy(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
     file = target / DATABASE_FILE
     for attempt in range(ATTEMPTS_MAX):
         _empty(target)
+        _copy_indexes(root, target, disk)  # first, so that none reaches beyond the log that is copied
         with translating(target, db):
             db.execute("VACUUM INTO ?", (str(file),)).fetchall()
         file.chmod(0o600)
@@ -103,6 +105,23 @@ def _copy(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     heads = {name: f"{position}:{head.hex()}" for _, position, head, name in rows if position}
     return Backup(target, int(events), len(held), size, heads)
+
+
+def _copy_indexes(root: Path, target: Path, disk: Disk) -> None:
+    """Copy the index files, so that the copy answers as the store does; a damaged one is left out."""
+    for namespace in namespaces_in(root):
+        file = path_of(target, namespace)
+        disk.make_folder(file.parent)
+        try:
+            source = open_reader(path_of(root, namespace))
+            try:
+                source.execute("VACUUM INTO ?", (str(file),)).fetchall()
+            finally:
+                source.close()
+        except (apsw.CorruptError, NotAStore, StoreDamaged, StoreFailed):  # it is derived: the copy makes its own
+            file.unlink(missing_ok=True)
+            continue
+        file.chmod(0o600)
 
 
 def _copy_artifacts(source: ArtifactStore, target: ArtifactStore, held: list[tuple[int, bytes]]) -> str:

@@ -28,6 +28,8 @@ from firsthand.errors import (
     StoreReadOnly,
 )
 
+from .index_files import IndexFiles
+
 BUSY_MS = 5_000  # SQLite's own wait; writers queue before it, so it is for checkpoints and recovery
 CACHE_KIB = 8_192
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -188,10 +190,17 @@ class Readers:
         if db is None:
             db = open_reader(self._file, self._vfs)
             self._local.db = db
+            self._local.index_files = IndexFiles(db, self._file.parent)
             with self._lock:
                 self._all.append((threading.current_thread(), db))
                 self._let_go(lambda thread: not thread.is_alive())
         return db
+
+    def index_files(self) -> IndexFiles:
+        """Give the index files of this thread's connection."""
+        self.get()
+        files: IndexFiles = self._local.index_files
+        return files
 
     def _let_go(self, unneeded: Callable[[threading.Thread], bool]) -> None:
         kept: list[tuple[threading.Thread, apsw.Connection]] = []

@@ -21,7 +21,7 @@ from firsthand.value import value
 
 from .append import Appender
 from .artifacts import ArtifactStore
-from .port import Entry, FollowingIndex
+from .port import Entry, ErasedIndex
 from .prepare import Batch, prepare
 from .queue import Ticket
 from .rows import key_of
@@ -74,7 +74,7 @@ def erase(
     db: apsw.Connection,
     appender: Appender,
     artifacts: ArtifactStore,
-    indexes: Sequence[FollowingIndex],
+    indexes: Sequence[ErasedIndex],
     ids: IdMaker,
     *,
     namespace: str,
@@ -114,7 +114,7 @@ def erase(
     return Erasure(tuple(event.id for event in fresh), already, removed, kept, pointers)
 
 
-def _destroy(db: apsw.Connection, entries: Sequence[Entry], indexes: Sequence[FollowingIndex]) -> None:
+def _destroy(db: apsw.Connection, entries: Sequence[Entry], indexes: Sequence[ErasedIndex]) -> None:
     for index in indexes:
         index.forget(db, entries)
     pending = _pending(db)
@@ -135,7 +135,7 @@ def _pending(db: apsw.Connection) -> list[list[Any]]:
     return pending
 
 
-def _finish(db: apsw.Connection, artifacts: ArtifactStore, indexes: Sequence[FollowingIndex]) -> int:
+def _finish(db: apsw.Connection, artifacts: ArtifactStore, indexes: Sequence[ErasedIndex]) -> int:
     """Destroy what erasures freed: files that no event holds any more, index segments, free pages, the WAL.
 
     Gives how many files went. Cut short, it is done again by the next erasure.

@@ -52,6 +52,7 @@ from .database import (
     translating,
 )
 from .disk import Disk, open_private
+from .index_files import IndexFiles
 from .inodes import Inodes
 from .mark import Marks
 from .mend import Comparison, Lack, drop_copies, lacking
@@ -143,7 +144,7 @@ class Log:
         self._marks: Marks | None = None
         self._inodes: Inodes | None = None
         self._readers = Readers(file, self._vfs)
-        self.reader = Reader(self.root, self._readers, self.artifacts)
+        self.reader = Reader(self.root, self._readers, self.artifacts, [index.name for index in self._indexes])
         if file.exists() and not self.read_only:
             recover(file, self._vfs)
         if file.exists() and file.stat().st_size:
@@ -187,10 +188,12 @@ class Log:
         self.artifacts.sweep(SWEEP_SECONDS)
         self._inodes = Inodes(file)
         self._marks = Marks(self.root, self.reader.uuid(), self._heads, write=True)
+        self.index_files = IndexFiles(self._writer, self.root, write=True)
         self._appender = Appender(
             self._writer,
             inodes=self._inodes,
             marks=self._marks,
+            files=self.index_files,
             indexes=self._indexes,
             contents=self.reader,
             artifacts=self.artifacts,
@@ -240,6 +243,7 @@ class Log:
     def _checkpoint_at_the_end(self) -> None:
         if self._inodes is not None and self._inodes.are_the_same() and not self._failed:
             self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            self.index_files.checkpoint()
 
     def _checkpoint(self, mode: int) -> None:
         assert self._writer is not None  # called by writers
@@ -445,7 +449,7 @@ class Log:
         from .rebuild import Rebuilt, rebuild
 
         self.exclusively(self._reset_followers)
-        done = [rebuild(index, self.reader, self.exclusively, progress) for index in self._indexes]
+        done = [rebuild(index, self.reader, self.index_files, self.exclusively, progress) for index in self._indexes]
         return Rebuilt(sum(one.events for one in done), tuple(sorted({at for one in done for at in one.damaged})))
 
     def _reset_followers(self, db: apsw.Connection) -> None:

@@ -2,7 +2,7 @@
 
 The log does not know its indexes. `memory` hands it those that must be written
 in the log's own transaction, behind a port of four verbs, and those that only
-follow it but lie in its file, behind three of them.
+follow it but lie in its file, behind three.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Entries:
     lost: tuple[range, ...] = ()
 
 
-class FollowingIndex(Protocol):
-    """What follows the log in its own time and lies in its file: the log erases it along, and drops it to be rebuilt.
+class ErasedIndex(Protocol):
+    """What holds words of events, so that an erasure must reach it.
 
     All but `purge` run inside an open write transaction on ``db`` and none begins or ends one.
     """
@@ -70,25 +70,31 @@ class FollowingIndex(Protocol):
         """Remove events; they still have their content when this is called."""
         ...
 
-    def reset(self, db: apsw.Connection) -> None:
-        """Begin anew, empty, whatever state the index is in; inside a transaction."""
-        ...
-
     def purge(self, db: apsw.Connection, namespace_key: int) -> None:
         """Leave no trace of forgotten events in any segment; called outside a transaction, after `forget`."""
         ...
 
 
-class TransactionIndex(FollowingIndex, Protocol):
-    """An index that is written in the log's own transaction.
+class FollowingIndex(ErasedIndex, Protocol):
+    """What follows the log in its own time and lies in its file: erased along with it, dropped to be rebuilt."""
 
-    All but `purge` run inside an open write transaction on ``db`` and none begins
-    or ends one. All may be called again for the same events and then change
-    nothing. An ``apsw.Error`` that leaves them is undone by the log up to the
-    state before the call; the events are kept all the same, and the index is
-    marked as not reaching beyond the position before them.
+    def reset(self, db: apsw.Connection) -> None:
+        """Begin anew, empty, whatever state the index is in; inside a transaction."""
+        ...
+
+
+class TransactionIndex(ErasedIndex, Protocol):
+    """An index that is written in the log's own transaction, into the index file of a namespace.
+
+    That file is attached to ``db`` (`index_files.schema_of`). All may be called again for the same events and
+    then change nothing. An ``apsw.Error`` that leaves them is undone by the log up to the state before the call;
+    the events are kept all the same, and the index is marked as not reaching beyond the position before them.
     """
 
+    def begin(self, db: apsw.Connection, namespace_key: int) -> None:
+        """Begin a namespace's index anew, empty; inside a transaction."""
+        ...
+
     def apply(self, db: apsw.Connection, entries: Sequence[Entry], contents: ContentReader) -> None:
-        """Add events, in order of position."""
+        """Add events of one namespace, in order of position."""
         ...

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from firsthand.window import HISTORY
 
 from .artifacts import ArtifactStore
 from .database import Readers, translating
+from .index_files import Reached
 from .loss import parse_loss
 from .port import Entries, Entry
 from .rows import (
@@ -33,7 +35,6 @@ from .rows import (
     POSITION_MAX,
     check_event_types,
     check_session_types,
-    check_types,
     event_of,
     header_of,
     key_of,
@@ -72,7 +73,8 @@ class SessionInfo:
 class Reader:
     """Reads events of one store. Safe to share between threads."""
 
-    def __init__(self, root: Path, readers: Readers, artifacts: ArtifactStore) -> None:
+    def __init__(self, root: Path, readers: Readers, artifacts: ArtifactStore, index_names: Sequence[str] = ()) -> None:
+        self.index_names = tuple(index_names)
         self._root, self._readers, self._artifacts = root, readers, artifacts
         self._namespaces: dict[str, int] = {}
         self._sessions: dict[int, tuple[str, str]] = {}
@@ -462,13 +464,22 @@ class Reader:
         kinds = {Kind(kind).word: count for kind, count, _, _ in rows}
         return kinds, sum(row[2] for row in rows), sum(row[3] or 0 for row in rows)
 
+    def indexed(self, namespace_key: int) -> apsw.Connection:
+        """Give this thread's read connection with a namespace's index file attached, if there is one."""
+        with suppress(apsw.Error):  # `reached` says what is wrong with it
+            self._readers.index_files().attach(namespace_key)
+        return self._readers.get()
+
+    def reached(self, namespace_key: int, name: str) -> Reached:
+        """Say how far an index of a namespace says that it reaches."""
+        with translating(self._root, self.db):
+            return self._readers.index_files().reached(namespace_key, name)
+
     def index_faults(self, namespace: str) -> dict[str, tuple[int, str]]:
         """Give a namespace's indexes that stopped following: name to (last position reached, why)."""
-        sql = "SELECT name, position, fault FROM index_reach WHERE namespace = ? AND fault != ''"
-        rows = self._all(sql, (self.namespace_key(namespace),))
-        for row in rows:
-            check_types(row, {(str, int, str)}, f"{self._root}: how far an index reaches (run 'firsthand rebuild')")
-        return {name: (position, fault) for name, position, fault in rows}
+        key = self.namespace_key(namespace)
+        reached = {name: self.reached(key, name) for name in self.index_names} if key else {}
+        return {name: (reach.position, reach.fault) for name, reach in reached.items() if reach.fault}
 
     # rows ------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ import apsw
 from firsthand.errors import StoreDamaged
 from firsthand.value import value
 
+from .index_files import IndexFiles, Reached, keep_reach
 from .port import Entry, TransactionIndex
 
 if TYPE_CHECKING:
@@ -38,65 +39,59 @@ class Rebuilt:
 def rebuild(
     index: TransactionIndex,
     reader: Reader,
+    files: IndexFiles,
     exclusively: Callable[[Callable[[apsw.Connection], Any]], Any],
     progress: Callable[[int, int], None] | None,
 ) -> Rebuilt:
-    """Build one index anew; cut short, it is begun again by the next rebuild.
+    """Build one index of every namespace anew; cut short, it is begun again by the next rebuild.
 
     Args:
+        files: of the write connection.
         exclusively: does something with the write connection under the write lock.
     """
-
-    def begin(db: apsw.Connection) -> list[int]:
-        with db:
-            index.reset(db)
-            db.execute(
-                "INSERT OR REPLACE INTO index_reach "
-                "SELECT key, ?, 0, 'is being rebuilt' FROM namespace WHERE head_position > 0",
-                (index.name,),
-            )
-        keys = db.execute("SELECT key FROM namespace WHERE head_position > 0 ORDER BY key").fetchall()
-        return [int(str(key)) for (key,) in keys]
-
+    sql = "SELECT key FROM namespace WHERE head_position > 0 ORDER BY key"
+    keys = [int(str(key)) for (key,) in exclusively(lambda db: db.execute(sql).fetchall())]
     damaged: list[int] = []
     done, base, total = 0, 0, reader.events_in_store()
-    for namespace_key in exclusively(begin):
-        position, through = -1, 0
-        while through > position:
-            position = through
-            step = _Step(index, reader, namespace_key, position)
-            taken, left_out, through = exclusively(step)
-            done += taken
-            damaged += left_out
-            if progress is not None and through > position:
-                progress(min(base + through, total), total)
-        base += through
+    for key in keys:
+        step = _Step(index, reader, files, key)
+        exclusively(step.begin)
+        while exclusively(step):
+            if progress is not None:
+                progress(min(base + step.through, total), total)
+        done, base = done + step.events, base + step.through
+        damaged += step.damaged
     return Rebuilt(done, tuple(sorted(damaged)))
 
 
-@value
 class _Step:
-    """Indexes the next events of a namespace after a position."""
+    """Indexes the next events of a namespace, each time it is called."""
 
-    index: TransactionIndex
-    reader: Reader
-    namespace_key: int
-    position: int
+    def __init__(self, index: TransactionIndex, reader: Reader, files: IndexFiles, namespace_key: int) -> None:
+        self._index, self._reader, self._files, self._key = index, reader, files, namespace_key
+        self.through = self.events = 0
+        self.damaged: list[int] = []
 
-    def __call__(self, db: apsw.Connection) -> tuple[int, list[int], int]:
-        read = self.reader.entries(self.namespace_key, self.position, REBUILD_EVENTS)
+    def begin(self, db: apsw.Connection) -> None:
+        """Put an empty index in the place of what is there."""
+        self._files.renew(self._key)
         with db:
-            refused = _apply(self.index, self.reader, read.entries, db)
-            db.execute(
-                "UPDATE index_reach SET position = ?, fault = ? WHERE namespace = ? AND name = ?",
-                (
-                    read.through,
-                    "is being rebuilt" if read.through > self.position else "",
-                    self.namespace_key,
-                    self.index.name,
-                ),
-            )
-        return len(read.entries) - len(refused), [*read.damaged, *refused], read.through
+            self._index.begin(db, self._key)
+            keep_reach(db, self._key, self._index.name, Reached(0, "is being rebuilt"))
+
+    def __call__(self, db: apsw.Connection) -> bool:
+        """Index some; False at the end."""
+        read = self._reader.entries(self._key, self.through, REBUILD_EVENTS)
+        more = read.through > self.through
+        self._files.made(self._key)
+        with db:
+            refused = _apply(self._index, self._reader, read.entries, db)
+            reached = Reached(read.through, "is being rebuilt" if more else "")
+            keep_reach(db, self._key, self._index.name, reached)
+        self.through = read.through
+        self.events += len(read.entries) - len(refused)
+        self.damaged += [*read.damaged, *refused]
+        return more
 
 
 def _apply(index: TransactionIndex, reader: Reader, entries: Sequence[Entry], db: apsw.Connection) -> list[int]:

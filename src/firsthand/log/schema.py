@@ -108,15 +108,6 @@ ALTER TABLE namespace ADD COLUMN head BLOB NOT NULL DEFAULT x'{"00" * 32}'; -- 3
 ALTER TABLE namespace ADD COLUMN shared INTEGER NOT NULL DEFAULT 0;
 -- (namespace - 1) << 40 | position: the events of a namespace lie together, in its order.
 ALTER TABLE event RENAME COLUMN position TO key;
--- How far each index that is written with the log reaches, by namespace; why it stopped, if it did.
-ALTER TABLE index_reach RENAME TO index_reach_1;
-CREATE TABLE index_reach (
-  namespace INTEGER NOT NULL,
-  name      TEXT NOT NULL,
-  position  INTEGER NOT NULL,        -- every event up to here is in the index
-  fault     TEXT NOT NULL DEFAULT '',  -- empty while it follows
-  PRIMARY KEY (namespace, name)
-) WITHOUT ROWID;
 """
 
 
@@ -146,11 +137,12 @@ def _to_2(db: apsw.Connection) -> None:
         db.execute("UPDATE store SET key = 'shared_' || key WHERE key IN ('head', 'head_position')")
     db.execute("DELETE FROM store WHERE key IN ('head', 'head_position')")
     db.execute("UPDATE event SET key = key + ((namespace - 1) << 40) WHERE namespace > 1")
-    db.execute(
-        "INSERT INTO index_reach SELECT namespace.key, name_1, min(position, head_position), fault "
-        "FROM namespace, (SELECT name AS name_1, position, fault FROM index_reach_1) WHERE head_position > 0"
-    )
-    db.execute("DROP TABLE index_reach_1")
+    # The text index is in a file a namespace now, and is made anew there.
+    sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'text_[0-9]*' ORDER BY length(name) DESC"
+    names = [str(name) for (name,) in db.execute(sql).fetchall()]
+    names = [name for name in names if name[5:].removesuffix("_terms").isdigit()]
+    for name in (*names, "text_index", "term_df", "index_reach"):
+        db.execute(f'DROP TABLE IF EXISTS "{name}"')
     db.execute("UPDATE store SET value = 2 WHERE key = 'reader_min'")
 
 

@@ -130,7 +130,7 @@ class Search:
         self.postings_max, self.accelerator, self.near = postings_max, accelerator, near
         self.strengths, self.around, self.without = strengths, around, frozenset(without)
         self.replaced = replaced
-        self.db = reader.db
+        self.db = reader.indexed(key)
         self.deadline = Deadline(query.deadline_ms)
         self.tokenize: Tokenize = tokenizer(self.db)
         self.evidence = Evidence(reader, namespace, stems(self.db))
@@ -181,7 +181,7 @@ class Search:
     def weigh(self, text: str) -> Weighed:
         """Cut a text into terms, and say in how many rows each stands; in none where the index cannot be asked."""
         question = ask(text, self.tokenize)
-        if not reach(self.db, self.key, self.head).through:
+        if not reach(self.reader, self.key, self.head).through:
             return Weighed(question, {})
         try:
             return Weighed(question, self.index(Scope()).frequencies(question))
@@ -227,7 +227,7 @@ class _Attempting:
     def run(self) -> Attempt:
         search = self._search
         try:
-            return self._run(reach(search.db, search.key, search.head))
+            return self._run(reach(search.reader, search.key, search.head))
         except (apsw.SQLError, apsw.CorruptError) as error:
             # Without the index the log is searched; if it is the log that cannot be read, that raises again.
             self._notes.clear()

@@ -26,9 +26,10 @@ def shares(reader: Reader, namespace: str, terms: Collection[str]) -> dict[str, 
     Terms that cannot be looked up (the index is behind or broken, the time is over, there are more
     than `TERMS_MAX`) are left out: the caller then knows nothing of them.
     """
-    db, key = reader.db, reader.namespace_key(namespace)
-    if not terms or not key or not reach(db, key, reader.head(namespace)[0]).through:
+    key = reader.namespace_key(namespace)
+    if not terms or not key or not reach(reader, key, reader.head(namespace)[0]).through:
         return {}
+    db = reader.indexed(key)
     tokenize = tokenizer(db)
     found: dict[str, float] = {}
     try:

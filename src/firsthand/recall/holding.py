@@ -64,10 +64,10 @@ class Holding:
         self._index: Lexical | None = None
         self._through = 0
         if self._key:
-            reached = reach(reader.db, self._key, self._head)
+            reached = reach(reader, self._key, self._head)
             self._through, self.fault = reached.through, reached.fault
             if self._through:
-                self._index = Lexical(reader.db, self._key, scope, self._deadline)
+                self._index = Lexical(reader.indexed(self._key), self._key, scope, self._deadline)
 
     def newest(self, words: Sequence[str], lacking_max: int) -> Iterator[Event]:
         """Yield events that hold all words but so many, the newest first; those not indexed yet whatever they hold."""

@@ -20,11 +20,15 @@ import apsw
 from firsthand.answer import Scope
 from firsthand.index.passages import ROW_STEP, TRIGGER_ROWS, position_of
 from firsthand.index.text import NAME, TOKENIZER, VERSION, IndexSize, counted_of, size_of, varints, version_of
+from firsthand.log.append import BACKLOG_EVENTS
+from firsthand.log.index_files import schema_of
+from firsthand.log.read import Reader
 from firsthand.log.rows import key_of
 from firsthand.value import value
 
 from .plan import Question, Term, Tokenize
 
+MISSING = "it is missing, and is made anew as events come, or at once by 'firsthand rebuild'"
 _COUNTS = "firsthand_counts"
 _STEPS = 2_000  # of SQLite's machine between two looks at the clock: a tenth of a millisecond
 STRETCHES_MAX = 16
@@ -132,17 +136,16 @@ def _all(db: apsw.Connection, sql: str, values: Sequence[Any]) -> list[Any]:
     return db.execute(sql, tuple(values)).fetchall()
 
 
-def reach(db: apsw.Connection, namespace: int, head: int) -> Reach:
+def reach(reader: Reader, namespace: int, head: int) -> Reach:
     """Say how far the index of a namespace reaches. Costs a few look-ups."""
-    row = _all(db, "SELECT position, fault FROM index_reach WHERE namespace = ? AND name = ?", (namespace, NAME))
-    if not row:
-        return Reach(0, "the text index was never built" if head else "")
-    position, fault = row[0]
+    reached = reader.reached(namespace, NAME)
+    if reached.fault or not reached.position:
+        missing = head > BACKLOG_EVENTS and not reached.fault and not reached.position
+        return Reach(reached.position, reached.fault or (MISSING if missing else ""))
+    db = reader.indexed(namespace)
     version = version_of(db, namespace)
-    if not version and not fault and not _begun(db, namespace, position):
-        return Reach(0, "")
     if version != VERSION:
-        return Reach(0, f"the text index is of version {version}, not {VERSION}" if version else "it is missing")
+        return Reach(0, f"the text index is of version {version}, not {VERSION}" if version else MISSING)
     try:
         size = size_of(db, namespace)
         newest = db.execute(f"SELECT max(id) FROM text_{namespace}_docsize WHERE id < {ROW_STEP}").get  # noqa: S608
@@ -150,13 +153,7 @@ def reach(db: apsw.Connection, namespace: int, head: int) -> Reach:
         return Reach(0, f"the text index cannot be read ({error})")
     if size.rows and newest is None:
         return Reach(0, "the text index has lost its rows")
-    return Reach(min(position, head), fault)
-
-
-def _begun(db: apsw.Connection, namespace: int, through: int) -> bool:
-    """Say whether a namespace has events that the index should have."""
-    first = db.execute("SELECT min(first_position) FROM session WHERE namespace = ?", (namespace,)).get
-    return first is not None and int(str(first)) <= through
+    return Reach(min(reached.position, head), "")
 
 
 class Lexical:
@@ -201,8 +198,9 @@ class Lexical:
         counted = counted_of(self._db, self._namespace)
         if not counted:
             return {}
-        sql = f"SELECT term, df FROM term_df WHERE namespace = ? AND term IN ({_marks(list(keys))})"  # noqa: S608 - marks
-        rows = _all(self._db, sql, (self._namespace, *keys))
+        table = f"{schema_of(self._namespace)}.term_df"
+        sql = f"SELECT term, df FROM {table} WHERE term IN ({_marks(list(keys))})"  # noqa: S608 - marks
+        rows = _all(self._db, sql, tuple(keys))
         return {term: max(1, df * self.size.rows // counted) for term, df in rows}
 
     def ranked(self, match: str, limit: int) -> list[int]:
