@@ -66,9 +66,9 @@ def test_other_kinds_say_nothing(kind):
 
 
 def test_who_may_ask():
-    """A user and an agent that hands a task on ask; an untrusted writer, what Firsthand injected and erased do not."""
-    assert Story().user("Do it.", trust=Trust.AGENT).state.request is not None
-    for fields in ({"trust": Trust.UNTRUSTED}, {"meta": {"injected": True}}, {"erased": True}):
+    """The user asks; an agent that hands a task on, an untrusted writer, what was injected or erased do not."""
+    assert Story().user("Do it.").state.request is not None
+    for fields in ({"trust": Trust.AGENT}, {"trust": Trust.UNTRUSTED}, {"meta": {"injected": True}}, {"erased": True}):
         assert Story().user("Do it.", **fields).state.is_empty
 
 

@@ -204,7 +204,7 @@ class Gathering:
             return
         is_user = event.kind is Kind.USER_MESSAGE
         trusted = event.trust is not Trust.UNTRUSTED
-        if is_user:
+        if is_user and event.trust is Trust.TRUSTED:
             self._request(event, text)
         if event.kind is Kind.AGENT_MESSAGE:
             self._closing.append(event)

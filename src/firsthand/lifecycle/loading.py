@@ -151,7 +151,7 @@ def _named(one: names.Kept) -> Named:
 
 @value
 class _Task:
-    """A session's task state."""
+    """A session's task state, without events that do not stand."""
 
     session: SessionInfo
     state: TaskState
@@ -173,7 +173,8 @@ def _task(agent: Agent, session: SessionInfo, tail_events: int) -> _Task:
     head = [*agent.memory.events(session.name, limit=HEAD_EVENTS)]
     after = head[-1].position if head else 0
     tail = [*agent.memory.events(session.name, after=after, limit=tail_events, newest_first=True)]
-    events = [*head, *reversed(tail)]
+    ledger = _ledger(agent)
+    events = [event for event in (*head, *reversed(tail)) if ledger.stands(f"fh:{event.id}")]
     # A state that the session wrote down itself holds all before it, also what is not read here.
     kept = [number for number, one in enumerate(events) if one.kind is Kind.TASK_STATE and not one.erased]
     state = TaskState()

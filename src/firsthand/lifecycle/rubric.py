@@ -27,10 +27,10 @@ _BLOCK = re.compile(
 
 @value
 class Line:
-    """One line of a rubric: its words, and the pointer that it names, if any."""
+    """One line of a rubric: its words, and the pointers that it names."""
 
     text: str
-    pointer: str = ""
+    pointers: tuple[str, ...] = ()
 
 
 def cut(agent: Agent, gone: Collection[str]) -> bytes | None:
@@ -68,7 +68,7 @@ def lines_of(text: str) -> tuple[Line, ...]:
         named = pointer.find(plain)
         bare = plain.removeprefix("- ").removeprefix("* ")
         words = re.sub(r"\s*\((?:fh:[^)]*)\)\s*\Z", "", bare) if named else bare
-        lines.append(Line(words, named[0] if named else ""))
+        lines.append(Line(words, tuple(named)))
     return tuple(lines[:LINES_MAX])
 
 

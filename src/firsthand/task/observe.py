@@ -72,7 +72,7 @@ def _task_state(state: TaskState, event: Event, through: int) -> TaskState:
 def _user_message(state: TaskState, event: Event) -> TaskState:
     text = blanked(event.text[:READ_CHARACTERS])
     another_part = event.part > 0 and state.request is not None and state.request.turn == max(event.turn, 0)
-    if event.trust is Trust.UNTRUSTED or not text.strip() or another_part:
+    if event.trust is not Trust.TRUSTED or not text.strip() or another_part:
         return state
     return replace(state, request=_entry("request", text, event))
 
