@@ -173,7 +173,9 @@ def _task(agent: Agent, session: SessionInfo, tail_events: int) -> _Task:
     head = [*agent.memory.events(session.name, limit=HEAD_EVENTS)]
     after = head[-1].position if head else 0
     tail = [*agent.memory.events(session.name, after=after, limit=tail_events, newest_first=True)]
-    ledger = _ledger(agent)
+    from firsthand.lifecycle.ledger_log import LedgerLog
+
+    ledger = LedgerLog(agent.memory).at()
     events = [event for event in (*head, *reversed(tail)) if ledger.stands(f"fh:{event.id}")]
     # A state that the session wrote down itself holds all before it, also what is not read here.
     kept = [number for number, one in enumerate(events) if one.kind is Kind.TASK_STATE and not one.erased]
