@@ -167,14 +167,13 @@ def _tasks(agent: Agent) -> Iterator[_Task]:
 
 def _task(agent: Agent, session: SessionInfo, tail_events: int) -> _Task:
     from firsthand.errors import FormatError
+    from firsthand.lifecycle.ledger_log import LedgerLog
     from firsthand.task import observe
     from firsthand.task.state import TaskState
 
     head = [*agent.memory.events(session.name, limit=HEAD_EVENTS)]
     after = head[-1].position if head else 0
     tail = [*agent.memory.events(session.name, after=after, limit=tail_events, newest_first=True)]
-    from firsthand.lifecycle.ledger_log import LedgerLog
-
     ledger = LedgerLog(agent.memory).at()
     events = [event for event in (*head, *reversed(tail)) if ledger.stands(f"fh:{event.id}")]
     # A state that the session wrote down itself holds all before it, also what is not read here.
