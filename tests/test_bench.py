@@ -247,3 +247,11 @@ def test_the_plot_of_markers_shows_what_was_measured() -> None:
     drawn = plot(json.loads((root / "bench" / "results.json").read_text(encoding="utf-8")))
     assert PLOT.read_text(encoding="utf-8") == drawn
     assert drawn.count("<circle ") == 8
+
+
+def test_each_report_says_first_what_was_looked_at():
+    """The first line of text of every report says what was looked at while tuning."""
+    reports = sorted((Path(__file__).parents[1] / "bench").glob("*.md"))
+    first = {report.name: report.read_text(encoding="utf-8").split("\n\n")[1] for report in reports}
+    assert len(first) > 5
+    assert [name for name, line in first.items() if not line.startswith("Looked at while tuning: ")] == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -15,8 +14,7 @@ from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
-from compaction import generated, pi_compactions, reader, real, report, scoring, strings, values, whole
-from compaction.answering import Said, judged
+from compaction import generated, reader, real, report, scoring, strings, values, whole
 from compaction.generated import TINY
 from compaction.method import Kept
 from compaction.ours import Ours
@@ -24,13 +22,9 @@ from compaction.paging import RuleDecides, SelfPaging
 from compaction.plain import SearchOverAll, Sliding, Truncation
 from compaction.scoring import Share
 from compaction.summaries import Extract, Oracle, RunningSummary, telling
-from compaction.values import Ask, Question, Trace, agent, text_of_all, tokens_of_all, tool, user
-from firsthand.llm.recorded import Recorded
+from compaction.values import Ask, Trace, agent, text_of_all, tokens_of_all, tool, user
 
 SEED = 7
-REPLIES = Path(whole.__file__).parent / "replies.jsonl"
-"""Of SmolLM2-135M on the tiny trace; record them anew with
-``python bench/compaction_bench.py --only tiny --model local --recorded bench/compaction/replies.jsonl``."""
 
 
 @pytest.fixture(scope="module")
@@ -145,22 +139,6 @@ def test_the_second_query_is_what_the_first_hop_brought_up():
     assert reader.second("And INC-55334 on the mail-relay incident?", "The mail-relay incident INC-55334.") == ""
 
 
-@pytest.mark.parametrize(
-    ("answer", "text", "said"),
-    [
-        ("/srv/b", "It is /srv/b.", Said.RIGHT),
-        ("/srv/b", "It is /srv/bb.", Said.WRONG),
-        ("/srv/b", "UNKNOWN", Said.UNKNOWN),
-        ("/srv/b", "  ", Said.UNKNOWN),
-        ("", "Unknown.", Said.RIGHT),
-        ("", "It is /srv/b.", Said.WRONG),
-    ],
-)
-def test_answers_are_judged_by_their_strings(answer, text, said):
-    """An answer is right when the exact string stands in it, or when it knows that nothing happened."""
-    assert judged(Question("?", Ask.EXACT, answer, "path"), text) is said
-
-
 # methods ---------------------------------------------------------------------------------------------
 
 MAKES = {
@@ -268,7 +246,7 @@ EXPECTED = {
 
 def test_a_tiny_run_without_a_model(tiny):
     """The others' figures are what they were, to the count; ours has what is asked for in its own words."""
-    part = whole.free("Tiny", [tiny], whole.methods(langchain=False))
+    part = whole.free("Tiny", [tiny], whole.methods())
     counts = {
         method: {
             ask.value: [
@@ -288,41 +266,7 @@ def test_a_tiny_run_without_a_model(tiny):
     assert min(ours["exact"]) >= 3  # one answer of 400 tokens cannot hold every hit
     assert part["trivial"] == {"count": TINY.needles, "of": TINY.needles}
     assert {len(row["available"]["interval"]) for row in part["rows"]} == {2}
-    assert [one["steps"] for one in part["fed"]] == [len(tiny.steps)] * len(whole.methods(langchain=False))
-
-
-def test_a_tiny_run_with_recorded_replies(tiny):
-    """Methods that need a model run on its recorded replies, ask for nothing else, and are answered as recorded."""
-    model = Recorded(REPLIES)
-    part = whole.with_model([tiny], whole.tested_methods(model), model, whole.Deadline(3_600), named="recorded")
-    calls = {one["method"]: one["model_calls"] for one in part["fed"]}
-    assert calls == {"running summary (model)": 13, "self-paging (model decides)": 19, "truncation": 0,
-                     "truncation + BM25 over all messages": 0}  # fmt: skip
-    answered = {row["method"]: row["answered"] for row in part["rows"] if row.get("answered") and row["ask"] == "exact"}
-    # the model copies two of four from the bare sentence, and none from four hundred tokens: it says so, not we
-    assert part["control"] == {"right": 2, "of": 4}
-    assert answered == {name: {"right": 0, "unknown": 0, "wrong": 4, "of": 4} for name in calls}
-    text = report.markdown(_report([part]))
-    assert "Answered by the model after 5 cycles" in text
-    assert "the model copies the string 2 times of 4. A model that small sums up badly" in text
-
-
-def test_no_model_is_asked_when_the_time_is_over(tiny):
-    """When the minutes are used up, no method begins, and those left out are named."""
-    makes = whole.model_methods(_Silent(), langchain=False)[:3]
-    part = whole.with_model([tiny], makes, _Silent(), whole.Deadline(-1), named="silent")
-    assert (part["rows"], part["fed"], part["control"]) == ([], [], {"right": 0, "of": 0})
-    assert (
-        "Not run, since the time was over: running summary (model), self-paging (model decides), truncation."
-        in part["about"]
-    )
-
-
-class _Silent:
-    """A model that must not be asked."""
-
-    def complete(self, messages, **_):
-        raise AssertionError(f"asked {messages!r:.80}")
+    assert [one["steps"] for one in part["fed"]] == [len(tiny.steps)] * len(whole.methods())
 
 
 def _report(parts):
@@ -342,10 +286,10 @@ def test_the_report_names_who_is_better(tiny):
         for cycle in values.CYCLES
         for ask in Ask
     ]
-    fed = [scoring.Fed(name, "t", tokens, 900, dict.fromkeys(values.CYCLES, 1), 0, 0.1, 10)
+    fed = [scoring.Fed(name, "t", tokens, 900, dict.fromkeys(values.CYCLES, 1), 0.1, 10)
            for name, tokens in (("Firsthand", 500), ("other", 400))]  # fmt: skip
     part = {"title": "A", "about": "b", "rows": scoring.as_values(asked), "fed": scoring.fed_values(fed),
-            "trivial": {"count": 3, "of": 4}, "control": None}  # fmt: skip
+            "trivial": {"count": 3, "of": 4}}  # fmt: skip
     text = report.markdown(_report([part]))
     assert "| other | 100% [21%, 100%] | 100% [21%, 100%] | 100% [21%, 100%] | 100% ± 0% |" in text
     assert "| Firsthand | 0% [0%, 79%] | 0% [0%, 79%] | 0% [0%, 79%] | 0% ± 0% |" in text
@@ -355,65 +299,6 @@ def test_the_report_names_who_is_better(tiny):
 
 
 # real sessions: shapes of the data, made here ----------------------------------------------------------
-
-
-def pi_line(role, **fields):
-    return {"type": "message", "timestamp": "2026-01-01T00:00:00.000Z", "message": {"role": role, **fields}}
-
-
-def text(said):
-    return [{"type": "text", "text": said}]
-
-
-PI = [
-    {"type": "session", "id": "s", "timestamp": "2026-01-01T00:00:00.000Z"},
-    pi_line("user", content=text("look at src/core/alpha-one.ts please, the header of it")),
-    pi_line("assistant", content=[*text("I read."), {"type": "toolCall", "id": "c1", "name": "read",
-                                                     "arguments": {"path": "src/core/alpha-one.ts"}}]),
-    pi_line("toolResult", toolCallId="c1", content=text("const retryLimitMax = 4711;\nexport default retryLimitMax")),
-    pi_line("assistant", content=text("The constant of interest is retryLimitMax in that file.")),
-    pi_line("user", content=text("now the other one, lib/beta/two.ts, and be quick about it")),
-    pi_line("bashExecution", command="ls", output="AGENTS.md"),
-    {"type": "compaction", "timestamp": "2026-01-01T00:01:00.000Z", "summary": "We read src/core/alpha-one.ts.",
-     "firstKeptEntryIndex": 5, "tokensBefore": 120},
-]  # fmt: skip
-
-
-def test_pi_entries_as_steps():
-    """A pi session becomes steps that keep calls with their results and say nothing of headers and compactions."""
-    call = tool(
-        "c1",
-        "read",
-        {"path": "src/core/alpha-one.ts"},
-        "const retryLimitMax = 4711;\nexport default retryLimitMax",
-        "I read.",
-    )
-    assert list(real.pi_steps(PI)) == [
-        user("look at src/core/alpha-one.ts please, the header of it"),
-        call,
-        agent("The constant of interest is retryLimitMax in that file."),
-        user("now the other one, lib/beta/two.ts, and be quick about it"),
-        user("$ ls\nAGENTS.md"),
-    ]  # fmt: skip
-    cut_off = list(real.pi_steps(PI[:3]))
-    assert cut_off[1][1] == {"role": "tool", "tool_call_id": "c1", "content": "(interrupted)"}
-
-
-def test_what_a_real_summary_lost(tmp_path):
-    """The strings that a summary replaced are counted by class: those it kept, and those that the log gives back."""
-    file = tmp_path / "session.jsonl"
-    file.write_text("\n".join(json.dumps(entry) for entry in PI), encoding="utf-8")
-    (found,) = pi_compactions.measure(file, seed=1)
-    assert "| number | 1 | 0 of 1 (0%) | 0 of 1 (0%) | 0 of 1 (0%) | 1 of 1 (100%) |" in report.markdown(
-        _report([whole.pi(file, seed=1)])
-    )
-    by_kind = {one.kind: (one.strings, one.in_summary, one.in_context, one.in_log) for one in found.lost}
-    assert by_kind == {"path": (1, 1, 1, 1), "hash": (0, 0, 0, 0), "identifier": (1, 0, 0, 1), "error": (0, 0, 0, 0),
-                       "number": (1, 0, 0, 1)}  # fmt: skip
-    assert next(one.examples for one in found.lost if one.kind == "number") == ("4711",)
-    file.write_text(json.dumps(PI[0]), encoding="utf-8")
-    with pytest.raises(ValueError, match="expected a pi session with compactions"):
-        pi_compactions.measure(file, seed=1)
 
 
 def test_other_sets_as_steps(tmp_path):
@@ -457,32 +342,3 @@ def test_needles_of_real_sessions(name):
     assert [one.string for one in trace.needles if one.string not in everything] == []
     assert [one for one in trace.questions if one.answer and one.answer in one.text] == []
     assert set(trace.checkpoints) == set(values.CYCLES)
-
-
-@pytest.mark.skipif(importlib.util.find_spec("langchain") is None, reason="langchain is not installed")
-@pytest.mark.parametrize("whole_history", [False, True])
-def test_langchain_shows_its_summariser_the_last_4000_tokens_only(whole_history):
-    """The middleware runs as it is: when more leaves at once, its earlier summary is not among what it sums up."""
-    from compaction.langchain_summary import LangChainSummary
-
-    summariser = _Seen()
-    method = LangChainSummary(10_000, summariser=summariser, whole=whole_history)
-    for number in range(120):
-        method.feed(user(f"{number} " + "words " * 100))
-        assert method.carried_tokens() <= 10_000
-    assert method.compactions == len(summariser.before) >= 2
-    assert summariser.before[0] == ""
-    assert set(summariser.before[1:]) == ({"the summary"} if whole_history else {""})
-
-
-class _Seen:
-    """A summariser that remembers what it was given as the summary before."""
-
-    name, calls = "seen", 0
-
-    def __init__(self):
-        self.before = []
-
-    def __call__(self, summary, messages, tokens_max):
-        self.before.append(summary.strip())
-        return "the summary"

@@ -209,11 +209,11 @@ README_SYSTEMS = {
     "Firsthand, the note alone": "Firsthand: note alone",
     "Firsthand, note and store": "Firsthand: note and store",
 }
-"""Rows of the README, and what `bench/reclaim_bench.py` calls them."""
+"""Rows of the README, and what docs/reclaim-figures.md calls them."""
 
 
 def test_readme_shows_what_the_report_of_memories_has() -> None:
-    """The README's shares of memories that people use are those that the bench wrote into docs/reclaim-figures.md."""
+    """The README's shares of memories that people use are those of docs/reclaim-figures.md."""
     figures = text_of(ROOT / "docs" / "reclaim-figures.md")
     head, *_ = re.findall(r"^\| recovered \(new wrong value\) (.*) \|$", figures, re.MULTILINE)
     columns = [column.split(";")[0].strip() for column in head.strip("| ").split("|")]

@@ -1,7 +1,7 @@
 """Makes windows out of a few letters, for the tests of compaction.
 
     "s uacr uaccrr u"   a space begins a turn; one letter is one item
-    s system, p persona, u user, U user with a rule, a agent, t reasoning, c call, r result, x result without a
+    s system, p persona, u user, a agent, t reasoning, c call, r result, x result without a
     call, m summary, f attachment, o other; a + before a letter makes it a further part of the message before
 
 A result answers the oldest call that has none, so "uac ur" has a late one.
@@ -18,7 +18,7 @@ from firsthand.value import replace
 from firsthand.window import Budget, Item, Marker, Plan, Window
 
 KINDS = {
-    "s": Kind.SYSTEM, "p": Kind.PERSONA, "u": Kind.USER_MESSAGE, "U": Kind.USER_MESSAGE, "a": Kind.AGENT_MESSAGE,
+    "s": Kind.SYSTEM, "p": Kind.PERSONA, "u": Kind.USER_MESSAGE, "a": Kind.AGENT_MESSAGE,
     "t": Kind.REASONING, "c": Kind.TOOL_CALL, "r": Kind.TOOL_RESULT, "x": Kind.TOOL_RESULT, "m": Kind.SUMMARY,
     "f": Kind.ATTACHMENT, "o": Kind.OTHER,
 }  # fmt: skip
@@ -53,7 +53,7 @@ def made_items(letters: str, *, tokens: int | Sequence[int] = 1_000, begin: int 
             call = f"nobody-{position}"
         size = tokens if isinstance(tokens, int) else tokens[len(items)]
         time = Moment(BEGIN.microseconds + position * 1_000_000)
-        made = Item(made_id(position), position, turn, KINDS[letter], size, time, part, call, constraint=letter == "U")
+        made = Item(made_id(position), position, turn, KINDS[letter], size, time, part, call)
         items.append(replace(made, terms=(f"topic{position}",)))
         part = 0
     return items

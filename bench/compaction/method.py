@@ -8,12 +8,11 @@ method gets the same budget, marks, token count and room for what it pulls.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from . import reader
-from .values import Message, Step, count, text_of_all, tokens_of, tokens_of_all
+from .values import Message, Step, count, text_of_all, tokens_of_all
 
 HIGH, LOW = 0.9, 0.6  # of the budget: where a compaction begins, and what it goes down to
 SUMMARY_SHARE = 1 / 15  # of the budget: a summary, or a core memory
@@ -47,13 +46,11 @@ class Method(Protocol):
     Attributes:
         searches: True when it has a search of its own.
         compactions: how often something was thrown out, summarised or evicted so far.
-        model_calls: how often a model was called to that end.
     """
 
     name: str
     searches: bool
     compactions: int
-    model_calls: int
 
     def feed(self, messages: Step) -> None:
         """Take in what is new, as before a model call; then hold what would be sent."""
@@ -119,7 +116,6 @@ class Kept:
     def __init__(self, window_tokens: int) -> None:
         self.window_tokens = window_tokens
         self.compactions = 0
-        self.model_calls = 0
         self._steps: list[tuple[Step, int]] = []
         self._text: str | None = None  # of the context, as long as it stays the same
 
@@ -168,17 +164,3 @@ class Kept:
             held -= tokens
             gone += step
         return gone
-
-
-def cut(messages: Sequence[Message], tokens_max: int) -> list[list[Message]]:
-    """Cut messages into runs of at most so many tokens; a longer message is a run of its own."""
-    runs: list[list[Message]] = [[]]
-    held = 0
-    for message in messages:
-        tokens = tokens_of(message)
-        if runs[-1] and held + tokens > tokens_max:
-            runs.append([])
-            held = 0
-        runs[-1].append(message)
-        held += tokens
-    return [run for run in runs if run]

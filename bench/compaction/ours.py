@@ -38,7 +38,6 @@ class Ours:
         with_tools = window_tokens >= TOOLS_TOKENS_MIN
         self._window = self.memory.session("trace").window(budget, format="openai-chat", counter=count, pull=with_tools)
         self.compactions = 0
-        self.model_calls = 0
         self._carried = 0
         self._text = ""
 

@@ -5,37 +5,20 @@ goes into its core memory (always in the window, small) and what into its archiv
 any size, found by search). What it writes down nowhere is gone. MemGPT also keeps all
 messages in a store with a search of its own; that is measured apart, by the method
 that searches everything, which differs from it only in who asks.
-
-The prompt says what is asked for later and shows the form; a line is read wherever it
-stands, and whatever else the model says is not held against it.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Protocol
 
-from firsthand.llm.port import Model
-
 from . import strings
-from .method import LOW, SUMMARY_SHARE, Kept, Shown, cut, pull, pull_tokens
+from .method import LOW, SUMMARY_SHARE, Kept, Shown, pull, pull_tokens
 from .plain import Chunks
-from .summaries import READ_TOKENS_MAX, telling
+from .summaries import telling
 from .values import Message, count, text_of_all
 
-REPLY_SHARE, REPLY_TOKENS_MIN = 1 / 3, 96  # of what leaves: as much as the model may write down
 ARCHIVED_SHARE = 0.15  # of what leaves: as much as the rule may write into the archive
-_LINE = re.compile(r"^\W*(CORE|ARCHIVE)\W*[:\-]\s*(.+)$", re.MULTILINE | re.IGNORECASE)
-
-PROMPT = """Core memory: {core}
-
-{messages}
-
-The messages above leave your window. What you do not write down now is lost, and you will be asked for exact strings: \
-hashes, paths, numbers, parameters, times, names, causes of failures, what was tried without success. Write one fact a \
-line, with its exact string to the letter and what it is about. Begin a line with ARCHIVE: for what can be searched \
-later (no limit), or with CORE: for what must always be before you ({words} words in all)."""
 
 
 class Keeping:
@@ -49,38 +32,14 @@ class Decider(Protocol):
     """Decides what is written down of what leaves."""
 
     name: str
-    calls: int
 
     def __call__(self, core: str, messages: Sequence[Message], core_tokens: int, /) -> Keeping: ...
-
-
-class ModelDecides:
-    """The model decides, as in MemGPT."""
-
-    name = "model decides"
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self.calls = 0
-
-    def __call__(self, core: str, messages: Sequence[Message], core_tokens: int, /) -> Keeping:
-        kept = Keeping()
-        for run in cut(messages, READ_TOKENS_MAX):
-            text = text_of_all(run)[: READ_TOKENS_MAX * 4]
-            prompt = PROMPT.format(core=core or "(empty)", messages=text, words=max(20, core_tokens * 2 // 3))
-            reply_tokens = max(REPLY_TOKENS_MIN, int(count(text) * REPLY_SHARE))
-            reply = self._model.complete([{"role": "user", "content": prompt}], max_tokens=reply_tokens)
-            self.calls += 1
-            for where, fact in _LINE.findall(reply.text):
-                (kept.core if where.upper() == "CORE" else kept.archive).append(fact.strip())
-        return kept
 
 
 class RuleDecides:
     """A rule decides: the most telling sentences go into the archive, generously."""
 
     name = "rule decides"
-    calls = 0
 
     def __call__(self, core: str, messages: Sequence[Message], core_tokens: int, /) -> Keeping:  # noqa: ARG002
         text = text_of_all(messages)
@@ -115,7 +74,6 @@ class SelfPaging(Kept):
         while self._core and count("\n".join(self._core)) > self._core_tokens:
             self._archive.add(self._core.pop(0))  # the oldest fact moves out of the core, and is not lost
         self.compactions += 1
-        self.model_calls = self._decide.calls
 
     def ask(self, question: str, *, hops: int = 1) -> Shown:
         found = pull(self._archive.search, question, self._pull_tokens, hops)

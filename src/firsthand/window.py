@@ -53,7 +53,6 @@ class Budget:
         hot_turns: the newest turns, which leave last.
         item_share: an item larger than this share of ``tokens_max`` is shown as its preview and pointer; system prompt
             and persona are always whole.
-        constraint_share: user messages that set a rule never leave while they have at most this share together.
 
     Raises:
         InvalidArgument: a number is out of its range.
@@ -64,12 +63,11 @@ class Budget:
     low: float = 0.6
     hot_turns: int = 3
     item_share: float = 0.25
-    constraint_share: float = 0.2
 
     def __post_init__(self) -> None:
         _whole(self.tokens_max, "tokens_max", 1, BUDGET_TOKENS_MAX)
         _whole(self.hot_turns, "hot_turns", 1, 1_000_000)
-        for name in ("high", "low", "item_share", "constraint_share"):
+        for name in ("high", "low", "item_share"):
             share = getattr(self, name)
             if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share <= 1:
                 raise InvalidArgument(f"{name} is a share of the budget, over 0 and at most 1; got {share!r}")
@@ -100,7 +98,6 @@ class Item:
         tokens: as it is shown, with what its message costs around it.
         part: 0 begins a message; the parts of one message stay together.
         call_id: joins a tool call and its result; empty for other kinds.
-        constraint: a user's rule ("never", "must", "only if", "do not").
         shortened: shown as preview and pointer, since it is larger than one item may be.
         terms: distinctive words of it, for topic hints; at most `TERMS_MAX`.
         accesses: positions of the session at which it was recalled, expanded or cited; newest first,
@@ -115,7 +112,6 @@ class Item:
     time: Moment | None = None
     part: int = 0
     call_id: str = ""
-    constraint: bool = False
     shortened: bool = False
     terms: tuple[str, ...] = ()
     accesses: tuple[int, ...] = ()

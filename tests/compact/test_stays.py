@@ -17,11 +17,11 @@ def reasons(letters: str, budget: Budget = BUDGET) -> list[tuple[str, bool]]:
 
 
 def test_each_item_has_its_reason():
-    """System text, rules, the newest message and steps never leave; hot turns leave last; others have room."""
-    assert reasons("sp ua Ua ua uacr") == [
+    """System text, the newest message and steps never leave; hot turns leave last; others have room."""
+    assert reasons("sp ua ua ua uacr") == [
         ("system text never leaves", True), ("persona text never leaves", True),
         ("there is room for it", False), ("there is room for it", False),
-        ("a rule of the user", True), ("there is room for it", False),
+        ("there is room for it", False), ("there is room for it", False),
         ("of the newest 2 turns, which leave last", False), ("of the newest 2 turns, which leave last", False),
         ("the newest user message", True),
         *[("one of the newest steps", True)] * 3,
@@ -60,7 +60,7 @@ def test_what_the_next_plan_takes_is_told():
 
 def test_protected_is_what_no_plan_takes():
     """An item is protected exactly when it is in no unit; an empty window has nothing."""
-    items = tuple(made_items("sp ua Ua uacr uacracr ua", tokens=10))
+    items = tuple(made_items("sp ua ua uacr uacracr ua", tokens=10))
     taken = {index for unit in units(items, BUDGET, now=len(items)) for index in unit.indexes}
     found = stays(Window(items, through=len(items)), BUDGET)
     assert [one.item for one in found] == list(items)

@@ -90,19 +90,6 @@ def test_the_parts_of_a_message_that_two_turns_share_join_them():
     assert found("uacr +u ua u") == [[1, 2, 3, 4, 5], [6, 7]]
 
 
-def test_a_rule_stays_with_its_whole_message():
-    """A rule keeps the other parts of its message; the rest of its turn leaves."""
-    assert found("U+f+facr ua u") == [[4, 5, 6], [7, 8]]
-
-
-def test_rules_stay_newest_first_within_their_share():
-    """Older rules beyond the share may leave; one that is too large by itself does not use up the share."""
-    budget = Budget(10_000, hot_turns=1, constraint_share=0.25)
-    assert found("Ua Ua Ua u", budget=budget) == [[1, 2], [4], [6]]
-    items = made_items("Ua Ua Ua u", tokens=[1_000, 1, 1_000, 1, 9_000, 1, 1])
-    assert positions(items, Budget(20_000, hot_turns=1, constraint_share=0.1, low=0.9)) == [[2], [4], [5, 6]]
-
-
 def test_what_the_log_does_not_prove_stays_with_its_pair():
     """An unproven item is in no unit, nor is its call; the rest of the turn is."""
     items = made_items("uacra ua u")

@@ -1,4 +1,4 @@
-"""firsthand preamble, cues, inbox, rubric and files."""
+"""firsthand preamble, cues, inbox and files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_the_preamble_is_shown_and_nothing_is_written(shell):
         memory.session("s").user("Never push to main.")
     before = Memory.open(shell.store, read_only=True).head()
     said = shell("preamble", "--agent", "shop")
-    assert (said.code, "- the user: Never push to main." in said.text) == (0, True)
+    assert (said.code, " Never push to main." in said.text) == (0, True)
     assert shell("preamble", "--agent", "shop", "--json").json["tokens"] > 10
     assert shell("preamble", "--agent", "other").code == 1
     assert shell("preamble", "--agent", "shop", "--tokens", "5").code == 5
@@ -56,15 +56,3 @@ def test_files_are_followed_and_restored(shell):
     assert shell("files", "restore", "knowledge/a.md", "--agent", "shop").lines[0] == "restored  knowledge/a.md"
     assert (folder / "a.md").read_text() == "one"
     assert shell("files", "restore", "knowledge/none.md", "--agent", "shop").code == 1
-
-
-def test_the_rubric_is_made_and_shown(shell):
-    """A rule with which the user corrected the agent makes a line; without corrections the exit code is 1."""
-    with Memory.open(shell.store) as memory:
-        memory.agent("shop").enrol("s")
-        session = memory.session("s")
-        session.user("go")
-        session.agent("Pushed.")
-        pointer = session.user("Never push to main.").pointer
-    assert shell("rubric", "--agent", "shop").lines == [f'- corrected once: "Never push to main." ({pointer})']
-    assert shell("rubric", "--agent", "other").code == 1

@@ -7,11 +7,13 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from firsthand.errors import InvalidDraft, StoreDamaged, StoreReplaced
+from firsthand import moment
+from firsthand.errors import InvalidDraft, StoreDamaged, StoreError, StoreReplaced
 from firsthand.event import Draft, Kind
 from firsthand.log.log import Log
 from firsthand.log.loss import SESSION
@@ -408,3 +410,85 @@ def test_memory_keeps_heads_in_the_state_directory(tmp_path, monkeypatch):
         assert memory.verify().ok
     (file,) = (tmp_path / "state" / "firsthand" / "heads").iterdir()
     assert file.name.endswith(f".{MARK_FILE}")
+
+
+@pytest.mark.parametrize("how", ["unlink", "replace", "write"])
+@pytest.mark.parametrize("name", [DATABASE_FILE, WAL])
+def test_a_file_that_changes_within_an_append(tmp_path, name, how):
+    """A file that is removed, replaced or written into while an append is at work: nothing is falsely acknowledged."""
+    root = tmp_path / "store"
+
+    def clock():
+        if armed:
+            armed.clear()
+            data = (root / name).read_bytes()
+            if how == "write":
+                flip(root / name, len(data) // 2)
+                return moment.now()
+            (root / name).unlink()
+            if how == "replace":
+                (root / name).write_bytes(data)
+        return moment.now()
+
+    armed: list[bool] = []
+    log = open_log(root, indexes=(), clock=clock)
+    ids = [append(log, b"event %d" % number).id for number in range(6)]
+    armed.append(True)
+    try:
+        ids.append(append(log, b"perhaps").id)
+        assert how == "write"
+    except StoreReplaced:
+        assert how != "write"
+    with suppress(StoreError):
+        log.close()
+    try:
+        again = open_log(root, indexes=())
+    except StoreError:
+        return  # it says what is wrong, and acknowledges nothing
+    named = [*again.verify().problems, *again.verify().losses]
+    there = {event.id for event in again.reader.events("x", damaged=lambda *_: None)}
+    assert set(ids) <= there or named
+    again.close()
+
+
+def test_a_flip_in_any_file_of_a_store_is_named_or_irrelevant(quick_path):
+    """Over database, WAL, artifacts, marks and side files as one unit: a flip is said, or the store says the same."""
+    original, heads = quick_path / "store", quick_path / "heads"
+
+    def work() -> None:
+        log = open_log(original, indexes=(), inline_max=500, heads=heads)
+        for number in range(8):
+            append(log, b"event %d" % number, session=f"s{number % 2}")
+        append(log, os.urandom(3_000))
+
+    in_a_killed_process(work)
+    (original / f"{DATABASE_FILE}-shm").unlink()
+    whole = open_log(original, read_only=True, indexes=(), heads=heads)
+    wanted = [(event.id, whole.reader.content(event)) for event in whole.reader.events("x")]
+    assert whole.verify().problems == ()
+    whole.close()
+    kept = quick_path / "kept"
+    shutil.copytree(original, kept)
+    named = 0
+    files = sorted(path.relative_to(kept) for path in kept.rglob("*") if path.is_file() and path.stat().st_size)
+    assert len(files) >= 4
+    for file in files:
+        size = (kept / file).stat().st_size
+        for place in range(0, size, 1 if SOAK else max(1, size // 12)):
+            for path in original.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            shutil.copytree(kept, original, dirs_exist_ok=True)
+            flip(original / file, place, place % 8)
+            try:
+                log = open_log(original, read_only=True, indexes=(), heads=heads)
+            except StoreError:
+                named += 1
+                continue
+            verified = log.verify()
+            said = [*verified.problems, *verified.notes, *verified.losses]
+            named += bool(said)
+            if not said:
+                events = [(event.id, log.reader.content(event)) for event in log.reader.events("x")]
+                assert events == wanted, (file, place)
+            log.close()
+    assert named > 20

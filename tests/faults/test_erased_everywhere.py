@@ -110,7 +110,7 @@ def lives(process: int) -> bool:
 
 def plant(user: Hooked) -> None:
     """Bring the word in by every way there is."""
-    # 1) The library: messages, a large result, a note, meta, an agent's episode, preamble, rubric, names and inbox.
+    # 1) The library: messages, a large result, a note, meta, an agent's episode, preamble, names and inbox.
     (user.store).mkdir(mode=0o700)
     (user.store / "settings.json").write_text(json.dumps({"inbox": True}))
     with Memory.open(user.store) as memory:
@@ -129,7 +129,6 @@ def plant(user: Hooked) -> None:
         memory.note(f"Always feed the {WORD} at noon.", sources=[pointer])
         inbox.send(memory, "zoo", f"look after the {WORD}", "other")
         zoo.close("monday")
-        zoo.rubric()
         zoo.preamble()
         zoo.cues("the move")
     # 2) An import.
@@ -170,7 +169,7 @@ def test_an_erased_word_is_in_no_file_and_no_process(user):
     before = holding(user)
     ways = [
         "late/", "set-aside/", "waiting/", "known/", "jobs/", "faults.jsonl", "hooks.log", "4194399.part", "artifacts/",
-        "firsthand.db (comp", "zoo/preamble.md", "zoo/rubric.md", "zoo/episodes", "zoo/inbox", "zoo/.preamble.md.4194",
+        "firsthand.db (comp", "zoo/preamble.md", "zoo/episodes", "zoo/inbox", "zoo/.preamble.md.4194",
     ]  # fmt: skip
     for way in ways:
         assert any(way in path for path in before), way

@@ -32,12 +32,14 @@ class Claude:
             "session_id": self.id, "transcript_path": str(self.path), "cwd": str(self.cwd),
             "hook_event_name": event, **fields,
         }  # fmt: skip
-        now = Moment(START.microseconds + self.ticks * 1_000_000)
         answered = answer_hook(
-            "claude-code", json.dumps(payload).encode(), self.memory, nonce=nonce, now=now, deadline_ms=20_000
+            "claude-code", json.dumps(payload).encode(), self.memory, nonce=nonce, now=self.now(), deadline_ms=20_000
         )
         self.last = json.loads(answered.output) if answered.output else {}
         return answered
+
+    def now(self) -> Moment:
+        return Moment(START.microseconds + self.ticks * 1_000_000)
 
     def context(self, event: str, **fields) -> str:
         """Fire a hook; give what the model would read."""
@@ -50,7 +52,7 @@ class Claude:
         entry = {
             "type": kind, "uuid": str(uuid.UUID(int=self.ticks)), "parentUuid": None, "isSidechain": False,
             "sessionId": self.id, "cwd": str(self.cwd), "version": "2.1.330",
-            "timestamp": str(Moment(START.microseconds + self.ticks * 1_000_000)), **fields,
+            "timestamp": str(self.now()), **fields,
         }  # fmt: skip
         with self.path.open("a") as file:
             file.write(json.dumps(entry) + "\n")

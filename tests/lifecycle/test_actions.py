@@ -94,14 +94,6 @@ def test_a_failure_is_found_behind_many_other_events(memory):
     assert "failed the last time" in said(memory, "Bash", command="make build api")
 
 
-def test_the_newest_decision_is_shown(memory):
-    """Of two decisions against a program the later one is told."""
-    session = memory.session("old", agent="x")
-    session.user("We decided to use yarn instead of npm.")
-    session.user("We decided to use pnpm instead of npm.")
-    assert "pnpm instead" in said(memory, "Bash", command="npm install left-pad")
-
-
 def test_a_broken_index_is_told(memory):
     """Where the words cannot be looked up, nothing known is not what is said."""
     ran(memory, "make build api", failed=False)
@@ -110,23 +102,6 @@ def test_a_broken_index_is_told(memory):
     call = HookCall("claude-code", HookEvent.BEFORE_TOOL, tool="Bash", tool_input='{"command": "make lint"}')
     assert warn(memory.agent("a"), call, "new", Settings(), deadline_ms=5_000).skipped == "torn"
     memory._log.exclusively(lambda db: db.execute("UPDATE reach SET fault = ''").fetchall())
-
-
-def test_a_rule_is_shown_at_the_edit_that_it_forbids(memory):
-    """The rule names the file: an edit of it is told, one of its neighbour and a reading are not."""
-    memory.session("old", agent="x").user("Please never touch schema/orders.sql, it is generated.")
-    assert "never touch schema/orders.sql" in said(memory, "Edit", file_path="/w/schema/orders.sql", new_string="x")
-    assert said(memory, "Edit", file_path="/w/src/customers.py", new_string="x") == ""
-
-
-def test_a_decision_is_shown_at_the_program_that_it_put_aside(memory):
-    """Using the old program is told, using the new one is not, and a question decides nothing."""
-    session = memory.session("old", agent="x")
-    session.user("We decided to use pnpm instead of npm for this repository.")
-    session.user("Should we use cargo instead of bazel?")
-    assert "pnpm instead of npm" in said(memory, "Bash", command="npm install left-pad")
-    assert said(memory, "Bash", command="pnpm install left-pad") == ""
-    assert said(memory, "Bash", command="bazel build pnpm") == ""
 
 
 def test_only_the_user_s_own_words_forbid(memory):

@@ -200,20 +200,19 @@ def test_a_large_tool_output_is_replaced_after_it_is_kept(memory, tmp_path):
     assert [json.loads(memory.expand(f"fh:{one.id}"))["stdout"] for one in results] == [large]
 
 
-def test_a_compaction_of_the_host_leaves_markers_rules_and_exact_strings(memory, tmp_path):
-    """The new context names the span that left, the user's rule word for word, and an exact string with its pointer."""
+def test_a_compaction_of_the_host_leaves_markers_and_exact_strings(memory, tmp_path):
+    """The new context names the span that left, and an exact string with its pointer."""
     claude = Claude(memory, tmp_path, 5)
     claude.prompt("never push to the branch release-9 directly")
     claude.says("Understood. The hash of the last good build is 9f8e7d6c5b4a3f2e.")
     context = claude.context("SessionStart", source="compact")
-    assert "never push to the branch release-9 directly" in context
     assert "9f8e7d6c5b4a3f2e" in context
     address = context.partition("events")[2].partition("fh:")[2].split()[0]
     assert b"release-9" in memory.expand(f"fh:{address.partition('..')[0]}")
 
 
 def test_a_command_that_failed_last_is_warned_of_and_one_that_ran_is_not(memory, tmp_path):
-    """Only the command whose last run failed brings its failure up, and the user's rule the push it forbids."""
+    """Only the command whose last run failed brings its failure up."""
     first = Claude(memory, tmp_path, 1)
     first.prompt("never push to the branch release-9")
     first.runs("make deploy-staging REGION=eu", "Exit code 2\nmissing credentials", failed=True)
@@ -228,5 +227,4 @@ def test_a_command_that_failed_last_is_warned_of_and_one_that_ran_is_not(memory,
     assert second.runs("pytest tests/unit -q", "14 passed") == ""
     assert second.runs("cargo build --release", "ok") == ""
     assert second.runs("git status", "clean") == ""
-    assert "never push to the branch release-9" in second.runs("git push origin release-9", "ok")
-    assert second.runs("git push origin feature-x", "ok") == ""
+    assert second.runs("git push origin release-9", "ok") == ""

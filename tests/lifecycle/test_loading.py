@@ -39,29 +39,29 @@ def test_a_new_agent_is_told_nothing(agent):
     assert (agent.preamble().text, agent.cues("anything").text) == ("", "")
 
 
-def test_open_items_are_carried_until_a_later_session_closes_them(agent):
-    """Plans and promises of the newest sessions are open; what a later plan says is done is not."""
+def test_the_last_requests_and_what_is_open_are_told(agent):
+    """Of the newest sessions what the user asked last, dated, verbatim; and calls of the newest without a result."""
     one = session(agent, "one")
-    one.user("Goal: ship the exporter")
-    one.tool_call("TodoWrite", {"todos": [{"content": "write the docs", "status": "pending"},
-                                          {"content": "fix the flaky test", "status": "pending"}]})  # fmt: skip
+    one.user("Goal: ship the exporter", time=at(0))
+    one.tool_call("bash", {"command": "make"}, call_id="a", time=at(1))
     two = session(agent, "two")
-    two.user("go on")
-    two.tool_call("TodoWrite", {"todos": [{"content": "write the docs", "status": "completed"},
-                                          {"content": "tag the release", "status": "pending"}]})  # fmt: skip
+    two.user("first", time=at(1))
+    two.user("go on", time=at(2))
+    two.tool_call("bash", {"command": "pytest"}, call_id="b", time=at(3))
     made = agent.preamble()
-    assert titles(made, "commitments") == ["tag the release", "fix the flaky test"]
-    assert all(one.part.pointer for one in made.granted)
     assert [*titles(made, "live")] == ["go on", "Goal: ship the exporter"]
+    assert "2026-09-21" in made.text
+    assert titles(made, "commitments") == ["no result yet: bash pytest"]
+    assert all(one.part.pointer for one in made.granted)
 
 
-def test_rules_come_from_notes_and_from_the_user(agent):
-    """Noted rules come first, the newest before; one that was superseded is gone; then what the user ruled."""
+def test_rules_come_from_notes_alone(agent):
+    """Noted rules come first, the newest before; one that was superseded is gone; no message is read for rules."""
     session(agent, "one").user("Never push to main.")
     old = agent.memory.note("retry 3 times", sort="rule")
     agent.memory.note("retry 5 times", sort="rule", meta={"supersedes": [old.pointer]})
     agent.memory.note("a mere note")
-    assert titles(agent.preamble(), "procedural") == ["the agent: retry 5 times", "the user: Never push to main."]
+    assert titles(agent.preamble(), "procedural") == ["the agent: retry 5 times"]
     agent.memory.note("ask before a deploy", sort="rule", trust=Trust.TRUSTED)
     assert titles(agent.preamble(), "procedural")[0] == "ask before a deploy"
 
@@ -103,9 +103,11 @@ def test_of_many_notes_the_newest_are_told(agent, memory):
     assert estimate(agent.preamble(tokens_max=400).text) <= 400
 
 
-def test_episodes_are_told_newest_first_with_what_is_pending(agent):
-    """Of the newest ones the lines on decisions and pending work stand there, without their pointers."""
-    text = "# x\n## Decided\n- use uv (fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY)\n## Files\n- a.py\n## Pending: 1 of 3\n- tag it\n"
+def test_episodes_are_told_newest_first_with_what_was_asked(agent):
+    """Of the newest ones the lines on what was asked and how it ended stand there, without their pointers."""
+    text = (
+        "# x\n## Asked: 1 of 3\n- use uv (fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY)\n## Files\n- a.py\n## How it ended\n- tag it\n"
+    )
     for number in range(5):
         episode(agent, f"2026-03-0{number + 1}-thing-{number}", f"s{number}", text)
     made = agent.preamble()

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from hosts_made import Claude
 
-from firsthand import FirsthandError, InvalidArgument, Kind, Memory, pause, resume, run_due
+from firsthand import FirsthandError, InvalidArgument, Kind, Memory, answer_hook, pause, resume, run_due
 from firsthand.lifecycle.recording import key_of
 from firsthand.lifecycle.settings import load
+from firsthand.moment import Moment
 
 KEY = "ghp_" + "Zq81Lw2Xv9Kb0Rt5Yu3Pn7Ms4Dc6Fg1Hj8Ea"
 LATER = 4_000_000_000_000
@@ -178,24 +179,72 @@ def test_by_command_a_session_a_project_or_the_next_prompt_is_off_the_record(mem
     """Nothing of it is kept until it is resumed, it is said aloud, and what came before and after is there."""
     claude = Claude(memory, tmp_path, 1)
     claude.prompt("first words")
-    if what == "session":
-        pause(memory.path, session=claude.session)
-    else:
-        pause(memory.path, project=claude.cwd, prompt=what == "prompt")
+    named = {"session": claude.session} if what == "session" else {"project": claude.cwd}
+    pause(memory.path, **named, prompt=what == "prompt", now=claude.now())
     claude.prompt("sesame one")
     assert f"this {what} is off the record" in claude.last["systemMessage"]
     claude.runs("echo sesame two", "sesame three")
     claude.says("sesame four")
-    if what == "session":
-        resume(memory.path, session=claude.session)
-    elif what == "project":
-        resume(memory.path, project=claude.cwd)
+    if what != "prompt":
+        resume(memory.path, **named, now=claude.now())
     claude.prompt("last words")
     claude.fire("Stop", stop_hook_active=False)
     run_due(memory, now_ms=LATER)
     memory.import_paths([claude.path])
     assert b"sesame" not in everything(memory)
     assert [event.text for event in memory.events(kind=Kind.USER_MESSAGE)] == ["first words", "last words"]
+
+
+def test_undated_lines_of_a_session_with_a_pause_are_left_out(memory, tmp_path):
+    """A host repeats the last prompt in lines without a time, within the pause and behind it: none is kept."""
+    choose(memory, pause_word="offrecord")
+    claude = Claude(memory, tmp_path, 1)
+    claude.prompt("first words")
+    claude.prompt("offrecord sesame one")
+    repeats = json.dumps({"type": "last-prompt", "lastPrompt": "offrecord sesame one", "sessionId": claude.session})
+    with claude.path.open("a") as file:
+        file.write(f"{repeats}\n")
+    claude.prompt("last words")
+    with claude.path.open("a") as file:
+        file.write(f"{repeats}\n")
+    claude.fire("Stop", stop_hook_active=False)
+    run_due(memory, now_ms=LATER)
+    assert b"sesame" not in everything(memory)
+    assert [event.text for event in memory.events(kind=Kind.USER_MESSAGE)] == ["first words", "last words"]
+
+
+def test_a_fork_of_a_session_repeats_nothing_from_its_pause(memory, tmp_path):
+    """A session that was forked has the lines of the first in its own transcript: those of a pause are passed over."""
+    choose(memory, pause_word="offrecord")
+    claude = Claude(memory, tmp_path, 1)
+    claude.prompt("first words")
+    claude.prompt("offrecord sesame one")
+    claude.prompt("last words")
+    fork = Claude(memory, tmp_path, 2)
+    fork.path.write_text(claude.path.read_text())
+    fork.fire("SessionStart", source="fork")
+    fork.prompt("other words")
+    fork.fire("Stop", stop_hook_active=False)
+    run_due(memory, now_ms=LATER)
+    assert b"sesame" not in everything(memory)
+    assert any(event.text == "other words" for event in memory.events(kind=Kind.USER_MESSAGE))
+
+
+@pytest.mark.parametrize("what", ["session", "project"])
+def test_a_call_of_a_pause_that_comes_after_it_is_not_recorded(memory, tmp_path, what):
+    """A call that was kept in a pause, and is taken in when the pause is over, is off the record still."""
+    claude = Claude(memory, tmp_path, 1)
+    named = {"session": claude.session} if what == "session" else {"project": claude.cwd}
+    pause(memory.path, **named, now=Moment(1_000_000))
+    resume(memory.path, **named, now=Moment(3_000_000))
+    payload = {"hook_event_name": "UserPromptSubmit", "session_id": claude.session.partition(":")[2],
+               "cwd": str(claude.cwd), "prompt": "sesame", "transcript_path": ""}  # fmt: skip
+    answer_hook("claude-code", json.dumps(payload).encode(), memory, nonce="n", now=Moment(2_000_000))
+    assert b"sesame" not in everything(memory)
+    answer_hook(
+        "claude-code", json.dumps(payload | {"prompt": "words"}).encode(), memory, nonce="m", now=Moment(4_000_000)
+    )
+    assert [event.text for event in memory.events(kind=Kind.USER_MESSAGE)] == ["words"]
 
 
 def test_a_pause_that_cannot_be_read_records_nothing(memory, tmp_path):

@@ -39,7 +39,7 @@ def test_lines_that_are_borne_out_are_kept(memory):
         '- The user said "Never push to main".',
     ]
     assert "3 of 6 lines of the model stand in no event" in done.why
-    assert "## Decided" in text
+    assert "## Asked" in text
 
 
 def test_a_model_that_fails_changes_nothing(memory):

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from firsthand import Kind, Memory
-from firsthand.lifecycle import files, rubric
+from firsthand.hashing import blake2s
+from firsthand.lifecycle import files
 from firsthand.lifecycle.hooking import answer_hook
 from firsthand.lifecycle.settings import user_file
 
@@ -23,6 +24,14 @@ def memory(tmp_path):
         assert opened.verify(deep=True).ok
 
 
+def write_block(agent, *pointers: str) -> None:
+    """Write a block into ``rubric.md`` as the first edition did, a line a correction."""
+    lines = "".join(f'- corrected once: "{agent.memory.event(one).text}" ({one})\n' for one in pointers)
+    begin = "<!-- firsthand: from corrections; edit above this line, or edit here and it stays as you leave it ({}) -->"
+    text = f"{begin.format(blake2s(lines.encode()).hex()[:12])}\n{lines}<!-- firsthand: end -->\n"
+    files.learn(agent, files.RUBRIC_FILE, text.encode())
+
+
 @pytest.fixture
 def agent(memory):
     """An agent one of whose messages stands in its preamble, rubric, episode and names."""
@@ -34,7 +43,7 @@ def agent(memory):
     session.user(CORRECTED)
     session.agent("I will measure the crate of the zebras next.")
     zoo.close("monday")
-    zoo.rubric()
+    write_block(zoo, corrected(memory))
     zoo.preamble()
     zoo.cues("the move")
     return zoo
@@ -60,7 +69,6 @@ def test_no_file_that_firsthand_wrote_keeps_an_erased_word(memory, agent):
     assert holding(agent) == set()
     assert erasure.files == ()
     assert not [one for one in memory.events() if not one.erased and WORD in one.text]
-    agent.rubric()
     agent.close("monday")
     agent.preamble()
     assert "zebras" in (agent.folder / "preamble.md").read_text()
@@ -69,13 +77,12 @@ def test_no_file_that_firsthand_wrote_keeps_an_erased_word(memory, agent):
 
 def test_the_rubric_keeps_its_other_lines_and_the_log_has_the_new_version(memory, agent):
     """Only lines that quote what went are cut; the file as it stands is the log's newest version, the agent's own."""
-    memory.session("monday").user("No, always run the checks before you say that it is done.")
-    agent.rubric()
-    assert len(rubric.lines_of((agent.folder / "rubric.md").read_text())) == 2
+    other = memory.session("monday").user("No, always run the checks before you say that it is done.")
+    write_block(agent, corrected(memory), other.pointer)
     memory.erase([corrected(memory)])
     text = (agent.folder / "rubric.md").read_bytes()
-    assert [line.text for line in rubric.lines_of(text.decode())] == [
-        'corrected once: "No, always run the checks before you say that it is done."'
+    assert [line for line in text.decode().splitlines() if line.startswith("- ")] == [
+        f'- corrected once: "No, always run the checks before you say that it is done." ({other.pointer})'
     ]
     version = files.versions(agent)["rubric.md"]
     assert memory.expand(version.pointer) == text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from firsthand.answer import Conditions
 from firsthand.recall.conditions import of_task
-from firsthand.task.state import Basis, Entry, TaskState
+from firsthand.task.state import Entry, TaskState
 
 
 def test_a_state_without_anything_conditions_nothing():
@@ -16,9 +16,15 @@ def test_a_state_is_taken_over_by_field():
     """Goal, phase and lists come as texts, constraints as premises, key events as their pointers, each once."""
     state = TaskState(
         goal=Entry("ship"), phase=Entry("verify"), open_loops=(Entry("test it"),), premises=(Entry("port is 80"),),
-        constraints=(Entry("never on friday", basis=Basis.RULE),),
+        constraints=(Entry("never on friday"),),
         key_events=(Entry("failed", "fh:x"), Entry("failed again", "fh:x"), Entry("said", "")),
     )  # fmt: skip
     assert of_task(state, "deploy") == Conditions(
         "ship", "verify", ("test it",), ("port is 80", "never on friday"), ("fh:x",), "deploy"
     )
+
+
+def test_without_a_goal_the_last_request_counts():
+    """As long as nobody set a goal, what the user asked last stands in its place."""
+    assert of_task(TaskState(request=Entry("fix it"))).goal == "fix it"
+    assert of_task(TaskState(request=Entry("fix it"), goal=Entry("ship"))).goal == "ship"

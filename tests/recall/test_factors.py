@@ -143,15 +143,14 @@ def test_phases_are_read_from_words():
         (Kind.TOOL_RESULT, "boom", {"is_error": True}, "failure"),
         (Kind.TOOL_RESULT, "ok", {}, "output"),
         (Kind.TOOL_CALL, "{}", {}, "change"),
-        (Kind.USER_MESSAGE, "Never push to main.", {}, "rule"),
-        (Kind.AGENT_MESSAGE, "We decided to use Redis.", {}, "decision"),
+        (Kind.AGENT_MESSAGE, "We decided to use Redis.", {}, "statement"),
         (Kind.USER_MESSAGE, "Where is the log file?", {}, "question"),
         (Kind.USER_MESSAGE, "The log file is gone.", {}, "statement"),
         (Kind.NOTE, "x", {}, "other"),
     ],
 )
 def test_what_a_row_shows(kind, text, meta, expected):
-    """A row is a failure, an output, a change, a rule, a decision, a question, a statement, or other."""
+    """A row is a failure, an output, a change, a question, a statement, or other."""
     assert kind_shown(said(1, text, kind=kind, meta=meta)) == expected
 
 

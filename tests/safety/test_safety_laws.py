@@ -107,7 +107,7 @@ def test_nothing_that_the_user_did_not_say_is_believed(way, text, times):
         else:
             night(agent)
         assert CANARY not in believed(agent)
-        assert "STAGING_PORT=80" in believed(agent)
+        assert "case: STAGING_PORT => 80" in believed(agent)
         if way != "in our own fence":
             assert CANARY in " ".join(one.text for one in memory.events())
 

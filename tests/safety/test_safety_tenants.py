@@ -182,7 +182,7 @@ AGENT: dict[str, Callable[[Agent, dict], Any] | str] = {
     "close": lambda a, their: a.close(a.sessions()[0]), "catch_up": lambda a, their: a.catch_up(quiet_seconds=0),
     "preamble": lambda a, their: a.preamble(), "cues": lambda a, their: a.cues(QUERY),
     "learn": lambda a, their: a.learn("a.md", "x\n"), "follow": lambda a, their: a.follow(),
-    "restore": lambda a, their: a.restore(), "rubric": lambda a, their: a.rubric(),
+    "restore": lambda a, their: a.restore(),
     "tell": lambda a, their: a.tell("x", sender="a", about=[their["pointer"]]),
     "messages": lambda a, their: a.messages(), "mark_read": lambda a, their: a.mark_read([their["pointer"]]),
 }  # fmt: skip
@@ -257,7 +257,6 @@ COMMANDS: dict[str, list[str] | str] = {
     "preamble": ["preamble", "preamble --agent {agent}", "preamble --agent {their_agent}"],
     "cues": ["cues {query} --agent {agent}"],
     "inbox": ["inbox --agent {agent}", "inbox send x --agent {agent} --sender a --about {their_pointer}"],
-    "rubric": ["rubric --agent {agent}"],
     "files": ["files --agent {agent}", "files --agent {their_agent}"],
     "eval": OWN,
     "ledger": ["ledger", "ledger show {their_pointer}", "ledger waiting", "ledger supersede {their_pointer} {pointer}"],
@@ -367,7 +366,7 @@ def test_no_agent_is_told_of_another_ones_sessions(home):
             tools = AgentTools.of(memory, cwd=str(home / MINE), agent=agent.name)
             for name, arguments in (("recall", {"query": QUERY}), ("recall", {"query": RARE}), ("health", {})):
                 leaks += [(name, arguments)] if CANARY.encode() in told(tools, name, arguments) else []
-            for verb in (agent.preamble, lambda agent=agent: agent.cues(QUERY), agent.rubric, agent.episodes,
+            for verb in (agent.preamble, lambda agent=agent: agent.cues(QUERY), agent.episodes,
                          agent.sessions, agent.messages):  # fmt: skip
                 leaks += [verb] if CANARY.encode() in given(verb) else []
             leaks += [str(path) for path in agent.folder.rglob("*") if path.is_file() and CANARY in path.read_text()]

@@ -1,11 +1,11 @@
-"""probe/accuracy.py: the share of right verdicts is counted case by case, and no note of the set is shown."""
+"""commands/accuracy.py: the share of right verdicts is counted case by case, and no note of the set is shown."""
 
 from __future__ import annotations
 
 import pytest
 
-from firsthand_evals.probe import accuracy
-from firsthand_evals.probe.accuracy import SILENT, cases, is_good, main, table, verdicts
+from firsthand_evals.commands import accuracy
+from firsthand_evals.commands.accuracy import SILENT, cases, is_good, main, table, verdicts
 
 
 def test_the_gold_verdicts_keep_the_limits(capsys):

@@ -190,12 +190,10 @@ def _departures(items: Sequence[Item], leaving: bytearray, chosen: list[Unit], b
 def _reason(run: Sequence[Item], inside: list[Unit], budget: Budget) -> str:
     """Say in a sentence why a run leaves."""
     by_kind: dict[Kind, int] = {}
-    rules = used = 0
+    used = 0
     for item in run:
         kind = item.kind
         by_kind[kind] = by_kind.get(kind, 0) + item.tokens
-        if item.constraint:
-            rules += 1
         if item.accesses:
             used += 1
     most = max(by_kind, key=by_kind.__getitem__)
@@ -208,5 +206,4 @@ def _reason(run: Sequence[Item], inside: list[Unit], budget: Budget) -> str:
     else:
         which = f"closed turns before the newest {budget.hot_turns}"
     again = f"{used:,} of {len(run):,} were used again" if used else "none was used again"
-    said = f"; {rules:,} of them set rules, which have more than their {budget.constraint_share:.0%}" if rules else ""
-    return f"{which}; {share} {most.word.replace('_', ' ')}s; {again}{said}"
+    return f"{which}; {share} {most.word.replace('_', ' ')}s; {again}"

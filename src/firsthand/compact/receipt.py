@@ -293,7 +293,7 @@ def _receipt_in(read: dict[str, Any]) -> Receipt:
     before, after, target, overhead = map(_number, _list(read["tokens"]))
     return Receipt(
         cycle=_number(read["cycle"]),
-        budget=Budget(*_list(read["budget"])),
+        budget=Budget(*_list(read["budget"])[: len(fields(Budget))]),  # the first edition wrote one number more
         overhead_tokens=overhead,
         tokens_before=before,
         tokens_after=after,

@@ -6,7 +6,7 @@ and the results of these, wherever they stand.
 
 The invariant: the parts of one message, and a tool call and its results, are either
 all in one unit or all stay. What is protected (system, persona, the newest user
-message, the newest steps, rules of the user's within their share) is in no unit.
+message, the newest steps) is in no unit.
 
 This module does not know what has to leave, or in which order.
 """
@@ -74,7 +74,7 @@ def units(items: Sequence[Item], budget: Budget, *, now: int, unproven: Collecti
     if not items:
         return []
     cut = _Cut(items, budget)
-    pinned = _pinned(items, budget, cut, unproven)
+    pinned = _pinned(items, cut, unproven)
     first = pinned.find(0)
     if first < 0:
         return []
@@ -128,7 +128,6 @@ class _Cut:
         hot: the newest turns.
         newest_user: index of the newest turn's user message, or -1.
         tail: index from which on everything stays: the newest steps.
-        rules: indexes of items that set a rule.
         fixed: indexes of what tells the model who it is and what it must do.
     """
 
@@ -144,7 +143,6 @@ class _Cut:
         self.groups: list[int] = []
         self.turns: list[int] = []
         self.links: list[tuple[int, int]] = []
-        self.rules: list[int] = []
         self.fixed: list[int] = []
         self.newest_user = -1
         self._read(items, newest)
@@ -170,8 +168,6 @@ class _Cut:
                 calls[item.call_id] = index
             elif kind is _SYSTEM or kind is _PERSONA:
                 self.fixed.append(index)
-            if item.constraint:
-                self.rules.append(index)
             group = whole.get(turn, -1)
             if turn not in cut:
                 if group < 0:
@@ -240,7 +236,7 @@ def _pair_early_results(items: Sequence[Item], orphans: list[int], links: list[t
             links.append((index, call))
 
 
-def _pinned(items: Sequence[Item], budget: Budget, cut: _Cut, unproven: Collection[str]) -> bytearray:
+def _pinned(items: Sequence[Item], cut: _Cut, unproven: Collection[str]) -> bytearray:
     """Mark the items that stay: 1 for each."""
     pinned = bytearray(len(items))
     tail = cut.tail
@@ -253,25 +249,9 @@ def _pinned(items: Sequence[Item], budget: Budget, cut: _Cut, unproven: Collecti
         for index, item in enumerate(items):
             if item.id in unproven:
                 pinned[index] = 1
-    left = int(budget.tokens_max * budget.constraint_share)
-    for index in reversed(cut.rules):
-        size = sum(items[part].tokens for part in _message(items, index))
-        if size <= left:
-            left -= size
-            pinned[index] = 1
     if any(pinned[one] != pinned[other] for one, other in cut.links):
         _pin_linked(pinned, cut.links)
     return pinned
-
-
-def _message(items: Sequence[Item], index: int) -> range:
-    """Give the indexes of the message that an item is part of."""
-    first = last = index
-    while first and items[first].part:
-        first -= 1
-    while last + 1 < len(items) and items[last + 1].part:
-        last += 1
-    return range(first, last + 1)
 
 
 def _pin_linked(pinned: bytearray, links: list[tuple[int, int]]) -> None:

@@ -197,7 +197,6 @@ def of_item(item: Item) -> dict[str, Any]:
         "kind": item.kind.word,
         "tokens": item.tokens,
         "shortened": item.shortened,
-        "constraint": item.constraint,
         "accesses": list(item.accesses),
     }
 

@@ -1,4 +1,4 @@
-"""The commands preamble, cues, inbox, rubric and files: what an agent is told unasked, and what it is made from."""
+"""The commands preamble, cues, inbox and files: what an agent is told unasked, and what it is made from."""
 
 from __future__ import annotations
 
@@ -60,19 +60,6 @@ def inbox(chosen: argparse.Namespace, out: Output) -> int:
             out.line(f"{one.pointer}  {clock(one.time)}  from {shown(one.sender)}{new}")
             out.line(shown(one.text, lines=True))
     return DONE if found else NOTHING_FOUND
-
-
-def rubric(chosen: argparse.Namespace, out: Output) -> int:
-    """Make an agent's rubric, write it into its folder and the log, and show it."""
-    with to_write(chosen, create=False) as memory:
-        made = _agent(memory, chosen).rubric()
-    for one in made.lines:
-        if out.as_json:
-            out.json(asdict(one))
-        else:
-            out.line(f"- {one.text}")
-    out.remark(f"{count(made.corrections, 'correction')} in {count(made.messages, 'message')} of the user")
-    return DONE if made.lines else NOTHING_FOUND
 
 
 def files(chosen: argparse.Namespace, out: Output) -> int:

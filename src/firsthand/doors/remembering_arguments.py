@@ -10,7 +10,7 @@ from firsthand.doors.argument_values import number
 
 
 def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the commands preamble, cues, inbox, rubric and files."""
+    """Add the commands preamble, cues, inbox and files."""
     one = command(
         commands, "preamble", "remembering:preamble",
         "Show what a new session of an agent reads first.",
@@ -47,14 +47,6 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         "--sender", default="", metavar="NAME", help="with send: the agent that sends it; default: of this folder"
     )
     one.add_argument("--about", action="append", default=[], metavar="POINTER", help="with send: what it is about")
-    one = command(
-        commands, "rubric", "remembering:rubric",
-        "Make an agent's rubric from what the user had to correct, and show it.",
-        """
-        firsthand rubric
-        """,
-    )  # fmt: skip
-    _agent(one)
     one = command(
         commands, "files", "remembering:files",
         "Follow the files of an agent into the log, or write them anew from there.",

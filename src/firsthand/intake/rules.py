@@ -150,9 +150,9 @@ def _facts(draft: Draft) -> dict[str, Any]:
 
 
 def _is_within(times: Iterable[Moment | None], intervals: Sequence[Interval]) -> bool:
-    """Say whether an event is from within an interval; one without a time is while an interval goes on."""
+    """Say whether an event is from within an interval; one without a time may be: a host repeats the last prompt so."""
     return any(
-        (end is None) if time is None else start <= time.microseconds and (end is None or time.microseconds < end)
+        time is None or (start <= time.microseconds and (end is None or time.microseconds < end))
         for time in times
         for start, end in intervals
     )

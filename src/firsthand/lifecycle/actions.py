@@ -1,9 +1,8 @@
-"""Before an action: a command or an edit that matches a recorded failure, a rule of the user, or a decision.
+"""Before an action: a command or an edit that failed the last time it ran.
 
 The invariant: what is shown is evidence, not likeness alone: a like command whose last
-recorded run failed, a user's sentence that forbids what is being done, or a decision
-for something else than what is being run; one line, with its pointer. What ran well
-last brings nothing up, and neither does what the session's window still holds.
+recorded run failed, in one line, with its pointer. What ran well last brings nothing up,
+and neither does what the session's window still holds.
 
 Nothing here allows or forbids a call; it only says what is known.
 """
@@ -12,20 +11,17 @@ from __future__ import annotations
 
 import itertools
 import re
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from firsthand.answer import Scope
-from firsthand.event import Event, Kind, Trust
+from firsthand.event import Event, Kind
 from firsthand.hosts.hook import HookCall
 from firsthand.lifecycle import standing
 from firsthand.lifecycle.implicit import Reminder
 from firsthand.lifecycle.shown import shown
 from firsthand.moment import clock
-from firsthand.task import sentences as spoken
-from firsthand.task.constraints import rules
-from firsthand.task.signs import doing, failure
+from firsthand.task.calls import doing, failure
 from firsthand.value import replace
 from firsthand.volunteer import Piece
 
@@ -35,7 +31,6 @@ if TYPE_CHECKING:
     from firsthand.memory import Memory
     from firsthand.recall.holding import Holding
 
-EDITS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch", "write_file", "replace", "edit_file"})
 READS = frozenset(
     """
     ls cat head tail less grep egrep rg ag find fd pwd cd echo printf wc which type stat file tree diff du df ps env
@@ -47,37 +42,12 @@ _JOINS = re.compile(r"[;&|>`]|\$\(|\s-(?:i|delete|exec)\b")
 DEADLINE_MS = 30
 SAME_READ_MAX = 64
 """Calls with all words of a command that are read to find the very same one."""
-SAID_MAX = 16
-"""Messages and notes that are read for a rule or a decision."""
 RESULTS_READ_MAX = 30
 ALIKE_MIN = 0.75
 """Of the words of two commands, flags left out, that are the same: else they are two commands."""
-COVERED_MIN = 0.66
-"""Of the words of a rule that must stand in the action."""
-WORDS_MIN = 2
 LINE_CHARACTERS_MAX = 240
 _PIPED = re.compile(r"\s*(?:2>&1|[|>]).*\Z", re.DOTALL)
 _SET = re.compile(r"[A-Za-z_]\w*=")
-_TOKEN = re.compile(r"[^\W_]+", re.ASCII)
-_FORBIDS = re.compile(
-    r"\b(?:never|not|don't|dont|mustn't|avoid|forbidden|prohibited|without|niemals|nie|nicht|kein\w*|jamais|nunca)\b",
-    re.IGNORECASE,
-)
-_DECIDED = re.compile(
-    r"\b(?:instead of|rather than|no longer (?:use|run)|(?:we|i) dropped|stopped using|moved away from|switched from"
-    r"|not) `?([\w.+-]{2,40})",
-    re.IGNORECASE,
-)
-_CHOSE = re.compile(r"\b(?:use|using|chose|decided|switched|moved|agreed|dropped|stopped|no longer)\b", re.IGNORECASE)
-_CHANGES = frozenset({"touch", "edit", "change", "modify", "write", "rewrite", "alter"})
-_DELETES = frozenset({"delete", "remove", "erase", "drop"})
-_EMPTY = frozenset(
-    """
-    a an the this that these those it its is are be to of in on at for from with and or any anything ever never not do
-    don dont t must mustn should shall can may you we i please always only no under circumstances directly again my our
-    your file files folder directory code run use using avoid without make sure allowed
-    """.split()  # noqa: SIM905 - so many quoted words are harder to read
-)
 
 
 def warn(agent: Agent, call: HookCall, session: str, settings: Settings, *, deadline_ms: int = DEADLINE_MS) -> Reminder:
@@ -93,15 +63,11 @@ def warn(agent: Agent, call: HookCall, session: str, settings: Settings, *, dead
         return Reminder(skipped="it only reads")
     # What the session itself said stands in its window.
     scope = replace(agent.scope(across=settings.across), without_sessions=(session, f"{session}/agent-*"))
-    memory, until = agent.memory, time.monotonic() + deadline_ms / 1000
+    memory = agent.memory
     calls = _holding(memory, replace(scope, kinds=(Kind.TOOL_CALL,)), deadline_ms)
     found = _failed(memory, calls, call, action)
     if not found:
-        left_ms = max(1.0, (until - time.monotonic()) * 1000)
-        said = _holding(memory, replace(scope, kinds=(Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.NOTE)), left_ms)
-        found = _said(said, call, action)
-        if not found:
-            return Reminder(skipped=said.fault or calls.fault or "nothing is known against it")
+        return Reminder(skipped=calls.fault or "nothing is known against it")
     funnel, address = standing.funnel(memory), found[-1].pointers[0]
     if address in shown(memory, session):
         return Reminder(skipped="shown before in this session")
@@ -137,38 +103,6 @@ def _failed(memory: Memory, calls: Holding, call: HookCall, action: str) -> tupl
         ran = Piece(_short(doing(one.text)), (f"fh:{one.id}",), head="failed the last time it ran: ", time=result.time)
         return ran, Piece("", (f"fh:{result.id}",))
     return ()
-
-
-def _said(said: Holding, call: HookCall, action: str) -> tuple[Piece, ...]:
-    """Give the newest rule of the user that forbids an action, or decision for something else."""
-    words = {word.casefold() for word in _TOKEN.findall(action)}
-    words |= _CHANGES if call.tool in EDITS else set()
-    words |= _DELETES if {"rm", "rmdir", "unlink"} & words else set()
-    program = action.split(maxsplit=1)[0].rpartition("/")[2].casefold()
-    for one in sorted(said.best(_TOKEN.findall(action), SAID_MAX), key=lambda one: -one.position):
-        if one.trust is Trust.UNTRUSTED:  # who could write there could forbid what they like
-            continue
-        by_user = one.kind is Kind.USER_MESSAGE and one.trust is Trust.TRUSTED  # a subagent's is its agent's
-        for rule in rules(one.text) if by_user and _FORBIDS.search(one.text) else ():
-            if _FORBIDS.search(rule.said) and _covers(rule.said, words):
-                return (Piece(_short(rule.text), (f"fh:{one.id}",), head="the user said: "),)
-        for sentence in spoken.said(one.text) if call.tool not in EDITS and _DECIDED.search(one.text) else ():
-            gone = _DECIDED.search(sentence.said)
-            if (
-                gone
-                and gone[1].rstrip(".").casefold() == program
-                and _CHOSE.search(sentence.said)
-                and "?" not in sentence.said
-            ):
-                return (Piece(_short(sentence.text), (f"fh:{one.id}",), head=f"decided against {program}: "),)
-    return ()
-
-
-def _covers(rule: str, words: set[str]) -> bool:
-    told = {word.casefold() for word in _TOKEN.findall(rule)} - _EMPTY
-    own = told - _CHANGES - _DELETES
-    both = told & words
-    return bool(own & words) and len(both) >= min(WORDS_MIN, len(told)) and len(both) >= COVERED_MIN * len(told)
 
 
 def _result(memory: Memory, call: Event) -> Event | None:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.episode import Episode
     from firsthand.lifecycle.files import FileChange, Followed
     from firsthand.lifecycle.inbox import Message
-    from firsthand.lifecycle.rubric import Rubric
     from firsthand.memory import Memory
     from firsthand.pack.cues import Cues
     from firsthand.pack.preamble import Preamble
@@ -141,14 +140,6 @@ class Agent:
         from firsthand.lifecycle.files import restore
 
         return restore(self, files)
-
-    def rubric(self) -> Rubric:
-        """Make the rubric from what the user had to correct, and write it into ``rubric.md``."""
-        from firsthand.lifecycle.rubric import refresh, rubric_of
-
-        if not self.memory.read_only:
-            refresh(self)
-        return rubric_of(self)
 
     def tell(self, text: str, *, sender: str, about: Sequence[str] = ()) -> Message:
         """Send the agent a message of another one, if its settings allow it; see `firsthand.lifecycle.inbox.send`."""

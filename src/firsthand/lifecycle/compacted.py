@@ -14,7 +14,6 @@ from firsthand.compact.hints import terms
 from firsthand.compact.reflect import questions
 from firsthand.event import Event, Kind, Trust
 from firsthand.moment import clock
-from firsthand.task.constraints import sentences
 from firsthand.value import value
 from firsthand.volunteer import Piece
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 EVENTS_READ_MAX = 4_000
 STRINGS_MAX = 16
-RULES_MAX = 8
 TOPICS_MAX = 8
 COMPACTIONS_MAX = 6
 _SAID = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT)
@@ -38,7 +36,7 @@ class LeftWindow:
 
 
 def left(memory: Memory, session: str) -> LeftWindow:
-    """Say what a session's window lost: a line a span, then rules and exact strings of the newest one."""
+    """Say what a session's window lost: a line a span, then exact strings of the newest one."""
     summaries = list(memory.events(session, kind=Kind.SUMMARY, newest_first=True, limit=COMPACTIONS_MAX))
     newest = list(memory.events(session, newest_first=True, limit=EVENTS_READ_MAX))
     if not newest:
@@ -62,18 +60,13 @@ def left(memory: Memory, session: str) -> LeftWindow:
             break
     if not gone:
         return LeftWindow()
-    said = (one for one in gone if one.kind is Kind.USER_MESSAGE and one.trust is Trust.TRUSTED)
-    rules = [(sentence, f"fh:{one.id}") for one in said for sentence in sentences(one.text)]
-    rules = [(sentence, pointer) for sentence, pointer in rules if sentence not in summary][-RULES_MAX:]
     theirs = [one for one in gone if one.trust is not Trust.UNTRUSTED]
     strings = [
         one for one in questions(((one.id, one.text) for one in theirs), STRINGS_MAX * 2) if one.string not in summary
     ][:STRINGS_MAX]
-    pieces += [Piece("The user's rules, verbatim:")] if rules else []
-    pieces += [Piece(sentence, (pointer,), head="  ") for sentence, pointer in rules]
     pieces += [Piece("Exact strings of what left:")] if strings else []
     pieces += [Piece(one.string, (f"fh:{one.id}",), head="  ") for one in strings]
-    return LeftWindow(tuple(pieces), tuple(pointer for _, pointer in rules))
+    return LeftWindow(tuple(pieces), ())
 
 
 def lines(pieces: Sequence[Piece]) -> str:

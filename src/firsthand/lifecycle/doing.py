@@ -113,10 +113,9 @@ def _do(memory: Memory, job: Job) -> None:
     elif job.kind == jobs.PROJECT:
         capture.take_project(memory, job)
     elif job.kind == jobs.FILES:
-        from firsthand.lifecycle import files, rubric
+        from firsthand.lifecycle import files
 
         files.follow(memory.agent(job.agent))
-        rubric.refresh(memory.agent(job.agent))
         known.prune(memory.path)
     elif job.kind == jobs.CLOSE:
         from firsthand.lifecycle import closing

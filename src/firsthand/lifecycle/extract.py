@@ -1,21 +1,19 @@
 """What of a session goes into its episode, without a model: taken out of its events, word for word, with pointers.
 
-What was asked, done, decided, tried in vain; the user's rules; what is pending; exact
-strings; how it ended (recall-problem 3.2, phase 1). `Gathering` takes one event at a
+What was asked first and last, done, what failed, which calls have no result, exact
+strings, the agent's last words (recall-problem 3.2, phase 1). `Gathering` takes one event at a
 time, so that a session of any length is read in bounded memory. The invariant: the same
 events in the same order give the same extract; nothing is in it that no event says, but
 for counts and the few words that join them; each line names its event.
 
-Pure. It knows signs of decisions and failures, not what they mean: a decision that is
-said in other words is missed.
+Pure. It reads no sentence for what it means.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Mapping
-from functools import cache, partial
+from collections.abc import Iterable
 
 from firsthand import secrets
 from firsthand.anatomy import topic
@@ -27,16 +25,13 @@ from firsthand.lifecycle.episode import Line, Section, code, quoted, span
 from firsthand.lifecycle.naming import Word, words_of
 from firsthand.lifecycle.work import Changed, Failed, Made, Work
 from firsthand.moment import Moment
-from firsthand.task import sentences, signs
 from firsthand.task.observe import observe
-from firsthand.task.sentences import Sentence
-from firsthand.task.state import Basis, TaskState
-from firsthand.value import field, value
+from firsthand.task.state import TaskState
+from firsthand.value import value
 
 READ_CHARACTERS = 20_000  # of a message
 EDGE_REQUESTS = 4  # first and last ones that are kept
-SAID_MAX = 400  # decisions, and attempts in vain, each: the first and the last ones
-PENDING_MESSAGES = 3  # of the agent's last ones, read for what is left to do
+ENDING_MESSAGES = 3  # of the agent's last ones
 STRINGS_MAX = 4_000
 TERMS_MAX = 4_000
 BROUGHT_MAX, BROUGHT_CHARACTERS = 1_000, 400
@@ -49,20 +44,6 @@ TELLING = frozenset(
 )
 """Kinds that make a session one that has an episode."""
 
-_compiled = cache(partial(re.compile, flags=re.IGNORECASE | re.MULTILINE))
-_IN_VAIN = (
-    r"\b(?:did(?:n't| not)|does(?:n't| not)|do(?:n't| not)) (?:work|help|fix|solve|compile)\b|\bwon't work\b"
-    r"|\bstill (?:fail(?:s|ing)|broken|not working|crash\w*|the same)\b|\bno luck\b|\bgave up\b|\bdead end\b"
-    r"|\b(?:reverted|rolled back|backed out)\b|\bturned out (?:to be |that )?(?:\w+ ){0,3}(?:wrong|not|false|useless)\b"
-    r"|\b(?:that|this|it|which) (?:failed|broke|made it worse)\b|\bto no avail\b"
-    r"|\b(?:hat|haben) nicht (?:funktioniert|geholfen)\b"
-)
-_PENDING = (
-    r"\b(?:remaining (?:work|tasks?|items?|steps?|issues?|failures?|questions?)|remains to"
-    r"|still (?:needs?|to be|have to|has to|open|missing|to do)|left to do|next steps?"
-    r"|to-?do\b|not (?:yet )?(?:done|implemented|tested|finished|covered|fixed)|follow[- ]?up|next session"
-    r"|for later|noch offen)\b"
-)
 _STRINGS = tuple(
     (worth, sign, re.compile(pattern))
     for worth, sign, pattern in (
@@ -140,31 +121,6 @@ def extract(events: Iterable[Event], session: str) -> Extract:
 
 
 @value(frozen=False)
-class _Heard:
-    """Sentences of one sort: the first and the last ones, each once, and how many there were."""
-
-    early: dict[str, Line] = field(default_factory=dict)
-    late: dict[str, Line] = field(default_factory=dict)
-    total: int = 0
-
-    def hear(self, line: Line) -> None:
-        key = line.text.casefold()
-        if key in self.early or key in self.late:
-            return
-        self.total += 1
-        if len(self.early) < SAID_MAX // 2:
-            self.early[key] = line
-            return
-        self.late[key] = line
-        if len(self.late) > SAID_MAX // 2:
-            del self.late[next(iter(self.late))]
-
-    def lines(self) -> tuple[Line, ...]:
-        """Give them newest first."""
-        return tuple(reversed([*self.early.values(), *self.late.values()]))
-
-
-@value(frozen=False)
 class _String:
     worth: float
     times: int
@@ -184,8 +140,7 @@ class Gathering:
         self._ingested: Moment | None = None
         self._early: list[Line] = []
         self._late: deque[Line] = deque(maxlen=EDGE_REQUESTS)
-        self._decided, self._in_vain = _Heard(), _Heard()
-        self._closing: deque[Event] = deque(maxlen=PENDING_MESSAGES)
+        self._closing: deque[Event] = deque(maxlen=ENDING_MESSAGES)
         self._status: Line | None = None
         self._strings: dict[str, _String] = {}
         self._terms: dict[str, float] = {}
@@ -248,16 +203,11 @@ class Gathering:
         if not text.strip():
             return
         is_user = event.kind is Kind.USER_MESSAGE
-        said = sentences.said(text)
         trusted = event.trust is not Trust.UNTRUSTED
-        if is_user and not signs.is_greeting(text):
+        if is_user and event.trust is Trust.TRUSTED:
             self._request(event, text)
         if event.kind is Kind.AGENT_MESSAGE:
             self._closing.append(event)
-        for one in signs.decisions(said, by_user=is_user) if trusted else ():
-            self._decided.hear(_quote(event, one.text, 320, "decided by the user" if is_user else ""))
-        for one in _like(said, _IN_VAIN) if trusted and event.kind is Kind.AGENT_MESSAGE else ():
-            self._in_vain.hear(_quote(event, one.text, 320))
         self._note(event, text, 2.0 if is_user else 1.5)
         if not trusted:
             self._bring(text)
@@ -358,17 +308,10 @@ class Gathering:
         )
 
     def _sections(self) -> tuple[Section, ...]:
-        return (
-            self._asked(), self._done(), Section("Decided", self._decided.lines(), self._decided.total), self._tried(),
-            self._rules(), self._pending(), self._exact(), self._ended_with(),
-        )  # fmt: skip
+        return self._asked(), self._done(), self._failed(), self._open(), self._exact(), self._ended_with()
 
     def _asked(self) -> Section:
-        lines = [*self._early[:1], *reversed(self._late), *self._early[1:]]
-        goal = self._state.goal
-        if goal is not None and goal.basis is not Basis.FIRST:
-            lines.insert(0, Line(f"goal: {quoted(goal.text, 400, goal.pointer)}", goal.pointer, -1))
-        return Section("Asked", tuple(lines), self._requests + len(lines) - len(self._early) - len(self._late))
+        return Section("Asked", (*self._early[:1], *reversed(self._late), *self._early[1:]), self._requests)
 
     def _done(self) -> Section:
         work, lines = self._work, []
@@ -385,45 +328,16 @@ class Gathering:
             lines += [*commits[number : number + 1], *changed[number : number + 1]]
         return Section("Done", tuple(lines), len(lines) + work.files_left_out + work.commits_left_out)
 
-    def _tried(self) -> Section:
-        held = sorted(self._work.failures.values(), key=lambda one: (bool(one.over), -one.times, -one.order))
-        lines: list[Line] = [_failure_line(one) for one in held]
-        spoken = self._in_vain.lines()
-        merged = [line for pair in zip(spoken, lines, strict=False) for line in pair]
-        merged += [*lines[len(spoken) :], *spoken[len(lines) :]]
-        total = len(held) + self._work.failures_left_out + self._in_vain.total
-        return Section("Tried and did not work", tuple(merged), total)
+    def _failed(self) -> Section:
+        failures = sorted(self._work.failures.values(), key=lambda one: (bool(one.over), -one.times, -one.order))
+        return Section("Failed", tuple(map(_failure_line, failures)), len(failures) + self._work.failures_left_out)
 
-    def _rules(self) -> Section:
-        held = self._state.constraints
-        lines = [Line(quoted(one.text, 320, one.pointer), one.pointer, number) for number, one in enumerate(held)]
-        return Section("Rules", tuple(reversed(lines)), len(held) + self._state.dropped.get("constraints", 0))
-
-    def _pending(self) -> Section:
-        words: Mapping[Basis, str] = {
-            Basis.PLAN: "of the plan", Basis.BOX: "open box", Basis.QUESTION: "asked by the user, not answered",
-            Basis.ASKED: "waits for the user", Basis.COMMITMENT: "promised",
-        }  # fmt: skip
-        loops = self._state.open_loops
-        lines = [
-            Line(
-                f"{words[one.basis]}: {quoted(one.text, 240, one.pointer)}" if one.basis in words
-                else quoted(one.text, 240, one.pointer),
-                one.pointer, number,
-            )
-            for number, one in enumerate(loops)
-        ]  # fmt: skip
-        known = {one.text.casefold() for one in loops}
-        for event in self._closing:
-            text = blanked(event.text[:READ_CHARACTERS])
-            found = [one for one in _like(sentences.said(text), _PENDING) if one.text.casefold() not in known]
-            lines += [_quote(event, one.text, 240, order=len(lines) + number) for number, one in enumerate(found)]
-            known |= {one.text.casefold() for one in found}
-        for one in self._work.failures.values():
-            if not one.over and one.order >= self._through - 40:
-                line = _failure_line(one)
-                lines.append(Line(f"failed last: {line.text}", line.pointer, len(lines), tool=True))
-        return Section("Pending", tuple(reversed(lines)), len(lines) + self._state.dropped.get("open_loops", 0))
+    def _open(self) -> Section:
+        lines = tuple(
+            Line(code(f"{call.tool}: {call.said}" if call.said else call.tool, 160, call.pointer), call.pointer, number)
+            for number, call in enumerate(self._state.calls)
+        )
+        return Section("Calls without a result", lines, len(lines))
 
     def _exact(self) -> Section:
         best: list[tuple[str, _String]] = []
@@ -473,10 +387,6 @@ def _commit_line(one: Made) -> Line:
 def _file_line(one: Changed) -> Line:
     times = f", {one.times:,} times" if one.times > 1 else ""
     return Line(f"changed {code(one.path, 160, one.pointer)}{times}", one.pointer, 2 + one.order)
-
-
-def _like(said: Iterable[Sentence], pattern: str) -> list[Sentence]:
-    return [one for one in said if _compiled(pattern).search(one.said) and not one.said.endswith("?")][:8]
 
 
 def _worth(one: _String) -> float:

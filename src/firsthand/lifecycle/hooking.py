@@ -139,12 +139,12 @@ class _Hook:
         for fault in self._settings.faults:
             self._fault("settings", fault)
         self._off = "" if memory.read_only else "this call"  # where that cannot be read, nothing is recorded
+        self._known = known.Known()
+        self._try("known", self._read_known)
         if not memory.read_only:
             self._try("pause", self._look_for_pause)
         if self._off:
             self._settings = replace(self._settings, record=False)
-        self._known = known.Known()
-        self._try("known", self._read_known)
         self._try("kept calls", self._look_for_kept)
         self._agent = memory.agent(self._known.agent or self._settings.agent or settings.agent_of(call.cwd))
         if self._settings.record and not memory.read_only:
@@ -172,7 +172,8 @@ class _Hook:
 
     def _look_for_pause(self) -> None:
         word = self._settings.pause_word
-        self._off = pauses.off_record(self._memory.path, self._call, self._session, word, self._now)
+        is_new = not self._known.agent
+        self._off = pauses.off_record(self._memory.path, self._call, self._session, word, self._now, is_new=is_new)
 
     def _read_known(self) -> None:
         self._known = known.known(self._memory.path, self._memory.namespace, self._session)

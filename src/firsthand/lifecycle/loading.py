@@ -1,10 +1,10 @@
 """Where the preamble and the cues of an agent come from: what of the log and its files goes into them.
 
-    live          goal and phase of the newest sessions
+    live          what the user asked last in the newest sessions, and the goals that were set
     rubric        what the user had to correct (`lifecycle.rubric`)
-    commitments   open items, promises and plans of the newest sessions that no later one closed
-    episodic      episodes, the newest first, with what they say was decided and is pending
-    procedural    rules and lessons that were noted, and rules of the user's in the newest sessions
+    commitments   what was set as open, and calls without a result
+    episodic      episodes, the newest first, with what was asked and how it ended
+    procedural    rules and lessons that were noted, and rules that were set in the newest sessions
     semantic      the newest notes that stand; files of knowledge: their first
                   paragraph; all their names are in the index
     relational    unread messages of other agents, and files of entities
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.agent import Agent
     from firsthand.lifecycle.files import Version
     from firsthand.log.read import SessionInfo
-    from firsthand.task.state import TaskState
+    from firsthand.task.state import Call, Entry, TaskState
 
 HEAD_EVENTS = 8
 TAIL_EVENTS = (120, 40, 40)
@@ -63,10 +63,8 @@ LEAD_CHARACTERS = 600
 FACTS_TOLD = 8
 """Notes; the others stand in the digest."""
 HEALTH = "health"
-_OPEN = {"question": "the user asked: ", "asked": "waits for the user: ", "commitment": "promised: "}
 _POINTER = re.compile(r"\s*[(\[]?fh:[0-9A-Za-z@.#L-]+[)\]]?")
-_TOLD = re.compile(r"^#+ .*\b(?:decision|decided|pending|open|left)\w*", re.IGNORECASE)
-_WORDS = re.compile(r"\w+")
+_TOLD = re.compile(r"#+ (?:Asked|How it ended)\b")
 
 
 def preamble_of(agent: Agent, *, tokens_max: int = pack_preamble.TOKENS_MAX, health: str = "") -> Preamble:
@@ -153,11 +151,10 @@ def _named(one: names.Kept) -> Named:
 
 @value
 class _Task:
-    """A session's task state, and what its plans and boxes say is done."""
+    """A session's task state, without events that do not stand."""
 
     session: SessionInfo
     state: TaskState
-    done: tuple[frozenset[str], ...]
 
 
 def _tasks(agent: Agent) -> Iterator[_Task]:
@@ -170,13 +167,15 @@ def _tasks(agent: Agent) -> Iterator[_Task]:
 
 def _task(agent: Agent, session: SessionInfo, tail_events: int) -> _Task:
     from firsthand.errors import FormatError
+    from firsthand.lifecycle.ledger_log import LedgerLog
     from firsthand.task import observe
     from firsthand.task.state import TaskState
 
     head = [*agent.memory.events(session.name, limit=HEAD_EVENTS)]
     after = head[-1].position if head else 0
     tail = [*agent.memory.events(session.name, after=after, limit=tail_events, newest_first=True)]
-    events = [*head, *reversed(tail)]
+    ledger = LedgerLog(agent.memory).at()
+    events = [event for event in (*head, *reversed(tail)) if ledger.stands(f"fh:{event.id}")]
     # A state that the session wrote down itself holds all before it, also what is not read here.
     kept = [number for number, one in enumerate(events) if one.kind is Kind.TASK_STATE and not one.erased]
     state = TaskState()
@@ -185,71 +184,38 @@ def _task(agent: Agent, session: SessionInfo, tail_events: int) -> _Task:
             state = observe.observe(state, one)
         except FormatError:  # a state of a newer version: what the events themselves say still counts
             continue
-    return _Task(session, state, tuple(_done(events)))
-
-
-def _done(events: Iterable[Event]) -> Iterator[frozenset[str]]:
-    """Yield the words of each item that a plan or a check box says is done."""
-    from firsthand.task import plans
-
-    for one in events:
-        if one.kind is Kind.TOOL_CALL:
-            tool = one.meta.get("tool")
-            plan = plans.of_call(tool, one.text) if isinstance(tool, str) else None
-            steps = plan.steps if plan is not None else ()
-        elif one.kind is Kind.AGENT_MESSAGE and "[x]" in one.text.lower():
-            steps = tuple(plans.boxes(one.text))
-        else:
-            continue
-        yield from (_words(step.text) for step in steps if not step.open and step.text)
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORDS.findall(text.casefold()))
+    return _Task(session, state)
 
 
 def _live(told: list[_Task]) -> Iterator[Piece]:
-    """Say what the newest sessions were about; of the newest also what failed and was decided last."""
-    for number, task in enumerate(told):
-        state = task.state
-        if state.goal is not None:
-            phase = f"; {state.phase.text}" if state.phase is not None else ""
-            goal = f"{state.goal.text}{phase}"
-            yield Piece("", (state.goal.pointer,), title=goal, section=LIVE, time=task.session.last)
-        if number == 0:
-            for entry in reversed(state.key_events):
-                head = f"{entry.basis.value}: "
-                yield Piece("", (entry.pointer,), head=head, title=entry.text, section=LIVE)
+    """Give what the user asked last in the newest sessions, dated, and the goals that were set there."""
+    for task in told:
+        when = task.session.last
+        if (request := task.state.request) is not None:
+            yield Piece("", _pointers(request), title=request.text, section=LIVE, time=when)
+        if (goal := task.state.goal) is not None:
+            yield Piece("", _pointers(goal), head="goal: ", title=goal.text, section=LIVE, time=when)
+
+
+def _pointers(entry: Entry | Call) -> tuple[str, ...]:
+    return (entry.pointer,) if entry.pointer else ()
 
 
 def _commitments(told: list[_Task]) -> Iterator[Piece]:
-    """Give what is open, the newest session's first; what a later session says is done is closed."""
-    from firsthand.task.state import Basis
-
-    closed: list[frozenset[str]] = []
-    shown: set[frozenset[str]] = set()
+    """Give what callers set as open, and calls of the newest session that have no result."""
     for number, task in enumerate(told):
-        # A question waits for its own session only; what was planned or promised outlasts it.
-        asked = {Basis.QUESTION, Basis.ASKED} if number else set()
         for entry in task.state.open_loops:
-            words = _words(entry.text)
-            if entry.basis not in asked and words not in shown and not any(_same(words, one) for one in closed):
-                shown.add(words)
-                head = _OPEN.get(entry.basis.value, "")
-                yield Piece("", (entry.pointer,), head=head, title=entry.text, section=COMMITMENTS)
-        closed += task.done
-
-
-def _same(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Say whether two items are the same, but for a word or two."""
-    return bool(one) and len(one & other) >= 0.8 * len(one | other)
+            yield Piece("", _pointers(entry), title=entry.text, section=COMMITMENTS)
+        for call in () if number else task.state.calls:
+            words = f"{call.tool} {call.said}".strip()
+            yield Piece("", _pointers(call), head="no result yet: ", title=words, section=COMMITMENTS)
 
 
 # episodes, rules, files ----------------------------------------------------------------------------------
 
 
 def _episodic(agent: Agent) -> Iterator[Piece]:
-    """Give the episodes, the newest first, and of the newest ones what they say was decided and is pending."""
+    """Give the episodes, the newest first, and of the newest ones what was asked and how it ended."""
     newest = (one for one in names.names(agent) if one.group == names.EPISODES)
     for number, one in enumerate(newest):
         text = "\n".join(_lines(agent.memory.event(one.pointer).text)) if number < EPISODES_TOLD else ""
@@ -257,7 +223,7 @@ def _episodic(agent: Agent) -> Iterator[Piece]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Give the first lines of an episode that say what was decided or is pending; its pointer opens the others."""
+    """Give the first lines of an episode that say what was asked and how it ended; its pointer opens the others."""
     number, wanted = 0, False
     for line in text.splitlines():
         if line.startswith("#"):
@@ -268,7 +234,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _procedural(agent: Agent, told: list[_Task]) -> Iterator[Piece]:
-    """Give rules and lessons that were noted, the newest first, then the user's rules in the newest sessions.
+    """Give rules and lessons that were noted, the newest first, then the rules that were set in the newest sessions.
 
     One that stands on what a tool or the web said waits for the user's word, and is counted; one of an agent's says so.
     """
@@ -287,11 +253,10 @@ def _procedural(agent: Agent, told: list[_Task]) -> Iterator[Piece]:
             by_agent = one.trust is not Trust.TRUSTED and f"fh:{one.id}" not in ledger.approved
             head = "the agent: " if by_agent else ""
             yield Piece(rest.strip(), (f"fh:{one.id}",), head=head, title=title, section=PROCEDURAL)
-    for task in told:
-        for entry in reversed(task.state.constraints):
-            if entry.text not in shown:
-                shown.add(entry.text)
-                yield Piece("", (entry.pointer,), head="the user: ", title=entry.text, section=PROCEDURAL)
+    for entry in (entry for task in told for entry in reversed(task.state.constraints)):
+        if entry.text not in shown:
+            shown.add(entry.text)
+            yield Piece("", _pointers(entry), title=entry.text, section=PROCEDURAL)
     if waiting := sum(ledger.stands(f"fh:{one.id}") for one in waits):
         waits_told = f"{waiting} noted from what tools said wait for the user: firsthand ledger waiting"
         yield Piece("", title=waits_told, section=PROCEDURAL)

@@ -5,9 +5,8 @@ counts as changed only when the call that changes it did not fail; a failure is 
 only when a later call like it went well; what is kept is bounded, and what is not kept
 is counted.
 
-Pure. It reads commands by their words: what a script does inside is not seen. Results
-of commands that only show a text (``cat``, ``grep``) fail by their exit code or their
-first line alone, since an "error" in what they show is no failure.
+Pure. It reads commands by their words: what a script does inside is not seen. A call
+failed when the host says so, or an exit code does.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from functools import cache, partial
 from typing import Any
 
 from firsthand.event import Event
-from firsthand.task import signs
+from firsthand.task import calls
 from firsthand.value import field, value
 
 CALLS_MAX = 256  # without a result that are remembered
@@ -40,7 +39,6 @@ _WRITERS = frozenset(
     """.split()  # noqa: SIM905 - words, to be read as such
 )
 _VIEWS = frozenset({"view", "undo_edit"})
-_PATHS = ("file_path", "path", "filePath", "filename", "notebook_path", "target_file", "absolute_path")
 _PATCHED = r"^\*\*\* (?:Update|Add|Delete) File: (.{1,300})$"
 _SHELL_WRITES = (
     r"(?:^|[^<>&0-9])>{1,2} ?(?!&)(?P<to>[\w./~+-]{2,200})"
@@ -51,30 +49,6 @@ _SHELL_WRITES = (
 )
 _EDIT_OPEN = r"\Aedit \d+:\d+"  # of SWE-agent: it edits the file that is open
 _OPENS = r"\A(?:open|create) [\"']?([^\s\"']{2,200})"
-_SHOWS = (
-    r"\A\W*(?:sudo |timeout \S+ )*(?:cat|bat|head|tail|less|more|[ef]?grep|rg|ag|find|ls|tree|wc|sed -n|awk|open|goto"
-    r"|scroll_\w+|search_\w+|find_file|view|read|git (?:log|show|diff|status|grep|blame)|diff|stat|file|echo|printf)\b"
-)
-_SHOWING = frozenset(
-    """
-    read readfile grep glob ls search view open find webfetch websearch fetch listdir listdirectory readmanyfiles
-    searchfilecontent codebasesearch filesearch grepsearch todowrite task notebookread
-    """.split()  # noqa: SIM905 - words, to be read as such
-)
-_WENT_WRONG = (
-    r"^Traceback \(most recent call last\)|^(?:[\w.]{1,80}\.)?[A-Z]\w{1,60}(?:Error|Exception)\b(?:: |$)"
-    r"|^(?:ba|z|da|)sh: .{1,200}|: command not found\b|^(?:fatal|error|Error|ERROR|FATAL|panic|npm ERR!)(?::| |\[E\d)"
-    r"|^thread '.{1,80}' panicked|^make(?:\[\d+\])?: \*\*\* |^(?:FAILED|FAIL)\b|^=+ .{0,80}\b\d+ (?:failed|errors?)\b"
-    r"|\bsyntax error\b|^Your (?:proposed )?edit has introduced new syntax error|^E {3,}\S"
-    r"|^(?:\S{1,200}: )?(?:cannot|can't|could not) .{1,120}: (?:No such file|Permission denied|Not a directory)"
-    r"|: (?:No such file or directory|Permission denied|Is a directory)$|^Segmentation fault|^Killed$|^Aborted\b"
-    r"|^(?:Command|Execution) timed out|\bEXECUTION TIMED OUT\b"
-)
-_FIRST_LINE = (
-    r"\A\s*(?:Traceback \(most recent|.{0,120}(?:No such file or directory|command not found|Permission denied)"
-    r"|(?:File|Path) \S{1,200} (?:not found|does not exist)|(?:Error|ERROR|fatal|error): "
-    r"|Error (?:executing|reading|calling)\b|Usage: \S+|No file open)"
-)
 _NO_PATHS = frozenset({"/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty", "null"})
 _SETTING = (
     r"\A(?:(?:cd|pushd) [^&;|\n]+(?:&&|;|\n)\s*|export \w+=\S+ *(?:&&|;) *|\w+=\S+ +|sudo +|timeout \S+ +|time +)+"
@@ -167,7 +141,7 @@ class Work:
         tool, call_id = _meta(event, "tool") or "tool", _meta(event, "call_id")
         _count(self.tools, tool)
         arguments = event.text
-        said = command_of(arguments) or signs.doing(arguments)
+        said = command_of(arguments) or calls.doing(arguments)
         if _is_shell(arguments) and said:
             _count(self.programs, program(said))
         opened = _compiled(_OPENS).match(said)
@@ -186,7 +160,7 @@ class Work:
         tool = _meta(event, "tool") or (known.tool if known else event.origin.removeprefix("tool:"))
         said = known.said if known else ""
         text = event.text
-        code = failure_of(event.meta, tool, said, text)
+        code = failure_of(event.meta, said, text)
         key = f"{tool}: {likeness(said)}"
         if code is not None:
             self.failed += 1
@@ -196,9 +170,9 @@ class Work:
             one.over = one.over or f"fh:{event.id}"
         for path in known.files if known else ():
             self._change(path, known.pointer if known else "", event.position)
-        made = signs.commit(signs.doing(said), text[: signs.HEAD_CHARACTERS])
+        made = calls.commit(calls.doing(said), text[: calls.HEAD_CHARACTERS])
         if made is not None:
-            message = signs.doing(said).removeprefix(signs.COMMITTED)
+            message = calls.doing(said).removeprefix(calls.COMMITTED)
             self.commits.append(Made(made.name, made.branch, message, f"fh:{event.id}", event.position))
             if len(self.commits) > COMMITS_MAX:
                 del self.commits[0]
@@ -224,31 +198,16 @@ class Work:
             self.files_left_out += 1
 
 
-def failure_of(meta: Mapping[str, Any], tool: str, said: str, text: str) -> str | None:
+def failure_of(meta: Mapping[str, Any], said: str, text: str) -> str | None:
     """Give the exit code of a result that failed, empty when it told none; None when it did not fail."""
-    told = signs.failure(meta, text, said)
-    if told is not None:
-        return told.code
-    code = meta.get("exitCode", meta.get("exit_code"))
-    if meta.get("is_error") is False or (isinstance(code, int) and not isinstance(code, bool)):
-        return None  # the host says that it went well
-    shows = _compiled(_SHOWS).match(said) is not None or _name(tool) in _SHOWING
-    pattern = _FIRST_LINE if shows else f"(?:{_WENT_WRONG})|{_FIRST_LINE}"
-    looked_at = text[:READ_CHARACTERS] if len(text) <= 2 * READ_CHARACTERS else _ends(text)
-    return "" if _compiled(pattern).search(looked_at) else None
+    failed = calls.failure(meta, text, said)
+    return None if failed is None else failed.code
 
 
 def telling(text: str) -> str:
-    """Give the line of a failed result that says what went wrong; empty when no line does."""
-    lines = [line.strip() for line in _ends(text).splitlines()]
-    wrong = [line for line in lines if line and _compiled(_WENT_WRONG).search(line)]
-    named = [line for line in wrong if re.match(r"(?:[\w.]{1,80}\.)?[A-Z]\w{1,60}(?:Error|Exception)\b", line)]
-    if named:
-        return named[-1]
-    if wrong:
-        return next((line for line in wrong if not line.startswith("Traceback")), wrong[0])
-    loud = (line for line in lines if re.search(r"(?i)\b(?:error|fail(?:ed|ure)?|denied|refused|not found)\b", line))
-    return next(loud, next((line for line in lines if line and not re.fullmatch(r"(?i)exit code:? ?-?\d+", line)), ""))
+    """Give the last line of a failed result that says something; empty when none does."""
+    lines = (line.strip() for line in reversed(_ends(text).splitlines()))
+    return next((line for line in lines if line and not re.fullmatch(r"(?i)exit code:? ?-?\d+", line)), "")
 
 
 def likeness(said: str) -> str:
@@ -278,7 +237,7 @@ def files_of(tool: str, arguments: str) -> tuple[str, ...]:
     if name in _WRITERS and told is not None:
         if told.get("command") in _VIEWS:
             return ()
-        path = next((told[one] for one in _PATHS if isinstance(told.get(one), str) and told[one]), "")
+        path = next((told[one] for one in calls.PATHS if isinstance(told.get(one), str) and told[one]), "")
         return (path,) if path else ()
     command = command_of(arguments)
     if not command:
@@ -299,7 +258,7 @@ def command_of(arguments: str) -> str:
     given = told.get("command", told.get("cmd", told.get("script")))
     if isinstance(given, list):
         given = given[-1] if given and isinstance(given[-1], str) else ""
-    known = any(isinstance(told.get(one), str) for one in _PATHS)  # an editor's, whose command is a verb
+    known = any(isinstance(told.get(one), str) for one in calls.PATHS)  # an editor's, whose command is a verb
     return given.strip() if isinstance(given, str) and not known else ""
 
 

@@ -18,7 +18,7 @@ from firsthand.errors import FormatError, PointerError, StoreDamaged
 from firsthand.event import INJECTED, Event, Kind, to_text
 from firsthand.log.read import Reader
 from firsthand.pack import shorten
-from firsthand.task import constraints, observe, state
+from firsthand.task import observe, state
 from firsthand.tokens import TokenCounter
 from firsthand.value import replace, value
 from firsthand.window import ACCESSES_KEPT, HISTORY, SYSTEM, Budget, Item, Marker, Window
@@ -329,11 +329,10 @@ def _replaced(event: Event, shown: Mapping[str, Shown]) -> list[str]:
 def item_of(shown: Shown) -> Item:
     """Make the item of an event as it is shown; its terms are found when it leaves."""
     event = shown.event
-    user = event.kind is Kind.USER_MESSAGE
     return Item(
         event.id, event.position, event.turn, event.kind, shown.tokens, event.time, event.part,
         call_id=str(event.meta.get("call_id", "")) if event.kind in (Kind.TOOL_CALL, Kind.TOOL_RESULT) else "",
-        constraint=user and constraints.is_constraint(shown.text), shortened=shown.shortened,
+        shortened=shown.shortened,
     )  # fmt: skip
 
 

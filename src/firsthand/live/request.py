@@ -22,7 +22,6 @@ from firsthand.formats.compose import compose
 from firsthand.formats.pieces import Composed, Entry, Piece
 from firsthand.formats.tools import Tool, schemas
 from firsthand.task import show
-from firsthand.task import state as tasks
 from firsthand.value import value
 from firsthand.window import HISTORY_PARTS, Item, Marker
 
@@ -89,9 +88,7 @@ def overhead_of_tools(fold: Fold, tools: Sequence[Mapping[str, Any]]) -> int:
 
 def shows_task(fold: Fold) -> bool:
     """Say whether the task state is shown: as soon as something left, or when somebody set it."""
-    task = fold.task
-    held = [task.goal, task.phase, *task.open_loops, *task.premises, *task.key_events, *task.constraints]
-    return fold.cycle > 0 or any(entry is not None and entry.basis is tasks.Basis.SET for entry in held)
+    return fold.cycle > 0 or fold.task.is_set
 
 
 def _own_tools(fold: Fold) -> list[dict[str, Any]]:

@@ -328,9 +328,7 @@ class Marks:
         return MarkFile.open(self._root / MARK_FILE, self.home.uuid, write=self._write)
 
     def _make_in_folder(self) -> MarkFile:
-        file = MarkFile.make(self._root / MARK_FILE, self.home)
-        _sync_folder(self._root)
-        return file
+        return MarkFile.make(self._root / MARK_FILE, self.home)
 
     def _in_state(self) -> MarkFile | None:
         """Open this place's file; None where there is none."""
@@ -357,7 +355,6 @@ class Marks:
             file = MarkFile.make(self._name(self.home), self.home, folder=folder)
             if earlier:
                 file.write(earlier)
-            os.fsync(folder)
         finally:
             os.close(folder)
         return file
@@ -392,11 +389,3 @@ def _open_folder(path: Path) -> int:
         return os.open(path.name, os.O_RDONLY | os.O_DIRECTORY | _FLAGS, dir_fd=above)
     finally:
         os.close(above)
-
-
-def _sync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _FLAGS)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

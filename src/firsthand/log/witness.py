@@ -67,7 +67,9 @@ class Witness:
         wal = self._root / f"{DATABASE_FILE}-wal"
         if wal.exists() and parse(wal.read_bytes()).tail is Tail.ROTTEN:
             self.mend(marks=())
-        self._marks.reset(heights(self._db))
+        marks = heights(self._db)
+        if marks or self._marks.copied:
+            self._marks.reset(marks)
 
     def mend(self, marks: tuple[Mark, ...] | None = None) -> None:
         """Bring back what can be read, and record what cannot; under the write lock.

@@ -22,6 +22,7 @@ from typing import Protocol
 
 from firsthand.event import Event, Kind
 from firsthand.index.words import exact_strings
+from firsthand.task import calls
 from firsthand.value import value
 
 HITS_MAX = 3
@@ -259,9 +260,7 @@ def names(text: str) -> frozenset[str]:
 
 def _is_failure(event: Event) -> bool:
     if event.kind is Kind.TOOL_RESULT:
-        from firsthand.task import signs  # noqa: PLC0415 - ten milliseconds that few recalls need
-
-        return signs.failure(event.meta, event.text[:TEXT_CHARACTERS], "") is not None
+        return calls.failure(event.meta, event.text[:TEXT_CHARACTERS], "") is not None
     return _is_short(event) and _compiled(_FAILS, re.IGNORECASE).search(event.text) is not None
 
 

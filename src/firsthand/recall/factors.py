@@ -24,6 +24,7 @@ from typing import Any
 
 from firsthand.answer import Conditions
 from firsthand.event import Kind
+from firsthand.task import calls
 from firsthand.value import field, fields, value
 
 from .mmr import rarity
@@ -51,11 +52,11 @@ _PHASES: Mapping[str, tuple[str, ...]] = {
 # What is not named serves wholly. While something is worked on, what was done and what came of it holds more of what
 # is needed next than talk about it; for a plan or a text it is the other way about (docs/decisions/0018-score.md).
 _SERVES: Mapping[str, Mapping[str, float]] = {
-    "explore": {"statement": 0.5, "question": 0.4, "decision": 0.7},
+    "explore": {"statement": 0.5, "question": 0.4},
     "plan": {"output": 0.5, "change": 0.5, "failure": 0.6},
     "implement": {"statement": 0.4, "question": 0.4},
-    "debug": {"statement": 0.5, "question": 0.4, "decision": 0.7},
-    "verify": {"statement": 0.5, "question": 0.4, "decision": 0.7},
+    "debug": {"statement": 0.5, "question": 0.4},
+    "verify": {"statement": 0.5, "question": 0.4},
     "write": {"change": 0.6, "output": 0.6, "failure": 0.5},
 }
 
@@ -232,21 +233,14 @@ def phase(one: Candidate, task: Task) -> float:
 
 
 def kind_shown(one: Candidate) -> str:
-    """Say what a row shows: a failure, an output, a change, a rule, a decision, a question, a statement, or other."""
-    from firsthand.task import constraints, sentences, signs  # noqa: PLC0415 - only a task with a phase pays for them
-
+    """Say what a row shows: a failure, an output, a change, a question, a statement, or other."""
     match one.kind:
         case Kind.TOOL_RESULT:
-            return "failure" if signs.failure(one.meta, one.text, "") is not None else "output"
+            return "failure" if calls.failure(one.meta, one.text, "") is not None else "output"
         case Kind.TOOL_CALL:
             return "change"
         case Kind.USER_MESSAGE | Kind.AGENT_MESSAGE:
-            told = sentences.said(one.text[:TELLING_CHARACTERS])
-            if constraints.is_constraint(one.text[:TELLING_CHARACTERS]):
-                return "rule"
-            if signs.decisions(told, by_user=one.kind is Kind.USER_MESSAGE):
-                return "decision"
-            return "question" if signs.question(told[-1:]) is not None else "statement"
+            return "question" if one.text.rstrip()[-1:] in {"?", "\uff1f"} else "statement"
         case _:
             return "other"
 

@@ -10,28 +10,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from firsthand.errors import InvalidArgument
-from firsthand.task.state import FIELDS, LISTS, Basis, Entry, TaskState
+from firsthand.task.state import Call, Entry, TaskState
 from firsthand.tokens import TokenCounter
 
 _HEADING = "[Task state, kept up from this session; fh: pointers open the source with expand]"
 _LABELS: Mapping[str, str] = {
+    "request": "The user's last request",
     "goal": "Goal",
+    "constraints": "Rules",
     "phase": "Now",
-    "constraints": "Rules of the user",
     "open_loops": "Open",
+    "calls": "Calls without a result",
     "premises": "Premises",
     "key_events": "Key events",
+    "files": "Files",
+    "commands": "Commands",
 }
-_ORDER = ("goal", "constraints", "phase", "open_loops", "premises", "key_events")  # what matters most is first
-_SAID: Mapping[Basis, str] = {
-    Basis.FIRST: "first message",
-    Basis.QUESTION: "the user asked",
-    Basis.ASKED: "waits for the user",
-    Basis.COMMITMENT: "the agent said",
-    Basis.DECISION: "decided",
-    Basis.FAILURE: "failed",
-    Basis.COMMIT: "commit",
-}
+_ORDER = tuple(_LABELS)  # what matters most is first
+_ALONE = frozenset({"request", "goal", "phase"})
 
 
 def text(state: TaskState, *, tokens_max: int, count: TokenCounter) -> str:
@@ -55,7 +51,7 @@ def text(state: TaskState, *, tokens_max: int, count: TokenCounter) -> str:
 
 
 def _only_counted(state: TaskState, tokens_max: int, count: TokenCounter) -> str:
-    entries = sum(len(_by_importance(state, name)) for name in FIELDS)
+    entries = sum(len(_by_importance(state, name)) for name in _ORDER)
     line = f"[Task state: {entries:,} entries, no room to show them; recall(query) finds them]"
     if count(line) > tokens_max:
         raise InvalidArgument(f"a task state needs {count(line)} tokens to say that it is there; got {tokens_max!r}")
@@ -67,7 +63,7 @@ def _chosen(state: TaskState, tokens_max: int, count: TokenCounter) -> list[tupl
     spare = tokens_max - count(_HEADING) - count(_left_out(state, [], by_field=False)) - 2
     shown: list[tuple[str, Entry]] = []
     for name in _ORDER:
-        labelled = name not in LISTS
+        labelled = name in _ALONE
         for entry in _by_importance(state, name):
             cost = count(_line(name, entry)) + 1 + (0 if labelled else count(_LABELS[name]) + 2)
             if cost > spare:
@@ -78,16 +74,24 @@ def _chosen(state: TaskState, tokens_max: int, count: TokenCounter) -> list[tupl
     return shown
 
 
-def _by_importance(state: TaskState, name: str) -> tuple[Entry, ...]:
-    if name not in LISTS:
-        held: Entry | None = getattr(state, name)
-        return () if held is None else (held,)
+def _entries(state: TaskState, name: str) -> tuple[Entry, ...]:
+    if name in _ALONE:
+        alone: Entry | None = getattr(state, name)
+        return () if alone is None else (alone,)
+    if name == "calls":
+        return tuple(map(_of_call, state.calls))
     entries: tuple[Entry, ...] = getattr(state, name)
-    if name != "open_loops":
-        return entries[::-1]
-    # a plan is read from its first open item on; questions and promises from the newest on
-    planned = tuple(entry for entry in entries if entry.basis in {Basis.PLAN, Basis.BOX, Basis.SET})
-    return planned + tuple(entry for entry in reversed(entries) if entry not in planned)
+    return entries
+
+
+def _of_call(call: Call) -> Entry:
+    return Entry(f"{call.tool}: {call.said}" if call.said else call.tool or "a tool", call.pointer)
+
+
+def _by_importance(state: TaskState, name: str) -> tuple[Entry, ...]:
+    """Give the newest first; what is open as it was set, since a plan is read from its first item on."""
+    entries = _entries(state, name)
+    return entries if name == "open_loops" else entries[::-1]
 
 
 def _block(state: TaskState, shown: list[tuple[str, Entry]], *, by_field: bool) -> str:
@@ -96,18 +100,17 @@ def _block(state: TaskState, shown: list[tuple[str, Entry]], *, by_field: bool) 
         chosen = [entry for field, entry in shown if field == name]
         if not chosen:
             continue
-        if name in LISTS:
+        if name not in _ALONE:
             lines.append(f"{_LABELS[name]}:")
-            chosen.sort(key=getattr(state, name).index)
+            chosen.sort(key=_entries(state, name).index)
         lines += [_line(name, entry) for entry in chosen]
     left_out = _left_out(state, shown, by_field=by_field)
     return "\n".join([*lines, left_out] if left_out else lines)
 
 
 def _line(name: str, entry: Entry) -> str:
-    said = _SAID.get(entry.basis, "")
-    where = ", ".join(part for part in (said, f"turn {entry.turn}" if entry.pointer else "", entry.pointer) if part)
-    start = "- " if name in LISTS else f"{_LABELS[name]}: "
+    where = ", ".join(part for part in (f"turn {entry.turn}" if entry.turn else "", entry.pointer) if part)
+    start = f"{_LABELS[name]}: " if name in _ALONE else "- "
     return f"{start}{entry.text} ({where})" if where else f"{start}{entry.text}"
 
 
@@ -117,7 +120,7 @@ def _left_out(state: TaskState, shown: list[tuple[str, Entry]], *, by_field: boo
         name: len(_by_importance(state, name))
         - sum(1 for field, _ in shown if field == name)
         + state.dropped.get(name, 0)
-        for name in FIELDS
+        for name in _ORDER
     }
     if not any(missing.values()):
         return ""

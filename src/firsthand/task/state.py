@@ -1,10 +1,10 @@
-"""TaskState: goal, phase, open loops, premises, key events and constraints of the current task (total-recall 3.1).
+"""TaskState: what the user asked last, what was set of the task, open calls, files and commands (total-recall 3.1).
 
-The invariant: a state has at most `ENTRIES_MAX` entries a field, each at most
-`CHARACTERS_MAX` long, and fits into `BYTES_MAX` bytes of JSON, so that an event
-holds it inline. What went over a limit is counted by field in ``dropped``. What the
-caller set outlasts what was observed. Each entry says where it comes from: the
-pointer of its source, its turn, and on which `Basis` it stands there.
+Goal, phase, open loops, premises, key events and constraints are what a caller, or the
+agent by its tool, sets; nothing of them is read out of sentences. The invariant: a state
+has at most `ENTRIES_MAX` entries a field, each at most `CHARACTERS_MAX` long, and fits
+into an event that holds its content inline; what went over a limit is counted by field
+in ``dropped``. Each entry says where it comes from: the pointer of its source and its turn.
 
 It does not know events, nor how a state is shown.
 """
@@ -12,8 +12,7 @@ It does not know events, nor how a state is shown.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from firsthand.errors import FormatError, InvalidArgument
@@ -22,37 +21,25 @@ from firsthand.printable import shown
 from firsthand.value import field, replace, value
 
 MEDIA = "application/vnd.firsthand.task-state+json"
-VERSION = 1
+VERSION = 2
 FIELDS = ("goal", "phase", "open_loops", "premises", "key_events", "constraints")
+"""What a caller sets."""
 LISTS = FIELDS[2:]
-ENTRIES_MAX: Mapping[str, int] = {"open_loops": 24, "premises": 12, "key_events": 24, "constraints": 24}
+SEEN = ("files", "commands")
+"""Lists that are observed."""
+ENTRIES_MAX: Mapping[str, int] = {
+    "open_loops": 24, "premises": 12, "key_events": 24, "constraints": 24, "files": 16, "commands": 8,
+}  # fmt: skip
 CHARACTERS_MAX: Mapping[str, int] = {
     "goal": 400, "phase": 160, "open_loops": 200, "premises": 240, "key_events": 200, "constraints": 320,
+    "request": 600, "files": 160, "commands": 160,
 }  # fmt: skip
-BYTES_MAX = 10_000  # of all entries together as JSON; with the calls less than an event holds inline
+BYTES_MAX = 10_000  # of all that is set together as JSON; with the rest less than an event holds inline
+SEEN_BYTES_MAX = 6_000  # of all that is observed as JSON
 CALLS_MAX = 12  # calls without a result that are remembered
-CALLS_BYTES_MAX = 4_000  # of all of them as JSON
 CALL_CHARACTERS_MAX = 80  # of what a call did, of its tool's name and of its id
-KEY_CHARACTERS_MAX = 100
 POINTER_CHARACTERS_MAX = 100
-
-
-class Basis(StrEnum):
-    """Why an entry stands in the state."""
-
-    SET = "set"  # by the caller, or by the agent's tool
-    NAMED = "named"  # the user called it the goal
-    FIRST = "first message"  # the session's first request, since none was named
-    PLAN = "plan"  # an item of the agent's plan tool
-    BOX = "check box"  # an open box in an agent's message
-    QUESTION = "question"  # of the user, no answer yet
-    ASKED = "asked"  # of the agent, waits for the user
-    COMMITMENT = "commitment"  # what the agent said it will do later
-    PREMISE = "premise"  # what the user said to take as given
-    FAILURE = "failure"
-    DECISION = "decision"
-    COMMIT = "commit"
-    RULE = "rule"
+_FIRST_SET = "set"  # of version 1: why an entry that a caller set stands there
 
 
 @value
@@ -61,31 +48,29 @@ class Entry:
 
     Attributes:
         text: one line, at most `CHARACTERS_MAX` of its field.
-        pointer: of the event, or the part of it, that it comes from; empty when set by the caller without one.
+        pointer: of the event that it comes from; empty when set by the caller without one.
         turn: of that event.
-        basis: why it is here.
-        key: what it is known by when a later event closes it; empty for its text.
     """
 
     text: str
     pointer: str = ""
     turn: int = 0
-    basis: Basis = Basis.SET
-    key: str = ""
 
 
 @value
 class Call:
-    """A tool call whose result has not been seen yet: what its result will be told of.
+    """A tool call whose result has not been seen yet.
 
     Attributes:
         call_id, tool: one line each, at most `CALL_CHARACTERS_MAX`.
         said: the agent's own words for it (a command's first line); as long.
+        pointer: of the call.
     """
 
     call_id: str
     tool: str
     said: str
+    pointer: str = ""
 
 
 @value
@@ -93,13 +78,15 @@ class TaskState:
     """The current task at one position of the session.
 
     Attributes:
-        goal, phase: None while unknown.
-        open_loops, premises, key_events, constraints: oldest first.
-        dropped: how many entries went over a limit so far, by field.
-        calls: without a result yet, oldest first; not shown.
+        goal, phase: as they were set; None while nobody did.
+        open_loops, premises, key_events, constraints: as they were set, oldest first.
+        request: what the user asked last, verbatim.
+        files: that calls named last, the newest last; ``commands``: that ran last, with the exit code of one that
+            failed.
+        calls: without a result yet, oldest first.
+        dropped: how many files and commands went over a limit so far, by field.
         through: the last position that was observed; 0 for none.
         turn: the last turn that was observed.
-        requests: user messages that asked for something; 0 lets the next one be the goal.
     """
 
     goal: Entry | None = None
@@ -108,16 +95,23 @@ class TaskState:
     premises: tuple[Entry, ...] = ()
     key_events: tuple[Entry, ...] = ()
     constraints: tuple[Entry, ...] = ()
-    dropped: Mapping[str, int] = field(default_factory=dict)
+    request: Entry | None = None
+    files: tuple[Entry, ...] = ()
+    commands: tuple[Entry, ...] = ()
     calls: tuple[Call, ...] = ()
+    dropped: Mapping[str, int] = field(default_factory=dict)
     through: int = 0
     turn: int = 0
-    requests: int = 0
+
+    @property
+    def is_set(self) -> bool:
+        """True when somebody set a field."""
+        return any(getattr(self, name) for name in FIELDS)
 
     @property
     def is_empty(self) -> bool:
         """True when there is nothing to show."""
-        return not any(getattr(self, name) for name in FIELDS)
+        return not (self.is_set or self.request or self.files or self.commands or self.calls)
 
 
 def changed(state: TaskState, *, pointer: str = "", turn: int | None = None, **given: object) -> TaskState:
@@ -144,13 +138,10 @@ def changed(state: TaskState, *, pointer: str = "", turn: int | None = None, **g
             new[name] = _listed(name, what, pointer, at)
         else:
             new[name] = _entry(name, what, pointer, at) if what != "" else None
-    if not new:
-        return state
-    made = replace(state, **new, dropped={name: n for name, n in state.dropped.items() if name not in new})
-    fitting = _fit(made, by_caller=True)
-    if fitting is None:
+    made = replace(state, **new)
+    if _bytes_set(made) > BYTES_MAX:
         raise InvalidArgument(f"what is set of a task state has at most {BYTES_MAX:,} bytes together; say it shorter")
-    return fitting
+    return made
 
 
 def line(text: str, characters_max: int) -> str:
@@ -166,60 +157,29 @@ def line(text: str, characters_max: int) -> str:
 
 def called(state: TaskState, call: Call) -> TaskState:
     """Remember a call until its result comes; where there are too many, the oldest is forgotten."""
-    others = [one for one in state.calls if one.call_id != call.call_id]
-    calls = [*others[1 - CALLS_MAX :], call]
-    while sum(len(_dump(_call_packed(one))) for one in calls) > CALLS_BYTES_MAX:
-        del calls[0]
-    return replace(state, calls=tuple(calls))
+    others = [known for known in state.calls if known.call_id != call.call_id]
+    return _fit(replace(state, calls=(*others[1 - CALLS_MAX :], call)))
 
 
-def added(state: TaskState, name: str, entries: Iterable[Entry]) -> TaskState:
-    """Add observed entries to a field; one that is there already stays where it is.
-
-    Over a limit the oldest observed entry goes first, and is counted.
-    """
-    held = getattr(state, name)
-    known = {_same(entry) for entry in held}
-    new = []
-    for entry in entries:
-        if _same(entry) not in known:
-            known.add(_same(entry))
-            new.append(entry)
-    return fitted(state, name, (*held, *new)) if new else state
+def seen(state: TaskState, name: str, entry: Entry) -> TaskState:
+    """Put a file or command behind the others; the same one moves there, and the oldest one over a limit goes."""
+    entries = [known for known in getattr(state, name) if known.text != entry.text]
+    over = max(0, len(entries) + 1 - ENTRIES_MAX[name])
+    return _fit(_dropped(replace(state, **{name: (*entries[over:], entry)}), name, over))
 
 
-def fitted(state: TaskState, name: str, entries: Sequence[Entry]) -> TaskState:
-    """Put entries in a field's place, as many as its limits take."""
-    over = len(entries) - ENTRIES_MAX[name]
-    kept: list[Entry] = []
-    gone = 0
-    for entry in entries:
-        if gone < over and entry.basis is not Basis.SET:
-            gone += 1
-        else:
-            kept.append(entry)
-    gone += len(kept) - ENTRIES_MAX[name] if len(kept) > ENTRIES_MAX[name] else 0
-    made = replace(state, **{name: tuple(kept[: ENTRIES_MAX[name]])})
-    made = dropped(made, name, gone)
-    return _fit(made) or made
+def _fit(state: TaskState) -> TaskState:
+    """Drop what was observed first until the rest fits."""
+    while len(_dump(_observed(state))) > SEEN_BYTES_MAX:
+        name = max(("calls", *SEEN), key=lambda each: len(getattr(state, each)))
+        state = _dropped(replace(state, **{name: getattr(state, name)[1:]}), name, name in SEEN)
+    return state
 
 
-def without(state: TaskState, name: str, keep: Iterable[Entry]) -> TaskState:
-    """Keep only some entries of a field; the others are closed, not dropped."""
-    kept = tuple(keep)
-    return state if kept == getattr(state, name) else replace(state, **{name: kept})
-
-
-def dropped(state: TaskState, name: str, number: int) -> TaskState:
-    """Count entries of a field that went over a limit."""
+def _dropped(state: TaskState, name: str, number: int) -> TaskState:
     if not number:
         return state
     return replace(state, dropped={**state.dropped, name: state.dropped.get(name, 0) + number})
-
-
-def size_bytes(entry: Entry) -> int:
-    """Measure an entry as JSON."""
-    return len(_dump(_packed(entry))) + 1
 
 
 # JSON --------------------------------------------------------------------------------------------------
@@ -228,20 +188,11 @@ def size_bytes(entry: Entry) -> int:
 def to_json(state: TaskState) -> bytes:
     """Write a state as canonical JSON; `from_json` is its inverse."""
     shape: dict[str, Any] = {"task_state": VERSION, "through": state.through, "turn": state.turn}
-    shape["requests"] = state.requests
-    for name in FIELDS:
-        held = getattr(state, name)
-        if name in LISTS:
-            shape[name] = [_packed(entry) for entry in held]
-        elif held is not None:
-            shape[name] = _packed(held)
-    shape["dropped"] = dict(state.dropped)
-    shape["calls"] = [_call_packed(call) for call in state.calls]
-    return _dump(shape)
+    return _dump({**shape, **_set(state), **_observed(state), "dropped": dict(state.dropped)})
 
 
 def from_json(data: bytes) -> TaskState:
-    """Read a state back.
+    """Read a state back; of version 1 what a caller set, since the rest was read out of sentences.
 
     Raises:
         FormatError: it is no task state, one of a newer version, or one over its limits.
@@ -257,52 +208,77 @@ def from_json(data: bytes) -> TaskState:
             f"this task state has version {shape['task_state']}, known is {VERSION}: use a newer firsthand"
         )
     try:
-        return _state(shape)
+        return _state(_of_first(shape) if shape["task_state"] == 1 else shape)
     except (TypeError, KeyError, ValueError) as error:
-        raise FormatError(f"the task state of version {VERSION} is not whole: {error}") from error
+        raise FormatError(f"the task state of version {shape['task_state']} is not whole: {error}") from error
+
+
+def _of_first(shape: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the shape of a state of version 1 in that of today."""
+    new: dict[str, Any] = {"through": shape["through"], "turn": shape["turn"], "dropped": {}, "calls": []}
+    new |= {name: [] for name in SEEN}
+    for name in FIELDS:
+        told = shape.get(name, [])
+        own = [one[:3] for one in (told if name in LISTS else [told] if told else []) if one[3] == _FIRST_SET]
+        if name in LISTS:
+            new[name] = own
+        elif own:
+            new[name] = own[0]
+    return new
 
 
 def _state(shape: Mapping[str, Any]) -> TaskState:
-    numbers = {name: _checked(_count(shape[name]), shape[name], name) for name in ("through", "turn", "requests")}
+    numbers = {name: _checked(_count(shape[name]), shape[name], name) for name in ("through", "turn")}
     held: dict[str, Any] = {}
-    for name in FIELDS:
-        if name in LISTS:
+    for name in (*FIELDS, "request", *SEEN):
+        if name in ENTRIES_MAX:
             held[name] = tuple(_unpacked(name, one) for one in shape[name])
             _checked(len(held[name]) <= ENTRIES_MAX[name], len(held[name]), f"number of {name}")
         else:
             held[name] = _unpacked(name, shape[name]) if name in shape else None
     dropped = shape["dropped"]
     _checked(
-        isinstance(dropped, dict) and set(dropped) <= set(LISTS) and all(map(_count, dropped.values())),
+        isinstance(dropped, dict) and set(dropped) <= set(SEEN) and all(map(_count, dropped.values())),
         dropped, "dropped",
     )  # fmt: skip
-    calls = tuple(_call(one) for one in shape["calls"])
-    size = sum(len(_dump(_call_packed(call))) for call in calls)
-    _checked(len(calls) <= CALLS_MAX and size <= CALLS_BYTES_MAX, size, "size of calls")
+    calls = tuple(map(_call, shape["calls"]))
+    _checked(len(calls) <= CALLS_MAX, len(calls), "number of calls")
     state = TaskState(**held, dropped=dropped, calls=calls, **numbers)
-    size = sum(map(size_bytes, _entries(state)))
-    _checked(size <= BYTES_MAX, size, "size in bytes")
+    size = _bytes_set(state)
+    _checked(size <= BYTES_MAX and len(_dump(_observed(state))) <= SEEN_BYTES_MAX, size, "size in bytes")
     return state
 
 
+def _set(state: TaskState) -> dict[str, Any]:
+    """Give the shape of what callers set."""
+    lists = {name: [*map(_packed, getattr(state, name))] for name in LISTS}
+    return lists | {name: _packed(entry) for name in FIELDS[:2] if (entry := getattr(state, name)) is not None}
+
+
+def _bytes_set(state: TaskState) -> int:
+    return len(_dump(_set(state)))
+
+
+def _observed(state: TaskState) -> dict[str, Any]:
+    """Give the shape of what was observed."""
+    told: dict[str, Any] = {name: [*map(_packed, getattr(state, name))] for name in SEEN}
+    told["calls"] = [[call.call_id, call.tool, call.said, call.pointer] for call in state.calls]
+    return told | ({"request": _packed(state.request)} if state.request is not None else {})
+
+
 def _packed(entry: Entry) -> list[Any]:
-    return [entry.text, entry.pointer, entry.turn, entry.basis.value, entry.key]
+    return [entry.text, entry.pointer, entry.turn]
 
 
 def _unpacked(name: str, packed: Any) -> Entry:
-    text, pointer, turn, basis, key = packed
+    text, pointer, turn = packed
     _checked(_is_line(text, CHARACTERS_MAX[name]) and text != "", text, f"text in {name}")
     _checked(_is_line(pointer, POINTER_CHARACTERS_MAX), pointer, f"pointer in {name}")
-    _checked(_is_line(key, KEY_CHARACTERS_MAX), key, f"key in {name}")
-    return Entry(text, pointer, _checked(_count(turn), turn, f"turn in {name}"), Basis(basis), key)
-
-
-def _call_packed(call: Call) -> list[str]:
-    return [call.call_id, call.tool, call.said]
+    return Entry(text, pointer, _checked(_count(turn), turn, f"turn in {name}"))
 
 
 def _call(packed: Any) -> Call:
-    _checked(len(packed) == 3 and all(_is_line(one, CALL_CHARACTERS_MAX) for one in packed), packed, "call")
+    _checked(len(packed) == 4 and all(_is_line(one, POINTER_CHARACTERS_MAX) for one in packed), packed, "call")
     return Call(*packed)
 
 
@@ -324,7 +300,7 @@ def _dump(shape: Any) -> bytes:
     return to_bytes(json.dumps(shape, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
 
 
-# limits ------------------------------------------------------------------------------------------------
+# what is set ---------------------------------------------------------------------------------------------
 
 
 def _listed(name: str, what: object, pointer: str, turn: int) -> tuple[Entry, ...]:
@@ -356,37 +332,3 @@ def _entry(name: str, what: object, pointer: str, turn: int) -> Entry:
     if len(what) > limit:
         raise InvalidArgument(f"a text of {name} has at most {limit} characters; got {len(what):,}: say it shorter")
     return Entry(line(what, limit), pointer, turn)
-
-
-def _entries(state: TaskState) -> list[Entry]:
-    found: list[Entry] = [entry for entry in (state.goal, state.phase) if entry is not None]
-    for name in LISTS:
-        found += getattr(state, name)
-    return found
-
-
-def _fit(state: TaskState, *, by_caller: bool = False) -> TaskState | None:
-    """Drop observed entries, the oldest of the largest field first, until the state fits; None when it cannot."""
-    held = {name: list(getattr(state, name)) for name in LISTS}
-    sizes = {name: sum(map(size_bytes, entries)) for name, entries in held.items()}
-    spare = BYTES_MAX - sum(size_bytes(entry) for entry in (state.goal, state.phase) if entry is not None)
-    if sum(sizes.values()) <= spare:
-        return state
-    gone = dict.fromkeys(LISTS, 0)
-    while sum(sizes.values()) > spare:
-        able = [name for name in LISTS if any(entry.basis is not Basis.SET for entry in held[name])]
-        if not able and by_caller:
-            return None
-        name = max(able or LISTS, key=lambda one: sizes[one])
-        oldest = next((entry for entry in held[name] if entry.basis is not Basis.SET), held[name][0])
-        held[name].remove(oldest)
-        sizes[name] -= size_bytes(oldest)
-        gone[name] += 1
-    made = replace(state, **{name: tuple(entries) for name, entries in held.items()})
-    for name, number in gone.items():
-        made = dropped(made, name, number)
-    return made
-
-
-def _same(entry: Entry) -> tuple[str, str]:
-    return entry.key, entry.text.casefold()

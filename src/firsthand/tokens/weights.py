@@ -1,4 +1,4 @@
-"""The weights of the estimates, one table for each family of models, as ``bench/fit_estimates.py`` finds them.
+"""The weights of the estimates, one table for each family of models, found by ``bench/fit_estimates.py`` of d36c38b.
 
 Each is the least that keeps every document it was fitted to above 96 % of the truth,
 for each tokenizer of its family. Fitted to the project's data folder, code, JSON, what

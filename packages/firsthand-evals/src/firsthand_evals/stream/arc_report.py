@@ -28,6 +28,7 @@ DRAWN = (f"p0 {STRONG}", f"p0 {FORCED}", f"seen {STRONG}", f"seen {WEAK}", f"uns
 HEAD = """\
 # What consolidation does to programs
 
+Looked at while tuning: not on record; generators, solvers and scripted faults are ours, so no figure is held out.
 Written by `firsthand eval stream --pack arcstream --markdown FILE`. No model and no network: tasks, solvers and writers
 are by rule, and the losses of the harmful writers are scripted, so nothing here is a measure of a model. How it is
 made, and what it does not say: docs/stream.md.

@@ -30,6 +30,7 @@ TITLE = "What agents choose to remember of tasks on grids"
 HEAD = f"""\
 # {TITLE}
 
+Looked at while tuning: the first two of these streams, before the checks were written down.
 Written by `firsthand eval stream --pack choosing-grids --markdown FILE`. No model and no network: agents and solvers
 are rules, and the faults of the agents were chosen by us. How it is made, and what it does not say: docs/stream.md.
 """

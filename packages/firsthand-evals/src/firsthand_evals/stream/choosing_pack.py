@@ -24,6 +24,7 @@ STREAMS, EPISODES = 20, 160
 HEAD = """\
 # What agents choose to remember
 
+Looked at while tuning: the first four of these streams, before the checks were written down.
 Written by `firsthand eval stream --pack choosing --markdown FILE`. No model and no network: agents and readers are
 rules, and the faults of the agents were chosen by us. How it is made, and what it does not say: docs/stream.md.
 """

@@ -37,6 +37,7 @@ HEADS = ("memory", "seen", "wrong", "abstained", "regressed", "kept", "character
 HEAD = """\
 # What becomes of the exact strings of own sessions
 
+Looked at while tuning: not on record for these sessions.
 Written by `firsthand eval stream --pack own-sessions --markdown FILE`. No model and no network: questions, memories and
 reader are made by rule, and every answer is compared with bytes of the log.
 """

@@ -29,6 +29,7 @@ from firsthand_evals.stream.report import table
 HEAD = """\
 # A memory that was written again and again, in public data
 
+Looked at while tuning: nothing is tuned here; answers and memories are those of the public record.
 Written by `firsthand eval stream --pack dc-replay --data DIR --markdown FILE`, where DIR is a checkout of
 suzgunmirac/dynamic-cheatsheet (MIT); its files are read and not copied. No model is asked: answers and memories are
 those of the record. What it says and does not say: docs/stream.md."""

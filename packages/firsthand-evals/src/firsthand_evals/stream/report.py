@@ -28,6 +28,7 @@ SIZES = ("characters", "raw", "entries", "families covered", "of several familie
 HEAD = """\
 # What consolidation does to a memory
 
+Looked at while tuning: not on record; the predictions were written down before the run, the generators are ours.
 Written by `firsthand eval stream --markdown FILE`; each schedule is a section. No model and no network: readers and
 writers are rules, so nothing here is a measure of a model. How it is made, and what it does not say: docs/stream.md.
 """

@@ -1,10 +1,10 @@
 """How often the probe of notes is right, on a set whose notes nobody who works on it has read.
 
-    python -m firsthand_evals.probe.accuracy                   about 15 s, no model
-    python -m firsthand_evals.probe.accuracy --markdown FILE   as a report
+    python -m firsthand_evals.commands.accuracy                   about 15 s, no model
+    python -m firsthand_evals.commands.accuracy --markdown FILE   as a report
 
 Exits with 1 when fewer than 95 % are right or more than 2 % of the silent failures are missed. Neither the table nor
-the report shows a note. `third_set.jsonl.gz` holds a session, a note, its verdict and the verdict of a search for 18
+the report shows a note. `probe/third_set.jsonl.gz` holds a session, a note, its verdict and that of a search for 18
 characters of the source in each line; commit d36c38b has what made it (`bench/probe_set`).
 """
 
@@ -23,7 +23,7 @@ from typing import Any
 from firsthand_evals.probe.probe import REGIMES, probe
 from firsthand_evals.stats import rate
 
-SET = Path(__file__).with_name("third_set.jsonl.gz")
+SET = Path(__file__).parents[1] / "probe" / "third_set.jsonl.gz"
 RIGHT_MIN, MISSED_MAX = 0.95, 0.02
 SILENT = "uncorrectable_silent"
 LOOKED_AT = """\
@@ -92,7 +92,7 @@ def main(argv: Sequence[str] | None = None, ask: Judge = judge) -> int:
     head = f"{len(rows)} notes of {len({case['kind'] for case in rows})} kinds"
     sys.stdout.write("\n".join([head, "", *lines, ""]))
     if chosen.markdown:
-        command = f"`python -m firsthand_evals.probe.accuracy --markdown FILE`, {datetime.now(UTC):%Y-%m-%d}"
+        command = f"`python -m firsthand_evals.commands.accuracy --markdown FILE`, {datetime.now(UTC):%Y-%m-%d}"
         report = ["# How often the probe is right", "", LOOKED_AT, "", f"{command}: {len(rows)} notes.", "", *lines, ""]
         chosen.markdown.write_text("\n".join(report), encoding="utf-8")
     return 0 if is_good(ours) else 1
