@@ -84,7 +84,10 @@ def _check(
     """
     db.execute("BEGIN")  # the index is compared as it stood at one moment: others may be writing
     try:
-        found = check(db, key, damaged)
+        try:
+            found = check(db, key, damaged)
+        except apsw.CorruptError as error:  # of the log's own pages, which it has said already
+            return [f"the text index cannot be compared with the log ({error})"]
         if not deep or found:
             return found
         reader = log.reader

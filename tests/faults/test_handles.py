@@ -147,7 +147,7 @@ def test_use_after_close(tmp_path):
         lambda: append(log, b"y"),
         lambda: log.reader.event("default", one.id),
         lambda: list(log.reader.events("default")),
-        log.reader.head,
+        lambda: log.reader.head("default"),
         log.verify,
         log.rebuild,
         lambda: log.export(io.BytesIO()),

@@ -10,6 +10,7 @@ from firsthand.index import check as checks
 from firsthand.index import text
 from firsthand.index.passages import ROW_STEP
 from firsthand.index.text import TextIndex
+from firsthand.log.index_files import path_of
 from firsthand.log.log import Log
 
 BIG = b"".join(b"line %d of value %d\n" % (n, n * 7_919) for n in range(4_000))
@@ -96,7 +97,7 @@ def test_forgotten_words_are_gone_from_the_index_and_after_a_purge_from_its_page
     index = TextIndex()
     write(log, lambda db: index.forget(db, gone))
     assert rows(log, '"xylophonequartz"') == rows(log, '"7919"') == []
-    write(log, lambda db: index.purge(db, 1))
+    log.exclusively(lambda db: index.purge(db, 1))
     terms = {term for (term,) in log.reader.indexed(1).execute("SELECT term FROM text_1_terms").fetchall()}
     assert terms == {"keep", "these", "word", "s"}
     blocks = b"".join(b for (b,) in log.reader.indexed(1).execute("SELECT block FROM text_1_data").fetchall())
@@ -201,7 +202,8 @@ def test_common_terms_are_counted_when_the_index_has_grown(log, monkeypatch):
 def test_a_damaged_total_is_an_error_and_not_a_size(log):
     """Totals that are missing are reported as damage."""
     append(log, b"one")
-    db = apsw.Connection(str(log.root / "firsthand.db"))
+    log.flush_indexes("default")
+    db = apsw.Connection(str(path_of(log.root, 1)))
     db.execute("DELETE FROM text_1_data WHERE id = 1").fetchall()
     with pytest.raises(apsw.CorruptError):
         text.size_of(db, 1)

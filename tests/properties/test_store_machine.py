@@ -175,7 +175,9 @@ class StoreMachine(RuleBasedStateMachine):
             assert infos == {
                 session: (len(at), at[-1]) for session in SESSIONS if (at := self.positions(namespace, session))
             }
-        for at, (namespace, _, identifier, content) in enumerate(self.model, 1):
+        ends = dict.fromkeys(NAMESPACES, 0)
+        for namespace, session, identifier, content in self.model:
+            at = ends[namespace] = ends[namespace] + 1
             other = NAMESPACES[1 - NAMESPACES.index(namespace)]
             with pytest.raises(Unresolvable):
                 list(self.log.reader.expand(other, Pointer(identifier)))
@@ -184,10 +186,7 @@ class StoreMachine(RuleBasedStateMachine):
                     list(self.log.reader.expand(namespace, Pointer(identifier)))
             else:
                 assert b"".join(self.log.reader.expand(namespace, Pointer(identifier))) == content
-                assert self.log.reader.event_at(namespace, at).sequence == self.sequence(at)
-
-    def sequence(self, position: int) -> int:
-        return self.positions(*self.model[position - 1][:2]).index(position)
+                assert self.log.reader.event_at(namespace, at).sequence == self.positions(namespace, session).index(at)
 
 
 TestStore = StoreMachine.TestCase

@@ -34,7 +34,7 @@ def put(log, *texts, session="s"):
 
 
 def lexical(log, scope=None):
-    return Lexical(log.reader.db, 1, scope or Scope(), Deadline(60_000))
+    return Lexical(log.reader.indexed(1), 1, scope or Scope(), Deadline(60_000))
 
 
 def made(log, text, postings_max=30_000, scope=None):

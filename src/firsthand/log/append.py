@@ -147,12 +147,7 @@ class Appender:
             self._work = None
             self._db.execute("ROLLBACK")
         try:
-            self._files.trim()
-            try:
-                self._db.execute("BEGIN IMMEDIATE")
-            except (apsw.CorruptError, apsw.NotADBError):  # perhaps of an index file, which must not stop the log
-                self._files.release()
-                self._db.execute("BEGIN IMMEDIATE")
+            self._begin()
             if mending is not None:
                 mending()
                 self.forget()
@@ -185,6 +180,14 @@ class Appender:
             self._remove_unused(key, digest)
         for ticket, outcome in settled:
             _settle(ticket, outcome, indexed=indexed)
+
+    def _begin(self) -> None:
+        self._files.trim()
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+        except (apsw.CorruptError, apsw.NotADBError):  # perhaps of an index file, which must not stop the log
+            self._files.release()
+            self._db.execute("BEGIN IMMEDIATE")
 
     def forget(self) -> None:
         """Read everything again in the next transaction: somebody else used the connection."""

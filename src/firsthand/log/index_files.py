@@ -20,6 +20,7 @@ import apsw
 
 from firsthand.value import value
 
+from .disk import FOLDER_MODE, open_private
 from .rows import key_of
 
 FOLDER = "index"
@@ -199,25 +200,33 @@ class IndexFiles:
 
 
 def make(root: Path, namespace: int) -> None:
-    """Make an empty index file."""
+    """Make an empty index file under its name at once: a kill leaves all of it or none; under the write lock."""
     file = path_of(root, namespace)
-    file.parent.mkdir(mode=0o700, exist_ok=True)
-    os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
-    db = apsw.Connection(str(file))
+    with suppress(FileExistsError):
+        file.parent.mkdir(mode=FOLDER_MODE)
+        file.parent.chmod(FOLDER_MODE)
+    draft = file.with_suffix(".new")
+    for path in _files(draft):
+        path.unlink(missing_ok=True)
+    os.close(open_private(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL))
+    db = apsw.Connection(str(draft))
     try:
         db.pragma("journal_mode", "wal")
         db.pragma("synchronous", "OFF")
-        if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'reach'").get:
-            db.execute(_TABLES).fetchall()
+        db.execute(_TABLES).fetchall()
     finally:
         db.close()
+    draft.rename(file)
 
 
 def remove(root: Path, namespace: int) -> None:
     """Remove an index file and what belongs to it."""
-    file = path_of(root, namespace)
-    for path in (file, Path(f"{file}-wal"), Path(f"{file}-shm"), Path(f"{file}-journal")):
+    for path in _files(path_of(root, namespace)):
         path.unlink(missing_ok=True)
+
+
+def _files(file: Path) -> tuple[Path, ...]:
+    return file, Path(f"{file}-wal"), Path(f"{file}-shm"), Path(f"{file}-journal")
 
 
 def chain_at(db: apsw.Connection, namespace: int, position: int) -> bytes:
