@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 import apsw
 
 from firsthand import environment, event, fence, pointer
-from firsthand.answer import Answer, Query, Scope, When, moment_of
+from firsthand.answer import Answer, Outcome, Query, Scope, When, moment_of
 from firsthand.errors import StoreBusy
 from firsthand.event import Draft, Event, Kind
 from firsthand.index.learned import Learned
@@ -26,6 +26,7 @@ from firsthand.log.prepare import check_name
 from firsthand.log.read import SessionInfo
 from firsthand.pointer import Pointer
 from firsthand.session import Session
+from firsthand.value import replace
 
 if TYPE_CHECKING:
     from firsthand.anatomy.record import Anatomy
@@ -234,11 +235,14 @@ class Memory:
             given: list[Any] = [sessions, agents, kinds]
             scope = Scope(given[0], given[1], given[2], moment_of(since), moment_of(until))
             query = Query(query, scope, hits_max=hits_max, budget_tokens_max=budget_tokens_max, skip=skip)
-        return search(
+        answer = search(
             self._log.reader, self.namespace, query, near=self._dense, gate=self._gate(), rewrite=rewrite,
             replaced=LedgerLog(self).replaced(),
             accelerator=self._accelerator() if query.scope.everything else None,  # it knows no scope
         )  # fmt: skip
+        if answer.outcome is Outcome.ABSENT and (unread := self._log.unread(self.namespace)):
+            return replace(answer, outcome=Outcome.DEGRADED, notes=(*answer.notes, unread))
+        return answer
 
     def fence(self, text: str, *, label: str = fence.LABEL) -> str:
         """Wrap recalled text for a context; an import into this store then knows it as its own, and leaves it out.

@@ -25,7 +25,7 @@ from firsthand.value import replace
 DEEP_EVENTS_MAX = 20_000
 
 
-def accept_head(store: Path | None = None) -> tuple[Lack, ...]:
+def accept_head(store: str | Path | None = None) -> tuple[Lack, ...]:
     """Take a store as it is for what it acknowledged, as after a backup was restored on purpose.
 
     Returns what it lacks of that; those positions are used again.
@@ -33,7 +33,7 @@ def accept_head(store: Path | None = None) -> tuple[Lack, ...]:
     Raises:
         NotAStore, StoreReadOnly: there is no store to write to.
     """
-    root = store if store is not None else environment.default_store()
+    root = Path(store) if store is not None else environment.default_store()
     log = Log(root, create=False, heads=environment.heads_folder(), mend=False)
     try:
         return log.accept_head()

@@ -104,6 +104,11 @@ def test_salvaging_a_whole_store_leaves_nothing_out(full):
     assert full("restore", full.home / "all.jsonl", "--store", full.home / "other").code == 0
 
 
+def test_a_store_that_is_named_by_an_option_is_salvaged(full):
+    """`export --salvage --store FOLDER` reads that folder."""
+    assert full("export", "--all", "--salvage", "--store", full.store).error.startswith("exported ")
+
+
 def test_an_export_is_not_poured_onto_a_terminal(full):
     """Without a file, on a terminal, export says how it is used."""
     said = full.on_terminal("export")

@@ -84,7 +84,7 @@ def test_a_rollback_is_named_and_accepted(full):
     accepted = full("store", "accept-head")
     assert (accepted.code, accepted.text.startswith("accepted  1 acknowledged event")) == (0, True)
     assert full("verify").code == 0
-    assert "nothing to accept" in full("store", "accept-head").text
+    assert "nothing to accept" in full("store", "accept-head", "--store", full.store).text
 
 
 def test_a_loss_is_named_for_good(full):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from firsthand import moment
+from firsthand.answer import Outcome
 from firsthand.errors import InvalidDraft, StoreDamaged, StoreError, StoreReplaced
 from firsthand.event import Draft, Kind
 from firsthand.log.log import Log
@@ -95,6 +96,59 @@ def test_a_flipped_bit_in_the_wal_costs_nothing_that_was_written_again(tmp_path)
     assert assert_accounted(log, ids) == set()
     assert_whole(log)
     assert append(log, b"next").position == EVENTS + 1
+    assert_whole(log)
+    log.close()
+
+
+def test_rot_in_the_wal_is_named_without_marks(tmp_path, heads):
+    """With no mark left, verify, doctor's comparison and what cannot be read name a WAL that shows rot by itself."""
+    root = tmp_path / "store"
+    killed_writer(root)
+    (root / MARK_FILE).unlink()
+    flip(root / WAL, (root / WAL).stat().st_size // 3)
+    reader = open_log(root, read_only=True, heads=heads, indexes=())
+    (problem,) = reader.verify().problems
+    assert str(problem).startswith("mark: the WAL is damaged at frame ")
+    assert reader.compared().rot == reader.unread("x") == problem.what
+    reader.close()
+    log = open_log(root, indexes=())
+    assert_whole(log)
+    log.close()
+
+
+def test_nothing_is_absent_while_acknowledged_events_cannot_be_read(tmp_path):
+    """A recall that matches nothing is degraded, and says why, where the log ends before its mark."""
+    root = tmp_path / "store"
+
+    def work() -> None:
+        session = Memory.open(root, embedder="none").session("s")
+        for number in range(60):
+            session.user(f"topic{number}")
+
+    in_a_killed_process(work)
+    flip(root / WAL, (root / WAL).stat().st_size // 3)
+    with Memory.open(root, embedder="none", read_only=True) as memory:
+        answer = memory.recall("topic59")
+        assert answer.outcome is Outcome.DEGRADED
+        assert "acknowledged events of namespace default are missing" in answer.notes[-1]
+        assert memory.recall("topic1").outcome is Outcome.FOUND
+    with Memory.open(root, embedder="none") as memory:
+        assert memory.recall("topic59").outcome is Outcome.FOUND
+        assert memory.recall("topic-of-nobody").outcome is Outcome.ABSENT
+        assert memory.verify().ok
+
+
+def test_a_pipe_in_the_place_of_the_mark_holds_nothing_up(tmp_path, heads):
+    """A store whose mark is a pipe opens, appends and verifies; the comparison says that it cannot be read."""
+    root = tmp_path / "store"
+    log = open_log(root, indexes=())
+    append(log, b"before")
+    log.close()
+    (root / MARK_FILE).unlink()
+    os.mkfifo(root / MARK_FILE)
+    log = open_log(root, heads=heads, indexes=())
+    assert append(log, b"after").position == 2
+    assert "the high-water mark: cannot open" in log.compared().notes[0]
     assert_whole(log)
     log.close()
 

@@ -13,6 +13,7 @@ from firsthand.lifecycle.settings import (
     SWITCHES,
     THEIRS,
     Settings,
+    agent_of,
     load,
     session_file,
     switch,
@@ -87,14 +88,14 @@ def test_a_checkout_only_turns_things_off_and_is_never_repeated(tmp_path, projec
     assert STRANGER not in fault
 
 
-def test_a_checkout_may_turn_off_all_but_the_recording(tmp_path, project):
-    """Each mechanism that is on for the user can be off in a project, and record stays."""
+def test_a_checkout_may_turn_off_all_but_the_recording_and_the_redaction(tmp_path, project):
+    """Each mechanism that is on for the user can be off in a project; record and redact stay."""
     store = tmp_path / "store"
     store.mkdir()
     user_file(store).write_text(json.dumps(dict.fromkeys(SWITCHES, True)))
     (project / PROJECT_FILE).write_text(json.dumps(dict.fromkeys(THEIRS, False)))
     read = load(store, str(project))
-    assert ([name for name in SWITCHES if getattr(read, name)], read.faults) == (["record"], ())
+    assert ([name for name in SWITCHES if getattr(read, name)], read.faults) == (["record", "redact"], ())
 
 
 def test_a_file_of_a_checkout_that_is_none_stops_nobody(tmp_path, project):
@@ -180,3 +181,12 @@ def test_a_file_that_cannot_be_read_changes_nothing_and_is_named(tmp_path):
     assert (read.recall, read.hits_max, len(read.faults)) == (True, 2, 2)
     user_file(tmp_path).write_text("{")
     assert load(tmp_path).faults[0].endswith("It changes nothing.")
+
+
+@pytest.mark.parametrize("name", ["x" * 255, "\u00e9" * 127])
+def test_a_project_with_a_long_name_has_an_agent_whose_folder_can_be_made(tmp_path, name):
+    """The agent's name is a name of a folder too, however long the project's is, and tells two of them apart."""
+    made = agent_of(f"/a/{name}")
+    (tmp_path / made).mkdir()
+    assert made != agent_of(f"/b/{name}")
+    assert agent_of("/a/shop").startswith("shop-")

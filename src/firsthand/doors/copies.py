@@ -54,9 +54,8 @@ def export(chosen: argparse.Namespace, out: Output) -> int:
 def _salvage(chosen: argparse.Namespace, file: BinaryIO) -> Exported:
     """Write what is whole of a store that may not even open."""
     namespace = None if chosen.all else chosen.namespace or environment.default_namespace()
-    return export_salvage(
-        chosen.store or environment.default_store(), file, namespace=namespace, session=chosen.session
-    )
+    root = Path(chosen.store or environment.default_store())
+    return export_salvage(root, file, namespace=namespace, session=chosen.session)
 
 
 def _into_file(chosen: argparse.Namespace, out: Output, write: Callable[[BinaryIO], Exported]) -> Exported:

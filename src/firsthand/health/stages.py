@@ -101,6 +101,7 @@ def of_marks(memory: Memory) -> list[Finding]:
     log = memory._log  # noqa: SLF001 - Memory and health are one room
     compared = log.compared()
     findings = [Finding(Stage.LOG, Severity.BROKEN, str(lack), _MISSING) for lack in compared.lacks]
+    findings += [Finding(Stage.LOG, Severity.BROKEN, compared.rot, _MISSING)] if compared.rot else []
     findings += [Finding(Stage.LOG, Severity.NOTE, note, _VERIFY) for note in compared.notes]
     folder = memory.path / FOLDER
     if folder.is_dir():

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from firsthand.compact.hints import terms
 from firsthand.compact.reflect import questions
 from firsthand.event import Event, Kind, Trust
+from firsthand.lifecycle import standing
 from firsthand.moment import clock
 from firsthand.value import value
-from firsthand.volunteer import Piece
+from firsthand.volunteer import Funnel, Piece
 
 if TYPE_CHECKING:
     from firsthand.memory import Memory
@@ -41,6 +42,7 @@ def left(memory: Memory, session: str) -> LeftWindow:
     newest = list(memory.events(session, newest_first=True, limit=EVENTS_READ_MAX))
     if not newest:
         return LeftWindow()
+    funnel = standing.funnel(memory)
     bounds = [one.position for one in summaries]
     summary = ""
     if bounds and newest[0].position - bounds[0] <= 3:  # the summary of this very compaction is in the log already
@@ -53,7 +55,7 @@ def left(memory: Memory, session: str) -> LeftWindow:
         span = list(memory.events(session, after=start, before=end, limit=EVENTS_READ_MAX, newest_first=True))[::-1]
         span = [one for one in span if one.kind in _SAID and one.is_searchable and not one.erased]
         if span:
-            pieces.append(Piece(_marker(span)))
+            pieces.append(Piece(_marker(span, funnel)))
             gone = gone or span
         end = start
         if number == COMPACTIONS_MAX:
@@ -74,14 +76,14 @@ def lines(pieces: Sequence[Piece]) -> str:
     return "\n".join("  ".join(filter(None, (f"{one.head}{one.words}", *one.pointers))) for one in pieces)
 
 
-def _marker(span: list[Event]) -> str:
-    """Write where a span is and what it was about."""
+def _marker(span: list[Event], funnel: Funnel) -> str:
+    """Write where a span is and what it was about: terms of what may be passed, chosen when that is without secrets."""
     first, last = span[0], span[-1]
     turns = f"turns {first.turn}-{last.turn}" if first.turn != last.turn else f"turn {first.turn}"
     topics: dict[str, None] = {}
     step = max(1, len(span) // TOPICS_MAX)
-    for one in span[::step]:
-        topics |= dict.fromkeys(terms(one.text)[:1]) if one.trust is not Trust.UNTRUSTED else {}
+    for piece in funnel.passed(Piece(one.text, (f"fh:{one.id}",)) for one in span[::step]):
+        topics |= dict.fromkeys(terms(piece.words)[:1])
     about = f", about {', '.join(list(topics)[:TOPICS_MAX])}" if topics else ""
     address = f"fh:{first.id}..{last.id}" if first.id != last.id else f"fh:{first.id}"
     return f"  {turns}, {clock(first.time)} to {clock(last.time)}, {len(span):,} events{about}: {address}"

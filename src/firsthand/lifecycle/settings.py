@@ -38,6 +38,8 @@ WHOLE = ("sleep", "sleep_at", "consolidate")
 PROJECT_BYTES_MAX = 65_536
 SESSIONS_FOLDER = ("hooks", "sessions")
 NAME_CHARACTERS_MAX = 200
+AGENT_BYTES_MAX = 200
+"""Of a project's name in that of its agent."""
 """Of a session's name in that of its file."""
 
 
@@ -177,7 +179,8 @@ def project_of(cwd: Path) -> Path:
 def agent_of(cwd: str) -> str:
     """Name the agent of a folder: the project's name, and six signs that tell it from others of that name."""
     folder = project_of(Path(cwd)) if cwd else Path("unknown")
-    return f"{folder.name or 'root'}-{blake2s(str(folder).encode('utf-8', 'surrogateescape')).hex()[:6]}"
+    name = os.fsdecode(os.fsencode(folder.name)[:AGENT_BYTES_MAX])  # a folder of the agent's gets a name like it
+    return f"{name or 'root'}-{blake2s(str(folder).encode('utf-8', 'surrogateescape')).hex()[:6]}"
 
 
 def _of_project(below: Settings, place: Path, mine: Path) -> Settings:

@@ -61,7 +61,7 @@ from .prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, check_name, decode_bat
 from .queue import Ticket, WriterQueue
 from .read import Reader
 from .schema import DATABASE_FILE, VERSION, check_readable, migrate, version_of
-from .witness import Witness, check_not_gone
+from .witness import Witness, check_not_gone, rot_of, unread
 
 if TYPE_CHECKING:
     from .backup import Backup
@@ -521,11 +521,14 @@ class Log:
         progress: Callable[[int, int], None] | None = None,
     ) -> Verification:
         """Derive every hash again; see `verify.verify`."""
-        from .verify import verify
+        from .verify import Problem, verify
 
         with self._marks_to_read() as marks, self.snapshot() as db:
-            found = verify(db, self.artifacts, namespace=namespace, heads=heads, marks=marks.known(), progress=progress)
-        return replace(found, notes=(*found.notes, *marks.notes()))
+            known = marks.known()
+            found = verify(db, self.artifacts, namespace=namespace, heads=heads, marks=known, progress=progress)
+        rot = "" if known else rot_of(self.root)
+        problems = (*found.problems, Problem("mark", rot)) if rot else found.problems
+        return replace(found, problems=problems, notes=(*found.notes, *marks.notes()))
 
     @contextmanager
     def _marks_to_read(self) -> Iterator[Marks]:
@@ -545,8 +548,14 @@ class Log:
         """Compare every namespace with its mark."""
         with self._marks_to_read() as marks:
             known = marks.known()
+            rot = "" if known else rot_of(self.root)
             with self.snapshot() as db:
-                return Comparison(tuple(lacking(db, known)), (*marks.faults, *marks.notes()))
+                return Comparison(tuple(lacking(db, known)), (*marks.faults, *marks.notes()), rot)
+
+    def unread(self, namespace: str) -> str:
+        """Say what was acknowledged in a namespace, or last in any, and cannot be read; empty when all can be."""
+        with self._marks_to_read() as marks, self.snapshot() as db:
+            return unread(self.root, db, marks, self.reader.namespace_key(namespace))
 
     def backup(self, target: Path) -> Backup:
         """Copy the store into a new folder while writers go on; see `backup.backup`."""

@@ -39,7 +39,7 @@ _HEADER = struct.Struct("<16s16sQH")
 _RECORD = struct.Struct("<QQ32s")
 _CHECKSUM = struct.Struct("<I")
 _PATH_BYTES_MAX = HEADER_BYTES - _HEADER.size - _CHECKSUM.size
-_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW
+_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe in the place of a file holds nothing up
 
 
 @value

@@ -70,10 +70,12 @@ class Comparison:
 
     Attributes:
         notes: sentences on the marks themselves.
+        rot: what the WAL shows by itself where nothing is marked; empty when nothing.
     """
 
     lacks: tuple[Lack, ...]
     notes: tuple[str, ...]
+    rot: str = ""
 
 
 def set_aside(root: Path, disk: Disk) -> Path:

@@ -64,8 +64,7 @@ class Witness:
 
     def _begin(self, _: apsw.Connection) -> None:
         """Mark what the log holds, where nothing was marked, or in a copy: what its original has since is not lost."""
-        wal = self._root / f"{DATABASE_FILE}-wal"
-        if wal.exists() and parse(wal.read_bytes()).tail is Tail.ROTTEN:
+        if rot_of(self._root):
             self.mend(marks=())
         marks = heights(self._db)
         if marks or self._marks.copied:
@@ -110,6 +109,26 @@ def heights(db: apsw.Connection) -> list[Mark]:
     """Read how far each namespace of a log reaches."""
     rows: list[Any] = db.execute("SELECT key, head_position, head FROM namespace ORDER BY key").fetchall()
     return [Mark(*row) for row in rows if row[1]]
+
+
+def rot_of(root: Path) -> str:
+    """Say what the WAL of a store shows of its own damage; empty when nothing."""
+    wal = root / f"{DATABASE_FILE}-wal"
+    if not wal.exists() or (read := parse(wal.read_bytes())).tail is not Tail.ROTTEN:
+        return ""
+    return (
+        f"the WAL is damaged at frame {read.accepted + 1:,}, and {read.commits_behind:,} commits stand behind it; "
+        "the next append brings back what can be read"
+    )
+
+
+def unread(root: Path, db: apsw.Connection, marks: Marks, key: int) -> str:
+    """Say what was acknowledged in a namespace, or last in any, and cannot be read; empty when all can be."""
+    if marks.copied:
+        return ""
+    known = [*(marks.of(key) if key else ()), *marks.last()]
+    lacks = lacking(db, known)
+    return str(lacks[0]) if lacks else "" if known else rot_of(root)
 
 
 def check_not_gone(root: Path) -> None:
