@@ -58,16 +58,19 @@ def test_several_namespaces_keep_positions_pointers_chains_and_kept_heads(said, 
 
 
 def test_what_names_positions_means_what_it_meant(said, tmp_path):
-    """Windows replay byte for byte, and what decisions say of positions is true of the events there."""
-    before = said["several"]
+    """Calls are replayed from the same events, and what decisions say of positions is true of the events there.
+
+    Their task states were read from words, which no version does any more: a call that had one is said not to be the
+    same.
+    """
+    before, same = said["several"], []
     with Memory.open(tmp_path / "several", namespace="work") as work:
         for pointer, (digest, through) in before["replays"].items():
-            replayed = work.replay(pointer)
-            assert (replayed.same, work.anatomy(pointer).sha256, work.anatomy(pointer).through) == (
-                True,
-                digest,
-                through,
-            )
+            record, replayed = work.anatomy(pointer), work.replay(pointer)
+            assert (record.sha256, record.through) == (digest, through)
+            assert replayed.same or "recorded" in replayed.note
+            same.append(replayed.same)
+        assert any(same)
         assert before["receipts"] == sum(1 for _ in work.events(kind=Kind.RECEIPT)) > 0
         assert work.session("s").window(2_000).state.cycle == before["receipts"]
     with Memory.open(tmp_path / "several", namespace="home") as home:
@@ -97,12 +100,13 @@ def test_an_export_of_a_store_of_version_1_comes_back_with_its_positions(said, t
         out = io.BytesIO()
         memory.export(out, everything=True)
         heads = memory._log.verify(namespace="work").heads
+        bodies = [memory.replay(pointer).body for pointer in said["several"]["replays"]]
     with Memory.open(tmp_path / "restored", namespace="work") as restored:
         out.seek(0)
         restored.restore(out)
         assert restored.verify(deep=True).problems == ()
         assert restored._log.verify(namespace="work").heads == heads
-        assert all(restored.replay(pointer).same for pointer in said["several"]["replays"])
+        assert [restored.replay(pointer).body for pointer in said["several"]["replays"]] == bodies
 
 
 @pytest.mark.parametrize("last", ["UPDATE event SET key", "DROP TABLE", "UPDATE store SET value = 2"])
