@@ -161,3 +161,22 @@ def test_an_erasure_that_was_cut_short_in_version_1_is_finished_here(said, tmp_p
         memory.erase([said["single"]["pointers"][0]])
         verified = memory.verify()
         assert (verified.problems, verified.notes) == ((), ())
+
+
+def test_a_rotten_wal_is_kept_aside_before_it_is_migrated(said, tmp_path):
+    """A store of version 1 whose WAL shows rot is copied into ``damaged/`` as it was, since migrating moves the WAL."""
+    root, crashed = tmp_path / "single", tmp_path / "crashed"
+    db = apsw.Connection(str(root / "firsthand.db"))
+    for _ in range(4):
+        db.execute("UPDATE store SET value = value + 1 WHERE key = 'created'")
+    shutil.copytree(root, crashed)  # as a process that was killed leaves it
+    db.close()
+    wal = crashed / "firsthand.db-wal"
+    rotten = bytearray(wal.read_bytes())
+    rotten[100] ^= 1
+    wal.write_bytes(rotten)
+    open_log(crashed, indexes=()).close()
+    (copy,) = (crashed / "damaged").iterdir()
+    assert (copy / wal.name).read_bytes() == rotten
+    open_log(root, indexes=()).close()
+    assert not (root / "damaged").exists()

@@ -61,7 +61,7 @@ from .prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, check_name, decode_bat
 from .queue import Ticket, WriterQueue
 from .read import Reader
 from .schema import DATABASE_FILE, VERSION, check_readable, migrate, version_of
-from .witness import Witness, check_not_gone, rot_of, unread
+from .witness import Witness, check_not_gone, rot_of, set_aside_rot, unread
 
 if TYPE_CHECKING:
     from .backup import Backup
@@ -219,6 +219,7 @@ class Log:
         assert self._writer is not None  # called while opening
         version = version_of(self._writer)  # again, under the lock: another process may have been first
         if version < VERSION:
+            set_aside_rot(self.root, self._disk)
             migrate(self._writer, version, os.urandom(16), self._clock().microseconds, os.urandom(KEY_BYTES))
             self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)  # so that no loss of a WAL takes the identity along
 
@@ -546,11 +547,10 @@ class Log:
 
     def compared(self) -> Comparison:
         """Compare every namespace with its mark."""
-        with self._marks_to_read() as marks:
+        with self._marks_to_read() as marks, self.snapshot() as db:
             known = marks.known()
             rot = "" if known else rot_of(self.root)
-            with self.snapshot() as db:
-                return Comparison(tuple(lacking(db, known)), (*marks.faults, *marks.notes()), rot)
+            return Comparison(tuple(lacking(db, known)), (*marks.faults, *marks.notes()), rot)
 
     def unread(self, namespace: str) -> str:
         """Say what was acknowledged in a namespace, or last in any, and cannot be read; empty when all can be."""
