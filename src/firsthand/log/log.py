@@ -21,7 +21,6 @@ import apsw
 
 from firsthand import moment
 from firsthand.errors import (
-    InvalidArgument,
     InvalidDraft,
     StoreBusy,
     StoreClosed,
@@ -115,7 +114,7 @@ class Log:
         heads: Path | None = None,
         mend: bool = True,
     ) -> None:
-        _check_options(read_only, create, timeout_ms)
+        place.check_options(read_only, create, timeout_ms, TIMEOUT_MS_MAX)
         self.root = root.absolute()
         self.read_only = read_only
         self.newer = False
@@ -594,11 +593,3 @@ class Log:
                     db.execute("UPDATE store SET value = ? WHERE key = 'created'", (created,))
 
         self.exclusively(write)
-
-
-def _check_options(read_only: object, create: object, timeout_ms: object) -> None:
-    for name, given in (("read_only", read_only), ("create", create)):
-        if not isinstance(given, bool):  # the text "false" is true: a store would be opened the other way
-            raise InvalidArgument(f"{name} is True or False; got {given!r}")
-    if isinstance(timeout_ms, bool) or not isinstance(timeout_ms, int) or not 0 <= timeout_ms <= TIMEOUT_MS_MAX:
-        raise InvalidArgument(f"timeout_ms is a whole number from 0 to {TIMEOUT_MS_MAX:,}; got {timeout_ms!r}")

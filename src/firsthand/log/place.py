@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from firsthand.errors import NotAStore, StoreFailed, StoreReadOnly, StoreReplaced
+from firsthand.errors import InvalidArgument, NotAStore, StoreFailed, StoreReadOnly, StoreReplaced
 from firsthand.value import value
 
 NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "fuse.rclone"})
@@ -116,3 +116,16 @@ def file_system(path: Path, mounts: Path = _MOUNTS) -> str:
         if resolved.is_relative_to(point) and len(point) >= len(best):
             best, kind = point, tail.split(" ")[0]
     return kind
+
+
+def check_options(read_only: object, create: object, timeout_ms: object, timeout_ms_max: int) -> None:
+    """Refuse how a store is to be opened if the values are no such options.
+
+    Raises:
+        InvalidArgument: one is not.
+    """
+    for name, given in (("read_only", read_only), ("create", create)):
+        if not isinstance(given, bool):  # the text "false" is true: a store would be opened the other way
+            raise InvalidArgument(f"{name} is True or False; got {given!r}")
+    if isinstance(timeout_ms, bool) or not isinstance(timeout_ms, int) or not 0 <= timeout_ms <= timeout_ms_max:
+        raise InvalidArgument(f"timeout_ms is a whole number from 0 to {timeout_ms_max:,}; got {timeout_ms!r}")
