@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
 from firsthand import Memory
@@ -58,6 +60,7 @@ def test_no_way_of_reading_gives_an_event_whose_header_was_changed(forge, field)
         lambda: read.event_at("default", 2),
         lambda: read.events_at("default", [1, 2, 3]),
         lambda: list(read.events("default")),
+        lambda: log.export(io.BytesIO()),
     ):
         with pytest.raises(StoreDamaged):
             way()

@@ -21,7 +21,19 @@ from typing import Any, BinaryIO
 import apsw
 
 from firsthand.errors import FormatError, InvalidDraft, NotAStore, StoreDamaged
-from firsthand.event import SALT_BYTES, Artifact, Kind, Trust, commit_to, decode_body, encode_body, id_bytes, id_text
+from firsthand.event import (
+    SALT_BYTES,
+    Artifact,
+    Kind,
+    Trust,
+    commit_to,
+    decode_body,
+    encode_body,
+    genesis,
+    id_bytes,
+    id_text,
+    link,
+)
 from firsthand.moment import Moment
 from firsthand.value import value
 
@@ -97,6 +109,7 @@ def export(
     shared = read_map(db, "SELECT key, shared FROM namespace")
     every = ((key, *each) for key in sorted(namespaces) for each in walk.read(key, walk.last_position(key)))
     before = 0, 0
+    ends: dict[int, tuple[int, bytes]] = {}
     lost = {key: _lost(db, key) for key in namespaces}
     for key, position, row in every:
         if row is None and (position <= shared[key] or any(position in each for each in lost[key])):
@@ -107,13 +120,36 @@ def export(
             skipped = session is None and position != (before[1] if before[0] == key else 0) + 1
             before = key, position
             names = None if row is None else (namespaces[row[2]], sessions[row[3]], texts[row[9]], texts[row[10]])
-            out.writelines(_event_lines(row, artifacts, names, written, skipped=skipped))
-        except (StoreDamaged, KeyError, ValueError, TypeError) as error:
+            lines = _event_lines(row, artifacts, names, written, skipped=skipped)
+            if row is not None and names is not None:
+                _check_chain(row, names, ends, gaps=bool(lost[key]))
+            out.writelines(lines)
+        except (StoreDamaged, KeyError, ValueError, TypeError, ArithmeticError, struct.error) as error:
             go_on = "Go on past it with 'firsthand export --salvage'."
             raise StoreDamaged(f"position {position}: {error}. {go_on}") from error
         events += 1
     out.write(_dump({"end": {"events": events, "artifacts": len(written)}}))
     return Exported(events, len(written), events)
+
+
+def _check_chain(
+    row: tuple[Any, ...], names: tuple[str, str, str, str], ends: dict[int, tuple[int, bytes]], *, gaps: bool
+) -> None:
+    """Check an event's header by the chain of its session.
+
+    Args:
+        ends: sequence and chain hash of each session's last event so far; brought up to date.
+        gaps: events are recorded as lost, so the one before may be missing.
+
+    Raises:
+        StoreDamaged: the header is not the one that was written.
+    """
+    sequence, chain = ends.get(row[3], (-1, b""))
+    if row[4] == sequence + 1 or not gaps:
+        previous = chain or genesis(names[0], names[1])
+        if link(previous, header_of(row, names[2], names[3]), row[16]) != row[15]:
+            raise StoreDamaged("its header, commitment or chain hash is not the one that was written")
+    ends[row[3]] = row[4], row[15]
 
 
 def _lost(db: apsw.Connection, key: int) -> list[range]:
