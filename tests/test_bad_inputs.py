@@ -291,7 +291,7 @@ def test_a_backup_during_writes_is_whole(tmp_path):
         ids = [one.id for one in memory.events()]
     for copy in copies:
         with Memory.open(copy.path) as opened:
-            assert opened.verify(heads=[copy.head]).ok
+            assert opened.verify(heads=[*copy.heads.values()]).ok
             assert [one.id for one in opened.events()] == ids[: copy.events]
 
 

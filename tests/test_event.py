@@ -47,7 +47,7 @@ def test_the_numbers_of_kinds_and_trust_never_change():
         "user_message": 1, "agent_message": 2, "reasoning": 3, "tool_call": 4, "tool_result": 5, "system": 6,
         "persona": 7, "task_state": 8, "note": 9, "receipt": 10, "summary": 11, "attachment": 12, "document": 13,
         "episode": 14, "ledger": 15, "erasure": 16, "session": 17, "other": 18, "anatomy": 19,
-        "injection": 20, "entry": 21, "tuning": 22,
+        "injection": 20, "entry": 21, "tuning": 22, "loss": 23,
     }  # fmt: skip
     assert {trust.word: int(trust) for trust in Trust} == {"trusted": 1, "agent": 2, "untrusted": 3}
 

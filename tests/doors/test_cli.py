@@ -240,7 +240,8 @@ def test_every_error_has_an_exit_code():
     assert codes == {
         "FirsthandError": 5, "StoreError": 5, "NotAStore": 5, "StoreNewer": 5, "StoreOlder": 5,
         "StoreReadOnly": 5, "StoreBusy": 4,
-        "StoreFull": 4, "StoreFailed": 4, "StoreDamaged": 3, "StoreClosed": 4, "AppendError": 5, "InvalidDraft": 5,
+        "StoreFull": 4, "StoreFailed": 4, "StoreReplaced": 4,
+        "StoreDamaged": 3, "StoreClosed": 4, "AppendError": 5, "InvalidDraft": 5,
         "IdConflict": 5, "StaleExpectation": 5, "PointerError": 5, "MalformedPointer": 5, "Unresolvable": 1,
         "Erased": 1, "QueryError": 5, "InvalidArgument": 5, "SourceRejected": 5, "FormatError": 5,
         "ModelError": 5, "ModelUnavailable": 5, "ModelRefused": 5, "PromptTooLong": 5, "ReplyUnknown": 5,

@@ -40,7 +40,7 @@ def test_everything_comes_out_as_it_should(shown):
         "9. The store",
     ]
     assert len(done.stdout.splitlines()) < 170
-    assert sorted(path.name[:15] for path in home.iterdir()) == ["firsthand-demo-"]
+    assert sorted(path.name[:15] for path in home.iterdir()) == [".local", "firsthand-demo-"]  # the marks of its heads
 
 
 def test_the_store_that_it_leaves_is_whole_and_used(shown):

@@ -86,7 +86,7 @@ def test_settings_that_were_there_come_back_byte_for_byte(shell):
     path.chmod(0o640)
     said = shell("install", "claude-code", "--store", shell.home / "s t", "--namespace", "team")
     copy = path.with_name("settings.json.before-firsthand")
-    assert said.error == f"  what was there is kept in {copy}\n"
+    assert said.error.startswith(f"  what was there is kept in {copy}\n")
     assert copy.read_text(encoding="utf-8") == THEIRS
     told = json.loads(path.read_bytes())
     assert told["model"] == "opus"
@@ -248,7 +248,7 @@ def test_redaction_is_off_until_it_is_asked_for(shell):
     assert not load(shell.store).redact
     done = shell("install", "claude-code", "--redact")
     assert load(shell.store).redact
-    assert "firsthand switch redact off" in done.out + done.error
+    assert "firsthand switch redact off" in done.out.decode() + done.error
 
 
 def test_a_switch_for_a_folder_deep_in_a_project_is_of_the_project(shell):

@@ -40,3 +40,12 @@ def test_jobs_are_listed_and_run(tmp_path, capsys):
     assert main([*store, "--json", "jobs", "--run"]) == 4
     told = json.loads(capsys.readouterr().out)
     assert (told["kind"], told["tries"], told["dropped"], told["fault"][:14]) == ("follow", 1, False, "SourceRejected")
+
+
+def test_the_next_prompt_alone_is_put_off_the_record(tmp_path, capsys):
+    """A pause of the next prompt is said, with the project that it is of."""
+    store = ["--store", str(tmp_path / "store")]
+    assert main([*store, "append", "--session", "s", "x"]) == 0
+    capsys.readouterr()
+    assert main([*store, "pause", "--prompt"]) == 0
+    assert "prompt" in "".join(capsys.readouterr())

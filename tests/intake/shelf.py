@@ -8,12 +8,14 @@ from firsthand.errors import InvalidDraft
 from firsthand.event import META_BYTES_MAX, Draft
 from firsthand.formats.canonical import dump
 from firsthand.intake.port import Cursor, Placed
+from firsthand.intake.rules import CaptureRules
 
 
 class Shelf:
     """Keeps events by id, in order, and cursors as text; refuses what the log would refuse."""
 
     fence_key = b"key of the shelf"
+    rules = CaptureRules()
 
     def __init__(self) -> None:
         self.events: dict[str, tuple[str, Draft]] = {}

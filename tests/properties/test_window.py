@@ -47,11 +47,10 @@ DONE = st.one_of(
 )
 SHARES = st.sampled_from([0.05, 0.2, 0.5, 0.8, 1.0])
 BUDGETS = st.builds(
-    lambda tokens, marks, hot, item, rules: Budget(tokens, max(marks), min(marks), hot, item, rules),
+    lambda tokens, marks, hot, item: Budget(tokens, max(marks), min(marks), hot, item),
     st.sampled_from([1, 200, 600, 1_200, 1_500, 3_000, 5_000]),
     st.tuples(SHARES, SHARES),
     st.integers(1, 4),
-    SHARES,
     SHARES,
 )
 SETTINGS = settings(

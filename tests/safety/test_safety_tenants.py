@@ -157,6 +157,7 @@ MEMORY: dict[str, Callable[[Memory, dict, dict, Path], Any] | str] = {
     "open_span": lambda m, mine, their, at: list(m.open_span(f"{mine['pointer']}..{their['id']}")),
     "unfinished": lambda m, mine, their, at: m.unfinished(their["session"]),
     "sessions": lambda m, mine, their, at: m.sessions(), "head": lambda m, mine, their, at: m.head(),
+    "identity": lambda m, mine, their, at: m.identity,
     "anatomies": lambda m, mine, their, at: (list(m.anatomies()), list(m.anatomies(their["session"]))),
     "anatomy": lambda m, mine, their, at: m.anatomy(their["pointer"]),
     "replay": lambda m, mine, their, at: m.replay(their["pointer"]), "stats": lambda m, mine, their, at: m.stats(),
@@ -265,6 +266,9 @@ COMMANDS: dict[str, list[str] | str] = {
     "quarantine": ["quarantine {their_pointer}"],
     "sleep": ["sleep --agent {agent}"],
     "switch": ["switch cues off"],
+    "pause": ["pause --session {their_session}", "pause --prompt"],
+    "resume": ["resume --session {their_session}"],
+    "store": ["store head", "store head --json"],
     "jobs": ["jobs", "jobs --json"],
 }
 

@@ -22,7 +22,7 @@ from firsthand.formats.compose import compose
 from firsthand.formats.pieces import Composed, Entry, Piece
 from firsthand.formats.tools import Tool, schemas
 from firsthand.task import show
-from firsthand.value import value
+from firsthand.value import replace, value
 from firsthand.window import HISTORY_PARTS, Item, Marker
 
 from .fold import PART, Fold, Shown
@@ -108,7 +108,8 @@ def _tail(fold: Fold, *, task: bool) -> Iterator[Piece]:
     """Give what stands at the end, since it changes from call to call."""
     if task:
         most = max(TASK_TOKENS_MIN, min(TASK_TOKENS_MAX, int(fold.budget.tokens_max * TASK_SHARE)))
-        text = show.text(fold.task, tokens_max=most, count=fold.counter)
+        # The last request is the newest turn, which stands in the window: said twice, small models repeat the line.
+        text = show.text(replace(fold.task, request=None), tokens_max=most, count=fold.counter)
         if text:
             yield Piece(Kind.NOTE, text, tokens=fold.counted(text), name=parts.TASK)
     for part in TAIL_PARTS:
