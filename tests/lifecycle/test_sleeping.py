@@ -378,7 +378,8 @@ def test_tools_and_strangers_change_nothing(working):
     session.agent("The staging port is now 667.", time=at(3))
     working.memory.note("The staging port is now 668.", sort="rule", trust=Trust.UNTRUSTED, origin="web")
     slept = sleeping(working)
-    assert "66" not in digest_of(working).text.partition("## Sessions")[0] + "".join(slept.gained[:-1])
+    told = digest_of(working).text.partition("## Sessions")[0] + "".join(slept.gained[:-1])
+    assert not re.search(r"\b66[678]\b", told)
 
 
 @pytest.mark.parametrize(
