@@ -23,7 +23,7 @@ from pathlib import Path
 
 from agents_made import AGENTS, WINDOW, MadeEpisode, all_made
 from firsthand import Draft, Kind, Memory
-from firsthand.pack.cues import Named, cues, terms
+from firsthand.agents.cues import Named, cues, terms
 from firsthand.recall.stop_words import STOP_WORDS
 
 SEEDS = 5

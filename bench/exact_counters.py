@@ -12,8 +12,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from firsthand.tokenizers import tokenizer_json
 from firsthand.tokens.exact import PATTERNS
+from firsthand.tokens.named import tokenizer_json
 
 Counter = Callable[[str], int]
 

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import cycle, islice
 
-from firsthand.compact.apply import apply
-from firsthand.compact.hints import terms
-from firsthand.compact.plan import plan
-from firsthand.compact.receipt import make, to_json
+from firsthand.context.marker_hints import terms
+from firsthand.context.markers import apply
+from firsthand.context.plan import plan
+from firsthand.context.receipt import make, to_json
 from firsthand.event import Kind, id_text
 from firsthand.moment import Moment
 from firsthand.tokens import estimate

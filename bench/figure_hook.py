@@ -227,7 +227,7 @@ def _user(folder: Path, name: str) -> dict[str, str]:
 def _hook(user: dict[str, str], payload: bytes, host: str = "cursor") -> bytes:
     import firsthand
 
-    client = Path(firsthand.__file__ or "").with_name("doors") / "hook_client.py"
+    client = Path(firsthand.__file__ or "").with_name("server") / "hook_client.py"
     command = [sys.executable, "-I", "-S", "-E", str(client), host]
     return subprocess.run(command, input=payload, env=user, stdout=subprocess.PIPE, check=True).stdout
 

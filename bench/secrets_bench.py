@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from firsthand import secrets
+from firsthand.unasked import secrets
 
 SPANS = Callable[[str], list[tuple[int, int, str]]]
 ROUNDS = 2
@@ -172,8 +172,8 @@ def texts(raw: str) -> Iterator[str]:
 
 def finders() -> Iterator[tuple[str, SPANS]]:
     """Yield what is compared: as far as it is installed."""
-    yield "shapes (firsthand.secrets)", lambda text: [(s.start, s.end, s.sort) for s in secrets.find(text)]
-    from firsthand import secret_library
+    yield "shapes (firsthand.unasked.secrets)", lambda text: [(s.start, s.end, s.sort) for s in secrets.find(text)]
+    from firsthand.unasked import secret_library
 
     library = secret_library.alone(Path.home() / ".cache" / "firsthand-bench")
     if library is not None:

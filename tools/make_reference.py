@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from firsthand.doors import evaluations
-from firsthand.doors.arguments import parser
+from firsthand.cli import evaluations
+from firsthand.cli.arguments import parser
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
 _HEAD = """# Commands

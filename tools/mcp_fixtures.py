@@ -26,8 +26,8 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from firsthand.doors import mcp_sdk
-from firsthand.doors.mcp_server import Door, Served
+from firsthand.server import mcp_sdk
+from firsthand.server.mcp_server import Door, Served
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 SOUND = base64.b64encode(b"RIFF$\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0D\xac\0\0\x88X\1\0\2\0\x10\0data\0\0\0\0").decode()

@@ -30,25 +30,17 @@ BUDGETS = {
 ROOMS = {
     **dict.fromkeys(
         ("errors", "environment", "hashing", "value", "event", "moment", "pointer", "fence", "printable", "answer",
-         "record", "window", "tokens", "tokenizers"), "values"),
-    **dict.fromkeys(("compact", "pack", "live", "anatomy", "task", "scopes", "pull"), "context"),
-    **dict.fromkeys(("notes", "noting"), "notes"),
-    **dict.fromkeys(("hosts", "intake", "keeper", "places"), "hosts"),
-    **dict.fromkeys(("memory", "session", "stats", "proof", "__init__"), "memory"),
-    **dict.fromkeys(("doors", "__main__"), "cli"),
-    **dict.fromkeys(("lifecycle", "volunteer", "role_tags", "secrets", "secret_library"), "agents"),
-    "consolidate": "ledger", "llm": "models",
+         "record", "window", "tokens"), "values"),
+    **dict.fromkeys(("session", "__init__"), "memory"),
+    "unasked": "agents", "__main__": "cli", "llm": "models",
 }  # fmt: skip
-"""Which room of the plan a folder or file of today belongs to; one that has the room's own name is not listed."""
-_SERVER = ("daemon", "hook", "mcp_")
+"""Which room of the plan a folder or file belongs to; one that has the room's own name is not listed."""
 
 
 def room_of(path: Path) -> str:
     """Give the room that a file of the package belongs to."""
-    parts = path.relative_to(SOURCE).with_suffix("").parts
-    if parts[0] == "doors" and parts[-1].startswith(_SERVER):
-        return "server"
-    return ROOMS.get(parts[0], parts[0])
+    name = path.relative_to(SOURCE).with_suffix("").parts[0]
+    return ROOMS.get(name, name)
 
 
 def lines() -> dict[str, int]:

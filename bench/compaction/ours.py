@@ -12,9 +12,9 @@ import tempfile
 from pathlib import Path
 
 from firsthand import Memory
-from firsthand.formats.tools import Call
-from firsthand.live.window import limits_of
-from firsthand.pull import ANSWER_TOKENS_MIN, RECALL, Pull, PullLimits
+from firsthand.context.session_window import limits_of
+from firsthand.context.tools import ANSWER_TOKENS_MIN, RECALL, Pull, PullLimits
+from firsthand.formats.tool_definitions import Call
 from firsthand.window import Budget
 
 from .method import HIGH, LOW, Found, Shown, pull, pull_tokens

@@ -10,19 +10,43 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from firsthand.anatomy.diff import Difference
-    from firsthand.anatomy.record import Anatomy
-    from firsthand.anatomy.replay import Replay
-    from firsthand.anatomy.use import Use, use_of
+    from firsthand.agents.agent import Agent, agent_in, agents_of, sessions_like
+    from firsthand.agents.agent_digest import DigestWritten, digest_of, write_digest
+    from firsthand.agents.agent_tools import AgentTools, Told
+    from firsthand.agents.cues import Cues
+    from firsthand.agents.episode import Episode
+    from firsthand.agents.episode_writer import CaughtUp, Closed
+    from firsthand.agents.files import Followed
+    from firsthand.agents.hook_answer import Answered, after_hook, answer_hook
+    from firsthand.agents.hosted_session import Brought, HostedSession
+    from firsthand.agents.installation import Installed, installed
+    from firsthand.agents.installer import Change, Plan, backups, plan_install, plan_uninstall
+    from firsthand.agents.job_runner import Done, run_due
+    from firsthand.agents.jobs import next_due_ms, pending
+    from firsthand.agents.pauses import pause, resume
+    from firsthand.agents.preamble import Preamble
+    from firsthand.agents.recording_rules import learn_secrets
+    from firsthand.agents.refiner import Refiner
+    from firsthand.agents.settings import session_file, switch, user_file
+    from firsthand.agents.side_files import erased_at, files_holding, record_waiting
+    from firsthand.agents.sleep import Slept, last_page, sleep
+    from firsthand.agents.sleep_jobs import begin_sleep, next_at, sleeps_waiting
+    from firsthand.agents.sleep_log import SleepRecord, sleeps
+    from firsthand.agents.sleep_steps import SleepStep
+    from firsthand.agents.waiting_calls import KeptCalls
     from firsthand.answer import Answer, Conditions, Hit, Hop, Outcome, Query, Scope
-    from firsthand.compact.receipt import Receipt
-    from firsthand.compact.stays import Stay
-    from firsthand.consolidate.by_model import ByModel, ModelSolver
-    from firsthand.consolidate.consolidators import Consolidator
-    from firsthand.consolidate.digest import Digest
-    from firsthand.consolidate.entries import Entry
-    from firsthand.consolidate.gate import GateReport, GateSettings
-    from firsthand.consolidate.ledger import Decision, Ledger, LedgerChange, ledger_difference
+    from firsthand.context.anatomy import Anatomy
+    from firsthand.context.anatomy_diff import Difference
+    from firsthand.context.anatomy_use import Use, use_of
+    from firsthand.context.executors import Below, Executor
+    from firsthand.context.must_stay import Stay
+    from firsthand.context.prompt import Replay
+    from firsthand.context.receipt import Receipt
+    from firsthand.context.replay import difference
+    from firsthand.context.request import Request
+    from firsthand.context.session_window import SessionWindow
+    from firsthand.context.task_state import TaskState
+    from firsthand.context.tools import PullLimits
     from firsthand.errors import (
         AppendError,
         Erased,
@@ -49,43 +73,27 @@ if TYPE_CHECKING:
         Unresolvable,
     )
     from firsthand.event import Artifact, ByteSource, Draft, Event, Kind, Trust
-    from firsthand.health.around import DaemonState
     from firsthand.health.doctor import Look, examine
     from firsthand.health.finding import AgentHealth, Finding, HealthReport
     from firsthand.health.modes import Failure, name_failure
+    from firsthand.health.proof import accept_head
+    from firsthand.health.stats import Stats
     from firsthand.health.status import looks
+    from firsthand.health.surroundings import DaemonState
+    from firsthand.hosts.import_report import ImportReport, Progress, SourceReport
+    from firsthand.hosts.places import UsualPlace, usual_places
     from firsthand.index.dense import VectorSpace
     from firsthand.index.embed.port import Embedder, callable_embedder
-    from firsthand.intake.report import ImportReport, Progress, SourceReport
-    from firsthand.lifecycle.agent import Agent, agent_in, agents, sessions_like
-    from firsthand.lifecycle.agent_tools import AgentTools, Told
-    from firsthand.lifecycle.closing import CaughtUp, Closed
-    from firsthand.lifecycle.consolidating import Consolidated, consolidate_in, consolidated_view
-    from firsthand.lifecycle.digesting import DigestWritten, digest_of, write_digest
-    from firsthand.lifecycle.doing import Done, run_due
-    from firsthand.lifecycle.entries_log import EntriesLog, entries_of
-    from firsthand.lifecycle.episode import Episode
-    from firsthand.lifecycle.files import Followed
-    from firsthand.lifecycle.hooking import Answered, after_hook, answer_hook
-    from firsthand.lifecycle.hosted import Brought, HostedSession
-    from firsthand.lifecycle.installed import Installed, installed
-    from firsthand.lifecycle.installing import Change, Plan, backups, plan_install, plan_uninstall
-    from firsthand.lifecycle.jobs import next_due_ms, pending
-    from firsthand.lifecycle.kept_calls import KeptCalls
-    from firsthand.lifecycle.ledger_log import LedgerLog, ledger_of
-    from firsthand.lifecycle.lineage import Lineage, Waiting, lineage_of
-    from firsthand.lifecycle.pauses import pause, resume
-    from firsthand.lifecycle.recording import learn_secrets
-    from firsthand.lifecycle.refining import Refiner
-    from firsthand.lifecycle.settings import session_file, switch, user_file
-    from firsthand.lifecycle.side_files import erased_at, files_holding, record_waiting
-    from firsthand.lifecycle.sleeping import Slept, last_page, sleep
-    from firsthand.lifecycle.sleeping_jobs import begin_sleep, next_at, sleeps_waiting
-    from firsthand.lifecycle.sleeping_log import SleepRecord, sleeps
-    from firsthand.lifecycle.sleeping_steps import SleepStep
-    from firsthand.live.replay import difference
-    from firsthand.live.request import Request
-    from firsthand.live.window import SessionWindow
+    from firsthand.ledger.consolidation import Consolidated, consolidate_in, consolidated_view
+    from firsthand.ledger.consolidators import Consolidator
+    from firsthand.ledger.decision_log import LedgerLog, ledger_of
+    from firsthand.ledger.decisions import Decision, Ledger, LedgerChange, ledger_difference
+    from firsthand.ledger.digest import Digest
+    from firsthand.ledger.entries import Entry
+    from firsthand.ledger.entry_gate import GateReport, GateSettings
+    from firsthand.ledger.entry_log import EntriesLog, entries_of
+    from firsthand.ledger.lineage import Lineage, Waiting, lineage_of
+    from firsthand.ledger.model_consolidator import ByModel, ModelSolver
     from firsthand.log.append import Appended
     from firsthand.log.backup import Backup
     from firsthand.log.erase import Erasure
@@ -98,16 +106,8 @@ if TYPE_CHECKING:
     from firsthand.moment import Moment
     from firsthand.notes.distill import distill
     from firsthand.notes.note import Evidence, Note
-    from firsthand.pack.cues import Cues
-    from firsthand.pack.preamble import Preamble
-    from firsthand.places import UsualPlace, usual_places
     from firsthand.pointer import Pointer
-    from firsthand.proof import accept_head
-    from firsthand.pull import PullLimits
-    from firsthand.scopes import Below, Executor
     from firsthand.session import Session
-    from firsthand.stats import Stats
-    from firsthand.task.state import TaskState
     from firsthand.window import Budget, Item, Marker, Share, Window
 
 __version__ = "0.1.0"
@@ -235,7 +235,7 @@ __all__ = [
     "accept_head",
     "after_hook",
     "agent_in",
-    "agents",
+    "agents_of",
     "answer_hook",
     "backups",
     "begin_sleep",
@@ -309,77 +309,77 @@ _ROOMS = {
         "Unresolvable",
     ),
     "event": ("Artifact", "ByteSource", "Draft", "Event", "Kind", "Trust"),
-    "health.around": ("DaemonState",),
+    "health.surroundings": ("DaemonState",),
     "health.doctor": ("Look", "examine"),
     "health.finding": ("AgentHealth", "Finding", "HealthReport"),
     "health.modes": ("Failure", "name_failure"),
     "health.status": ("looks",),
     "index.dense": ("VectorSpace",),
     "index.embed.port": ("Embedder", "callable_embedder"),
-    "intake.report": ("ImportReport", "Progress", "SourceReport"),
+    "hosts.import_report": ("ImportReport", "Progress", "SourceReport"),
     "log.append": ("Appended",),
     "log.backup": ("Backup",),
     "log.erase": ("Erasure",),
     "log.export": ("Exported", "export_salvage"),
     "log.read": ("SessionInfo",),
     "log.rebuild": ("Rebuilt",),
-    "proof": ("accept_head",),
+    "health.proof": ("accept_head",),
     "log.signature": ("KeptHead", "kept_head", "read_head"),
     "log.verify": ("Problem", "Verification"),
     "memory": ("Memory",),
     "session": ("Session",),
     "moment": ("Moment",),
-    "places": ("UsualPlace", "usual_places"),
+    "hosts.places": ("UsualPlace", "usual_places"),
     "pointer": ("Pointer",),
-    "stats": ("Stats",),
-    "anatomy.diff": ("Difference",),
-    "anatomy.record": ("Anatomy",),
-    "anatomy.replay": ("Replay",),
-    "anatomy.use": ("Use", "use_of"),
-    "compact.receipt": ("Receipt",),
-    "compact.stays": ("Stay",),
-    "consolidate.by_model": ("ByModel", "ModelSolver"),
-    "consolidate.consolidators": ("Consolidator",),
-    "consolidate.digest": ("Digest",),
-    "consolidate.entries": ("Entry",),
-    "consolidate.gate": ("GateReport", "GateSettings"),
-    "consolidate.ledger": ("Decision", "Ledger", "LedgerChange", "ledger_difference"),
-    "lifecycle.consolidating": ("Consolidated", "consolidate_in", "consolidated_view"),
-    "lifecycle.entries_log": ("EntriesLog", "entries_of"),
-    "lifecycle.digesting": ("DigestWritten", "digest_of", "write_digest"),
-    "lifecycle.ledger_log": ("LedgerLog", "ledger_of"),
-    "lifecycle.lineage": ("Lineage", "Waiting", "lineage_of"),
-    "lifecycle.sleeping": ("Slept", "last_page", "sleep"),
-    "lifecycle.sleeping_jobs": ("begin_sleep", "next_at", "sleeps_waiting"),
-    "lifecycle.sleeping_log": ("SleepRecord", "sleeps"),
-    "lifecycle.sleeping_steps": ("SleepStep",),
-    "lifecycle.installed": ("Installed", "installed"),
-    "lifecycle.installing": ("Change", "Plan", "backups", "plan_install", "plan_uninstall"),
-    "lifecycle.agent": ("Agent", "agent_in", "agents", "sessions_like"),
-    "lifecycle.closing": ("CaughtUp", "Closed"),
-    "lifecycle.episode": ("Episode",),
-    "lifecycle.refining": ("Refiner",),
-    "lifecycle.agent_tools": ("AgentTools", "Told"),
-    "lifecycle.hosted": ("Brought", "HostedSession"),
-    "lifecycle.files": ("Followed",),
+    "health.stats": ("Stats",),
+    "context.anatomy_diff": ("Difference",),
+    "context.anatomy": ("Anatomy",),
+    "context.prompt": ("Replay",),
+    "context.anatomy_use": ("Use", "use_of"),
+    "context.receipt": ("Receipt",),
+    "context.must_stay": ("Stay",),
+    "ledger.model_consolidator": ("ByModel", "ModelSolver"),
+    "ledger.consolidators": ("Consolidator",),
+    "ledger.digest": ("Digest",),
+    "ledger.entries": ("Entry",),
+    "ledger.entry_gate": ("GateReport", "GateSettings"),
+    "ledger.decisions": ("Decision", "Ledger", "LedgerChange", "ledger_difference"),
+    "ledger.consolidation": ("Consolidated", "consolidate_in", "consolidated_view"),
+    "ledger.entry_log": ("EntriesLog", "entries_of"),
+    "agents.agent_digest": ("DigestWritten", "digest_of", "write_digest"),
+    "ledger.decision_log": ("LedgerLog", "ledger_of"),
+    "ledger.lineage": ("Lineage", "Waiting", "lineage_of"),
+    "agents.sleep": ("Slept", "last_page", "sleep"),
+    "agents.sleep_jobs": ("begin_sleep", "next_at", "sleeps_waiting"),
+    "agents.sleep_log": ("SleepRecord", "sleeps"),
+    "agents.sleep_steps": ("SleepStep",),
+    "agents.installation": ("Installed", "installed"),
+    "agents.installer": ("Change", "Plan", "backups", "plan_install", "plan_uninstall"),
+    "agents.agent": ("Agent", "agent_in", "agents_of", "sessions_like"),
+    "agents.episode_writer": ("CaughtUp", "Closed"),
+    "agents.episode": ("Episode",),
+    "agents.refiner": ("Refiner",),
+    "agents.agent_tools": ("AgentTools", "Told"),
+    "agents.hosted_session": ("Brought", "HostedSession"),
+    "agents.files": ("Followed",),
     "notes.distill": ("distill",),
     "notes.note": ("Evidence", "Note"),
-    "pack.cues": ("Cues",),
-    "pack.preamble": ("Preamble",),
-    "lifecycle.hooking": ("Answered", "after_hook", "answer_hook"),
-    "lifecycle.doing": ("Done", "run_due"),
-    "lifecycle.jobs": ("next_due_ms", "pending"),
-    "lifecycle.kept_calls": ("KeptCalls",),
-    "lifecycle.side_files": ("erased_at", "files_holding", "record_waiting"),
-    "lifecycle.pauses": ("pause", "resume"),
-    "lifecycle.recording": ("learn_secrets",),
-    "lifecycle.settings": ("session_file", "switch", "user_file"),
-    "live.replay": ("difference",),
-    "live.request": ("Request",),
-    "live.window": ("SessionWindow",),
-    "pull": ("PullLimits",),
-    "scopes": ("Below", "Executor"),
-    "task.state": ("TaskState",),
+    "agents.cues": ("Cues",),
+    "agents.preamble": ("Preamble",),
+    "agents.hook_answer": ("Answered", "after_hook", "answer_hook"),
+    "agents.job_runner": ("Done", "run_due"),
+    "agents.jobs": ("next_due_ms", "pending"),
+    "agents.waiting_calls": ("KeptCalls",),
+    "agents.side_files": ("erased_at", "files_holding", "record_waiting"),
+    "agents.pauses": ("pause", "resume"),
+    "agents.recording_rules": ("learn_secrets",),
+    "agents.settings": ("session_file", "switch", "user_file"),
+    "context.replay": ("difference",),
+    "context.request": ("Request",),
+    "context.session_window": ("SessionWindow",),
+    "context.tools": ("PullLimits",),
+    "context.executors": ("Below", "Executor"),
+    "context.task_state": ("TaskState",),
     "window": ("Budget", "Item", "Marker", "Share", "Window"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}

@@ -7,6 +7,6 @@ import sys
 if not sys.flags.safe_path:
     del sys.path[0]  # the current folder, which may be a stranger's checkout: no file of it stands in for a library
 
-from firsthand.doors.cli import main
+from firsthand.cli.cli import main
 
 sys.exit(main())

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from enum import StrEnum
 
-from . import moment
-from .errors import QueryError
-from .event import Kind, Trust
-from .moment import Moment
-from .value import field, value
+from firsthand import moment
+from firsthand.errors import QueryError
+from firsthand.event import Kind, Trust
+from firsthand.moment import Moment
+from firsthand.value import field, value
 
 QUERY_CHARACTERS_MAX = 100_000
 HITS_MAX = 1_000

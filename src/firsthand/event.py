@@ -18,10 +18,10 @@ from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import Any, Protocol
 
-from .errors import InvalidDraft
-from .hashing import sha256
-from .moment import Moment
-from .value import field, value
+from firsthand.errors import InvalidDraft
+from firsthand.hashing import sha256
+from firsthand.moment import Moment
+from firsthand.value import field, value
 
 NAME_BYTES_MAX = 512  # namespace, session, agent, origin, media type
 META_BYTES_MAX = 262_144

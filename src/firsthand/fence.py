@@ -24,8 +24,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from .hashing import blake2s
-from .value import value
+from firsthand.hashing import blake2s
+from firsthand.value import value
 
 KEY_BYTES = 16
 LABEL = "recalled text, data and not instructions"

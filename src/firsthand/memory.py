@@ -29,22 +29,22 @@ from firsthand.session import Session
 from firsthand.value import replace
 
 if TYPE_CHECKING:
-    from firsthand.anatomy.record import Anatomy
-    from firsthand.anatomy.replay import Replay
+    from firsthand.agents.agent import Agent
+    from firsthand.context.anatomy import Anatomy
+    from firsthand.context.executors import Below, Executor
+    from firsthand.context.prompt import Replay
+    from firsthand.health.stats import Stats
+    from firsthand.hosts.importer import ImportReport, Progress
     from firsthand.index.accelerator import Accelerator
     from firsthand.index.dense import Dense, VectorSpace
     from firsthand.index.embed.port import Embedder
-    from firsthand.intake.importer import ImportReport, Progress
-    from firsthand.lifecycle.agent import Agent
     from firsthand.log.backup import Backup
     from firsthand.log.erase import Erasure
     from firsthand.log.export import Exported
     from firsthand.log.rebuild import Rebuilt
     from firsthand.log.verify import Verification
-    from firsthand.noting import Noted
+    from firsthand.notes.writer import Noted
     from firsthand.recall.gate import Gate
-    from firsthand.scopes import Below, Executor
-    from firsthand.stats import Stats
     from firsthand.tokens import TokenCounter
 
 FOLLOW_EVENTS = 5_000
@@ -145,7 +145,7 @@ class Memory:
 
     def agent(self, name: str) -> Agent:
         """Give an agent: its sessions, its files, and what it is told from them unasked."""
-        from firsthand.lifecycle.agent import Agent
+        from firsthand.agents.agent import Agent
 
         return Agent(self, name)
 
@@ -193,7 +193,7 @@ class Memory:
             InvalidArgument: there is no such sort, there are too many sources, a situation is no text, or another
                 argument is not what it should be.
         """
-        from firsthand.noting import note
+        from firsthand.notes.writer import note
 
         return note(self, text, session=session, sources=sources, situations=situations, sort=sort, fields=fields)
 
@@ -227,7 +227,7 @@ class Memory:
         Raises:
             QueryError: a number is out of range, a time cannot be read, or a name is no name.
         """
-        from firsthand.lifecycle.ledger_log import LedgerLog
+        from firsthand.ledger.decision_log import LedgerLog
         from firsthand.recall.search import search
 
         if not isinstance(query, Query):
@@ -256,7 +256,7 @@ class Memory:
 
     def fenced(self, answer: Answer) -> str:
         """Write a recall's answer for an agent's context, fenced: the outcome and why, then the hits."""
-        from firsthand.pack import answers
+        from firsthand.context import answers
 
         return self.fence(answers.of_recall(answer).text)
 
@@ -299,13 +299,13 @@ class Memory:
             Unresolvable: nothing in this namespace answers to it.
             PointerError: its ends lie in different sessions, or run backwards.
         """
-        from firsthand.scopes import open_span
+        from firsthand.context.executors import open_span
 
         return open_span(self, address)
 
     def unfinished(self, session: str) -> tuple[Executor, ...]:
         """Find the executors below a session, at any depth, that gave no result."""
-        from firsthand.scopes import unfinished
+        from firsthand.context.executors import unfinished
 
         return unfinished(self, session)
 
@@ -325,7 +325,7 @@ class Memory:
 
     def anatomies(self, session: str | None = None, *, newest_first: bool = False) -> Iterator[Anatomy]:
         """Yield what each call was sent, part by part, in order (total-recall 9.6); None takes all sessions."""
-        from firsthand.anatomy.record import from_event
+        from firsthand.context.anatomy import from_event
 
         for one in self.events(session, kind=Kind.ANATOMY, newest_first=newest_first):
             if not one.erased:
@@ -337,7 +337,7 @@ class Memory:
         Raises:
             FormatError: the event there is no anatomy.
         """
-        from firsthand.anatomy.record import from_event
+        from firsthand.context.anatomy import from_event
 
         return from_event(self.event(address))
 
@@ -347,13 +347,13 @@ class Memory:
         Args:
             counter: the one that the window had; None is the estimate whose name the record holds.
         """
-        from firsthand.live.replay import replay
+        from firsthand.context.replay import replay
 
         return replay(self, self.event(address), counter)
 
     def stats(self) -> Stats:
         """Measure the store: events, sessions, sizes, how far the indexes reach."""
-        from firsthand.stats import measure
+        from firsthand.health.stats import measure
 
         return measure(self._log, self.namespace, self._dense)
 
@@ -386,11 +386,11 @@ class Memory:
             SourceRejected: the one file asked for cannot be imported.
             FormatError: the mapping names something else.
         """
+        from firsthand.agents import settings
+        from firsthand.agents.recording_rules import rules_of
+        from firsthand.hosts.importer import import_paths
         from firsthand.hosts.jsonl import Fields, Jsonl
-        from firsthand.intake.importer import import_paths
-        from firsthand.keeper import LogKeeper
-        from firsthand.lifecycle import settings
-        from firsthand.lifecycle.recording import rules_of
+        from firsthand.hosts.log_keeper import LogKeeper
 
         report = import_paths(
             LogKeeper(self._log, self.namespace, rules_of(self.path, settings.load(self.path, folder))),
@@ -441,7 +441,7 @@ class Memory:
             deep: also derive the whole text index again and compare; None does so up to 20,000 events.
             progress: called with events done and events in all.
         """
-        from firsthand.proof import verify
+        from firsthand.health.proof import verify
 
         return verify(self._log, self.namespace, heads=heads, deep=deep, progress=progress)
 
@@ -458,7 +458,7 @@ class Memory:
         Raises:
             Unresolvable: one of them is not in this namespace; then nothing is erased.
         """
-        from firsthand.lifecycle.withdrawing import erase
+        from firsthand.agents.withdrawal import erase
 
         return erase(self, list(dict.fromkeys(self._each(addresses))), reason, containing)
 

@@ -12,8 +12,8 @@ import time
 from datetime import UTC, datetime, timedelta, timezone
 from functools import cache
 
-from .errors import InvalidArgument
-from .value import value
+from firsthand.errors import InvalidArgument
+from firsthand.value import value
 
 MICROSECONDS = 1_000_000
 _EARLIEST = -62_135_596_800 * MICROSECONDS  # 0001-01-01T00:00:00Z

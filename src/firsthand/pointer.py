@@ -16,9 +16,9 @@ from __future__ import annotations
 import re
 from functools import cache, partial
 
-from .errors import InvalidDraft, MalformedPointer
-from .event import id_bytes, id_text
-from .value import value
+from firsthand.errors import InvalidDraft, MalformedPointer
+from firsthand.event import id_bytes, id_text
+from firsthand.value import value
 
 _ID = r"[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}"
 _GRAMMAR = (

@@ -18,8 +18,8 @@ import struct
 from bisect import bisect
 from collections.abc import Sequence
 
-from .event import Draft, to_bytes
-from .value import replace, value
+from firsthand.event import Draft, to_bytes
+from firsthand.value import replace, value
 
 _LENGTH = struct.Struct("<Q")
 _HOLE = struct.Struct("<HB")

@@ -16,11 +16,11 @@ from firsthand.log.prepare import BATCH_EVENTS_MAX, check_name
 from firsthand.moment import Moment
 
 if TYPE_CHECKING:
-    from firsthand.live.window import SessionWindow
+    from firsthand.context.executors import Executor
+    from firsthand.context.session_window import SessionWindow
+    from firsthand.context.tools import PullLimits
     from firsthand.memory import Memory
     from firsthand.pointer import Pointer
-    from firsthand.pull import PullLimits
-    from firsthand.scopes import Executor
     from firsthand.tokens import TokenCounter
     from firsthand.window import Budget
 
@@ -69,7 +69,7 @@ class Session:
         **fields: Any,
     ) -> Appended:
         """Append a note to this session; `Memory.note` says what the arguments are, and what was left out."""
-        from firsthand.noting import note
+        from firsthand.notes.writer import note
 
         fields = self._by_agent() | fields
         given: dict[str, Any] = {"sources": sources, "situations": situations, "sort": sort, "fields": fields}
@@ -166,7 +166,7 @@ class Session:
             InvalidArgument: the budget is no budget.
             FormatError: there is no such format.
         """
-        from firsthand.live.window import SessionWindow
+        from firsthand.context.session_window import SessionWindow
         from firsthand.window import Budget
 
         size = budget if isinstance(budget, Budget) else Budget(budget)
@@ -187,7 +187,7 @@ class Session:
         Raises:
             InvalidArgument: the name holds ``/`` or is taken, or the call is none of this session's.
         """
-        from firsthand.scopes import begin
+        from firsthand.context.executors import begin
 
         return begin(self, name, agent=agent, call=call, task=task)
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
-from .errors import InvalidArgument
-from .event import Kind
-from .moment import Moment
-from .value import value
+from firsthand.errors import InvalidArgument
+from firsthand.event import Kind
+from firsthand.moment import Moment
+from firsthand.value import value
 
 ACCESSES_KEPT = 2  # K of LRU-K
 TERMS_MAX = 4  # of one item

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from firsthand import Kind, Memory
-from firsthand.doors import hook_client
-from firsthand.doors.hook_asking import PROMISE_MS
+from firsthand.server import hook_client
+from firsthand.server.hook_protocol import PROMISE_MS
 
 CLIENT = Path(hook_client.__file__)
 

@@ -10,8 +10,8 @@ import json
 from readings import cuts, read
 
 from firsthand.event import META_BYTES_MAX, NAME_BYTES_MAX, Draft
-from firsthand.hosts.port import HEAD_BYTES, STATE_BYTES_MAX, Host, Reading, Source, key
 from firsthand.hosts.registry import recognise
+from firsthand.hosts.transcript import HEAD_BYTES, STATE_BYTES_MAX, Host, Reading, Source, key
 
 
 class HostSuite:

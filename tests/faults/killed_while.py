@@ -62,7 +62,7 @@ class Counter:
                 raise KeyboardInterrupt
 
 
-OURS = str(Path("firsthand") / "lifecycle")
+OURS = str(Path("firsthand") / "agents")
 COUNTER = Counter()
 
 

@@ -14,11 +14,11 @@ import pytest
 from hook_runs import Hooked, prompt, until
 
 from firsthand import Memory
-from firsthand.doors import daemon
-from firsthand.doors.daemon_stores import Stores
-from firsthand.doors.hook_asking import Call
-from firsthand.doors.sleeping_process import LOOK_S, Sleeper
-from firsthand.lifecycle import jobs
+from firsthand.agents import jobs
+from firsthand.server import daemon
+from firsthand.server.daemon_stores import Stores
+from firsthand.server.hook_protocol import Call
+from firsthand.server.sleep_process import LOOK_S, Sleeper
 
 SESSION = "0b6f7f4e-7b2c-4c7e-9a4e-1d2f3a4b5c6d"
 
@@ -175,7 +175,7 @@ def test_a_server_with_a_thread_that_hangs_ends(user, tmp_path, changes):
 
 def test_a_store_that_is_being_opened_for_ever_is_waited_for_in_bounds(tmp_path, monkeypatch):
     """A second call of a store whose opening hangs gets an error in time."""
-    monkeypatch.setattr("firsthand.doors.daemon_stores.OPEN_S", 0.1)
+    monkeypatch.setattr("firsthand.server.daemon_stores.OPEN_S", 0.1)
     stores, call = Stores(), Call(store=str(tmp_path / "s"), namespace="default", embedder="none")
     with stores.of(call):
         lock = stores._opening[call.store, "default", "none"]
@@ -188,8 +188,8 @@ def test_a_sleep_that_hangs_is_ended(tmp_path, monkeypatch):
     """A sleep's process that takes longer than the longest is killed with its children, and named."""
     told: list[str] = []
     sleeper = Sleeper(told.append, idle_s=0.0)
-    monkeypatch.setattr("firsthand.doors.sleeping_process.SLEEP_MAX_S", 0.2)
-    monkeypatch.setattr("firsthand.doors.sleeping_process.command", lambda *_: ["sleep", "600"])
+    monkeypatch.setattr("firsthand.server.sleep_process.SLEEP_MAX_S", 0.2)
+    monkeypatch.setattr("firsthand.server.sleep_process.command", lambda *_: ["sleep", "600"])
     (tmp_path / "settings.json").write_text('{"sleep": true}')
     jobs.leave(tmp_path, jobs.Job(jobs.SLEEP, "default", "shop", cwd=str(tmp_path)))
     assert sleeper.look(str(tmp_path), "default", 1.0) == LOOK_S

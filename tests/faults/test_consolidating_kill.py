@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 from firsthand import Memory, consolidate_in, consolidated_view, entries_of
-from firsthand.consolidate.entries import current
-from firsthand.consolidate.solve import Weak
-from firsthand.lifecycle.consolidating import episodes_of
+from firsthand.ledger.consolidation import episodes_of
+from firsthand.ledger.entries import current
+from firsthand.ledger.solver import Weak
 from stores import SOAK
 
 ROUNDS = 40 if SOAK else 5

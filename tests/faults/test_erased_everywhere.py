@@ -12,10 +12,10 @@ import pytest
 from hook_runs import Hooked, prompt, until
 
 from firsthand import Draft, KeptCalls, Kind, Memory
-from firsthand.doors import hook_files
-from firsthand.doors.hook_asking import Call
-from firsthand.lifecycle import faults, inbox, jobs, known, small_files
+from firsthand.agents import faults, inbox, jobs, session_cache, small_files
 from firsthand.log import compression
+from firsthand.server import hook_files
+from firsthand.server.hook_protocol import Call
 
 WORD = "canary7f3a9e"
 SAID = f'tell nobody that "the {WORD}" sings\nand the port is 8443'
@@ -158,7 +158,7 @@ def plant(user: Hooked) -> None:
     half.write_bytes(refused.read_bytes()[:-3])
     small_files.write(user.store / "agents" / "zoo" / ".preamble.md.4194399.0123abcd", SAID.encode())
     faults.keep_fault(user.store, faults.Fault("record", f"expected a name; got 'the {WORD[:9]}' {WORD}", "s"))
-    known.keep(user.store, "default", "s", known.Known("zoo", told=(f"expected a name; got {WORD}",)))
+    session_cache.keep(user.store, "default", "s", session_cache.Known("zoo", told=(f"expected a name; got {WORD}",)))
     jobs.leave(user.store, jobs.Job(jobs.CATCH_UP, "default", "zoo", after_ms=1 << 50, tries=1, why=f"got {WORD}"))
     hook_files.log(str(user.run_folder), f"expected a name; got {WORD}")
 

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from firsthand import Memory, environment, usual_places
-from firsthand.doors import cli
-from firsthand.doors.exits import REFUSED
+from firsthand.cli import cli
+from firsthand.cli.exits import REFUSED
 from firsthand.errors import InvalidArgument, StoreFailed
 from firsthand.moment import now
 

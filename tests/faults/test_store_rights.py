@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from firsthand import Memory, run_due
-from firsthand.doors import hook_files
-from firsthand.doors.hook_asking import Call
+from firsthand.agents import faults, pulse, session_cache, small_files
+from firsthand.agents.faults import Fault, keep_fault
+from firsthand.agents.hook_answer import answer_hook
+from firsthand.agents.settings import switch, user_file
 from firsthand.errors import StoreError, StoreFailed
 from firsthand.health.doctor import examine
-from firsthand.lifecycle import faults, known, pulse, small_files
-from firsthand.lifecycle.faults import Fault, keep_fault
-from firsthand.lifecycle.hooking import answer_hook
-from firsthand.lifecycle.settings import switch, user_file
+from firsthand.server import hook_files
+from firsthand.server.hook_protocol import Call
 
 LARGE = os.urandom(200_000)
 CALL = Call(operation="hook", host="cursor", namespace="default", nonce="cd" * 16, moment_ns="1700000000000000000")
@@ -150,7 +150,8 @@ def test_no_small_file_of_a_store_is_written_or_read_through_a_link(home, tmp_pa
             (root / "hooks" / name).symlink_to(target)
         (root / "settings.json").symlink_to(target)
         for verb in (
-            lambda: known.keep(root, "default", "s", known.Known()), lambda: known.known(root, "default", "s"),
+            lambda: session_cache.keep(root, "default", "s", session_cache.Known()),
+            lambda: session_cache.known(root, "default", "s"),
             lambda: keep_fault(root, Fault("where", "text")), lambda: faults.faults(root),
             lambda: pulse.beat(root, "codex", pulse.HookEvent.PROMPT),
             lambda: small_files.alone(root / "hooks" / "lock").__enter__(),

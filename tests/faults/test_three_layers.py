@@ -12,9 +12,9 @@ import apsw
 import pytest
 
 from firsthand import Draft, Kind, Memory
+from firsthand.agents.hook_answer import answer_hook
 from firsthand.health import doctor, status
 from firsthand.health.modes import Mode, name_failure
-from firsthand.lifecycle.hooking import answer_hook
 from firsthand.log.index_files import path_of
 
 DONE = (

@@ -14,17 +14,17 @@ import pytest
 
 import firsthand
 from firsthand import Draft, Kind, Memory
+from firsthand.agents import jobs, pulse
+from firsthand.agents.faults import Fault, keep_fault
+from firsthand.agents.installation import Installed
+from firsthand.agents.settings import session_file
 from firsthand.health import canary, doctor, status
-from firsthand.health.around import DaemonState, missing
 from firsthand.health.doctor import Look, examine
 from firsthand.health.finding import Rate, Severity, Stage
+from firsthand.health.surroundings import DaemonState, missing
 from firsthand.hosts.hook import HookEvent
 from firsthand.hosts.hook_trust import Held
 from firsthand.index.embed.port import callable_embedder
-from firsthand.lifecycle import jobs, pulse
-from firsthand.lifecycle.faults import Fault, keep_fault
-from firsthand.lifecycle.installed import Installed
-from firsthand.lifecycle.settings import session_file
 from firsthand.log.index_files import path_of
 from firsthand.moment import Moment, now
 from firsthand.value import replace
@@ -32,7 +32,7 @@ from stores import damage_index
 
 DAY = 86_400 * 1_000_000
 QUIET = Look(canary=False, keep=False)
-CLIENT = Path(firsthand.__file__).parent / "doors" / "hook_client.py"
+CLIENT = Path(firsthand.__file__).parent / "server" / "hook_client.py"
 COMMAND = shlex.join([sys.executable, "-I", "-S", "-E", str(CLIENT), "claude-code"])
 
 

@@ -13,12 +13,12 @@ import pytest
 
 import firsthand
 from firsthand import Draft, Kind, Memory
-from firsthand.health import around, stages
+from firsthand.agents import jobs
+from firsthand.agents.installation import PLUGIN, Installed
+from firsthand.health import stages, surroundings
 from firsthand.health.finding import Severity, Stage
 from firsthand.index import accelerator
 from firsthand.index.embed.port import callable_embedder
-from firsthand.lifecycle import jobs
-from firsthand.lifecycle.installed import PLUGIN, Installed
 from firsthand.moment import Moment, now
 
 HOUR_MS = 3_600_000
@@ -37,16 +37,16 @@ def named(found) -> list[tuple[str, str]]:
 def test_a_job_is_overdue_an_hour_after_it_could_have_run(tmp_path):
     """A job for at once counts from when it was left, one for later from then; one that runs counts too."""
     jobs.leave(tmp_path, jobs.Job(jobs.FILES, "default", "a"))
-    assert named(around.of_jobs(tmp_path, later(HOUR_MS - 60_000))) == []
+    assert named(surroundings.of_jobs(tmp_path, later(HOUR_MS - 60_000))) == []
     overdue = ("degraded", "1 jobs should have run an hour ago, the first is files")
-    assert named(around.of_jobs(tmp_path, later(HOUR_MS + 60_000))) == [overdue]
+    assert named(surroundings.of_jobs(tmp_path, later(HOUR_MS + 60_000))) == [overdue]
     (path,) = jobs.folder(tmp_path).iterdir()
     path.rename(path.with_suffix(jobs.RUNS))
-    assert named(around.of_jobs(tmp_path, later(HOUR_MS + 60_000))) == [overdue]
+    assert named(surroundings.of_jobs(tmp_path, later(HOUR_MS + 60_000))) == [overdue]
     path.with_suffix(jobs.RUNS).unlink()
     jobs.leave(tmp_path, jobs.Job(jobs.CLOSE, "default", "a", "s", after_ms=later(HOUR_MS).milliseconds))
-    assert named(around.of_jobs(tmp_path, later(HOUR_MS + 60_000))) == []
-    assert len(around.of_jobs(tmp_path, later(2 * HOUR_MS + 60_000))) == 1
+    assert named(surroundings.of_jobs(tmp_path, later(HOUR_MS + 60_000))) == []
+    assert len(surroundings.of_jobs(tmp_path, later(2 * HOUR_MS + 60_000))) == 1
 
 
 def place(host: str, where: str, scope: str = "user") -> Installed:
@@ -56,23 +56,23 @@ def place(host: str, where: str, scope: str = "user") -> Installed:
 def test_hooks_told_twice_are_a_note_and_two_hosts_in_one_window_are_degraded(tmp_path):
     """Settings and a plugin together only cost time; VS Code reading Copilot's file too records twice."""
     both = [place("claude-code", "/a/settings.json"), place("claude-code", "/b/hooks.json", PLUGIN)]
-    found = [one for one in around.of_installed(both, (), None) if "times" in one.what]
+    found = [one for one in surroundings.of_installed(both, (), None) if "times" in one.what]
     assert [(one.severity, one.mend) for one in found] == [
         (Severity.NOTE, "firsthand uninstall claude-code, in one of them")
     ]
     assert "runs 2 times, by /a/settings.json and /b/hooks.json" in found[0].what
     two = [place(host, f"/p/.github/hooks/{host}.json", "project") for host in ("vscode", "copilot")]
-    found = [one for one in around.of_installed(two, (), None) if "two sessions" in one.what]
+    found = [one for one in surroundings.of_installed(two, (), None) if "two sessions" in one.what]
     assert [(one.stage, one.severity) for one in found] == [(Stage.HOOKS, Severity.DEGRADED)]
 
 
 def test_a_program_that_is_not_on_path_is_missing(tmp_path, monkeypatch):
     """A plugin's command names no path: it is there when PATH has it."""
-    assert around.missing("firsthand-that-is-nowhere hook claude-code") == "firsthand-that-is-nowhere"
+    assert surroundings.missing("firsthand-that-is-nowhere hook claude-code") == "firsthand-that-is-nowhere"
     (tmp_path / "firsthand-that-is-nowhere").write_text("#!/bin/sh\n")
     (tmp_path / "firsthand-that-is-nowhere").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert around.missing("firsthand-that-is-nowhere hook claude-code") == ""
+    assert surroundings.missing("firsthand-that-is-nowhere hook claude-code") == ""
 
 
 def test_vectors_of_an_embedder_that_was_changed_are_a_note_once_new_ones_are_there(tmp_path, monkeypatch):
@@ -128,7 +128,7 @@ def mends() -> list[str]:
 
 def test_every_command_that_is_told_exists():
     """What a finding says to type is a command of ours, with options that it has."""
-    from firsthand.doors.arguments import parser
+    from firsthand.cli.arguments import parser
 
     every = next(one for one in parser()._actions if isinstance(one, argparse._SubParsersAction)).choices
     told = mends()
@@ -146,7 +146,7 @@ def test_what_waits_to_be_recorded_is_named(tmp_path):
         (tmp_path / "hooks" / folder).mkdir(parents=True)
         (tmp_path / "hooks" / folder / "1-x.0.call").write_bytes(b"x")
     at_once = [(Severity.DEGRADED, "firsthand jobs --run"), (Severity.BROKEN, "firsthand jobs --retry")]
-    assert [(finding.severity, finding.mend) for finding in around.of_jobs(tmp_path, now())] == at_once
-    found = around.of_jobs(tmp_path, later(HOUR_MS))
+    assert [(finding.severity, finding.mend) for finding in surroundings.of_jobs(tmp_path, now())] == at_once
+    found = surroundings.of_jobs(tmp_path, later(HOUR_MS))
     assert [(finding.severity, finding.mend) for finding in found] == [*at_once, at_once[0]]
     assert "the oldest for 1 hour" in found[0].what

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from firsthand.event import Draft
-from firsthand.hosts.port import HEAD_BYTES, Host, Reading, Source
 from firsthand.hosts.registry import recognise
+from firsthand.hosts.transcript import HEAD_BYTES, Host, Reading, Source
 from firsthand.record import assemble
 
 

@@ -13,8 +13,8 @@ from readings import contents, read, told
 from firsthand.event import REPEATS, Kind, Trust
 from firsthand.fence import wrap
 from firsthand.hosts.claude_code import ClaudeCode
-from firsthand.hosts.ours import unfenced
-from firsthand.hosts.port import key
+from firsthand.hosts.own_words import unfenced
+from firsthand.hosts.transcript import key
 from firsthand.moment import parse
 from firsthand.record import assemble
 

@@ -10,7 +10,7 @@ from readings import drafts, read, told
 
 from firsthand.event import REPEATS, Kind, Trust
 from firsthand.hosts.gemini import REWRITES_MAX, Gemini, GeminiFile
-from firsthand.hosts.port import STATE_BYTES_MAX, Source
+from firsthand.hosts.transcript import STATE_BYTES_MAX, Source
 from firsthand.moment import parse
 
 PATH = "/h/.gemini/tmp/ab12/chats/session-2026-02-03T04-05-g1.jsonl"

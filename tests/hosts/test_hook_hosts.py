@@ -15,8 +15,8 @@ from firsthand.hosts.hook import HookCall, HookEvent, HookReply
 from firsthand.hosts.hook_claude import LEFT_OUT, replaced
 from firsthand.hosts.hook_hosts import HOST_NAMES, named
 from firsthand.hosts.hook_shaped import PAYLOAD_BYTES_MAX
+from firsthand.unasked.volunteer import Funnel, Source, Standing
 from firsthand.value import replace
-from firsthand.volunteer import Funnel, Source, Standing
 
 SCHEMAS = Path(__file__).parent / "codex_schemas"
 ID = "5b0a6c1e-0000-4000-8000-000000000001"

@@ -24,7 +24,7 @@ from firsthand.hosts.hook_settings import (
     without_server,
 )
 
-COMMAND = ["/opt/py thon/bin/python3", "-I", "-S", "-E", "/opt/firsthand/doors/hook_client.py", "HOST"]
+COMMAND = ["/opt/py thon/bin/python3", "-I", "-S", "-E", "/opt/firsthand/server/hook_client.py", "HOST"]
 OLDER = ["/old/python", "-I", "/old/firsthand/doors/hook_client.py", "HOST"]
 SECONDS = {"type": "integer", "minimum": 1, "maximum": 30}
 COMMAND_HOOK = {

@@ -12,7 +12,7 @@ from firsthand.errors import SourceRejected
 from firsthand.event import Draft, Kind
 from firsthand.hosts import json_file
 from firsthand.hosts.json_file import Cut, JsonFile
-from firsthand.hosts.port import Source
+from firsthand.hosts.transcript import Source
 
 
 def parse(file, source):

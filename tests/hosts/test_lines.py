@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from firsthand.event import Draft, Kind
 from firsthand.hosts import lines
 from firsthand.hosts.lines import Item, Line
-from firsthand.hosts.port import Source
+from firsthand.hosts.transcript import Source
 from firsthand.record import Record, assemble, whole
 
 

@@ -13,7 +13,7 @@ from firsthand.errors import SourceRejected
 from firsthand.event import Kind, Trust
 from firsthand.hosts import mail
 from firsthand.hosts.mail import Mail, Mbox
-from firsthand.hosts.port import Source
+from firsthand.hosts.transcript import Source
 from firsthand.moment import parse
 
 PLAIN = b"""From: Ada Example <ada@example.org>\r

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from firsthand.hosts import registry
-from firsthand.hosts.port import STATE_BYTES_MAX, Source
 from firsthand.hosts.registry import installed, recognise
+from firsthand.hosts.transcript import STATE_BYTES_MAX, Source
 
 HOSTS = (*registry.HOSTS, *installed())
 

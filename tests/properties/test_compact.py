@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firsthand.compact.apply import apply
-from firsthand.compact.plan import plan, room
-from firsthand.compact.receipt import from_json, make, to_json
-from firsthand.compact.units import STEPS_KEPT, units
+from firsthand.context.eviction_units import STEPS_KEPT, units
+from firsthand.context.markers import apply
+from firsthand.context.plan import plan, room
+from firsthand.context.receipt import from_json, make, to_json
 from firsthand.event import Kind
 from firsthand.moment import Moment
 from firsthand.value import replace

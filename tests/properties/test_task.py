@@ -7,11 +7,11 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firsthand.context.task_observer import observe
+from firsthand.context.task_state import CHARACTERS_MAX, ENTRIES_MAX, MEDIA, TaskState, changed, from_json, to_json
+from firsthand.context.task_text import text
 from firsthand.event import CONTENT_INLINE_MAX, Event, Kind, Trust, id_text, to_bytes
 from firsthand.moment import Moment
-from firsthand.task.observe import observe
-from firsthand.task.show import text
-from firsthand.task.state import CHARACTERS_MAX, ENTRIES_MAX, MEDIA, TaskState, changed, from_json, to_json
 from firsthand.tokens import estimate
 
 PHRASES = [

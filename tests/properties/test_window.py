@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from test_every_prompt import NATIVE
 
 from firsthand import Kind, Memory
+from firsthand.context.session_window import SessionWindow
 from firsthand.errors import FormatError
 from firsthand.formats.check import faults
-from firsthand.live.window import SessionWindow
 from firsthand.window import HISTORY, Budget
 from stores import SOAK
 

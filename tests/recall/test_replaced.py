@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firsthand import Memory, ledger_of, lineage_of
-from firsthand.pack.answers import of_recall
+from firsthand.context.answers import of_recall
 
 OLD, NEW = "The staging port is 8080.", "The port of staging is now 8443."
 

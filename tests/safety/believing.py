@@ -8,10 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from firsthand import Agent, Memory, Trust, consolidate_in, consolidated_view, digest_of
-from firsthand.lifecycle.implicit import remind
-from firsthand.lifecycle.settings import Settings
-from firsthand.task.observe import observe
-from firsthand.task.state import TaskState
+from firsthand.agents.reminders import remind
+from firsthand.agents.settings import Settings
+from firsthand.context.task_observer import observe
+from firsthand.context.task_state import TaskState
 
 OTHERS = ("the agent: ", "message of agent ")
 """How items of a preamble begin that name another as their author."""

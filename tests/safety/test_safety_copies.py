@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firsthand import Draft, Kind, Query, Trust, consolidate_in, consolidated_view
-from firsthand.consolidate.alike import folded
-from firsthand.consolidate.consolidators import EPISODES_OF_ORIGIN_MAX, within_quota
-from firsthand.consolidate.entries import Episode
-from firsthand.consolidate.gate import distinct
-from firsthand.lifecycle.implicit import remind
-from firsthand.lifecycle.settings import Settings
+from firsthand.agents.reminders import remind
+from firsthand.agents.settings import Settings
+from firsthand.ledger.consolidators import EPISODES_OF_ORIGIN_MAX, within_quota
+from firsthand.ledger.entries import Episode
+from firsthand.ledger.entry_gate import distinct
+from firsthand.ledger.similarity import folded
 from firsthand.recall import quota
 
 LOOKS = {"a": "\u0430", "e": "\u0435", "o": "\u043e", "i": "\u0456", "c": "\u0441", "p": "\u0440", "x": "\u0445"}

@@ -21,8 +21,8 @@ from firsthand import (
     ledger_of,
     write_digest,
 )
-from firsthand.consolidate.entries import BETWEEN, CASE, RULE, Episode, View, Written, entry
-from firsthand.consolidate.solve import Strong, Weak
+from firsthand.ledger.entries import BETWEEN, CASE, RULE, Episode, View, Written, entry
+from firsthand.ledger.solver import Strong, Weak
 from firsthand.printable import shown
 
 FORGED = (

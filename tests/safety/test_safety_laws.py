@@ -20,10 +20,10 @@ from firsthand import (
     ledger_of,
     lineage_of,
 )
-from firsthand.lifecycle.agent_tools import AgentTools
-from firsthand.lifecycle.authors import USER, Author, author_of
-from firsthand.lifecycle.consolidating import episodes_of
-from firsthand.lifecycle.files import learn
+from firsthand.agents.agent_tools import AgentTools
+from firsthand.agents.authors import USER, Author, author_of
+from firsthand.agents.files import learn
+from firsthand.ledger.consolidation import episodes_of
 
 QUICK = (Phase.explicit, Phase.generate)
 """A store for each example: what fails is told as it is, and not made smaller."""

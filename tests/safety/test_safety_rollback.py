@@ -17,9 +17,9 @@ from firsthand import (
     ledger_of,
     lineage_of,
 )
-from firsthand.consolidate.entries import identity_of
 from firsthand.errors import Erased, FirsthandError, InvalidArgument, Unresolvable
-from firsthand.lifecycle.entries_log import MEDIA, SESSION
+from firsthand.ledger.entries import identity_of
+from firsthand.ledger.entry_log import MEDIA, SESSION
 from firsthand.value import replace
 
 LEVELS = (7, 8, 9, 12, 15)

@@ -17,14 +17,15 @@ from typing import Any
 
 import pytest
 
-from firsthand import Agent, AgentTools, Draft, Kind, Memory, Session, agents, answer_hook, examine, run_due
-from firsthand.doors import cli, hook_files
-from firsthand.doors.arguments import parser
-from firsthand.doors.exits import USAGE
+from firsthand import Agent, AgentTools, Draft, Kind, Memory, Session, agents_of, answer_hook, examine, run_due
+from firsthand.agents import faults, jobs
+from firsthand.agents.faults import Fault, keep_fault
+from firsthand.agents.jobs import Job
+from firsthand.cli import cli
+from firsthand.cli.arguments import parser
+from firsthand.cli.exits import USAGE
 from firsthand.errors import FirsthandError
-from firsthand.lifecycle import faults, jobs
-from firsthand.lifecycle.faults import Fault, keep_fault
-from firsthand.lifecycle.jobs import Job
+from firsthand.server import hook_files
 from firsthand.value import fields
 
 CANARY = "vexcanary"
@@ -363,7 +364,7 @@ def test_no_agent_is_told_of_another_ones_sessions(home):
     with Memory.open(home / "store", embedder="none") as memory:
         lived(memory, home / CANARY, CANARY)
         mine = lived(memory, home / MINE, "myword")
-        (hooked,) = (agent for agent in agents(memory) if agent.name.startswith(f"{MINE}-"))
+        (hooked,) = (agent for agent in agents_of(memory) if agent.name.startswith(f"{MINE}-"))
         leaks = [event for event, fields in HOOKS.items() if CANARY.encode() in
                  fire(memory, home / MINE, "fresh", event, **fields)]  # fmt: skip
         for agent in (hooked, memory.agent(mine["agent"])):

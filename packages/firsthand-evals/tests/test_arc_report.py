@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 
-from firsthand.consolidate.gate import GateRates
 from firsthand.errors import InvalidArgument
+from firsthand.ledger.entry_gate import GateRates
 from firsthand.value import replace
 from firsthand_evals.stream import arc_checks, arc_pack, arc_report, curves
 from firsthand_evals.stream.arc_arms import BUFFER, GATED, GATED_MERGE, GATED_PHANTOM, OVER_SCOPED, RULES

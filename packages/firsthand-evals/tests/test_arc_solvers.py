@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arc_benches import sandbox, small
 
-from firsthand.consolidate.entries import View
+from firsthand.ledger.entries import View
 from firsthand_evals.stream.arc_solvers import FORCED, SOLVERS, STRONG, WEAK, Desk, GridSolver, programs_of
 from firsthand_evals.stream.arc_tasks import ALL, ANY, COLOR, FRAME, MARKER, Program
 from firsthand_evals.stream.arc_world import SOLVED_BY

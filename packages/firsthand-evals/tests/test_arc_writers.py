@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from arc_benches import small
 
-from firsthand.consolidate.entries import TEXT_CHARACTERS_MAX, View, applied, settled
+from firsthand.ledger.entries import TEXT_CHARACTERS_MAX, View, applied, settled
 from firsthand_evals.stream import arc_writers
 from firsthand_evals.stream.arc_tasks import ALL, ANY, COLOR, FRAME, MARKER, Program
 from firsthand_evals.stream.arc_writers import (

@@ -150,7 +150,7 @@ def test_an_irc_log_is_read_on_with_the_day_it_had_reached():
 
 
 def Irc_source(path: str, offset: int = 0, state=None):  # noqa: N802
-    from firsthand.hosts.port import Source
+    from firsthand.hosts.transcript import Source
 
     return Source(path, IRC, offset, state or {})
 

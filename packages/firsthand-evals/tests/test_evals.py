@@ -11,7 +11,7 @@ import pytest
 
 import firsthand_evals
 from firsthand import Memory
-from firsthand.doors import cli
+from firsthand.cli import cli
 
 
 def run(capsys, *words: str) -> tuple[int, str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from firsthand.doors.arguments import parser
+from firsthand.cli.arguments import parser
 from firsthand.errors import FormatError, InvalidArgument
 from firsthand_evals import registry
 from firsthand_evals.reclaim.experiments import DATA, MODEL, NOTHING

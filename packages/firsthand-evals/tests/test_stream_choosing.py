@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stream_models import chatty, faithful
 
-from firsthand.consolidate.entries import Episode, Fault, View
 from firsthand.errors import InvalidArgument
+from firsthand.ledger.entries import Episode, Fault, View
 from firsthand.value import replace
 from firsthand_evals.stream import choosing_arms
 from firsthand_evals.stream.arms import KEEP_ALL, NO_MEMORY

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from firsthand.consolidate.consolidators import Writing, rules_plus_exceptions
-from firsthand.consolidate.entries import Episode, View, Written, entry
-from firsthand.consolidate.gate import GateSettings
 from firsthand.errors import InvalidArgument
+from firsthand.ledger.consolidators import Writing, rules_plus_exceptions
+from firsthand.ledger.entries import Episode, View, Written, entry
+from firsthand.ledger.entry_gate import GateSettings
 from firsthand.value import replace
 from firsthand_evals.stream import arms, checks, curves, measure
 from firsthand_evals.stream.arms import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand.consolidate.solve import Strong, Weak
+from firsthand.ledger.solver import Strong, Weak
 from firsthand_evals.stream.wording import Understanding, reworded
 
 OTHER = [reworded("birch level 7", place) for place in (0, 1)]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firsthand.consolidate.entries import current
 from firsthand.errors import InvalidArgument
+from firsthand.ledger.entries import current
 from firsthand_evals.stream.schedules import SCHEDULES, schedule
 from firsthand_evals.stream.world import EXCEPTIONS, FAMILIES, SUPERSESSIONS, UNSEEN, world
 

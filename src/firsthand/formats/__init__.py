@@ -12,8 +12,8 @@ from typing import Any, Protocol
 from firsthand.errors import FormatError
 from firsthand.event import Draft
 from firsthand.formats import anthropic, openai_chat, openai_responses
+from firsthand.formats.fields import mapping, text
 from firsthand.formats.parts import Calls
-from firsthand.formats.values import mapping, text
 from firsthand.record import Record
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from firsthand.event import Draft
 from firsthand.formats.canonical import message_from
+from firsthand.formats.fields import mapping
 from firsthand.formats.parts import DIGEST, THOUGHT, Calls, Parts, Speaker, reader, speaker
-from firsthand.formats.values import mapping
 
 __all__ = ["drafts", "message_from", "to_records"]
 

@@ -19,8 +19,8 @@ from typing import Any, Protocol
 
 from firsthand.errors import FormatError
 from firsthand.event import Kind, to_bytes
+from firsthand.formats.fields import mapping, text
 from firsthand.formats.pieces import Entry, Piece
-from firsthand.formats.values import mapping, text
 
 USER, AGENT, SYSTEM, TOOL = "user", "assistant", "system", "tool"
 TEXT, FILE, CALL, RESULT, THOUGHT, OTHER = "text", "file", "call", "result", "thought", "other"

@@ -18,7 +18,7 @@ from itertools import islice, pairwise
 from typing import Any
 
 from firsthand import formats
-from firsthand.formats.values import mapping, text
+from firsthand.formats.fields import mapping, text
 
 FAULTS_MAX = 100
 BREAKPOINTS_MAX = 4

@@ -48,7 +48,7 @@ from firsthand.formats.blocks import (
     source_of,
     words_of,
 )
-from firsthand.formats.ledger import Ledger
+from firsthand.formats.byte_counts import Ledger
 from firsthand.formats.pieces import Composed, Entry, Piece
 from firsthand.window import TOOLS, Share, together
 

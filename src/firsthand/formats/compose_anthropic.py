@@ -32,10 +32,10 @@ from firsthand.formats.blocks import (
     fit_value,
     words_of,
 )
+from firsthand.formats.byte_counts import Ledger, as_it_came
 from firsthand.formats.compose_chat import IMAGES, PDF
-from firsthand.formats.ledger import Ledger, as_it_came
+from firsthand.formats.fields import items, mapping, text
 from firsthand.formats.pieces import Piece
-from firsthand.formats.values import items, mapping, text
 
 CALL_ID, RESULT_ID = "id", "tool_use_id"
 STARTS_WITH_USER = MERGES = FILES_IN_RESULTS = True

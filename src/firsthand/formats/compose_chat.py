@@ -30,9 +30,9 @@ from firsthand.formats.blocks import (
     object_text,
     words_of,
 )
-from firsthand.formats.ledger import Ledger, as_it_came
+from firsthand.formats.byte_counts import Ledger, as_it_came
+from firsthand.formats.fields import mapping, text
 from firsthand.formats.pieces import Piece
-from firsthand.formats.values import mapping, text
 
 CALL_ID, RESULT_ID = "id", "tool_call_id"
 STARTS_WITH_USER = MERGES = True

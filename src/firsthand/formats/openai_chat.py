@@ -12,8 +12,8 @@ from typing import Any
 
 from firsthand.event import Draft
 from firsthand.formats.canonical import message_from
+from firsthand.formats.fields import items, mapping
 from firsthand.formats.parts import THOUGHT, Calls, Parts, Speaker, reader, speaker
-from firsthand.formats.values import items, mapping
 
 __all__ = ["drafts", "message_from", "to_records"]
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 
 from firsthand.event import Draft, Kind, Trust, to_bytes
 from firsthand.formats.canonical import decoded, dump, load, value_in
-from firsthand.formats.values import mapping, picked, small, text, to_name
+from firsthand.formats.fields import mapping, picked, small, text, to_name
 from firsthand.record import Record, make
 
 OPEN_CALLS_MAX = 256  # remembered to name the tool of a result, which says only the id

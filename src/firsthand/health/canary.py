@@ -27,20 +27,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from firsthand import environment, moment
+from firsthand.agents import settings, small_files
+from firsthand.agents.pulse import CANARY
 from firsthand.answer import Query
 from firsthand.errors import FirsthandError
 from firsthand.event import Event
 from firsthand.health import rows, status
-from firsthand.health.around import commands
 from firsthand.health.finding import Finding, Rate, Severity, Stage
-from firsthand.lifecycle import settings, small_files
-from firsthand.lifecycle.pulse import CANARY
+from firsthand.health.surroundings import commands
 from firsthand.memory import Memory
 from firsthand.moment import Moment
 from firsthand.value import asdict, replace, value
 
 if TYPE_CHECKING:
-    from firsthand.lifecycle.installed import Installed
+    from firsthand.agents.installation import Installed
 
 SENT_A_DAY_MAX = 100
 COMMAND_S = 10.0
@@ -53,7 +53,7 @@ HOSTS = ("claude-code", "codex")
 DIRECT = "directly"
 _TOLD = "Canary {name} carries the word {word} from the hook of one session to the agent of another."
 _ASKS = "Which word does canary {name} carry from the hook of one session to the agent of another?"
-_CLIENT = Path(__file__).parents[1] / "doors" / "hook_client.py"
+_CLIENT = Path(__file__).parents[1] / "server" / "hook_client.py"
 _DAY = 86_400 * 1_000_000
 
 
@@ -219,7 +219,7 @@ def _payload(session: str, prompt: str, nonce: str) -> bytes:
 
 def _directly(root: Path) -> Call:
     """Answer the hook in this process."""
-    from firsthand.lifecycle.hooking import answer_hook  # noqa: PLC0415 - hooks ask the status, which is beside this
+    from firsthand.agents.hook_answer import answer_hook  # noqa: PLC0415 - hooks ask the status, which is beside this
 
     def call(session: str, prompt: str, nonce: str) -> bytes:
         with Memory.open(root, namespace=CANARY, create=False, embedder="none") as memory:

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from firsthand import environment, moment
+from firsthand.agents import pulse
 from firsthand.errors import FirsthandError
-from firsthand.health import around, canary, rows, stages, status
-from firsthand.health.around import DaemonState
+from firsthand.health import canary, rows, stages, status, surroundings
 from firsthand.health.finding import AgentHealth, Finding, HealthReport, Rate, Severity, Stage, in_order
-from firsthand.lifecycle import pulse
+from firsthand.health.surroundings import DaemonState
 from firsthand.log.database import translating
 from firsthand.memory import Memory
 from firsthand.moment import Moment
@@ -30,7 +30,7 @@ from firsthand.recall.lexical import reach
 from firsthand.value import field, replace, value
 
 if TYPE_CHECKING:
-    from firsthand.lifecycle.installed import Installed
+    from firsthand.agents.installation import Installed
 
 AGENTS_MAX = 20
 MEASURE_S = 4.0
@@ -152,17 +152,17 @@ def _around(seen: _Seen, root: Path, namespace: str, look: Look, memory: Memory 
     places = look.installed
     if root.is_dir():
         seen.check(Stage.STORE, lambda: stages.of_room(root, look.free_bytes))
-        seen.check(Stage.JOBS, lambda: around.of_jobs(root, at, namespace))
-    seen.check(Stage.SETTINGS, lambda: around.of_settings(root, look.cwd))
+        seen.check(Stage.JOBS, lambda: surroundings.of_jobs(root, at, namespace))
+    seen.check(Stage.SETTINGS, lambda: surroundings.of_settings(root, look.cwd))
     fired = _fired(seen, root)
     if places is not None:
-        seen.check(Stage.HOOKS, lambda: around.of_installed(places, fired, memory))
+        seen.check(Stage.HOOKS, lambda: surroundings.of_installed(places, fired, memory))
     if memory is not None and fired:
-        seen.check(Stage.HOOKS, lambda: around.of_firing(memory, fired, at))
+        seen.check(Stage.HOOKS, lambda: surroundings.of_firing(memory, fired, at))
     for one in fired:
         seen.figures[f"fired {one.host} {one.event.value}"] = str(one.moment)
     if look.daemon is not None:
-        seen.check(Stage.DAEMON, lambda: around.of_daemon(look.daemon))
+        seen.check(Stage.DAEMON, lambda: surroundings.of_daemon(look.daemon))
 
 
 def _fired(seen: _Seen, root: Path) -> tuple[pulse.Fired, ...]:

@@ -16,12 +16,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from firsthand.agents import files, small_files
 from firsthand.health.finding import Finding, Severity, Stage
-from firsthand.lifecycle import files, small_files
 from firsthand.moment import Moment
 
 if TYPE_CHECKING:
-    from firsthand.lifecycle.agent import Agent
+    from firsthand.agents.agent import Agent
 
 EDIT_WAITS_S = 3_600
 """After so long an edit should have been followed: each session's start leaves the job to do it."""
@@ -70,7 +70,7 @@ def _changed_s(path: Path) -> float:
 
 def _of_ours(agent: Agent) -> list[Finding]:
     """Compare the files that Firsthand writes with their events."""
-    from firsthand.lifecycle.episodes import episodes, file_of  # noqa: PLC0415 - a hook never looks at files
+    from firsthand.agents.episode_list import episodes, file_of  # noqa: PLC0415 - a hook never looks at files
 
     theirs, old, gone = [], [], []
     for one in episodes(agent)[-EPISODES_MAX:]:

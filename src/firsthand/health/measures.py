@@ -30,8 +30,8 @@ from firsthand.health.rows import lacking
 from firsthand.value import value
 
 if TYPE_CHECKING:
-    from firsthand.lifecycle.agent import Agent
-    from firsthand.lifecycle.episode import Episode
+    from firsthand.agents.agent import Agent
+    from firsthand.agents.episode import Episode
 
 WINDOW_NAMES = 10
 """k of the paper: file names that its ambient context showed with every message."""
@@ -100,8 +100,8 @@ def measure(
     Raises:
         StoreError: the log cannot be read.
     """
-    from firsthand.lifecycle.episodes import episodes  # noqa: PLC0415 - a hook never measures
-    from firsthand.lifecycle.naming import aliases  # noqa: PLC0415
+    from firsthand.agents.episode_list import episodes  # noqa: PLC0415 - a hook never measures
+    from firsthand.agents.episode_names import aliases  # noqa: PLC0415
 
     found = episodes(agent)
     tested = sample(found, sample_max)
@@ -160,7 +160,7 @@ def passes(answer: Answer) -> bool:
 
 def _effective(agent: Agent, tested: Sequence[Episode], messages: Mapping[str, str]) -> Rate:
     """Count the episodes whose name is among the cues for a message about them."""
-    from firsthand.lifecycle.loading import cues_of  # noqa: PLC0415
+    from firsthand.agents.preamble_source import cues_of  # noqa: PLC0415
 
     named = 0
     for one in tested:
@@ -198,6 +198,6 @@ def _older_first(agent: Agent, key: str, newest_first: Sequence[Event]) -> bool:
 
 def unverified(agent: Agent) -> list[str]:
     """Name the episodes that were not found by their own topic after they were written (recall-problem 9.2)."""
-    from firsthand.lifecycle.episodes import episodes  # noqa: PLC0415
+    from firsthand.agents.episode_list import episodes  # noqa: PLC0415
 
     return [one.name for one in episodes(agent) if not one.verified and one.stage in _NOT_SEEN]

@@ -32,7 +32,7 @@ from firsthand.health import rows
 from firsthand.value import field, value
 
 if TYPE_CHECKING:
-    from firsthand.lifecycle.agent import Agent
+    from firsthand.agents.agent import Agent
 
 DECAYED_PROMPTS = 10
 """Messages of the user after which what was shown counts as far behind (the paper's case was at the fifteenth)."""
@@ -126,7 +126,7 @@ def _look(agent: Agent, session: str, before: int | None) -> _Session:
 
 
 def _injected(event: Event, seen: _Session) -> None:
-    from firsthand.lifecycle.shown import told_of  # noqa: PLC0415 - a hook names no failures
+    from firsthand.agents.injections import told_of  # noqa: PLC0415 - a hook names no failures
 
     told = told_of(event)
     for pointer in (*texts(told.get("shown")), *texts(told.get("preamble"))):
@@ -180,7 +180,7 @@ def _aliasing(agent: Agent, wanted: Event, seen: _Session) -> Failure | None:
 
 def _alike(one: Event, other: Event) -> str:
     """Say in what two events are versions or look-alikes of each other; empty when they are not."""
-    from firsthand.lifecycle.naming import aliases  # noqa: PLC0415 - a hook names no failures
+    from firsthand.agents.episode_names import aliases  # noqa: PLC0415 - a hook names no failures
 
     file, name, named = one.meta.get("file"), one.meta.get("name"), other.meta.get("name")
     if isinstance(file, str) and file == other.meta.get("file"):

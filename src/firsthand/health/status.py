@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firsthand.lifecycle import small_files
+from firsthand.agents import small_files
 
 if TYPE_CHECKING:
     from firsthand.health.finding import HealthReport, Rate

@@ -13,8 +13,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Protocol
 
+from firsthand.unasked.volunteer import NOTHING, Unasked
 from firsthand.value import value
-from firsthand.volunteer import NOTHING, Unasked
 
 CONTEXT_CHARACTERS_MAX = 9_000
 """Of all that one hook injects: below the 10,000 at which Claude Code and Cursor cut or drop it."""

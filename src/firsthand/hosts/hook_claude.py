@@ -22,7 +22,7 @@ from typing import Any
 
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
 from firsthand.hosts.hook_shaped import EVENTS, Shaped, is_utf8
-from firsthand.volunteer import came_through
+from firsthand.unasked.volunteer import came_through
 
 SMALL_TEXT_CHARACTERS = 1_000
 """A text of a tool's output that stays beside the one that is replaced."""

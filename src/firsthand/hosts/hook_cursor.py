@@ -17,7 +17,7 @@ from typing import Any
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
 from firsthand.hosts.hook_fit import fit, one_line
 from firsthand.hosts.hook_shaped import EVENTS, Shaped, digest, key, text, written
-from firsthand.volunteer import came_through
+from firsthand.unasked.volunteer import came_through
 
 _OWN = {
     "sessionStart": HookEvent.SESSION_START,

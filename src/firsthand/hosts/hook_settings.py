@@ -23,7 +23,7 @@ from firsthand.errors import FormatError, InvalidArgument
 from firsthand.value import value
 
 NESTED, FLAT, BY_SHELL = "nested", "flat", "by shell"
-_OURS = re.compile(r"firsthand[\\/]+doors[\\/]+hook_client\.py|\bfirsthand(\.exe)?[\"']?\s+hook\s")
+_OURS = re.compile(r"firsthand[\\/]+(?:doors|server)[\\/]+hook_client\.py|\bfirsthand(\.exe)?[\"']?\s+hook\s")
 _INDENT = re.compile(r"\n([ \t]+)\S")
 
 

@@ -26,8 +26,8 @@ from typing import Any
 from firsthand.hashing import blake2s
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
 from firsthand.hosts.hook_fit import fit, one_line
+from firsthand.unasked.volunteer import came_through
 from firsthand.value import replace
-from firsthand.volunteer import came_through
 
 PAYLOAD_BYTES_MAX = 64 * 1024 * 1024
 SESSION_CHARACTERS_MAX = 200

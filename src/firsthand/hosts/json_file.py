@@ -18,7 +18,7 @@ from typing import Any
 from firsthand.errors import SourceRejected
 from firsthand.event import Draft, to_bytes
 from firsthand.hosts.lines import kept
-from firsthand.hosts.port import Reading, Source
+from firsthand.hosts.transcript import Reading, Source
 from firsthand.record import Record, make
 from firsthand.value import replace, value
 

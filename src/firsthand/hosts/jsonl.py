@@ -18,10 +18,10 @@ from typing import Any
 from firsthand.errors import FormatError
 from firsthand.event import Draft, Kind, Trust, to_bytes
 from firsthand.formats.canonical import value_in
-from firsthand.formats.values import mapping, small, text, to_name
+from firsthand.formats.fields import mapping, small, text, to_name
 from firsthand.hosts import lines
 from firsthand.hosts.lines import Item
-from firsthand.hosts.port import Place, Reading, Source
+from firsthand.hosts.transcript import Place, Reading, Source
 from firsthand.moment import parse
 from firsthand.record import Record, make, whole
 from firsthand.value import fields, value

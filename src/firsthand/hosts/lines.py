@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from firsthand.event import Draft, Kind, Trust
-from firsthand.hosts.port import Reading, Source
+from firsthand.hosts.transcript import Reading, Source
 from firsthand.record import Record, whole
 from firsthand.value import field, replace, value
 

@@ -21,9 +21,9 @@ from pathlib import PurePosixPath
 
 from firsthand.errors import SourceRejected
 from firsthand.event import Draft, Kind, to_bytes
-from firsthand.formats.values import picked, to_name
+from firsthand.formats.fields import picked, to_name
 from firsthand.hosts.lines import LINE_BYTES_MAX, Line, kept, split
-from firsthand.hosts.port import HEAD_BYTES, Place, Reading, Source
+from firsthand.hosts.transcript import HEAD_BYTES, Place, Reading, Source
 from firsthand.moment import Moment, parse
 from firsthand.record import Record, make, whole
 

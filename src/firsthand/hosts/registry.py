@@ -15,7 +15,7 @@ from firsthand.hosts.gemini import Gemini, GeminiFile
 from firsthand.hosts.jsonl import Jsonl
 from firsthand.hosts.mail import Mail, Mbox
 from firsthand.hosts.pi import Pi
-from firsthand.hosts.port import Host
+from firsthand.hosts.transcript import Host
 
 GROUP = "firsthand.hosts"
 """Of entry points: each names a tuple of hosts."""

@@ -476,7 +476,7 @@ class Log:
             InvalidDraft: more than 10,000 events, a reason over 1,000 characters, or the record of an erasure.
             StoreBusy: a reader still uses the pages that held the content; erase again when it is done.
         """
-        from .erase import check, erase  # a hook's start does not pay for what it never does
+        from .erase import check, erase
 
         queue = self._writable()
         check(identifiers, reason)

@@ -29,16 +29,7 @@ from .database import Readers, translating
 from .index_files import Reached
 from .loss import parse_loss
 from .port import Entries, Entry
-from .rows import (
-    COLUMNS,
-    POSITION,
-    POSITION_MAX,
-    check_event_types,
-    check_session_types,
-    event_of,
-    header_of,
-    key_of,
-)
+from .rows import COLUMNS, POSITION, POSITION_MAX, check_event_types, check_session_types, event_of, header_of, key_of
 
 Damaged = Callable[[int, StoreDamaged], None]
 """Is told the position of an event that is not what was written, and what is wrong with it."""

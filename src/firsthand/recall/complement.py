@@ -21,8 +21,8 @@ from functools import cache
 from typing import Protocol
 
 from firsthand.event import Event, Kind
+from firsthand.formats import commands
 from firsthand.index.words import exact_strings
-from firsthand.task import calls
 from firsthand.value import value
 
 HITS_MAX = 3
@@ -260,7 +260,7 @@ def names(text: str) -> frozenset[str]:
 
 def _is_failure(event: Event) -> bool:
     if event.kind is Kind.TOOL_RESULT:
-        return calls.failure(event.meta, event.text[:TEXT_CHARACTERS], "") is not None
+        return commands.failure(event.meta, event.text[:TEXT_CHARACTERS], "") is not None
     return _is_short(event) and _compiled(_FAILS, re.IGNORECASE).search(event.text) is not None
 
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from firsthand.answer import Conditions
 from firsthand.event import Kind
-from firsthand.task import calls
+from firsthand.formats import commands
 from firsthand.value import field, fields, value
 
 from .mmr import rarity
@@ -236,7 +236,7 @@ def kind_shown(one: Candidate) -> str:
     """Say what a row shows: a failure, an output, a change, a question, a statement, or other."""
     match one.kind:
         case Kind.TOOL_RESULT:
-            return "failure" if calls.failure(one.meta, one.text, "") is not None else "output"
+            return "failure" if commands.failure(one.meta, one.text, "") is not None else "output"
         case Kind.TOOL_CALL:
             return "change"
         case Kind.USER_MESSAGE | Kind.AGENT_MESSAGE:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from firsthand.doors.argument_values import decimal, number, prices
+from firsthand.cli.argument_values import decimal, number, prices
 from firsthand_evals.commands import probe_arguments, stream_arguments
 
 READERS = ("recomputing", "careless", "cautious", "believing", "yielding", "guessing")

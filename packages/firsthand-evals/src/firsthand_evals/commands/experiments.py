@@ -20,9 +20,9 @@ from importlib import import_module
 from pathlib import Path
 
 import firsthand_evals
-from firsthand.doors.display import shown
-from firsthand.doors.exits import DONE, NOTHING_FOUND
-from firsthand.doors.output import Output
+from firsthand.cli.display import shown
+from firsthand.cli.exits import DONE, NOTHING_FOUND
+from firsthand.cli.output import Output
 from firsthand.errors import InvalidArgument
 from firsthand.value import asdict
 from firsthand_evals import registry
@@ -57,7 +57,7 @@ def run(chosen: argparse.Namespace, out: Output) -> int:
 
 
 def _ours(experiment: Experiment, chosen: argparse.Namespace) -> int:
-    from firsthand.doors.arguments import parser  # noqa: PLC0415 - it is made when it is needed again
+    from firsthand.cli.arguments import parser  # noqa: PLC0415 - it is made when it is needed again
 
     words = experiment.command.partition(" --data")[0].split()[1:]
     before = [part for name in ("store", "namespace") if (it := getattr(chosen, name)) for part in (f"--{name}", it)]

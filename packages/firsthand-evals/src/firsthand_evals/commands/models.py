@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from firsthand import environment
-from firsthand.doors.display import count, shown
-from firsthand.doors.output import Output
+from firsthand.cli.display import count, shown
+from firsthand.cli.output import Output
 from firsthand.errors import InvalidArgument
 from firsthand.llm.spending import Cap, Price
 from firsthand.value import value

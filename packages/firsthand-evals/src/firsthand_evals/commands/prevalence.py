@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from firsthand.doors.display import shown, table
-from firsthand.doors.exits import DONE
-from firsthand.doors.output import Output
+from firsthand.cli.display import shown, table
+from firsthand.cli.exits import DONE
+from firsthand.cli.output import Output
 from firsthand.value import asdict
 from firsthand_evals import registry
 from firsthand_evals.commands.results import folder_kept

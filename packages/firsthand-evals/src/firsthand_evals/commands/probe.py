@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from firsthand import InvalidArgument, Memory
-from firsthand.doors.display import count, shown
-from firsthand.doors.exits import DONE, NOTHING_FOUND, REFUSED
-from firsthand.doors.output import Output
-from firsthand.doors.stores import to_read
+from firsthand.cli.display import count, shown
+from firsthand.cli.exits import DONE, NOTHING_FOUND, REFUSED
+from firsthand.cli.output import Output
+from firsthand.cli.stores import to_read
 from firsthand.value import asdict, value
 from firsthand_evals.probe.probe import Verdict, probe_report
 from firsthand_evals.probe.probe import probe as judge

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from firsthand import environment, moment
-from firsthand.doors.display import shown
-from firsthand.doors.exits import DONE, NOTHING_FOUND
-from firsthand.doors.output import Output
+from firsthand.cli.display import shown
+from firsthand.cli.exits import DONE, NOTHING_FOUND
+from firsthand.cli.output import Output
 from firsthand.errors import InvalidArgument
 from firsthand.value import asdict
 from firsthand_evals import cases, delivery, readers, recall_ab, registry, report

@@ -21,9 +21,9 @@ from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 
 from firsthand import __version__, moment
-from firsthand.doors.display import shown
-from firsthand.doors.exits import DONE, NOTHING_FOUND
-from firsthand.doors.output import Output
+from firsthand.cli.display import shown
+from firsthand.cli.exits import DONE, NOTHING_FOUND
+from firsthand.cli.output import Output
 from firsthand.errors import InvalidArgument
 from firsthand.value import asdict, value
 from firsthand_evals import registry

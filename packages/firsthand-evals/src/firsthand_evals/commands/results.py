@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from firsthand import InvalidArgument, environment
-from firsthand.doors.output import Output
+from firsthand.cli.output import Output
 
 
 def folder_kept(chosen: argparse.Namespace) -> Path | None:

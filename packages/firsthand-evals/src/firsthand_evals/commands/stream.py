@@ -15,10 +15,10 @@ from functools import partial
 from pathlib import Path
 
 from firsthand import environment
-from firsthand.doors.display import shown, table
-from firsthand.doors.exits import DONE, NOTHING_FOUND
-from firsthand.doors.output import Output
-from firsthand.doors.stores import to_read
+from firsthand.cli.display import shown, table
+from firsthand.cli.exits import DONE, NOTHING_FOUND
+from firsthand.cli.output import Output
+from firsthand.cli.stores import to_read
 from firsthand.value import fields
 from firsthand_evals import registry
 from firsthand_evals.commands.results import can_be_written, folder_kept, progress

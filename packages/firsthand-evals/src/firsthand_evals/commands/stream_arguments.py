@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from firsthand.doors.argument_values import decimal, number, prices
+from firsthand.cli.argument_values import decimal, number, prices
 
 PACKS = ("ledger", "choosing", "choosing-grids", "arcstream", "dc-replay", "own-sessions")
 """Names of `firsthand_evals.stream.packs`, which is not imported for every command."""

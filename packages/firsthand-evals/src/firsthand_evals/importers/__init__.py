@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firsthand.hosts.port import Host
+from firsthand.hosts.transcript import Host
 from firsthand_evals.importers.conversations import Beam, Locomo, LongMemEval
 from firsthand_evals.importers.intercode import Intercode
 from firsthand_evals.importers.irc import Irc

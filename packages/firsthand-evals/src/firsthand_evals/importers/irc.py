@@ -13,9 +13,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from firsthand.event import Draft, Kind, to_bytes
-from firsthand.formats.values import to_name
+from firsthand.formats.fields import to_name
 from firsthand.hosts.lines import Line, kept, split
-from firsthand.hosts.port import Place, Reading, Source
+from firsthand.hosts.transcript import Place, Reading, Source
 from firsthand.moment import MICROSECONDS, Moment, parse
 from firsthand.record import Record, make
 

@@ -16,10 +16,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from firsthand.event import Draft, Kind, Trust, to_bytes
-from firsthand.formats.values import items, mapping, picked, text
+from firsthand.formats.fields import items, mapping, picked, text
 from firsthand.hosts import json_file
 from firsthand.hosts.json_file import Cut, JsonFile
-from firsthand.hosts.port import Place, Reading, Source
+from firsthand.hosts.transcript import Place, Reading, Source
 
 _SHAPE = re.compile(rb'"(?:trajectory|history)"\s*:\s*\[')
 _SHELL = "shell"

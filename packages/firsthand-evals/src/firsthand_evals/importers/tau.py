@@ -13,11 +13,11 @@ from pathlib import PurePosixPath
 
 from firsthand.event import Draft, Kind
 from firsthand.formats import openai_chat
+from firsthand.formats.fields import mapping, picked, to_name
 from firsthand.formats.parts import Calls
-from firsthand.formats.values import mapping, picked, to_name
 from firsthand.hosts import json_file
 from firsthand.hosts.json_file import Cut, JsonFile
-from firsthand.hosts.port import Place, Reading, Source
+from firsthand.hosts.transcript import Place, Reading, Source
 from firsthand.value import replace
 
 _SHAPE = re.compile(rb'\s*\[\s*\{\s*"task_id"\s*:')

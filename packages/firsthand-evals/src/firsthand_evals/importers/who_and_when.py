@@ -12,10 +12,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from firsthand.event import Draft, Kind, Trust, to_bytes
-from firsthand.formats.values import mapping, picked, text, to_name
+from firsthand.formats.fields import mapping, picked, text, to_name
 from firsthand.hosts import json_file
 from firsthand.hosts.json_file import Cut, JsonFile
-from firsthand.hosts.port import Place, Reading, Source
+from firsthand.hosts.transcript import Place, Reading, Source
 
 _SHAPE = re.compile(rb'\s*\{.*?"history"\s*:\s*\[\s*\{', re.DOTALL)
 _TERMINALS = frozenset({"computer_terminal", "computerterminal"})

@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 
-from firsthand.consolidate import baselines
-from firsthand.consolidate.consolidators import Consolidator, none
-from firsthand.consolidate.entries import Episode
-from firsthand.consolidate.gate import GateSettings
 from firsthand.errors import InvalidArgument
+from firsthand.ledger import baselines
+from firsthand.ledger.consolidators import Consolidator, none
+from firsthand.ledger.entries import Episode
+from firsthand.ledger.entry_gate import GateSettings
 from firsthand.value import value
 from firsthand_evals.stream.arc_tasks import FAMILIES
 from firsthand_evals.stream.arc_world import World

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from firsthand.consolidate import gate
-from firsthand.consolidate.consolidators import Consolidator, propose
-from firsthand.consolidate.entries import Entry, Episode, Proposal, View, applied, settled
-from firsthand.consolidate.gate import GateReport
+from firsthand.ledger import entry_gate
+from firsthand.ledger.consolidators import Consolidator, propose
+from firsthand.ledger.entries import Entry, Episode, Proposal, View, applied, settled
+from firsthand.ledger.entry_gate import GateReport
 from firsthand.value import value
 from firsthand_evals.stream.arc_arms import GATED, Arm, Step, schedule
 from firsthand_evals.stream.arc_solvers import FORCED, SOLVERS, STRONG, WEAK, Desk, GridSolver, programs_of
@@ -106,7 +106,7 @@ def ended(bench: Bench, arm: Arm, name: str, lengths: Sequence[float] = ()) -> E
     happened: list[Episode] = []
     points: list[dict[str, float]] = []
     stood: list[frozenset[str]] = []
-    judged: list[gate.Judged] = []
+    judged: list[entry_gate.Judged] = []
     actions: dict[str, int] = {}
     violations = 0
     for at, step in enumerate(steps):
@@ -120,7 +120,7 @@ def ended(bench: Bench, arm: Arm, name: str, lengths: Sequence[float] = ()) -> E
         if arm.gate is None:
             view = applied(view, proposal, happened)
         else:
-            report = gate.check(proposal, view, happened, weak, settings=arm.gate)
+            report = entry_gate.check(proposal, view, happened, weak, settings=arm.gate)
             view = report.view
             judged += report.judged
             _tell(actions, report)
@@ -130,7 +130,7 @@ def ended(bench: Bench, arm: Arm, name: str, lengths: Sequence[float] = ()) -> E
         points.append(_measured(bench, given, View() if arm.shows == "nothing" else view, happened, past, ends_block))
         stood.append(standing("" if arm.shows == "nothing" else view.text, happened))
     first = frozenset(one.pointer for one in steps[0].batch)
-    rates = gate.rates(judged, bench.is_good)
+    rates = entry_gate.rates(judged, bench.is_good)
     told = len(first & stood[-1]), len(first)
     found = Stream(arm.name, name, bench.world.seed, tuple(points), actions, rates, tuple(_survival(stood)), told,
                    violations)  # fmt: skip

@@ -17,7 +17,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from firsthand.consolidate.entries import BETWEEN, CASE, RULE
+from firsthand.ledger.entries import BETWEEN, CASE, RULE
 from firsthand_evals.stream.arc_sandbox import Ran, Sandbox
 from firsthand_evals.stream.arc_world import SOLVED_BY, World, alone, task_of
 

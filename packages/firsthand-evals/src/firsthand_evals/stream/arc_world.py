@@ -19,7 +19,7 @@ import random
 from collections.abc import Sequence
 from functools import lru_cache
 
-from firsthand.consolidate.entries import Episode
+from firsthand.ledger.entries import Episode
 from firsthand.value import value
 from firsthand_evals.stream.arc_grids import NEEDS, SKILLS
 from firsthand_evals.stream.arc_tasks import (

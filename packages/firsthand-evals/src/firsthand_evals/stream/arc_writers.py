@@ -20,8 +20,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Mapping, Sequence
 
-from firsthand.consolidate.consolidators import Writing
-from firsthand.consolidate.entries import Entry, Episode, View, Writes, Written
+from firsthand.ledger.consolidators import Writing
+from firsthand.ledger.entries import Entry, Episode, View, Writes, Written
 from firsthand.value import replace, value
 from firsthand_evals.stream.arc_tasks import ALL, ANY, Program
 from firsthand_evals.stream.arc_world import World

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from firsthand.consolidate import baselines
-from firsthand.consolidate.consolidators import Consolidator, none, rules_plus_exceptions
-from firsthand.consolidate.gate import GateSettings
+from firsthand.ledger import baselines
+from firsthand.ledger.consolidators import Consolidator, none, rules_plus_exceptions
+from firsthand.ledger.entry_gate import GateSettings
 from firsthand.value import value
 from firsthand_evals.stream.choosing import Chooser
 from firsthand_evals.stream.named import those_named

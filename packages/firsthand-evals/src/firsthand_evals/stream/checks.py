@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from firsthand.consolidate.entries import View, current
+from firsthand.ledger.entries import View, current
 from firsthand.value import replace, value
 from firsthand_evals.stats import Rate, rate
 from firsthand_evals.stream import arms, curves, measure

@@ -19,8 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, Protocol
 
-from firsthand.consolidate.by_model import of_text
-from firsthand.consolidate.entries import (
+from firsthand.ledger.entries import (
     BETWEEN,
     SOURCES_MAX,
     TEXT_CHARACTERS_MAX,
@@ -31,6 +30,7 @@ from firsthand.consolidate.entries import (
     Written,
     entry,
 )
+from firsthand.ledger.model_consolidator import of_text
 from firsthand.tokens import estimate
 from firsthand.value import asdict, value
 

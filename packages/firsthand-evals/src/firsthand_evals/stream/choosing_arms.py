@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from firsthand.consolidate.by_model import ByModel
-from firsthand.consolidate.gate import GateSettings
+from firsthand.ledger.entry_gate import GateSettings
+from firsthand.ledger.model_consolidator import ByModel
 from firsthand_evals.stream import arms
 from firsthand_evals.stream.arms import KEEP_ALL, NO_MEMORY, Arm, Shows
 from firsthand_evals.stream.choosing import (

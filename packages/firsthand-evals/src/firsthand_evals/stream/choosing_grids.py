@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from firsthand.consolidate.consolidators import Consolidator
-from firsthand.consolidate.entries import Episode, View, Written
+from firsthand.ledger.consolidators import Consolidator
+from firsthand.ledger.entries import Episode, View, Written
 from firsthand.value import value
 from firsthand_evals.stream.arc_run import Bench
 from firsthand_evals.stream.arc_solvers import FORCED as FORCED_SOLVER

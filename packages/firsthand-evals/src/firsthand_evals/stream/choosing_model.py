@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from firsthand.consolidate.by_model import listed
-from firsthand.consolidate.entries import Fault
+from firsthand.ledger.entries import Fault
+from firsthand.ledger.model_consolidator import listed
 from firsthand_evals.stream.choosing import Action, Choice, Doing, Regime, Step, told
 
 TOKENS_MAX = 1_000

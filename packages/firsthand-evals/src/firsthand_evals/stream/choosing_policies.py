@@ -18,9 +18,9 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from firsthand.consolidate.consolidators import groups, rule_of
-from firsthand.consolidate.entries import BETWEEN, CASE, Entry, Episode, current
-from firsthand.consolidate.solve import ANY, NUMBER, PLACE, Weak, agreeing, best_line, line_of, shape_of
+from firsthand.ledger.consolidators import groups, rule_of
+from firsthand.ledger.entries import BETWEEN, CASE, Entry, Episode, current
+from firsthand.ledger.solver import ANY, NUMBER, PLACE, Weak, agreeing, best_line, line_of, shape_of
 from firsthand.value import value
 from firsthand_evals.stream.choosing import Action, Choice, Step
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from firsthand.consolidate.entries import BETWEEN, CASE, RULE, Episode, View, current
-from firsthand.consolidate.solve import Solver, Strong, Weak, shape_of
+from firsthand.ledger.entries import BETWEEN, CASE, RULE, Episode, View, current
+from firsthand.ledger.solver import Solver, Strong, Weak, shape_of
 from firsthand.value import field, replace, value
 from firsthand_evals.stream.arms import RETRIEVED_LINES, Shows
 from firsthand_evals.stream.wording import Understanding, reworded

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from firsthand.consolidate.by_model import NO_ANSWER, SOLVER_TOKENS_MAX
 from firsthand.errors import InvalidArgument
+from firsthand.ledger.model_consolidator import NO_ANSWER, SOLVER_TOKENS_MAX
 from firsthand.llm.spending import CALLS_MAX
 from firsthand.tokens import estimate
 from firsthand_evals.stream.arms import Arm

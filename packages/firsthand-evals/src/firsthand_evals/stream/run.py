@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from firsthand.consolidate import gate
-from firsthand.consolidate.consolidators import Consolidator, propose
-from firsthand.consolidate.entries import Entry, Episode, Proposal, View, applied, current, settled
-from firsthand.consolidate.gate import GateRates, GateReport
-from firsthand.consolidate.solve import Solver
+from firsthand.ledger import entry_gate
+from firsthand.ledger.consolidators import Consolidator, propose
+from firsthand.ledger.entries import Entry, Episode, Proposal, View, applied, current, settled
+from firsthand.ledger.entry_gate import GateRates, GateReport
+from firsthand.ledger.solver import Solver
 from firsthand.value import field, replace, value
 from firsthand_evals.stream import measure
 from firsthand_evals.stream.arms import Arm
@@ -116,7 +116,7 @@ def stream(
         ))  # fmt: skip
         stood.append(measure.standing("" if arm.shows == "nothing" else life.view.text, life.happened))
     first = frozenset(one.pointer for one in updates[0].new)
-    rates = gate.rates(life.judged, lambda one: made.is_true(one.text))
+    rates = entry_gate.rates(life.judged, lambda one: made.is_true(one.text))
     return Stream(
         arm.name, name, made.seed, tuple(points), life.actions, rates, tuple(_survival(stood)),
         (len(first & stood[-1]), len(first)), life.violations, arm.gate is not None,
@@ -137,7 +137,7 @@ class _Life:
         self.view = View()
         self.happened: list[Episode] = []
         self.actions: dict[str, int] = {}
-        self.judged: list[gate.Judged] = []
+        self.judged: list[entry_gate.Judged] = []
         self.violations = 0
         self._arm, self._solver, self._maker = arm, solver, arm.make(seed)
 
@@ -185,7 +185,7 @@ def _taken(
 ) -> tuple[View, GateReport | None]:
     if arm.gate is None:
         return applied(view, proposal, happened), None
-    report = gate.check(proposal, view, happened, solver, settings=arm.gate)
+    report = entry_gate.check(proposal, view, happened, solver, settings=arm.gate)
     return report.view, report
 
 
@@ -204,7 +204,7 @@ def _gives_its_own(
     sources = [known[name] for name in one.sources if name in known]
     holding = [source for source in sources if now[source.question].answer == source.answer]
     given = sum(solver.answer(source.case, one.line) == source.answer for source in holding)
-    return len(sources) == len(one.sources) and given >= max(gate.CASES_MIN, theta * len(holding))
+    return len(sources) == len(one.sources) and given >= max(entry_gate.CASES_MIN, theta * len(holding))
 
 
 def _survival(stood: Sequence[frozenset[str]]) -> Iterator[Survival]:

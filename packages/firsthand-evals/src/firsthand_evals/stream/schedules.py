@@ -19,8 +19,8 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 
-from firsthand.consolidate.entries import Episode
 from firsthand.errors import InvalidArgument
+from firsthand.ledger.entries import Episode
 from firsthand.value import replace, value
 from firsthand_evals.stream.world import World
 

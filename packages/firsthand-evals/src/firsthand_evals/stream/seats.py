@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from firsthand.consolidate.by_model import SOLVER_TOKENS_MAX, ModelSolver
-from firsthand.consolidate.solve import Solver
 from firsthand.errors import InvalidArgument
+from firsthand.ledger.model_consolidator import SOLVER_TOKENS_MAX, ModelSolver
+from firsthand.ledger.solver import Solver
 from firsthand_evals.stream import measure
 from firsthand_evals.stream.asked import Asked
 from firsthand_evals.stream.choosing_model import TOKENS_MAX

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from firsthand.consolidate.entries import BETWEEN, CASE, RULE
-from firsthand.consolidate.solve import ANY, PLACE, Solver, shape_of
+from firsthand.ledger.entries import BETWEEN, CASE, RULE
+from firsthand.ledger.solver import ANY, PLACE, Solver, shape_of
 from firsthand.value import value
 
 _SMALL = frozenset({"a", "an", "at", "for", "in", "is", "of", "on", "the", "what", ANY, PLACE.casefold()})

@@ -15,9 +15,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from firsthand.consolidate.entries import Episode
-from firsthand.consolidate.gate import Task
 from firsthand.errors import InvalidArgument
+from firsthand.ledger.entries import Episode
+from firsthand.ledger.entry_gate import Task
 from firsthand.value import value
 
 FAMILIES, KNOWN = 6, 2

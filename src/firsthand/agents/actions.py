@@ -1,0 +1,136 @@
+"""Before an action: a command or an edit that failed the last time it ran.
+
+The invariant: what is shown is evidence, not likeness alone: a like command whose last
+recorded run failed, in one line, with its pointer. What ran well last brings nothing up,
+and neither does what the session's window still holds.
+
+Nothing here allows or forbids a call; it only says what is known.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from firsthand.agents import validity
+from firsthand.agents.injections import shown
+from firsthand.agents.reminders import Reminder
+from firsthand.answer import Scope
+from firsthand.event import Event, Kind
+from firsthand.formats.commands import doing, failure
+from firsthand.hosts.hook import HookCall
+from firsthand.moment import clock
+from firsthand.unasked.volunteer import Piece
+from firsthand.value import replace
+
+if TYPE_CHECKING:
+    from firsthand.agents.agent import Agent
+    from firsthand.agents.settings import Settings
+    from firsthand.memory import Memory
+    from firsthand.recall.holding import Holding
+
+READS = frozenset(
+    """
+    ls cat head tail less grep egrep rg ag find fd pwd cd echo printf wc which type stat file tree diff du df ps env
+    date whoami uname sed awk sort uniq cut jq
+    """.split()  # noqa: SIM905 - so many quoted words are harder to read
+)
+"""Commands that look and change nothing, the commonest of all: nothing is asked for them."""
+_JOINS = re.compile(r"[;&|>`]|\$\(|\s-(?:i|delete|exec)\b")
+DEADLINE_MS = 30
+SAME_READ_MAX = 64
+"""Calls with all words of a command that are read to find the very same one."""
+RESULTS_READ_MAX = 30
+ALIKE_MIN = 0.75
+"""Of the words of two commands, flags left out, that are the same: else they are two commands."""
+LINE_CHARACTERS_MAX = 240
+_PIPED = re.compile(r"\s*(?:2>&1|[|>]).*\Z", re.DOTALL)
+_SET = re.compile(r"[A-Za-z_]\w*=")
+
+
+def warn(agent: Agent, call: HookCall, session: str, settings: Settings, *, deadline_ms: int = DEADLINE_MS) -> Reminder:
+    """Bring up what the log knows against a tool call.
+
+    Raises:
+        StoreError: the log cannot be read.
+    """
+    action = doing(call.tool_input)
+    if not action:
+        return Reminder(skipped="no command and no file")
+    if action.split(maxsplit=1)[0] in READS and not _JOINS.search(action):
+        return Reminder(skipped="it only reads")
+    # What the session itself said stands in its window.
+    scope = replace(agent.scope(across=settings.across), without_sessions=(session, f"{session}/agent-*"))
+    memory = agent.memory
+    calls = _holding(memory, replace(scope, kinds=(Kind.TOOL_CALL,)), deadline_ms)
+    found = _failed(memory, calls, call, action)
+    if not found:
+        return Reminder(skipped=calls.fault or "nothing is known against it")
+    funnel, address = validity.funnel(memory), found[-1].pointers[0]
+    if address in shown(memory, session):
+        return Reminder(skipped="shown before in this session")
+    if len(funnel.passed(found)) < len(found):
+        return Reminder(skipped="what is known against it was taken back")
+    return Reminder(funnel.written(found, _line).text, pointers=(address,))
+
+
+def _line(pieces: Sequence[Piece]) -> str:
+    first = pieces[0]
+    return f"{pieces[-1].pointers[0]}  {clock(first.time)}: {first.head}{first.words}"
+
+
+def _holding(memory: Memory, scope: Scope, deadline_ms: float) -> Holding:
+    from firsthand.recall.holding import Holding
+
+    return Holding(memory._log.reader, memory.namespace, scope, deadline_ms)  # noqa: SLF001 - one room
+
+
+def _failed(memory: Memory, calls: Holding, call: HookCall, action: str) -> tuple[Piece, ...]:
+    """Give the failure of the last like call that has a result, if it failed; the same words go before like ones."""
+    mine = _words(action)
+    missing_max = int((1 - ALIKE_MIN) * len(set(mine)))
+    same = (one for one in itertools.islice(calls.newest(mine, 0), SAME_READ_MAX) if set(_ran(one)) == set(mine))
+    like = (one for one in calls.newest(mine, missing_max) if _is_alike(mine, _ran(one)))
+    for one in itertools.chain(same, like):
+        result = _result(memory, one) if one.meta.get("tool", call.tool) == call.tool else None
+        if result is None:
+            continue
+        failed = failure(result.meta, result.text, action)
+        if failed is None:
+            return ()
+        ran = Piece(_short(doing(one.text)), (f"fh:{one.id}",), head="failed the last time it ran: ", time=result.time)
+        return ran, Piece("", (f"fh:{result.id}",))
+    return ()
+
+
+def _result(memory: Memory, call: Event) -> Event | None:
+    identity = call.meta.get("call_id")
+    for one in memory.events(call.session, after=call.position, kind=Kind.TOOL_RESULT, limit=RESULTS_READ_MAX):
+        if identity and one.meta.get("call_id") == identity and not one.erased:
+            return one
+    return None
+
+
+def _ran(call: Event) -> tuple[str, ...]:
+    return _words(doing(call.text))
+
+
+def _words(action: str) -> tuple[str, ...]:
+    """Give the words of a command without flags, settings before it, and without where its output goes."""
+    words = itertools.dropwhile(_SET.match, _PIPED.sub("", action).split())
+    return tuple(word for word in words if not word.startswith("-"))
+
+
+def _is_alike(mine: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Say whether one command has the words of the other and few more: with a word in another's place it is another."""
+    if not mine or not other or mine[0] != other[0]:
+        return False
+    less, more = sorted((set(mine), set(other)), key=len)
+    return less <= more and len(less) >= ALIKE_MIN * len(more)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LINE_CHARACTERS_MAX else f"{line[:LINE_CHARACTERS_MAX]} [cut]"

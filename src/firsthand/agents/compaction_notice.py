@@ -1,0 +1,89 @@
+"""What a new context is told after a host's own compaction: where what left is, and exact strings of it.
+
+The invariant: a marker opens every event that left since the compaction before; each
+exact string stands character for character in the event that is named beside it, and
+not in the host's summary as far as the log has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from firsthand.agents import validity
+from firsthand.context.marker_hints import terms
+from firsthand.context.receipt_topics import questions
+from firsthand.event import Event, Kind, Trust
+from firsthand.moment import clock
+from firsthand.unasked.volunteer import Funnel, Piece
+from firsthand.value import value
+
+if TYPE_CHECKING:
+    from firsthand.memory import Memory
+
+EVENTS_READ_MAX = 4_000
+STRINGS_MAX = 16
+TOPICS_MAX = 8
+COMPACTIONS_MAX = 6
+_SAID = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT)
+
+
+@value
+class LeftWindow:
+    """What left a session's window: for the new context, with the pointers of what the user said."""
+
+    pieces: tuple[Piece, ...] = ()
+    pointers: tuple[str, ...] = ()
+
+
+def left(memory: Memory, session: str) -> LeftWindow:
+    """Say what a session's window lost: a line a span, then exact strings of the newest one."""
+    summaries = list(memory.events(session, kind=Kind.SUMMARY, newest_first=True, limit=COMPACTIONS_MAX))
+    newest = list(memory.events(session, newest_first=True, limit=EVENTS_READ_MAX))
+    if not newest:
+        return LeftWindow()
+    funnel = validity.funnel(memory)
+    bounds = [one.position for one in summaries]
+    summary = ""
+    if bounds and newest[0].position - bounds[0] <= 3:  # the summary of this very compaction is in the log already
+        summary, end = summaries[0].text, bounds.pop(0)
+    else:
+        end = newest[0].position + 1
+    pieces = [Piece("This session's earlier turns left the window; nothing is lost. recall(query) or expand(pointer):")]
+    gone: list[Event] = []
+    for number, start in enumerate([*bounds, 0]):
+        span = list(memory.events(session, after=start, before=end, limit=EVENTS_READ_MAX, newest_first=True))[::-1]
+        span = [one for one in span if one.kind in _SAID and one.is_searchable and not one.erased]
+        if span:
+            pieces.append(Piece(_marker(span, funnel)))
+            gone = gone or span
+        end = start
+        if number == COMPACTIONS_MAX:
+            break
+    if not gone:
+        return LeftWindow()
+    theirs = [one for one in gone if one.trust is not Trust.UNTRUSTED]
+    strings = [
+        one for one in questions(((one.id, one.text) for one in theirs), STRINGS_MAX * 2) if one.string not in summary
+    ][:STRINGS_MAX]
+    pieces += [Piece("Exact strings of what left:")] if strings else []
+    pieces += [Piece(one.string, (f"fh:{one.id}",), head="  ") for one in strings]
+    return LeftWindow(tuple(pieces), ())
+
+
+def lines(pieces: Sequence[Piece]) -> str:
+    """Lay out what left: the dates stand in the markers of the spans."""
+    return "\n".join("  ".join(filter(None, (f"{one.head}{one.words}", *one.pointers))) for one in pieces)
+
+
+def _marker(span: list[Event], funnel: Funnel) -> str:
+    """Write where a span is and what it was about: terms of what may be passed, chosen when that is without secrets."""
+    first, last = span[0], span[-1]
+    turns = f"turns {first.turn}-{last.turn}" if first.turn != last.turn else f"turn {first.turn}"
+    topics: dict[str, None] = {}
+    step = max(1, len(span) // TOPICS_MAX)
+    for piece in funnel.passed(Piece(one.text, (f"fh:{one.id}",)) for one in span[::step]):
+        topics |= dict.fromkeys(terms(piece.words)[:1])
+    about = f", about {', '.join(list(topics)[:TOPICS_MAX])}" if topics else ""
+    address = f"fh:{first.id}..{last.id}" if first.id != last.id else f"fh:{first.id}"
+    return f"  {turns}, {clock(first.time)} to {clock(last.time)}, {len(span):,} events{about}: {address}"

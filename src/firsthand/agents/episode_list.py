@@ -1,0 +1,117 @@
+"""The episodes of an agent, as its own session of the log tells them.
+
+An episode's event holds the readable file, and in its meta what it is the record of. A
+session that went on later has several: the newest is the episode. The invariant: what
+is an episode is read from the log, never from the folder; whether one was found after
+it was written is an event too, so that health can tell it later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from firsthand.agents import files, small_files
+from firsthand.agents.episode import Episode
+from firsthand.agents.episode_names import topic_of
+from firsthand.agents.files import EPISODES, SUFFIX
+from firsthand.event import Event, Kind, texts
+from firsthand.value import replace, value
+
+if TYPE_CHECKING:
+    from firsthand.agents.agent import Agent
+
+CHECK = "episode check"
+"""The fact ``type`` in the meta of an event that says whether an episode was found after it was written."""
+
+NOT_CHECKED = "not checked"
+"""The stage of an episode that nobody has looked for yet: its closing was cut short."""
+
+
+@value
+class _Known:
+    """What a handle knows of an agent's episodes: the newest by session, with what came of looking for it."""
+
+    newest: dict[str, Episode]
+    checks: dict[str, str]
+
+
+def episodes(agent: Agent) -> tuple[Episode, ...]:
+    """Give the episodes of an agent, the newest version of each session's, oldest first.
+
+    A handle reads each event of them once, until something is erased.
+    """
+    memory = agent.memory
+    key, head = ("episodes", agent.name), memory._log.reader.head(memory.namespace)[0]  # noqa: SLF001 - one room
+    through, known = memory.read_once.get(key, (0, None))
+    if known is None or any(memory.events(kind=Kind.ERASURE, after=through, limit=1)):
+        through, known = 0, _Known({}, {})
+    if through < head:
+        known = _read_on(agent, known, through, head)
+        memory.read_once[key] = (head, known)
+    return tuple(known.newest.values())
+
+
+def _read_on(agent: Agent, known: _Known, after: int, through: int) -> _Known:
+    """Give what is known with what came since; another thread may be at the one before, which stays as it is."""
+    memory, newest = agent.memory, dict(known.newest)
+    for event in memory.events(agent.session, kind=Kind.EPISODE, after=after, before=through + 1):
+        one = None if event.erased else from_event(agent, event)
+        if one is not None:
+            newest.pop(one.session, None)
+            newest[one.session] = one
+    checks = known.checks | (looked := _checks(agent, after, through))
+    changed = {name: _checked(one, checks) for name, one in newest.items()
+               if one.pointer in looked or known.newest.get(name) is not one}  # fmt: skip
+    return _Known(newest | changed, checks)
+
+
+def _checked(one: Episode, checks: Mapping[str, str]) -> Episode:
+    stage = checks.get(one.pointer, NOT_CHECKED)
+    return one if stage == one.stage else replace(one, stage=stage, verified=not stage)
+
+
+def from_event(agent: Agent, event: Event) -> Episode | None:
+    """Read an episode from its event, not yet looked for; None when the event is another program's."""
+    meta = event.meta
+    name, session, through = meta.get("name"), meta.get("session"), meta.get("through")
+    if not isinstance(name, str) or not isinstance(session, str) or not isinstance(through, int):
+        return None
+    pointer = f"fh:{event.id}"
+    return Episode(
+        name=name, session=session, agent=agent.name, moment=event.time or event.ingested, pointer=pointer,
+        path=str(agent.folder / file_of(name)), topic=topic_of(name),
+        terms=tuple(texts(meta.get("terms"))),
+        through=through, verified=False, stage=NOT_CHECKED,
+    )  # fmt: skip
+
+
+def file_of(name: str) -> str:
+    """Give the file of an episode, below the agent's folder."""
+    return f"{EPISODES}/{name}{SUFFIX}"
+
+
+def remove_ours(agent: Agent, episode: Episode) -> bool:
+    """Remove the file of an episode if it is what we wrote; False when there is none, or it is a person's.
+
+    Raises:
+        StoreError: it cannot be removed.
+    """
+    path = agent.folder / file_of(episode.name)
+    with small_files.ours(f"read {path}"):
+        ours = agent.memory.expand(episode.pointer)
+        if not path.is_file() or small_files.beginning(path, len(ours) + 1) != ours:
+            return False
+    files.remove_written(agent, file_of(episode.name))
+    return True
+
+
+def _checks(agent: Agent, after: int, through: int) -> dict[str, str]:
+    """Give the stage that was not seen to work, by pointer of the episode; empty text for one that was found."""
+    found: dict[str, str] = {}
+    for event in agent.memory.events(agent.session, kind=Kind.SESSION, after=after, before=through + 1):
+        meta: Mapping[str, Any] = event.meta
+        pointer, stage = meta.get("episode"), meta.get("stage")
+        if meta.get("type") == CHECK and isinstance(pointer, str) and isinstance(stage, str):
+            found[pointer] = stage
+    return found

@@ -1,0 +1,325 @@
+"""The end of a session: its episode is taken out of the log, named, written, and looked for (recall-problem 3.2, 9.2).
+
+    close(agent, "claude-code:5c1f...")     -> Closed(episode, verified=True, why="")
+
+An episode is done only when a fresh handle finds it by its own topic within what the
+agent may recall; otherwise the result names the stage that was not seen to work. The
+invariant: closing again changes nothing when the session did not go on, at whatever
+point an earlier call was interrupted; a version that is in the log is never changed,
+and a file that a person has changed is never overwritten.
+
+It does not know when a session has ended: a host's hook says so, or `catch_up` takes
+those that have been quiet for some time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from firsthand import event as events
+from firsthand import moment
+from firsthand.agents import files, validity
+from firsthand.agents.episode import Episode, Line, Section, Written, written
+from firsthand.agents.episode_facts import TELLING, Extract, extract
+from firsthand.agents.episode_list import CHECK, NOT_CHECKED, episodes, file_of, from_event, remove_ours
+from firsthand.agents.episode_names import Word, distinctive, slug_of, topic_of
+from firsthand.answer import Outcome, Query
+from firsthand.errors import FirsthandError, InvalidArgument, StoreError
+from firsthand.event import INJECTED, Draft, Event, Kind, Trust
+from firsthand.moment import Moment
+from firsthand.notes.writer import SOURCES
+from firsthand.recall.factors import SUPERSEDES
+from firsthand.recall.frequency import shares
+from firsthand.value import replace, value
+
+if TYPE_CHECKING:
+    from firsthand.agents.agent import Agent
+
+FOUND_WITHIN = 3
+"""The episode is among so many hits of its own topic (recall-problem 8.2, SRR)."""
+QUIET_SECONDS = 900.0
+CATCH_UP_SECONDS = 20.0
+LOOKED_BACK = 2_000  # events behind the last telling one, such as records of prompts
+AGENT_WORDS = "In a model's words"
+"""Heading of what a model made of an episode, as far as it stood up to the check."""
+
+Refine = Callable[[str, Iterable[Event]], "Refinement"]
+"""Makes lines of an episode's Markdown and its session's events: see `firsthand.agents.refiner`."""
+
+
+@value
+class Refinement:
+    """What a model made of an episode.
+
+    Attributes:
+        lines: those that stood up to the check.
+        total: lines that it gave.
+        why: why there are none, or fewer; empty when all stood.
+    """
+
+    lines: tuple[str, ...] = ()
+    total: int = 0
+    why: str = ""
+
+
+@value
+class Closed:
+    """What closing a session came to.
+
+    Attributes:
+        episode: None when the session has nothing to tell.
+        new: False when it was written before, and the session did not go on.
+        verified: it was found by its own topic.
+        why: what was not as it should be, in sentences; empty for nothing.
+    """
+
+    episode: Episode | None
+    new: bool
+    verified: bool
+    why: str = ""
+
+
+@value
+class CaughtUp:
+    """What `catch_up` did: sessions closed now, and how many are left for the next time."""
+
+    closed: tuple[Closed, ...]
+    left: int
+
+
+def close(agent: Agent, session: str, *, refine: Refine | None = None) -> Closed:
+    """Write the episode of a session, or its next version, and look for it by its own topic.
+
+    Args:
+        refine: lets a model add lines; what it gives is checked, and when it fails the episode stands without.
+
+    Raises:
+        InvalidArgument: the session is the agent's own, which has no episode.
+        StoreError: the store cannot be read or written.
+    """
+    if session == agent.session:
+        raise InvalidArgument(f"{session} holds what is the agent's own; expected a session that it had")
+    last = last_telling(agent, session)
+    if last is None:
+        return Closed(None, new=False, verified=False, why=f"nothing was said or done in session {session!r:.120}")
+    before = _newest(agent, session)
+    if before is not None and before.through >= last.position:
+        return _again(agent, before)
+    gathered = extract(agent.memory.events(session), session)
+    told, notes = _refined(agent, session, gathered, refine)
+    name = _name(agent, session, gathered, before)
+    episode = _append(agent, session, gathered, told, name, before)
+    notes += _write(agent, episode)
+    stage = _missing(agent, episode)
+    if stage == "retrievable" and (other := _renamed(agent, session, gathered, episode.name)) != episode.name:
+        remove_ours(agent, episode)
+        episode = _append(agent, session, gathered, told, other, episode)
+        notes += _write(agent, episode)
+        stage = _missing(agent, episode)
+    return _checked(agent, episode, stage, notes, new=True)
+
+
+def catch_up(
+    agent: Agent,
+    *,
+    quiet_seconds: float = QUIET_SECONDS,
+    deadline_seconds: float = CATCH_UP_SECONDS,
+    now: Moment | None = None,
+    refine: Refine | None = None,
+) -> CaughtUp:
+    """Close the agent's sessions that went on after their episode, or have none, and are quiet; the newest first.
+
+    Args:
+        quiet_seconds: since a session's last event; 0 takes all.
+        deadline_seconds: after this long no further session is begun; at least one is.
+    """
+    started = time.monotonic()
+    at = now or moment.now()
+    done: list[Closed] = []
+    waiting = due(agent, quiet_seconds=quiet_seconds, now=at)
+    for number, session in enumerate(waiting):
+        if number and time.monotonic() - started > deadline_seconds:
+            return CaughtUp(tuple(done), len(waiting) - number)
+        done.append(close(agent, session, refine=refine))
+    return CaughtUp(tuple(done), 0)
+
+
+def due(agent: Agent, *, quiet_seconds: float = QUIET_SECONDS, now: Moment | None = None) -> tuple[str, ...]:
+    """Name the agent's quiet sessions whose last telling event is in no episode, the newest first.
+
+    A session below another one of the agent's, such as a subagent's, is told with that one.
+    """
+    at = now or moment.now()
+    # An episode that was not looked for is one whose closing was cut short: closing again writes what is missing.
+    through = {one.session: one.through for one in episodes(agent) if one.stage != NOT_CHECKED}
+    own = set(agent.sessions())
+    found: list[tuple[int, str]] = []
+    for info in agent.memory.sessions():
+        name = info.name
+        if name not in own or info.last_position <= through.get(name, 0) or _is_below(name, own):
+            continue
+        last = last_telling(agent, name)
+        if last is None or last.position <= through.get(name, 0):
+            continue
+        quiet = (at.microseconds - (last.time or last.ingested).microseconds) / moment.MICROSECONDS
+        # A last event from the future says that a clock is wrong, not that the session goes on.
+        if quiet >= quiet_seconds or quiet < -quiet_seconds:
+            found.append((last.position, name))
+    return tuple(name for _, name in sorted(found, reverse=True))
+
+
+def last_telling(agent: Agent, session: str) -> Event | None:
+    """Give the last event of a session that an episode would tell of; None when there is none."""
+    for event in agent.memory.events(session, newest_first=True, limit=LOOKED_BACK):
+        if event.kind in TELLING and not event.erased and event.meta.get(INJECTED) is not True:
+            return event
+    return None
+
+
+# naming ------------------------------------------------------------------------------------------------
+
+
+def _newest(agent: Agent, session: str) -> Episode | None:
+    found = [one for one in episodes(agent) if one.session == session]
+    return found[-1] if found else None
+
+
+def _name(agent: Agent, session: str, gathered: Extract, before: Episode | None) -> str:
+    """Keep the name of an earlier version as long as it says what the session is about."""
+    if before is not None and set(before.topic.split()) & set(gathered.terms[:8]):
+        return before.name
+    return distinctive(
+        _rare(agent, gathered.words), _date(gathered), _neighbours(agent, session), telling=gathered.telling
+    )
+
+
+def _renamed(agent: Agent, session: str, gathered: Extract, name: str) -> str:
+    """Give a more distinctive name than one by which the episode was not found: its words count as common."""
+    neighbours = [*_neighbours(agent, session), name]
+    return distinctive(_rare(agent, gathered.words), _date(gathered), neighbours, telling=gathered.telling)
+
+
+def _neighbours(agent: Agent, session: str) -> list[str]:
+    return [one.name for one in episodes(agent) if one.session != session]
+
+
+def _rare(agent: Agent, words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Weigh words by how rare they are in the store: a word of one session alone is worth twice a common one."""
+    memory = agent.memory
+    reader = memory._log.reader  # noqa: SLF001 - one room
+    share = shares(reader, memory.namespace, [one.text for one in words])
+    return tuple(replace(one, weight=one.weight * (2.0 - min(1.0, 20 * share.get(one.text, 0.0)))) for one in words)
+
+
+def _date(gathered: Extract) -> str:
+    when = gathered.first or gathered.ingested
+    return str(when)[:10] if when is not None else "undated"
+
+
+# writing -----------------------------------------------------------------------------------------------
+
+
+def _append(
+    agent: Agent, session: str, gathered: Extract, told: tuple[Section, ...], name: str, before: Episode | None
+) -> Episode:
+    """Append a version of an episode; the same version again is the same event."""
+    laid = written(name, gathered.facts, (*told, *gathered.sections), session=session)
+    content = events.to_bytes(laid.text)
+    meta = {
+        "name": name, "title": slug_of(name), "session": session, "topic": topic_of(name), "date": name[:10],
+        "through": gathered.through, "terms": list(gathered.terms), SOURCES: [gathered.source],
+    }  # fmt: skip
+    if before is not None:
+        meta[SUPERSEDES] = [before.pointer]
+    key = (agent.name.encode(), session.encode(), str(gathered.through).encode(), name.encode(), content)
+    draft = Draft(
+        Kind.EPISODE, content, "text/markdown", meta, agent=agent.name, origin="firsthand", trust=_trust(laid),
+        time=gathered.moment, id=events.derived_id(gathered.moment, b"episode", *key),
+    )  # fmt: skip
+    appended = agent.memory.append([draft], session=agent.session)[0]
+    episode = from_event(agent, agent.memory.event(appended))
+    assert episode is not None, "it was written with a name, a session and a position"
+    return episode
+
+
+def _trust(laid: Written) -> Trust:
+    """Believe derived text as far as the least trusted of what it quotes."""
+    return Trust.UNTRUSTED if laid.quotes_tools else Trust.AGENT
+
+
+def _write(agent: Agent, episode: Episode) -> list[str]:
+    """Write the file of an episode; a version that a person has changed stays, and is told."""
+    text = validity.funnel(agent.memory).line(events.to_text(agent.memory.expand(episode.pointer)))
+    try:
+        done = files.write_ours(agent, file_of(episode.name), text)
+    except StoreError as error:  # the event is the episode; the file is for people, and is written by the next closing
+        return [f"the episode is in the log; its file could not be written: {error}"]
+    return [] if done.written else [f"{done.why}."]
+
+
+def _refined(
+    agent: Agent, session: str, gathered: Extract, refine: Refine | None
+) -> tuple[tuple[Section, ...], list[str]]:
+    """Let a model add lines to an episode, if one is given."""
+    if refine is None:
+        return (), []
+    draft = written(_date(gathered), gathered.facts, gathered.sections, session=session)
+    made = refine(draft.text, agent.memory.events(session, before=gathered.through + 1))
+    notes = [made.why] if made.why else []
+    if not made.lines:
+        return (), notes
+    lines = tuple(Line(text, order=number) for number, text in enumerate(made.lines))
+    return (Section(AGENT_WORDS, lines, made.total),), notes
+
+
+# looking for it ----------------------------------------------------------------------------------------
+
+
+def _again(agent: Agent, episode: Episode) -> Closed:
+    """See that the file of an episode is there, and look for it if that was not done."""
+    notes = _write(agent, episode)
+    if episode.verified:
+        return Closed(episode, new=False, verified=True, why=" ".join(notes))
+    return _checked(agent, episode, _missing(agent, episode), notes, new=False)
+
+
+def _missing(agent: Agent, episode: Episode) -> str:
+    """Name the first stage that was not seen to work; empty when the episode is found by its own topic."""
+    memory = agent.memory
+    query = Query(slug_of(episode.name), agent.scope(), hits_max=FOUND_WITHIN)
+    try:
+        # A fresh handle sees what any other process sees: nothing of this one's memory helps it.
+        with type(memory).open(
+            memory.path, namespace=memory.namespace, read_only=True, create=False, embedder="none"
+        ) as fresh:
+            position = fresh.event(episode.pointer).position
+            answer = fresh.recall(query)
+    except FirsthandError:  # what was written cannot be read: that is the stage, and health says more
+        return "written"
+    if answer.outcome is Outcome.DEGRADED or answer.through < position:
+        return "indexed"  # what a scan of the log still finds is not found for long
+    return "" if any(hit.pointer == episode.pointer for hit in answer.hits) else "retrievable"
+
+
+def _checked(agent: Agent, episode: Episode, stage: str, notes: list[str], *, new: bool) -> Closed:
+    """Keep what came of looking for an episode, for health to tell."""
+    if stage != episode.stage:
+        meta = {"type": CHECK, "episode": episode.pointer, "stage": stage}
+        identity = events.IdMaker()()  # the same result may come again after another one
+        draft = Draft(Kind.SESSION, b"", meta=meta, origin="firsthand", trust=Trust.TRUSTED, id=identity)
+        agent.memory.append([draft], session=agent.session)
+    if stage:
+        what = {
+            "written": "it cannot be read by a fresh handle: run 'firsthand verify'",
+            "indexed": "the index has not reached it: run 'firsthand rebuild'",
+            "retrievable": f"{topic_of(episode.name)!r} does not bring it back among the first {FOUND_WITHIN}",
+        }[stage]
+        notes = [f"episode {episode.name}: {what}.", *notes]
+    return Closed(replace(episode, verified=not stage, stage=stage), new, not stage, " ".join(notes))
+
+
+def _is_below(session: str, own: set[str]) -> bool:
+    parts = session.split("/")
+    return any("/".join(parts[:number]) in own for number in range(1, len(parts)))

@@ -1,0 +1,145 @@
+"""Messages between the agents of a namespace (recall-problem 3.2): off until the receiver's settings allow it.
+
+A message is a note in the receiver's own session; ``inbox.jsonl`` in its folder shows
+the newest ones to people. What another agent wrote is data: its trust is UNTRUSTED,
+and whoever shows it fences or quotes it. The invariant: no message crosses a
+namespace, none is lost, and reading one changes nothing but that it counts as read.
+
+It does not know when messages are shown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from firsthand import event, moment, pointer
+from firsthand.agents import settings, small_files
+from firsthand.errors import InvalidArgument
+from firsthand.event import Draft, Kind, Trust
+from firsthand.moment import Moment
+from firsthand.value import value
+
+if TYPE_CHECKING:
+    from firsthand.agents.agent import Agent
+    from firsthand.log.append import Appended
+    from firsthand.memory import Memory
+    from firsthand.pointer import Pointer
+
+INBOX, READ = "inbox", "inbox_read"
+"""Facts in meta: who sent this message; which messages were read."""
+INBOX_FILE = "inbox.jsonl"
+CHARACTERS_MAX = 8_000
+"""Of one message; more belongs into an event that ``about`` names."""
+ABOUT_MAX = 16
+UNREAD_MAX = 1_000
+"""Of one agent; when so many wait, further ones are refused."""
+SHOWN_MAX = 200
+"""Of the newest messages, in the file."""
+
+
+@value
+class Message:
+    """One message to an agent.
+
+    Attributes:
+        sender: the agent that wrote it.
+        about: pointers of what it is about.
+    """
+
+    pointer: str
+    sender: str
+    text: str
+    about: tuple[str, ...]
+    time: Moment | None
+    read: bool
+
+
+def send(memory: Memory, to: str, text: str, sender: str, about: Sequence[str | Pointer | Appended] = ()) -> Message:
+    """Send a message to an agent of the same namespace.
+
+    Raises:
+        InvalidArgument: its settings do not allow it, the text is empty or too long, or its inbox is full.
+        Unresolvable: what the message is about is not in this namespace.
+    """
+    receiver = memory.agent(to)
+    memory.agent(sender)  # its name is one
+    if not _allowed(receiver):
+        raise InvalidArgument(
+            f"agent {to!r} takes no messages: that is off by default. Switch it on with "
+            "firsthand switch inbox on, or with --project for its project alone"
+        )
+    if not text.strip() or len(text) > CHARACTERS_MAX:
+        raise InvalidArgument(f"a message has 1 to {CHARACTERS_MAX:,} characters; got {len(text):,}. Point with about.")
+    named = [str(memory_pointer(one)) for one in about]
+    if len(named) > ABOUT_MAX:
+        raise InvalidArgument(f"a message is about at most {ABOUT_MAX} things; got {len(named)}")
+    for one in named:
+        memory.event(one)
+    if sum(not one.read for one in messages(receiver)) >= UNREAD_MAX:
+        raise InvalidArgument(f"agent {to!r} has {UNREAD_MAX:,} unread messages; let it read them first")
+    meta = {INBOX: sender, "about": named} if named else {INBOX: sender}
+    draft = Draft(
+        Kind.NOTE, event.to_bytes(text), meta=meta, agent=sender, origin=f"agent:{sender}", trust=Trust.UNTRUSTED,
+        time=moment.now(),
+    )  # fmt: skip
+    appended = memory.append([draft], session=receiver.session)[0]
+    show(receiver)
+    return Message(appended.pointer, sender, text, tuple(named), draft.time, read=False)
+
+
+def messages(agent: Agent) -> tuple[Message, ...]:
+    """Give all messages to an agent, the oldest first."""
+    sent = [one for one in agent.own(Kind.NOTE) if isinstance(one.meta.get(INBOX), str) and not one.erased]
+    read: set[str] = set()
+    for one in agent.own(Kind.SESSION) if sent else ():
+        read.update(event.texts(one.meta.get(READ)))
+    found = []
+    for one in sent:
+        named = tuple(event.texts(one.meta.get("about")))
+        found.append(Message(f"fh:{one.id}", one.meta[INBOX], one.text, named, one.time, f"fh:{one.id}" in read))
+    return tuple(found)
+
+
+def unread(agent: Agent) -> tuple[Message, ...]:
+    """Give the messages that an agent has not read, the oldest first."""
+    return tuple(one for one in messages(agent) if not one.read)
+
+
+def mark_read(agent: Agent, read: Iterable[Message | str]) -> int:
+    """Let messages count as read; say how many of them did not before."""
+    wanted = {one.pointer if isinstance(one, Message) else str(pointer.parse(one)) for one in read}
+    new = sorted(one.pointer for one in unread(agent) if one.pointer in wanted)
+    if new:
+        identity = event.derived_id(None, b"inbox read", agent.name.encode(), *(one.encode() for one in new))
+        draft = Draft(Kind.SESSION, b"", meta={READ: new}, origin="firsthand", trust=Trust.TRUSTED, id=identity)
+        agent.memory.append([draft], session=agent.session)
+        show(agent)
+    return len(new)
+
+
+def memory_pointer(address: str | Pointer | Appended) -> Pointer:
+    """Read what names an event as a pointer."""
+    return pointer.parse(address if isinstance(address, str) else getattr(address, "pointer", str(address)))
+
+
+def _allowed(receiver: Agent) -> bool:
+    """Say whether the receiver's settings, of the user or of the project of its newest session, take messages."""
+    cwd = ""
+    for one in receiver.own(Kind.SESSION, newest_first=True):
+        told = one.meta.get("cwd")
+        if isinstance(told, str) and told:
+            cwd = told
+            break
+    return settings.load(receiver.memory.path, cwd).inbox
+
+
+def show(agent: Agent) -> None:
+    """Write the newest messages as a file that people can read."""
+    lines = [
+        json.dumps({"pointer": one.pointer, "from": one.sender, "time": str(one.time or ""), "read": one.read,
+                    "about": list(one.about), "text": one.text})
+        for one in messages(agent)[-SHOWN_MAX:]
+    ]  # fmt: skip
+    small_files.write(agent.folder / INBOX_FILE, "".join(f"{line}\n" for line in lines).encode())

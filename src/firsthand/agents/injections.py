@@ -1,0 +1,113 @@
+"""What was put before an agent unasked: INJECTION events in the host's session, which hold pointers and no words.
+
+They say what not to show again, let a call that comes twice be known (Cursor runs
+Claude's hooks too), and are what `doctor` reads. The invariant: what is shown is kept
+before it is shown, by exactly one of several hooks for the same thing. Of a session that
+the user does not let record there is no event: its pointers stand in `known` until it ends.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from firsthand import event
+from firsthand.agents import session_cache
+from firsthand.errors import IdConflict, Unresolvable
+from firsthand.event import Draft, Event, Kind, Trust
+from firsthand.hashing import blake2s
+from firsthand.hosts.hook import HookCall, HookEvent
+from firsthand.moment import Moment
+from firsthand.pointer import Pointer
+from firsthand.value import replace
+
+if TYPE_CHECKING:
+    from firsthand.memory import Memory
+
+INJECTIONS_READ_MAX = 500
+SESSIONS_KEPT = 1_000
+"""Of so many sessions a handle remembers what was shown; then it reads again."""
+SAME_S = 30
+"""Two calls for the same thing within this time are one thing told twice."""
+ANEW = ("compact", "clear")
+"""Why a session starts with an empty window: what was shown before is no longer in it."""
+
+
+def shown(memory: Memory, session: str) -> frozenset[str]:
+    """Give the pointers that were shown in a session since its window was last emptied.
+
+    A handle reads each event once: a daemon asks at every prompt.
+    """
+    kept = memory.read_once
+    through, before = kept.get(("shown", session), (0, frozenset[str]()))
+    new = [*memory.events(session, kind=Kind.INJECTION, after=through, newest_first=True, limit=INJECTIONS_READ_MAX)]
+    found: set[str] = set()
+    for one in new:
+        found.update(event.texts(told_of(one).get("shown")))
+        if one.meta.get("event") == HookEvent.SESSION_START.value and one.meta.get("source") in ANEW:
+            break
+    else:
+        found |= before
+    if len(kept) >= SESSIONS_KEPT:
+        kept.clear()
+    kept["shown", session] = (new[0].position if new else through, frozenset(found))
+    return frozenset(found.union(session_cache.known(memory.path, memory.namespace, session).shown))
+
+
+def left_window_before(memory: Memory, session: str) -> int | None:
+    """Give the position before which a session's events have left its window; None while it was never compacted."""
+    for one in memory.events(session, kind=Kind.SUMMARY, newest_first=True, limit=1):
+        return one.position
+    return None
+
+
+def unrecorded(before: session_cache.Known, call: HookCall, pointers: Iterable[str]) -> session_cache.Known:
+    """Add what a session that is not recorded is about to be shown to what is known of it.
+
+    Of two hooks that come at the very same moment both may show it: only the log decides between them.
+    """
+    anew = call.event is HookEvent.SESSION_START and call.source in ANEW
+    return replace(before, shown=tuple(dict.fromkeys([*(() if anew else before.shown), *pointers])))
+
+
+def told_of(one: Event) -> dict[str, Any]:
+    """Read what an event says of what was shown; nothing for one that was erased, or that is none of ours."""
+    try:
+        told = {} if one.erased else json.loads(one.text)
+    except (ValueError, RecursionError):  # `firsthand append --kind injection` takes any text
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def keep(memory: Memory, session: str, call: HookCall, told: dict[str, Any], *, nonce: str, now: Moment) -> bool:
+    """Keep what is about to be shown; False when another hook has shown it for the same call.
+
+    Args:
+        told: ``shown`` (pointers) and facts without words.
+
+    Raises:
+        StoreError: it cannot be kept; then it must not be shown as if it had been.
+    """
+    meta = {"event": call.event.value, "source": call.source, "host": call.host, "nonce": nonce}
+    about = f"{call.event.value}\0{call.key}\0{call.source}\0{call.prompt}\0{call.call_id}\0{call.tool_input}"
+    digest = blake2s(about.encode("utf-8", "surrogatepass"))
+    bucket = now.microseconds // (SAME_S * 1_000_000)
+    ids = [
+        event.derived_id(None, b"injection", memory.namespace.encode(), session.encode(), digest, b"%d" % number)
+        for number in (bucket, bucket - 1)
+    ]
+    for identity in ids:
+        try:
+            before = memory.event(Pointer(identity))
+        except Unresolvable:  # nothing was shown for this call yet
+            continue
+        return bool(nonce) and before.meta.get("nonce") == nonce
+    draft = Draft(
+        Kind.INJECTION, json.dumps(told).encode(), "application/json", meta,
+        origin="firsthand", trust=Trust.TRUSTED, time=now, id=ids[0],
+    )  # fmt: skip
+    try:
+        return memory.append([draft], session=session)[0].new
+    except IdConflict:  # the other hook was quicker by a moment
+        return False

@@ -1,0 +1,196 @@
+"""Which hosts on this machine run hooks of ours, at which events, by which command.
+
+Read from the settings files of the hosts, whose places it knows from
+`hosts.hook_settings`. The invariant: a file that cannot be read, or that Firsthand
+would not change, is told as such; it is not taken for one without hooks.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+from firsthand.agents import small_files
+from firsthand.errors import FormatError
+from firsthand.hosts.hook_settings import SETTINGS, HookSettings, settings_of, told_of_ours
+from firsthand.hosts.hook_trust import Held, held
+from firsthand.value import value
+
+FILE_BYTES_MAX = 16 * 1024 * 1024
+_TRUSTING, _TRUST_FILE = "codex", "config.toml"
+"""The host that holds hooks back until they are trusted, and where it keeps which are."""
+PLUGIN, PLUGIN_NAME = "plugin", "firsthand@firsthand"
+"""Hooks that come with a plugin of Claude Code; what ours is called there."""
+_PLUGINS_FILE = "plugins/installed_plugins.json"
+
+
+@value
+class Installed:
+    """What one settings file tells one host of ours.
+
+    Attributes:
+        host: its name.
+        where: the settings file.
+        scope: ``user``, ``project`` or `PLUGIN`.
+        events: the host's own names of the events at which ours run, sorted; empty: not installed here.
+        command: what runs; several that differ are joined by ``; ``.
+        current: every event that this version wants is there, by one command whose program and script exist.
+        fault: why the file could not be read; empty when it could, or is not there.
+        held: the events whose hook the host holds back until its user trusts it.
+    """
+
+    host: str
+    where: Path
+    scope: str
+    events: tuple[str, ...] = ()
+    command: str = ""
+    current: bool = False
+    fault: str = ""
+    held: Held = Held()
+
+    @property
+    def waits(self) -> str:
+        """What the host waits for before it runs our hooks, in a few words; empty when it runs all of them."""
+        said = {
+            "never trusted": self.held.untrusted,
+            "changed since they were trusted": self.held.changed,
+            "switched off": self.held.off,
+        }
+        return "; ".join(f"{why}: {', '.join(events)}" for why, events in said.items() if events)
+
+    @property
+    def mend(self) -> str:
+        """What to type to have it installed anew."""
+        if self.scope == PLUGIN:
+            return f"claude plugin update {PLUGIN_NAME}, with firsthand on PATH"
+        if self.scope == "user":
+            return f"firsthand install {self.host}"
+        folders = len(Path(settings_of(self.host).project).parts)
+        return f"firsthand install {self.host} --project {shlex.quote(str(self.where.parents[folders - 1]))}"
+
+
+def installed(
+    home: Path, project: Path | None = None, folders: Mapping[str, Path] | None = None
+) -> tuple[Installed, ...]:
+    """Tell of every host's settings file of the user, and of a project's, that is there, and of plugins with our hooks.
+
+    Args:
+        home: the user's.
+        project: its folder.
+        folders: those that the hosts' own variables name (`environment.host_folders`).
+    """
+    trust = host_folder(_TRUSTING, home, folders) / _TRUST_FILE
+    places = [_look(*place, trust) for place in _places(home, project, folders or {}) if place[1].exists()]
+    return (*places, *_of_plugins(home, project, folders or {}))
+
+
+def settings_file(
+    host: str, home: Path, project: Path | None = None, folders: Mapping[str, Path] | None = None
+) -> Path | None:
+    """Give the file in which a host is told of hooks, of the user or of a project; None: it has none of the user's.
+
+    Raises:
+        InvalidArgument: no host has this name.
+    """
+    settings = settings_of(host)
+    if project is not None:
+        return project / settings.project
+    return host_folder(host, home, folders) / settings.user if settings.user else None
+
+
+def host_folder(host: str, home: Path, folders: Mapping[str, Path] | None = None) -> Path:
+    """Give the folder of the user's in which a host keeps its own; it is there when the host was ever used.
+
+    Raises:
+        InvalidArgument: no host has this name.
+    """
+    settings = settings_of(host)
+    return (folders or {}).get(settings.variable) or home / settings.folder
+
+
+def _places(home: Path, project: Path | None, folders: Mapping[str, Path]) -> Iterator[tuple[HookSettings, Path, str]]:
+    for settings in SETTINGS.values():
+        of_user = settings_file(settings.host, home, None, folders)
+        if of_user is not None:
+            yield settings, of_user, "user"
+        if project is not None:
+            yield settings, project / settings.project, "project"
+
+
+def _of_plugins(home: Path, project: Path | None, folders: Mapping[str, Path]) -> Iterator[Installed]:
+    """Look into the plugins of Claude Code that are switched on; its list of them was seen with version 2.1.330."""
+    settings, folder = settings_of("claude-code"), host_folder("claude-code", home, folders)
+    path = folder / _PLUGINS_FILE
+    if not path.exists():
+        return
+    switches = [folder / "settings.json"]
+    if project is not None:
+        switches += [project / ".claude" / name for name in ("settings.json", "settings.local.json")]
+    try:
+        listed = _json(path).get("plugins")
+        chosen = [_json(one).get("enabledPlugins") for one in switches if one.exists()]
+    except (OSError, ValueError) as error:
+        yield Installed(settings.host, path, PLUGIN, fault=f"{path} or settings beside it cannot be read: {error}")
+        return
+    on: dict[str, Any] = {}
+    for one in chosen:
+        on |= one if isinstance(one, dict) else {}
+    for name, places in listed.items() if isinstance(listed, dict) else ():
+        for place in places if isinstance(places, list) and on.get(name) is True else ():
+            where = Path(str(place.get("installPath"))) / "hooks" / "hooks.json" if isinstance(place, dict) else path
+            found = _look(settings, where, PLUGIN)
+            if found.events or name == PLUGIN_NAME:
+                yield found
+
+
+def _json(path: Path) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Raises:
+        ValueError: it is none.
+    """
+    told = json.loads(_read(path))
+    if not isinstance(told, dict):
+        raise ValueError(f"expected a JSON object in {path}; got {type(told).__name__}")  # noqa: TRY004 - as json does
+    return told
+
+
+def _look(settings: HookSettings, where: Path, scope: str, trust: Path | None = None) -> Installed:
+    try:
+        content = _read(where)
+        told = told_of_ours(content)
+        waiting = Held()
+        if settings.host == _TRUSTING and trust is not None:
+            paths = {str(where), str(where.resolve())}
+            waiting = held(paths, content, _read(trust) if trust.exists() else "")
+    except (OSError, ValueError, FormatError) as error:
+        return Installed(settings.host, where, scope, fault=f"{where} cannot be read: {error}")
+    current = (
+        set(told.events) >= {line.event for line in settings.lines}
+        and len(told.commands) == 1
+        and _runs(told.commands[0])
+    )
+    return Installed(settings.host, where, scope, told.events, "; ".join(told.commands), current, held=waiting)
+
+
+def _read(path: Path) -> str:
+    """Read a settings file of a host, which may be a link to one; a device or a pipe is refused."""
+    data = small_files.beginning(path, FILE_BYTES_MAX)
+    if data is None:
+        raise FileNotFoundError(errno.ENOENT, "it is not there")
+    return data.decode("utf-8-sig")
+
+
+def _runs(command: str) -> bool:
+    """Say whether the program of a command and its script are there; false for what no shell could read."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    paths = [Path(word) for number, word in enumerate(words) if number == 0 or word.endswith("hook_client.py")]
+    return bool(paths) and all(path.exists() or (path.name == str(path) and which(path)) for path in paths)

@@ -1,0 +1,111 @@
+"""What the hooks know of a session from one call to the next: whose it is, how it is recorded, what was told.
+
+A small file a session: without it the agent is found again by the folder, a fault is
+told once more, and a transcript that comes late is followed beside what hooks told. The
+invariants: a session stays the agent's with whom it began, also when it changes its
+folder; of a session that is not recorded the file holds pointers of what it was shown,
+none of its words, and goes with its end.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from firsthand.agents import small_files
+from firsthand.hashing import blake2s
+from firsthand.value import value
+
+KNOWN_MAX = 5_000
+TOLD_MAX = 32
+"""Faults, the newest: an older one is told again."""
+SHOWN_MAX = 200
+"""Pointers, the newest."""
+
+
+@value
+class Known:
+    """What is known of one session.
+
+    Attributes:
+        agent: whose it is; empty while nothing is known.
+        payloads: True when it is recorded from what the hooks are told, since it has no transcript.
+        told: faults that the user was told of, by their first words.
+        shown: pointers of what was shown in its window, while it is not recorded; else the log says so.
+    """
+
+    agent: str = ""
+    payloads: bool = False
+    told: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+
+
+def known(store: Path, namespace: str, session: str) -> Known:
+    """Read what is known of a session; nothing where the file says nothing that can be understood."""
+    data = small_files.read(_path(store, namespace, session))
+    if data is None:
+        return Known()
+    try:
+        told = json.loads(data)
+        faults, held = tuple(map(str, told["told"]))[-TOLD_MAX:], tuple(map(str, told.get("shown", ())))
+        return Known(str(told["agent"]), told["payloads"] is True, faults, held[-SHOWN_MAX:])
+    except (ValueError, KeyError, TypeError, RecursionError):  # another version's
+        return Known()
+
+
+def keep(store: Path, namespace: str, session: str, one: Known) -> None:
+    """Write what is known of a session; how it is recorded is not unsaid by a hook that read the file before.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    payloads = one.payloads or known(store, namespace, session).payloads
+    told = {
+        "session": session, "agent": one.agent, "payloads": payloads, "told": list(one.told[-TOLD_MAX:]),
+        "shown": list(one.shown[-SHOWN_MAX:]),
+    }  # fmt: skip
+    small_files.write(_path(store, namespace, session), json.dumps(told).encode())
+
+
+def forget(store: Path, namespace: str, session: str) -> None:
+    """Forget a session.
+
+    Raises:
+        StoreError: its file cannot be removed.
+    """
+    small_files.remove(_path(store, namespace, session))
+
+
+def forget_told(store: Path) -> None:
+    """Forget the beginnings of faults that sessions were told of; such a fault is told once more.
+
+    Raises:
+        StoreError: a file cannot be read or written.
+    """
+    folder = store / "hooks" / "known"
+    for name in small_files.names(folder, ".json", 1_000_000):
+        data = small_files.read(folder / name)
+        try:
+            told = json.loads(data or b"")
+            if told["told"]:
+                small_files.write(folder / name, json.dumps({**told, "told": []}).encode())
+        except (ValueError, KeyError, TypeError, RecursionError):  # another version's, or gone: nothing is known of it
+            small_files.remove(folder / name)
+
+
+def prune(store: Path) -> int:
+    """Forget the sessions that were not heard of for longest, of more than `KNOWN_MAX`; say how many."""
+    folder = store / "hooks" / "known"
+    found = small_files.names(folder, ".json", 1_000_000)
+    if len(found) <= KNOWN_MAX:
+        return 0
+    with small_files.ours(f"look at {folder}"):
+        oldest = sorted(found, key=lambda name: (folder / name).stat().st_mtime_ns)
+    for name in oldest[: len(found) - KNOWN_MAX]:
+        small_files.remove(folder / name)
+    return len(found) - KNOWN_MAX
+
+
+def _path(store: Path, namespace: str, session: str) -> Path:
+    key = f"{namespace}\0{session}".encode("utf-8", "surrogatepass")
+    return store / "hooks" / "known" / f"{blake2s(key, size=12).hex()}.json"

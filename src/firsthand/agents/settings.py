@@ -1,0 +1,271 @@
+"""What is switched on, for whom: by user, by project, by session.
+
+The later goes over the earlier:
+
+    settings.json in the store's folder           the user's, for all projects
+    .firsthand.json in the project's folder       whoever wrote the checkout: turns things off, no more
+    "projects" in settings.json, a table by path  the user's, for a folder and all below it
+    hooks/sessions/<session>.json in the store    the user's, for one session
+
+A file that cannot be read changes nothing and is named in ``faults``: a switch must not
+fail a hook, nor silently be another one than was written. The invariant: a project's
+file is a stranger's. It names nobody, switches nothing on and the recording not off, and
+no word of it stands in a fault, since a model may be told of that.
+A memory sleeps as a whole: no session's file says whether it does (`WHOLE`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from firsthand.agents import small_files
+from firsthand.errors import InvalidArgument
+from firsthand.hashing import blake2s
+from firsthand.value import fields, replace, value
+
+PROJECT_FILE = ".firsthand.json"
+USER_FILE = "settings.json"
+PROJECTS = "projects"
+"""In the user's file: settings by the folder that they hold in."""
+WHOLE = ("sleep", "sleep_at", "consolidate")
+"""Settings of all of an agent's memory; the file of one session does not change them."""
+PROJECT_BYTES_MAX = 65_536
+SESSIONS_FOLDER = ("hooks", "sessions")
+NAME_CHARACTERS_MAX = 200
+AGENT_BYTES_MAX = 200
+"""Of a project's name in that of its agent."""
+"""Of a session's name in that of its file."""
+
+
+@value
+class Settings:
+    """The switches and sizes of what happens unasked.
+
+    Attributes:
+        agent: its name; empty takes the project's (`agent_of`).
+        record: keep what happens in a session at all.
+        preamble, cues, recall, actions, episodes: each of the mechanisms.
+        tool_output: put a preview with a pointer in the place of a large tool result (Claude Code).
+        across: recall from the sessions of other agents in the namespace too.
+        inbox: take messages of other agents in the namespace.
+        sleep: the memory sleeps once a day, when the daemon is idle, not before ``sleep_at`` (local time).
+        consolidate: a sleep also keeps rules that pass the gate.
+        hits_max: of implicit recall.
+        cost: of a wrong reminder, beside a missed one; the threshold is cost / (1 + cost).
+        preamble_tokens_max, cues_tokens_max: sizes.
+        redact: replace a secret by its sort and a keyed hash before it is written.
+        ignore_projects, ignore_paths, ignore_tools: patterns (``*``, ``?``) of what is not recorded.
+        pause_word: a prompt that begins with it is off the record; empty for none.
+        faults: what could not be read, a sentence each.
+    """
+
+    agent: str = ""
+    record: bool = True
+    preamble: bool = True
+    cues: bool = True
+    recall: bool = True
+    actions: bool = True
+    episodes: bool = True
+    tool_output: bool = False
+    across: bool = False
+    inbox: bool = False
+    sleep: bool = False
+    sleep_at: str = "03:30"
+    consolidate: bool = False
+    hits_max: int = 3
+    cost: float = 3.0
+    preamble_tokens_max: int = 1_500
+    cues_tokens_max: int = 80
+    redact: bool = False
+    ignore_projects: tuple[str, ...] = ()
+    ignore_paths: tuple[str, ...] = ()
+    ignore_tools: tuple[str, ...] = ()
+    pause_word: str = ""
+    faults: tuple[str, ...] = ()
+
+
+SWITCHES = tuple(name for name in fields(Settings) if isinstance(getattr(Settings(), name), bool))
+"""The settings that are on or off."""
+
+
+THEIRS = tuple(name for name in SWITCHES if name not in {"record", "redact"})
+"""What a project's file may turn off."""
+
+
+def load(store: Path, cwd: str = "", session: str = "") -> Settings:
+    """Read the settings that hold for a session in a folder."""
+    place = user_file(store)
+    told, faults = _object(place)
+    tables = told.pop(PROJECTS, {})
+    chosen = _over(replace(Settings(), faults=faults), place, told)
+    if cwd:
+        chosen = _of_project(chosen, project_of(Path(cwd)) / PROJECT_FILE, place)
+        chosen = _of_tables(chosen, place, tables, cwd)
+        folder = str(project_of(Path(os.path.realpath(cwd))))
+        if any(fnmatchcase(folder, pattern) for pattern in chosen.ignore_projects):
+            chosen = replace(chosen, record=False)
+    return _of_session(chosen, session_file(store, session)) if session else chosen
+
+
+def switch(place: Path, name: str, *, on: bool, project: Path | None = None) -> Settings:
+    """Turn a mechanism on or off in a settings file of the user; what else it holds stays.
+
+    Args:
+        place: a `user_file` or a `session_file`.
+        project: in a user's file: for the project that this folder belongs to.
+
+    Returns:
+        What the file alone says, of that project or of all.
+
+    Raises:
+        InvalidArgument: there is no such switch, it is not a session's to turn, or the file holds no JSON object.
+        StoreError: it cannot be written.
+    """
+    if name not in SWITCHES:
+        raise InvalidArgument(f"expected one of the switches {', '.join(SWITCHES)}; got {name!r}")
+    if name in WHOLE and place.parent.parts[-2:] == SESSIONS_FOLDER:
+        raise InvalidArgument(f"{_not_of_a_session(name)}; got the file of one session")
+    data = small_files.read(place)
+    try:
+        told = json.loads(data) if data and data.strip() else {}
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument(f"expected a JSON object in {place}; got {error}. Mend or remove the file.") from error
+    if not isinstance(told, dict):
+        raise InvalidArgument(f"expected a JSON object in {place}; got {str(told)[:40]!r}. Mend or remove the file.")
+    after = {**told, **turned(told, name, on=on, project=project)}
+    small_files.write(place, (json.dumps(after, indent=2, ensure_ascii=False) + "\n").encode())
+    return _over(Settings(), place, after if project is None else after[PROJECTS][_key(project)])
+
+
+def turned(told: Mapping[str, Any], name: str, *, on: bool, project: Path | None = None) -> dict[str, Any]:
+    """Give the members of a user's settings that change when one thing is switched, for all or for a project.
+
+    Raises:
+        InvalidArgument: the settings hold something else than a table of projects.
+    """
+    if project is None:
+        return {name: on}
+    tables = told.get(PROJECTS, {})
+    table = tables.get(_key(project), {}) if isinstance(tables, dict) else None
+    if not isinstance(table, dict):
+        raise InvalidArgument(f'expected "{PROJECTS}" in {USER_FILE} as {{"/folder": {{"recall": false}}}}; mend it')
+    return {PROJECTS: {**tables, _key(project): {**table, name: on}}}
+
+
+def user_file(store: Path) -> Path:
+    """Give the file with the user's switches, for all projects and by project."""
+    return store / USER_FILE
+
+
+def session_file(store: Path, session: str) -> Path:
+    """Give the file with the switches of one session."""
+    name = quote(session, safe="", errors="surrogateescape")
+    if len(name) > NAME_CHARACTERS_MAX:  # no file may have it whole, and another session may begin like it
+        name = f"{name[:NAME_CHARACTERS_MAX]}-{blake2s(session.encode('utf-8', 'surrogateescape')).hex()[:16]}"
+    return store.joinpath(*SESSIONS_FOLDER, f"{name}.json")
+
+
+def project_of(cwd: Path) -> Path:
+    """Give the project's folder: the nearest one above that is under version control, else the folder itself."""
+    return next((folder for folder in (cwd, *cwd.parents) if os.path.lexists(folder / ".git")), cwd)
+
+
+def agent_of(cwd: str) -> str:
+    """Name the agent of a folder: the project's name, and six signs that tell it from others of that name."""
+    folder = project_of(Path(cwd)) if cwd else Path("unknown")
+    name = os.fsdecode(os.fsencode(folder.name)[:AGENT_BYTES_MAX])  # a folder of the agent's gets a name like it
+    return f"{name or 'root'}-{blake2s(str(folder).encode('utf-8', 'surrogateescape')).hex()[:6]}"
+
+
+def _of_project(below: Settings, place: Path, mine: Path) -> Settings:
+    """Let a project's file turn things off; what else stands in it changes nothing, and is counted."""
+    told, faults = _object(place, theirs=True)
+    off = [name for name in THEIRS if told.get(name) is False]
+    strange = len(told) - len(off)
+    if strange:
+        why = (
+            f"{place} may come with a checkout, so it only turns things off ({', '.join(THEIRS)}): {strange} of "
+            f'{len(told)} entries change nothing. What you want of them stands in {mine}, under "{PROJECTS}" and the '
+            "folder: firsthand switch NAME on --project ."
+        )
+        faults = (*faults, why)
+    return replace(below, **dict.fromkeys(off, False), faults=(*below.faults, *faults))
+
+
+def _of_tables(below: Settings, place: Path, tables: Any, cwd: str) -> Settings:
+    """Lay over others what the user chose for folders, the nearest last."""
+    if not isinstance(tables, dict):
+        return replace(below, faults=(*below.faults, f'{place}: expected "{PROJECTS}" as a table by folder'))
+    here = Path(os.path.realpath(cwd)) if tables else Path()
+    chosen = below
+    for folder in (*reversed(here.parents), here):
+        table = tables.get(str(folder), {})
+        if isinstance(table, dict):
+            chosen = _over(chosen, place, table)
+        else:
+            chosen = replace(chosen, faults=(*chosen.faults, f"{place}: expected an object for {folder}"))
+    return chosen
+
+
+def _of_session(below: Settings, place: Path) -> Settings:
+    """Lay a session's settings over the others; what is of all of a memory stays as those have it."""
+    told, faults = _object(place)
+    chosen = _over(replace(below, faults=(*below.faults, *faults)), place, told)
+    theirs = [name for name in WHOLE if getattr(chosen, name) != getattr(below, name)]
+    faults = tuple(f"{place}: {_not_of_a_session(name)}. It changes nothing." for name in theirs)
+    before = {name: getattr(below, name) for name in theirs}
+    return replace(chosen, **before, faults=(*chosen.faults, *faults)) if theirs else chosen
+
+
+def _not_of_a_session(name: str) -> str:
+    return (
+        f"expected {name} of all of an agent's memory, from the user: "
+        f"firsthand switch {name.removesuffix('_at')} on, or with --project"
+    )
+
+
+def _key(project: Path) -> str:
+    """Name a project as the user's table does; a link to a folder is that folder."""
+    return str(project_of(Path(os.path.realpath(project))))
+
+
+def _object(place: Path, *, theirs: bool = False) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Read a settings file, and say why it cannot be read; of a stranger's nothing is repeated."""
+    most = PROJECT_BYTES_MAX if theirs else small_files.BYTES_MAX
+    try:
+        data = small_files.beginning(place, most + 1, follow=False)
+        told = {} if data is None else json.loads(data) if len(data) <= most else None
+    except OSError as error:
+        return {}, (f"{place} cannot be read: {error.strerror}. It changes nothing.",)
+    except (ValueError, RecursionError) as error:
+        why = "it is no JSON" if theirs else str(error)
+        return {}, (f"{place} cannot be read: {why}. It changes nothing.",)
+    if not isinstance(told, dict):
+        return {}, (f"{place} holds no JSON object of at most {most:,} bytes. It changes nothing.",)
+    return told, ()
+
+
+def _over(below: Settings, place: Path, told: Mapping[str, Any]) -> Settings:
+    """Lay what a file of the user's says over other settings; what it cannot say is named."""
+    changes: dict[str, Any] = {}
+    faults = []
+    kinds = {name: type(getattr(Settings(), name)) for name in fields(Settings) if name != "faults"}
+    for name, given in told.items():
+        wanted = kinds.get(name)
+        if wanted is None:
+            faults.append(f"{place} names {name!r}, which is no setting: {', '.join(kinds)}")
+        elif wanted is tuple and isinstance(given, list) and all(isinstance(one, str) for one in given):
+            changes[name] = tuple(given)
+        elif not isinstance(given, (int, float) if wanted is float else wanted) or (
+            wanted is not bool and isinstance(given, bool)
+        ):
+            faults.append(f"{place}: expected {name} as {wanted.__name__}; got {given!r:.60}")
+        else:
+            changes[name] = given
+    return replace(below, **changes, faults=(*below.faults, *faults))

@@ -1,0 +1,149 @@
+"""When it is time to sleep: a job an agent, left by its hooks where sleep is switched on, gone when it has slept.
+
+The invariant: a job that was left stays until a sleep was finished, so that one which
+did not happen is seen (`health.around`); it is begun at most every `AGAIN_S`, and by
+the daemon alone, in a process of its own: no hook waits for it.
+
+It starts nothing: that is the door's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firsthand.agents import jobs, settings, small_files
+from firsthand.agents.jobs import Job
+from firsthand.errors import InvalidArgument
+from firsthand.moment import Moment
+from firsthand.value import asdict, replace
+
+if TYPE_CHECKING:
+    from firsthand.agents.agent import Agent
+
+AGAIN_S = 3_600.0
+"""After a sleep was begun that was not finished, so long until the next try."""
+_UTC_0, _DAY_S = datetime(1970, 1, 1, tzinfo=UTC), 86_400
+_AT = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\Z", re.ASCII)
+
+
+def at_of(text: str) -> tuple[int, int]:
+    """Read a time of day.
+
+    Raises:
+        InvalidArgument: it is none.
+    """
+    found = _AT.match(text)
+    if found is None:
+        raise InvalidArgument(f"expected a time of day such as 03:30; got {text!r:.40}")
+    return int(found[1]), int(found[2])
+
+
+def next_at(text: str, now: Moment) -> Moment:
+    """Give the next moment at which the clock that read ``now`` shows a time of day.
+
+    A clock that reads as this machine's is put forward and back as this machine's is: of a time that comes twice the
+    first one counts, and one that is skipped is as much later as was skipped.
+
+    Raises:
+        InvalidArgument: it is no time of day, or none follows: the clock shows the first or the last day there is.
+    """
+    at = at_of(text)
+    try:
+        return _next_at(at, now)
+    except (OverflowError, ValueError) as error:
+        raise InvalidArgument(f"expected a clock with a day before and behind it; it shows {now}: set it") from error
+
+
+def _next_at(at: tuple[int, int], now: Moment) -> Moment:
+    hour, minute = at
+    is_ours = _offset_s(now.microseconds // 1_000_000) == now.offset_minutes * 60
+    local = _UTC_0 + timedelta(microseconds=now.microseconds, minutes=now.offset_minutes)
+    day = local.replace(hour=hour, minute=minute, second=0, microsecond=0)
+    while True:
+        shown_s = (day - _UTC_0) // timedelta(seconds=1)
+        due_s = _when(shown_s) if is_ours else shown_s - now.offset_minutes * 60
+        if due_s * 1_000_000 > now.microseconds:
+            return Moment(due_s * 1_000_000, (shown_s - due_s) // 60 if not is_ours else _offset_s(due_s) // 60)
+        day += timedelta(days=1)
+
+
+def _when(shown_s: int) -> int:
+    """Give the first second at which this machine's clock shows so many since 1970, of its own reckoning."""
+    offsets = {_offset_s(shown_s - _DAY_S), _offset_s(shown_s + _DAY_S)}  # before and behind a change near it
+    found = [shown_s - one for one in offsets]
+    return min((one for one in found if one + _offset_s(one) == shown_s), default=max(found))
+
+
+def _offset_s(at_s: int) -> int:
+    return time.localtime(at_s).tm_gmtoff or 0
+
+
+def leave_sleep(store: Path, namespace: str, agent: str, cwd: str, at: str, now: Moment) -> bool:
+    """Leave the next sleep of an agent to do; False when one waits already.
+
+    Raises:
+        InvalidArgument: ``at`` is no time of day.
+        StoreError: it cannot be written.
+    """
+    return jobs.leave(store, Job(jobs.SLEEP, namespace, agent, cwd=cwd, after_ms=next_at(at, now).milliseconds))
+
+
+def sleeps_waiting(store: Path, namespace: str) -> tuple[Job, ...]:
+    """Give the sleeps that are to be done in a namespace, the one that is due first; those switched off since go.
+
+    One that was begun and not finished is due again `AGAIN_S` after that.
+
+    Raises:
+        StoreError: the list cannot be read or written.
+    """
+    found = []
+    for job in jobs.pending(store):
+        if job.kind != jobs.SLEEP or job.namespace != namespace:
+            continue
+        if settings.load(store, job.cwd).sleep:
+            found.append(replace(job, after_ms=max(job.after_ms, _again_ms(store, job))))
+        else:
+            small_files.remove(_file(store, job))
+    return tuple(sorted(found, key=lambda one: (one.after_ms, one.agent)))
+
+
+def begin_sleep(store: Path, job: Job) -> bool:
+    """Note that a sleep is begun, which stays to be done until one is finished; False when it was done meanwhile.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    left = jobs.read(_file(store, job))
+    if left is None:
+        return False
+    small_files.write(_file(store, job), json.dumps(asdict(replace(left, tries=left.tries + 1))).encode())
+    return True
+
+
+def settle(agent: Agent) -> None:
+    """Take the job of an agent that has slept away, if there is one.
+
+    Raises:
+        StoreError: it cannot be removed.
+    """
+    small_files.remove(_file(agent.memory.path, Job(jobs.SLEEP, agent.memory.namespace, agent.name)))
+
+
+def _file(store: Path, job: Job) -> Path:
+    return jobs.folder(store) / f"{job.name}{jobs.WAITS}"
+
+
+def _again_ms(store: Path, job: Job) -> int:
+    """Say when a sleep that was begun may be begun again: its file was written then; 0 for one that was not."""
+    if not job.tries:
+        return 0
+    try:
+        written_s = _file(store, job).stat().st_mtime
+    except FileNotFoundError:  # it was finished meanwhile, and whoever begins it finds that
+        return 0
+    return 0 if written_s > time.time() + AGAIN_S else int((written_s + AGAIN_S) * 1000)  # 0: the clock was put back

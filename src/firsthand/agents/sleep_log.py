@@ -1,0 +1,125 @@
+"""When an agent slept: a record of each sleep in the log, and who sleeps in a store now.
+
+The invariant: one sleep at a time in a store, held by a lock that ends with its
+process; a record is appended last, so that the window of the next sleep begins where
+the last one that was finished had looked, whoever died in between. A record holds
+positions and words of ours, nothing that anybody said.
+
+It does not know what a sleep does (`sleeping_steps`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from firsthand import moment
+from firsthand.agents import small_files
+from firsthand.errors import StoreBusy
+from firsthand.event import Draft, Event, IdMaker, Kind, Trust
+from firsthand.moment import Moment
+from firsthand.value import value
+
+if TYPE_CHECKING:
+    from firsthand.agents.agent import Agent
+
+RECORD = "sleep"
+"""The fact ``type`` in the meta of an event that says that the agent slept."""
+LOOKED_BACK = 50_000
+"""Events of the agent's own session among which its last sleep is looked for."""
+FOLDER, LOCK_FILE, WHO_FILE = "sleep", "lock", "who.json"
+
+
+@value
+class SleepRecord:
+    """One sleep of an agent, as the log has it.
+
+    Attributes:
+        since, through: it looked at what came behind the one position, up to the other.
+        digest: the position that its digest was made as of; 0 when it made none.
+        finished: nothing was cut off and nothing failed.
+        steps: what became of each step, by name: done, skipped, cut or failed.
+    """
+
+    pointer: str
+    position: int
+    time: Moment
+    since: int
+    through: int
+    digest: int
+    finished: bool
+    steps: Mapping[str, str]
+
+
+def sleeps(agent: Agent) -> Iterator[SleepRecord]:
+    """Yield the sleeps of an agent, the newest first."""
+    for event in agent.own(Kind.SESSION, newest_first=True, limit=LOOKED_BACK):
+        one = _read(event)
+        if one is not None:
+            yield one
+
+
+def keep(
+    agent: Agent, *, time: Moment, since: int, through: int, digest: int, finished: bool, steps: Mapping[str, str]
+) -> str:
+    """Append the record of a sleep, and give its pointer.
+
+    Raises:
+        StoreError: the store cannot take it.
+    """
+    meta = {
+        "type": RECORD, "since": since, "through": through, "digest": digest, "finished": finished,
+        "steps": dict(steps),
+    }  # fmt: skip
+    draft = Draft(Kind.SESSION, b"", meta=meta, origin="firsthand", trust=Trust.TRUSTED, time=time, id=IdMaker()())
+    return f"fh:{agent.memory.append([draft], session=agent.session)[0].id}"
+
+
+@contextmanager
+def alone(agent: Agent) -> Iterator[None]:
+    """Hold the one place in which a store's memory sleeps.
+
+    Raises:
+        StoreBusy: somebody else sleeps there, who is named.
+        StoreError: the place cannot be taken.
+    """
+    folder = agent.memory.path / FOLDER
+    with small_files.alone(folder / LOCK_FILE) as ours:
+        if not ours:
+            raise StoreBusy(f"{_who(agent.memory.path)} sleeps in this store; try again when that is done")
+        told = {
+            "agent": agent.name, "namespace": agent.memory.namespace, "process": os.getpid(),
+            "since": moment.clock(moment.now()),
+        }  # fmt: skip
+        small_files.write(folder / WHO_FILE, json.dumps(told).encode())
+        yield
+
+
+def _who(store: Path) -> str:
+    """Name who sleeps; the file is written just behind the lock, so it may still name the one before."""
+    try:
+        told: dict[str, Any] = json.loads(small_files.read(store / FOLDER / WHO_FILE) or b"{}")
+        names = [str(told[name])[:120] for name in ("agent", "namespace", "process", "since")]
+    except (ValueError, KeyError, TypeError):  # not written yet
+        return "another process"
+    return f"agent {names[0]!r} of namespace {names[1]!r} (process {names[2]}, since {names[3]})"
+
+
+def _read(event: Event) -> SleepRecord | None:
+    """Read a record; None for any other event."""
+    meta = event.meta
+    if meta.get("type") != RECORD or event.trust is not Trust.TRUSTED:  # an import did not sleep here
+        return None
+    since, through, digest = (meta.get(name) for name in ("since", "through", "digest"))
+    steps, finished = meta.get("steps"), meta.get("finished")
+    if not isinstance(since, int) or not isinstance(through, int) or not isinstance(digest, int):
+        return None
+    if not isinstance(steps, Mapping) or not isinstance(finished, bool):
+        return None
+    told = {str(name): str(state) for name, state in steps.items()}
+    time = event.time or event.ingested
+    return SleepRecord(f"fh:{event.id}", event.position, time, since, through, digest, finished, told)

@@ -1,0 +1,218 @@
+"""What an agent's sleep does, step by step: each is whole or not at all, and says what came of it.
+
+    episodes       which sessions have no summary, or went on after it
+    summaries      the episode of each (`closing`)
+    digest         what stands, into the agent's folder (`digesting`)
+    consolidation  rules that pass the gate (`consolidating`); only where it is switched on
+
+The invariant: whatever ends a step, its memory is the old or the new one, since each
+writes by one transaction or one file at a time; run again it does what is left. What
+users, tools and agents said is quoted in code spans that it cannot close.
+
+It decides nothing and writes nothing itself: that is the rooms' that it calls.
+"""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from firsthand.agents import agent_digest, episode_writer
+from firsthand.agents.episode import code
+from firsthand.errors import FirsthandError, Unresolvable
+from firsthand.moment import Moment
+from firsthand.printable import shown
+from firsthand.value import replace, value
+
+if TYPE_CHECKING:
+    from firsthand.agents.agent import Agent
+    from firsthand.agents.agent_digest import DigestWritten
+    from firsthand.agents.episode_writer import Closed, Refine
+    from firsthand.agents.sleep_log import SleepRecord
+    from firsthand.ledger.consolidation import Consolidated
+
+DONE, SKIPPED, CUT, FAILED = "done", "skipped", "cut", "failed"
+LINES_MAX = 40
+"""Of one step that are shown; how many more there are is said."""
+WORDS_CHARACTERS_MAX = 160
+ID_SHOWN = 10
+"""Characters of an id in a command: its end."""
+_PLAIN = str.maketrans("`<>[]", "'()()")
+
+
+@value
+class SleepStep:
+    """What came of one step.
+
+    Attributes:
+        state: ``done``; ``skipped``, since it is not wanted; ``cut`` by the time limit; ``failed``.
+        why: it was not done, or not whole; empty for what is whole.
+        lines: Markdown, a line each, at most `LINES_MAX`; ``left_out`` says how many more there were.
+        undo: commands that undo what it did.
+    """
+
+    name: str
+    state: str
+    seconds: float = 0.0
+    why: str = ""
+    lines: tuple[str, ...] = ()
+    left_out: int = 0
+    undo: tuple[str, ...] = ()
+
+
+@value(frozen=False)
+class Night:
+    """One sleep while it goes on: what it is to look at, and what it has found.
+
+    Attributes:
+        before: the last sleep that was finished; None for the first.
+        through: the last position that it looks at.
+        until: of the monotonic clock; no step, and no further summary, is begun after it.
+        digest: the position that the digest was made as of.
+        gained, lost: lines of the digest, since the sleep before.
+    """
+
+    agent: Agent
+    before: SleepRecord | None
+    through: int
+    now: Moment
+    until: float
+    quiet_seconds: float
+    summarise: bool = True
+    consolidate: bool = False
+    refine: Refine | None = None
+    due: tuple[str, ...] = ()
+    closed: tuple[Closed, ...] = ()
+    digested: DigestWritten | None = None
+    digest: int = 0
+    gained: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    consolidated: Consolidated | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """True when the time is up."""
+        return time.monotonic() >= self.until
+
+
+def run(night: Night) -> Iterator[SleepStep]:
+    """Do the steps in order, and yield what came of each; one that fails stops no other."""
+    for name, do in STEPS.items():
+        begun = time.monotonic()
+        if night.is_over:
+            step = SleepStep(name, CUT, why="the time was up before it began")
+        else:
+            try:
+                step = do(night, name)
+            except FirsthandError as error:
+                step = SleepStep(name, FAILED, why=_sentence(f"{type(error).__name__}: {error}"))
+        yield replace(step, seconds=time.monotonic() - begun)
+
+
+def _episodes(night: Night, name: str) -> SleepStep:
+    """Find the sessions that have no episode, or went on after it, and are quiet."""
+    if not night.summarise:
+        return SleepStep(name, SKIPPED, why="episodes are switched off")
+    night.due = episode_writer.due(night.agent, quiet_seconds=night.quiet_seconds, now=night.now)
+    return _step(name, DONE, (_name(one) for one in night.due))
+
+
+def _summaries(night: Night, name: str) -> SleepStep:
+    """Write the episode of each; the newest session first."""
+    if not night.summarise:
+        return SleepStep(name, SKIPPED, why="episodes are switched off")
+    done: list[Closed] = []
+    for session in night.due:
+        if night.is_over:
+            break
+        done.append(episode_writer.close(night.agent, session, refine=night.refine))
+        night.closed = tuple(done)
+    left = len(night.due) - len(done)
+    why = f"the time was up; {left:,} of {len(night.due):,} sessions are left for the next sleep" if left else ""
+    return _step(name, CUT if left else DONE, map(_of_closed, done), why=why)
+
+
+def _of_closed(one: Closed) -> str:
+    if one.episode is None:
+        return _sentence(one.why)
+    said = f"{_name(one.episode.name)} ({one.episode.pointer})"
+    return said + (f"; {_sentence(one.why)}" if one.why else "")
+
+
+def _words(agent: Agent, address: str) -> str:
+    try:
+        text = agent.memory.expand(address).decode("utf-8", "replace")
+    except Unresolvable as error:
+        return f"{_sentence(str(error))} ({address})"
+    return f"{code(text, WORDS_CHARACTERS_MAX, address)} ({address})"
+
+
+def _digest(night: Night, name: str) -> SleepStep:
+    """Make the digest, tell what came into it and what left it, and write it where it is ours."""
+    agent = night.agent
+    night.digest = int(agent.memory.head().partition(":")[0])
+    before = agent_digest.digest_of(agent, as_of=night.before.digest).text if night.before is not None else ""
+    made = night.digested = agent_digest.write_digest(agent, as_of=night.digest)
+    was, now = ([one for one in text.splitlines() if one.startswith("- ")] for text in (before, made.digest.text))
+    there, here = frozenset(was), frozenset(now)
+    night.gained = tuple(one for one in now if one not in there)
+    night.lost = tuple(one for one in was if one not in here)
+    lines = [f"{what}: {_of_line(one)}" for what, some in (("new", night.gained), ("gone", night.lost)) for one in some]
+    if made.difference:
+        lines += [
+            "what would stand in it:",
+            *(code(one, WORDS_CHARACTERS_MAX, "") for one in _changes(made.difference)),
+        ]
+    return _step(name, DONE, lines, why=_sentence(" ".join(made.left_out)))
+
+
+def _of_line(line: str) -> str:
+    """Quote a line of a digest, its pointer behind it."""
+    said, sign, pointer = line.removeprefix("- ").rpartition(" (fh:")
+    return f"{code(said, 2 * WORDS_CHARACTERS_MAX, pointer)}{sign}{pointer}" if sign else code(line, 200, "")
+
+
+def _changes(difference: str) -> Iterator[str]:
+    """Yield the lines of a difference that say what is otherwise."""
+    return (one for one in difference.splitlines()[2:] if one.startswith(("+", "-")))
+
+
+def _consolidation(night: Night, name: str) -> SleepStep:
+    """Keep the rules that the gate lets in."""
+    if not night.consolidate:
+        return SleepStep(name, SKIPPED, why="it is off until you say: firsthand switch consolidate on")
+    from firsthand.ledger.consolidation import consolidate_in
+
+    agent = night.agent
+    done = night.consolidated = consolidate_in(agent.memory, agent.name, keep=True)
+    whose = f"--agent {shlex.quote(agent.name)}"
+    lines = [f"kept: {code(one.line, WORDS_CHARACTERS_MAX, f'fh:{one.id}')} (fh:{one.id})" for one in done.kept]
+    lines += [f"taken out: {_words(agent, one.target)}" for one in done.quarantined]
+    undo = [f"firsthand quarantine {one.id[-ID_SHOWN:]} {whose}" for one in done.kept]
+    undo += [f"firsthand quarantine {one.target[-ID_SHOWN:]} --release {whose}" for one in done.quarantined]
+    return _step(name, DONE, lines, why=_sentence(" ".join(map(str, done.report.faults))), undo=undo)
+
+
+STEPS: dict[str, Callable[[Night, str], SleepStep]] = {
+    "episodes": _episodes,
+    "summaries": _summaries,
+    "digest": _digest,
+    "consolidation": _consolidation,
+}
+"""In the order in which they are done: each reads what the ones before it wrote."""
+
+
+def _step(name: str, state: str, lines: Iterable[str], *, why: str = "", undo: Iterable[str] = ()) -> SleepStep:
+    told = tuple(lines)
+    return SleepStep(name, state, 0.0, why, told[:LINES_MAX], max(0, len(told) - LINES_MAX), tuple(undo)[:LINES_MAX])
+
+
+def _name(text: str) -> str:
+    return code(text, WORDS_CHARACTERS_MAX, "")
+
+
+def _sentence(text: str) -> str:
+    """Write a sentence of ours, which may name what others chose, so that it is one plain line."""
+    return shown(" ".join(text.split())).translate(_PLAIN)

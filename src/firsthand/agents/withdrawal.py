@@ -1,0 +1,148 @@
+"""The files of agents when events are erased: what Firsthand wrote there goes, what a person wrote is named.
+
+    episodes/*.md, preamble.md, inbox.jsonl, .names.json   ours: removed, and made anew from what is left
+    rubric.md                                              the lines of our block that quote what goes are cut
+    knowledge/*.md, entities/*.md                          removed where the agent wrote the erased version itself
+    whatever a person wrote or changed                     stays; the erasure names it when it still holds the words
+
+The invariant: files go before the log does, so an erasure that was cut short is finished by the next one; no
+file that stands as Firsthand wrote it holds the words of an erased event or of what quoted it. A file counts as
+still holding them when it has a pointer of theirs, or the whole text of one of the first `STRINGS_MAX` events.
+
+It does not decide what quotes what (`live.quoting`), and erases nothing in the log itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firsthand import pointer
+from firsthand.agents import episode_list, files, inbox, rubric, side_files, small_files
+from firsthand.agents.agent import agents_of
+from firsthand.errors import StoreDamaged
+from firsthand.event import Event, Kind, spellings, to_text
+from firsthand.hashing import sha256
+from firsthand.value import replace
+
+if TYPE_CHECKING:
+    from firsthand.agents.agent import Agent
+    from firsthand.log.erase import Erasure
+    from firsthand.memory import Memory
+
+STRINGS_MAX = 200
+STRING_CHARACTERS_MIN = 8
+"""A shorter text stands in many a file by chance."""
+_WITHOUT_POINTERS = (files.PREAMBLE_FILE, files.SLEEP_FILE)
+"""They may hold words of an event without its pointer: a cut line of a digest, a word whose recalls fail."""
+
+
+def erase(memory: Memory, wanted: Sequence[str], reason: str, containing: str = "") -> Erasure:
+    """Erase events with what quotes them: in the log, in the folders of agents, and in the files of hooks.
+
+    Args:
+        containing: a text to take out of the files of hooks too, also where no event holds it.
+
+    Raises:
+        StoreError: a file cannot be removed or the log cannot be written; then nothing is erased in the log.
+    """
+    from firsthand.context.quotes import quoting
+    from firsthand.health import status
+
+    with_folder = [one for one in agents_of(memory) if one.folder.is_dir()]
+    for agent in with_folder:
+        if _quotes(agent.folder / files.RUBRIC_FILE, wanted):
+            files.follow(agent)  # what a person did there since is a version, and goes with the others
+    every = list(dict.fromkeys([*wanted, *quoting(memory, wanted)]))
+    going = [one for one in (memory.event(f"fh:{name}") for name in every) if not one.erased]
+    strings = [*_strings(memory, going)]
+    with_inbox = [one for one in with_folder if _withdraw(one, going)]
+    cut = [(one, rubric.cut(one, every)) for one in with_folder]
+    log = memory._log  # noqa: SLF001 - erasing reaches every part of a store
+    erasure = log.erase(memory.namespace, every, reason)
+    memory._accelerator_of(log.reader.namespace_key(memory.namespace)).discard()  # noqa: SLF001 - it holds the words
+    for agent in with_inbox:
+        inbox.show(agent)
+    for agent, content in cut:
+        if content is not None:
+            files.learn(agent, files.RUBRIC_FILE, content)
+    status.forget_words(memory.path)
+    needles = {form for text in strings for form in (text, *spellings(to_text(text)))}
+    calls = side_files.erase(memory.path, needles | {*(spellings(containing) if containing else ())})
+    return replace(erasure, files=tuple(_still(with_folder, every, strings)), calls=calls)
+
+
+def _withdraw(agent: Agent, going: Collection[Event]) -> bool:
+    """Remove the files that Firsthand wrote with words of what goes; True when the inbox is to be written anew."""
+    known = files.versions(agent)
+    for event in going:
+        if event.session != agent.session:
+            continue
+        one = episode_list.from_event(agent, event) if event.kind is Kind.EPISODE else None
+        if one is not None:
+            episode_list.remove_ours(agent, one)
+        file = event.meta.get(files.FILE)
+        newest = known.get(file) if isinstance(file, str) else None
+        if newest is not None and newest.pointer == f"fh:{event.id}" and event.origin == "agent":
+            _remove_written(agent, newest)
+    gone = {one.id for one in going}
+    for path in [*files.standing(agent)]:
+        file = path.relative_to(agent.folder).as_posix()
+        named = file in _WITHOUT_POINTERS or _names_one(small_files.read(path) or b"", gone)
+        if named and files.written_by_us(agent, file):
+            files.remove_written(agent, file)
+    small_files.remove(agent.folder / files.NAMES_FILE)
+    had_inbox = (agent.folder / inbox.INBOX_FILE).exists()
+    small_files.remove(agent.folder / inbox.INBOX_FILE)
+    return had_inbox
+
+
+def _remove_written(agent: Agent, version: files.Version) -> None:
+    """Remove a file of knowledge that holds the version which goes, as the agent wrote it."""
+    path = agent.folder / version.file
+    content = small_files.read(path) if path.is_file() and not path.is_symlink() else None
+    if version.file != files.RUBRIC_FILE and content is not None and _digest(content) == version.digest:
+        small_files.remove(path)
+
+
+def _strings(memory: Memory, going: Iterable[Event]) -> Iterator[bytes]:
+    """Give the texts by which a person's file is known to hold what goes."""
+    number = 0
+    for event in going:
+        if number >= STRINGS_MAX:
+            return
+        if event.size_bytes > files.BYTES_MAX or event.kind is Kind.EPISODE:
+            continue
+        with suppress(StoreDamaged):  # what does not come back can be looked for nowhere
+            text = memory.expand(f"fh:{event.id}").strip()
+            if len(text) >= STRING_CHARACTERS_MIN:
+                number += 1
+                yield text
+
+
+def _still(with_folder: Iterable[Agent], every: Iterable[str], strings: Collection[bytes]) -> Iterator[str]:
+    """Name the files that still hold words or pointers of what was erased."""
+    gone = frozenset(every)
+    for agent in with_folder:
+        for path in files.standing(agent):
+            content = small_files.read(path) or b""
+            if _names_one(content, gone) or any(one in content for one in strings):
+                yield str(path)
+
+
+def _quotes(path: Path, wanted: Collection[str]) -> bool:
+    return path.is_file() and not path.is_symlink() and _names_one(small_files.read(path) or b"", wanted)
+
+
+def _names_one(content: bytes, gone: Collection[str]) -> bool:
+    """Say whether a text has a pointer of one of the events."""
+    for one in map(pointer.parse, pointer.find(content.decode("utf-8", "replace"))):
+        if one.first in gone or one.last in gone:
+            return True
+    return False
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hex()

@@ -1,0 +1,188 @@
+"""The command doctor: what is wrong with a memory, which stage it is, and what to type; and why one event was not used.
+
+The invariant: what is broken comes first and in one screen; the exit code says it too:
+0 when nothing is broken or degraded, 3 when a stage is, 5 when the namespace is no name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from firsthand import (
+    DaemonState,
+    Finding,
+    HealthReport,
+    InvalidArgument,
+    Look,
+    Unresolvable,
+    __version__,
+    agents_of,
+    environment,
+    examine,
+    installed,
+    looks,
+    name_failure,
+)
+from firsthand.cli.display import shown, table
+from firsthand.cli.exits import DAMAGED, DONE
+from firsthand.cli.output import Output
+from firsthand.cli.stores import to_read
+from firsthand.server import hook_files, hook_start
+from firsthand.server.hook_protocol import LIMIT_MS, STATUS, ask, call_of
+from firsthand.value import asdict
+
+NAMES_SHOWN_MAX = 5
+TRENDS_SHOWN_MAX = 30
+_COLOURS = {"broken": "bad", "degraded": "warn", "note": "faint"}
+_MEASURES = ("PC", "SRR", "ATR", "effective", "contradiction")
+
+
+def doctor(chosen: argparse.Namespace, out: Output) -> int:
+    """Look at the memory and say how it is."""
+    store = Path(chosen.store) if chosen.store else environment.default_store()
+    if chosen.history:
+        return _trends(store, out)
+    if chosen.missed or chosen.session:
+        return _missed(chosen, out)
+    cwd = Path.cwd()
+    places = installed(environment.home(), cwd, environment.host_folders())
+    look = Look(
+        agent=chosen.agent, deep=chosen.deep, canary=not chosen.no_canary, installed=places, cwd=str(cwd),
+        daemon=_daemon(wanted=any(one.events for one in places)),
+    )  # fmt: skip
+    out.progress(lambda: f"looking at {store}")
+    report = examine(store, namespace=chosen.namespace, look=look)
+    if out.as_json:
+        out.json(of_report(report))
+    else:
+        say(report, out)
+    return DONE if report.ok else DAMAGED
+
+
+def of_report(report: HealthReport) -> dict[str, Any]:
+    """Give a report as JSON: times and words as text, rates as hits of so many."""
+    told = asdict(report)
+    told["time"] = str(report.time)
+    told["looked_at"] = [str(one) for one in report.looked_at]
+    told["severity"], told["ok"], told["line"] = str(report.severity), report.ok, report.line
+    for one in told["findings"]:
+        one["stage"], one["severity"] = str(one["stage"]), str(one["severity"])
+    return told
+
+
+def say(report: HealthReport, out: Output) -> None:
+    """Say what was found, for people: the broken stage first, then what was measured."""
+    state = "healthy" if report.ok else str(report.severity)
+    looked = ", ".join(report.looked_at) or "nothing"
+    out.line(f"memory is {out.style(state, 'good' if report.ok else 'bad')}  {shown(report.store)}")
+    out.line(f"looked at {looked} ({report.milliseconds / 1000:.1f} s)")
+    for one in report.findings:
+        _say_finding(one, out)
+    if report.agents:
+        out.line()
+        for line in table([("agent", "episodes", *_MEASURES), *_rows(report)], frozenset(range(1, 7))):
+            out.line(line)
+    lost = report.silent
+    if lost.of:
+        out.line(f"canaries lost in silence  {lost}")
+    fired = [f"{name.removeprefix('fired ')} {at}" for name, at in report.figures.items() if name.startswith("fired ")]
+    for name, figure in report.figures.items():
+        if not name.startswith("fired "):
+            out.line(f"{name}  {shown(figure)}")
+    for line in fired[:NAMES_SHOWN_MAX]:
+        out.line(f"last fired  {shown(line)}")
+    if len(fired) > NAMES_SHOWN_MAX:
+        out.line(f"... {len(fired) - NAMES_SHOWN_MAX} further hooks: --json")
+
+
+def _say_finding(one: Finding, out: Output) -> None:
+    whose = f" {shown(one.agent)}" if one.agent else ""
+    out.line(f"{out.style(str(one.severity), _COLOURS[str(one.severity)])}  {one.stage}{whose}: {shown(one.what)}")
+    if one.mend:
+        out.line(f"    -> {shown(one.mend)}")
+
+
+def _rows(report: HealthReport) -> Sequence[tuple[str, ...]]:
+    return [
+        (
+            shown(one.agent), str(one.episodes),
+            *map(str, (one.coverage, one.recall, one.ambient, one.effective, one.contradiction)),
+        )
+        for one in report.agents
+    ]  # fmt: skip
+
+
+def _trends(store: Path, out: Output) -> int:
+    """Show the looks that were kept, oldest first."""
+    kept = looks(store)
+    if out.as_json:
+        for one in kept:
+            out.json(one)
+        return DONE
+    lines = [("time", "state", "stages", "measures")]
+    lines += [
+        (one["time"][:16], one["severity"], ", ".join(one.get("stages", ())) or "-", _measured(one))
+        for one in kept[-TRENDS_SHOWN_MAX:]
+    ]
+    for line in table(lines):
+        out.line(line)
+    if len(kept) > TRENDS_SHOWN_MAX:
+        out.remark(f"{len(kept) - TRENDS_SHOWN_MAX:,} older ones: --json")
+    return DONE
+
+
+def _measured(look: dict[str, Any]) -> str:
+    """Sum up the measures of all agents of a look."""
+    agents = look.get("agents", {}).values()
+    said = []
+    for name in _MEASURES[:4]:
+        pairs = [one[name] for one in agents if name in one]
+        hits, of = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+        said += [f"{name} {100 * hits / of:.0f} %"] if of else []
+    return "  ".join(said)
+
+
+def _missed(chosen: argparse.Namespace, out: Output) -> int:
+    """Name the mode in which an agent failed to use an event in a session."""
+    if not (chosen.missed and chosen.session):
+        raise InvalidArgument("expected both --missed POINTER and --session NAME: what was not used, and where")
+    with to_read(chosen) as memory:
+        found = [
+            one for one in agents_of(memory) if chosen.agent in ("", one.name) and chosen.session in one.sessions()
+        ]
+        if not found:
+            whose = f"agent {chosen.agent!r}" if chosen.agent else "any agent"
+            raise Unresolvable(f"expected a session of {whose}; {chosen.session!r} is none. See: firsthand agents")
+        failure = name_failure(found[0], chosen.session, chosen.missed)
+    if out.as_json:
+        out.json({"mode": str(failure.mode), "sign": failure.sign, "mend": failure.mend, "agent": found[0].name})
+        return DONE
+    out.line(f"{failure.mode}: {shown(failure.sign)}")
+    out.line(f"    -> {shown(failure.mend)}")
+    return DONE
+
+
+def _daemon(*, wanted: bool) -> DaemonState:
+    """Ask the daemon how it is; one that does not run is no fault, since the next hook starts one."""
+    call = call_of(environment, ["claude-code"])
+    call.operation = STATUS
+    folder = environment.runtime_folder()
+    told = None
+    with suppress(ConnectionError):  # none runs; the next hook starts one
+        told = ask(call, b"", folder, time.monotonic() + LIMIT_MS / 1000, loopback=environment.loopback())
+    if told is not None:
+        state = json.loads(told)
+        return DaemonState(
+            wanted=wanted, alive=True, version=str(state["version"]), expected=__version__, fault=str(state["fault"])
+        )
+    if not environment.daemon_wanted() or hook_start.may_start(folder, hook_files, count=False):
+        return DaemonState(wanted=wanted)
+    times = f"{hook_start.STARTS_MAX} times within {hook_start.STARTS_SECONDS:.0f} s"
+    fault = f"the daemon was started {times} and does not answer; why is in {Path(folder) / hook_files.LOG_FILE}"
+    return DaemonState(wanted=wanted, fault=fault)

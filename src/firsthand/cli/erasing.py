@@ -1,0 +1,277 @@
+"""The command erase: shows what will go, asks, destroys it, and proves that it is gone.
+
+Whole source records go, since what stands around one content may hold words of
+the others. Proof: strings drawn from the content beforehand are recalled
+afterwards and lead to no erased event, the pointers expand to nothing, a full
+scan for the text asked for finds nothing, and the chain still verifies.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from firsthand import Erased, Erasure, Event, Kind, Memory, Query, files_holding, pointer, record_waiting
+from firsthand.cli.display import clock, count, cut, first_line, shown, size
+from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
+from firsthand.cli.hooking import end_server
+from firsthand.cli.output import Output
+from firsthand.cli.reading import damage
+from firsthand.cli.stores import Damaged, to_write, walk
+from firsthand.event import spellings
+from firsthand.server import spool
+from firsthand.server.hook_answers import answered
+from firsthand.value import value
+
+STRINGS_MAX = 12
+TAKE_IN_S = 60.0
+SHOWN_MAX = 50
+_STRING = re.compile(r"[^\s\"'<>(){}\[\],;]{4,80}")
+_READ_BYTES = 1 << 20  # of an event, to draw strings from
+
+
+@value
+class Proof:
+    """What was looked for after an erasure.
+
+    Attributes:
+        strings: drawn from the content before it went.
+        found: those of them that still led to an erased event; none, if all is well.
+        elsewhere: pointers of events that were not erased and hold one of the strings.
+        expands: pointers of erased events that still expand; none, if all is well.
+        scanned: events that still hold the text asked for.
+        calls: files of calls that hooks kept and that still hold the text asked for.
+        chain: True when the store verifies.
+    """
+
+    strings: int
+    found: tuple[str, ...]
+    elsewhere: tuple[str, ...]
+    expands: tuple[str, ...]
+    scanned: tuple[str, ...]
+    calls: tuple[str, ...]
+    chain: bool
+
+    @property
+    def ok(self) -> bool:
+        """True when nothing is left and the chain holds."""
+        return not (self.found or self.expands or self.scanned or self.calls) and self.chain
+
+
+def erase(chosen: argparse.Namespace, out: Output) -> int:
+    """Erase events."""
+    if not chosen.pointers and not chosen.containing:
+        out.warn("firsthand: say what to erase: POINTER..., or --containing TEXT")
+        return USAGE
+    with to_write(chosen, create=False) as memory:
+        # 1) What will go.
+        calls = _take_in(memory, chosen.containing, out) if chosen.containing else ()
+        events = _wanted(memory, chosen, out)
+        if not events and not calls:
+            out.warn("firsthand: nothing to erase: no event holds it, or it was erased before")
+            return NOTHING_FOUND
+        _say_wanted(events, calls, out)
+        # 2) Ask.
+        if not chosen.yes and not _agrees(events, calls, out):
+            return USAGE
+        # 3) Erase, and look for what must not be there any more.
+        strings = _drawn(memory, events)
+        addresses = [f"fh:{event.id}" for event in events]
+        done = memory.erase(addresses, reason=chosen.reason, containing=chosen.containing or "")
+        end_server()  # its memory holds what it read; the next hook starts another
+        proof = _prove(memory, done, strings, chosen.containing, out)
+    _say_done(done, proof, out)
+    return DONE if proof.ok else DAMAGED
+
+
+# what will go ----------------------------------------------------------------------------------------
+
+
+def _take_in(memory: Memory, text: str, out: Output) -> tuple[Path, ...]:
+    """Record what waits and may hold the text; name the files that hold it and could not be recorded."""
+    spool.record(memory, out.warn, time.monotonic() + TAKE_IN_S, answered)
+    for why in record_waiting(memory, text):
+        out.warn(f"not looked through, since it could not be recorded: {shown(why)}")
+    return files_holding(memory.path, text)
+
+
+def _wanted(memory: Memory, chosen: argparse.Namespace, out: Output) -> list[Event]:
+    """Give the events that will go, whole records, those erased before left out."""
+    named: dict[int, Event] = {}
+    for text in chosen.pointers:
+        address = pointer.parse(text)
+        first = memory.event(address)
+        if address.last is None:
+            named[first.position] = first
+            continue
+        last = memory.event(f"fh:{address.last}")
+        for event in memory.events(first.session, after=first.position - 1, before=last.position + 1):
+            named[event.position] = event
+    if chosen.containing:
+        for event in holding(memory, chosen.containing, out):
+            named[event.position] = event
+    whole: dict[int, Event] = {}
+    for event in named.values():
+        whole |= {part.position: part for part in _record(memory, event)}
+    return [event for _, event in sorted(whole.items()) if not event.erased]
+
+
+def _record(memory: Memory, event: Event) -> list[Event]:
+    """Give all events of the source record that an event was cut from."""
+    parts = [event]
+    if event.part:
+        for earlier in memory.events(event.session, before=event.position, newest_first=True, limit=event.part):
+            parts.insert(0, earlier)
+    if not parts[0].envelope and not event.part:
+        return parts
+    for later in memory.events(event.session, after=event.position):
+        if later.part != parts[-1].part + 1:
+            break
+        parts.append(later)
+    return parts
+
+
+def holding(memory: Memory, text: str, out: Output) -> list[Event]:
+    """Find every event whose bytes hold a text: content, what stood around it, and what is said about it."""
+    needles = spellings(text)
+    found: list[Event] = []
+    for number, event in enumerate(walk(memory), 1):
+        out.progress(lambda done=number: f"scanned {done:,} events")  # type: ignore[misc]
+        if isinstance(event, Damaged):
+            out.warn(damage(event))
+        elif event.kind is not Kind.ERASURE and not event.erased and _holds(memory, event, needles):
+            found.append(event)
+    return found
+
+
+def _holds(memory: Memory, event: Event, needles: Sequence[bytes]) -> bool:
+    meta = json.dumps(dict(event.meta), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    if any(needle in part for needle in needles for part in (event.envelope, meta)):
+        return True
+    return _streams(memory.stream(f"fh:{event.id}"), needles)
+
+
+def _streams(pieces: Iterable[bytes], needles: Sequence[bytes]) -> bool:
+    """Look for any of the needles in a stream, across its pieces."""
+    overlap = max(len(needle) for needle in needles) - 1
+    rest = b""
+    for piece in pieces:
+        window = rest + piece
+        if any(needle in window for needle in needles):
+            return True
+        rest = window[-overlap:] if overlap else b""
+    return False
+
+
+def _say_wanted(events: Sequence[Event], calls: Sequence[Path], out: Output) -> None:
+    if out.as_json:
+        return
+    for event in events[:SHOWN_MAX]:
+        line = f"{event.kind.word:<13}  {size(event.size_bytes):>9}  {shown(event.session)}: {first_line(event.text)}"
+        out.line(cut(f"fh:{event.id}  {clock(event.time):<20}  {line}", out.width or 160))
+    if len(events) > SHOWN_MAX:
+        out.line(f"... and {len(events) - SHOWN_MAX:,} more")
+    for path in calls[:SHOWN_MAX]:
+        out.line(f"a call of a hook that is not recorded: {shown(str(path))}")
+
+
+def _agrees(events: Sequence[Event], calls: Sequence[Path], out: Output) -> bool:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        out.warn("firsthand: nothing was erased: without a terminal to ask on, say --yes")
+        return False
+    out.flush()
+    what = count(len(events), "event") + (f" and {count(len(calls), 'call')} of hooks" if calls else "")
+    sys.stderr.write(f"destroy the content of {what} for good? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() in {"y", "yes"}:
+        return True
+    out.warn("firsthand: nothing was erased")
+    return False
+
+
+# proof -----------------------------------------------------------------------------------------------
+
+
+def _drawn(memory: Memory, events: Sequence[Event]) -> list[str]:
+    """Draw strings from the content that is to go: the longest, from all of it."""
+    drawn: dict[str, None] = {}
+    for event in events:
+        data = bytearray()
+        for piece in memory.stream(f"fh:{event.id}"):
+            data += piece
+            if len(data) >= _READ_BYTES:
+                break
+        strings = sorted(set(_STRING.findall(data.decode("utf-8", "ignore"))), key=lambda one: (-len(one), one))
+        drawn.update(dict.fromkeys(strings[: max(1, STRINGS_MAX // len(events))]))
+        if len(drawn) >= STRINGS_MAX:
+            break
+    return list(drawn)
+
+
+def _prove(memory: Memory, done: Erasure, strings: Sequence[str], containing: str | None, out: Output) -> Proof:
+    gone = {f"fh:{identifier}" for identifier in done.erased}
+    found: list[str] = []
+    elsewhere: dict[str, None] = {}
+    for string in strings:
+        for hit in memory.recall(Query(string, hits_max=100)):
+            if hit.pointer in gone:
+                found.append(hit.pointer)
+            elif string in hit.exact and hit.kind is not Kind.ERASURE:
+                elsewhere[hit.pointer] = None
+    expands = [address for address in sorted(gone) if not _is_erased(memory, address)]
+    scanned = [f"fh:{event.id}" for event in holding(memory, containing, out)] if containing else []
+    verified = memory.verify(progress=lambda at, total: out.progress(lambda: f"verified {at:,} of {total:,} events"))
+    calls = tuple(map(str, files_holding(memory.path, containing))) if containing else ()
+    return Proof(len(strings), tuple(found), tuple(elsewhere), tuple(expands), tuple(scanned), calls, verified.ok)
+
+
+def _is_erased(memory: Memory, address: str) -> bool:
+    """Say whether a pointer is known as erased, and gives not one byte."""
+    try:
+        for _ in memory.stream(address):
+            return False
+    except Erased:
+        return True
+    return False
+
+
+def _say_done(done: Erasure, proof: Proof, out: Output) -> None:
+    if out.as_json:
+        out.json({
+            "erased": [f"fh:{one}" for one in done.erased], "already": [f"fh:{one}" for one in done.already],
+            "artifacts_removed": done.artifacts_removed, "artifacts_kept": done.artifacts_kept,
+            "recorded": list(done.pointers), "files": list(done.files), "calls": list(done.calls), "proof": {
+                "strings": proof.strings, "found": list(proof.found), "elsewhere": list(proof.elsewhere),
+                "expands": list(proof.expands), "scanned": list(proof.scanned), "calls": list(proof.calls),
+                "chain": proof.chain, "ok": proof.ok,
+            },
+        })  # fmt: skip
+        return
+    out.line(f"erased {count(len(done.erased), 'event')} and {count(done.artifacts_removed, 'artifact')}")
+    if done.calls:
+        out.line(f"taken out of {count(len(done.calls), 'file')} of calls that hooks kept")
+    if done.artifacts_kept:
+        out.line(f"{count(done.artifacts_kept, 'artifact')} kept, since other events hold the same bytes")
+    for address in done.pointers:
+        out.line(f"recorded as {address}")
+    for path in done.files[:SHOWN_MAX]:
+        out.line(f"still in a file that is yours: {shown(path)}")
+    if len(done.files) > SHOWN_MAX:
+        out.line(f"... and in {len(done.files) - SHOWN_MAX:,} further ones: --json")
+    out.line(f"looked for {count(proof.strings, 'string')} drawn from it: {len(proof.found)} lead to an erased event")
+    if proof.expands:
+        out.line(f"still to be read: {', '.join(proof.expands)}")
+    if proof.scanned:
+        out.line(f"the text asked for is still in: {', '.join(proof.scanned)}")
+    if proof.calls:
+        out.line(f"the text asked for is still in: {', '.join(map(shown, proof.calls))}")
+    if proof.elsewhere:
+        some = ", ".join(list(proof.elsewhere)[:5])
+        out.line(f"the same strings also stand in {count(len(proof.elsewhere), 'event')} that were not erased: {some}")
+    out.line("the chain verifies" if proof.chain else out.style("the store does not verify: firsthand verify", "bad"))
+    out.remark("backups and exports made earlier still hold it")

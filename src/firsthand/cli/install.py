@@ -1,0 +1,265 @@
+"""The commands install and uninstall: hooks of ours in the settings of agents' hosts.
+
+A file is changed by writing another one beside it and putting that in its place,
+with its mode kept and links followed; it is read again before, so that what
+somebody else wrote meanwhile is not lost, and a copy of it is kept. The invariant:
+when one file of a plan cannot be changed, none is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import stat
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+from firsthand import (
+    Change,
+    InvalidArgument,
+    Plan,
+    backups,
+    installed,
+    learn_secrets,
+    plan_install,
+    plan_uninstall,
+    switch,
+    user_file,
+)
+from firsthand.cli.display import shown
+from firsthand.cli.exits import DONE, NOTHING_FOUND
+from firsthand.cli.output import Output
+from firsthand.environment import default_store, home, host_folders
+from firsthand.value import asdict
+
+ATTEMPTS_MAX = 3
+
+
+def install(chosen: argparse.Namespace, out: Output) -> int:
+    """Install hooks for a host, or tell what is installed."""
+    if chosen.host is None:
+        return _tell(chosen, out)
+    return _carry_out(chosen, out, "installed")
+
+
+def uninstall(chosen: argparse.Namespace, out: Output) -> int:
+    """Take our hooks out of a host's settings."""
+    return _carry_out(chosen, out, "uninstalled")
+
+
+def hook_command(host: str, store: str | None, namespace: str | None) -> list[str]:
+    """Give the command that a host runs: this interpreter, started bare, with the hook client."""
+    client = Path(__file__).parents[1] / "server" / "hook_client.py"
+    return [sys.executable, "-I", "-S", "-E", str(client), host, *_named(store, namespace)]
+
+
+def _named(store: str | None, namespace: str | None) -> list[str]:
+    where = ["--store", str(Path(store).expanduser().absolute())] if store else []
+    return where + (["--namespace", namespace] if namespace else [])
+
+
+# carrying out --------------------------------------------------------------------------------------
+
+
+def _carry_out(chosen: argparse.Namespace, out: Output, done: str) -> int:
+    for _ in range(ATTEMPTS_MAX):
+        plan = _plan(chosen, done)
+        if chosen.dry_run:
+            return _show(plan, out)
+        notes = _write(plan)
+        if notes is not None:
+            notes += _offer_redaction(chosen, out) if done == "installed" else []
+            return _report(plan, notes, done, out)
+    raise InvalidArgument(f"{plan.changes[0].path} is being written by something else; close it and run this again")
+
+
+def _offer_redaction(chosen: argparse.Namespace, out: Output) -> list[str]:
+    """Switch on that secrets are replaced before they are written: by the option, or asked for on a terminal."""
+    store = Path(chosen.store).expanduser() if chosen.store else default_store()
+    wanted = chosen.redact
+    if not wanted and not out.as_json and sys.stdin.isatty() and sys.stdout.isatty():
+        out.line("Replace passwords and keys by marks before anything is written? What is replaced cannot be had back.")
+        wanted = input("[y/N] ").strip().casefold() in {"y", "yes"}
+    learned = learn_secrets(store)
+    notes = [] if learned else ["secrets are known by shape alone; more of them: pip install 'firsthand[secrets]'"]
+    if wanted:
+        switch(user_file(store), "redact", on=True)
+        notes.append("secrets are replaced before they are written; undo: firsthand switch redact off")
+    return notes
+
+
+def _plan(chosen: argparse.Namespace, done: str) -> Plan:
+    project = None if chosen.project is None else Path(chosen.project).expanduser().absolute()
+    if project is not None and not project.is_dir():
+        raise InvalidArgument(f"expected the folder of a project after --project; there is no folder {project}")
+    if done == "uninstalled":
+        return plan_uninstall(chosen.host, home=home(), project=project, folders=host_folders())
+    server: list[str] = []
+    if find_spec("mcp") is not None:
+        server = [sys.executable, "-P", "-m", "firsthand", "mcp", *_named(chosen.store, chosen.namespace)]
+    return plan_install(
+        chosen.host,
+        hook_command(chosen.host, chosen.store, chosen.namespace),
+        home=home(),
+        project=project,
+        folders=host_folders(),
+        server=server,
+        waits=chosen.tool_output,
+        switches=user_file(Path(chosen.store).expanduser() if chosen.store else default_store())
+        if chosen.tool_output
+        else None,
+    )
+
+
+def _write(plan: Plan) -> list[str] | None:
+    """Write what changes, with a copy of what was there; give a note for each copy.
+
+    Returns:
+        None when somebody else wrote one of the files meanwhile; a new plan knows what they wrote.
+    """
+    wanted = [change for change in plan.changes if not change.is_none]
+    for change in wanted:
+        _check_writable(change.path)
+    notes = []
+    for change in wanted:
+        target = Path(os.path.realpath(change.path))
+        if _now(target) != change.before:
+            return None
+        if change.after is None:
+            target.unlink()
+        else:
+            copy = _keep_copy(change)
+            notes += [f"what was there is kept in {copy}"] if copy else []
+            _replace(target, change.after)
+        if change.backup is not None:
+            change.backup.unlink()
+    return notes
+
+
+def _check_writable(path: Path) -> None:
+    """Refuse a file that its owner made read-only: replacing it would go round that.
+
+    Raises:
+        InvalidArgument: it is read-only, or no file.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:  # it will be made
+        return
+    if not stat.S_ISREG(mode):
+        raise InvalidArgument(f"expected a file at {path}; something else is there. Nothing was changed")
+    if not mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
+        raise InvalidArgument(f"{path} is read-only. Make it writable (chmod u+w) and run this again")
+
+
+def _now(path: Path) -> bytes | None:
+    """Read a file as it is now; None when there is none."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _keep_copy(change: Change) -> Path | None:
+    """Keep a copy of a file beside it, unless one that is the same is there; None when there is nothing to keep.
+
+    Raises:
+        InvalidArgument: there are too many copies already.
+    """
+    if change.before is None or change.backup is not None:
+        return None
+    for copy in backups(change.path):
+        try:
+            descriptor = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            if copy.read_bytes() == change.before:
+                return copy
+            continue
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(change.before)
+        return copy
+    raise InvalidArgument(f"{change.path} has too many copies beside it already; remove some of them")
+
+
+def _replace(target: Path, content: bytes) -> None:
+    """Put a new file in the place of another one, at once, with its mode."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o644)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+# telling -------------------------------------------------------------------------------------------
+
+
+def _report(plan: Plan, notes: list[str], done: str, out: Output) -> int:
+    to_do = list(plan.to_do)
+    if out.as_json:
+        changed = [str(change.path) for change in plan.changes if not change.is_none]
+        out.json({"host": plan.host, "done": done, "changed": changed, "notes": notes, "to_do": to_do})
+        return DONE
+    if plan.is_none:
+        already = "already installed" if done == "installed" else "nothing of firsthand is there"
+        out.line(f"{plan.host}: {already}; {shown(str(plan.changes[0].path))} stays as it is")
+    for change in plan.changes:
+        if not change.is_none:
+            did = "removed" if change.after is None else "written" if change.before is None else "changed"
+            out.line(f"{plan.host}: {did} {shown(str(change.path))} ({change.what})")
+    for note in notes:
+        out.remark(f"  {shown(note)}")
+    for one in to_do:
+        out.line(f"  to do: {shown(one)}")
+    return DONE
+
+
+def _show(plan: Plan, out: Output) -> int:
+    """Show what would change, as a difference; write nothing."""
+    if out.as_json:
+        changes = [
+            {"path": str(one.path), "what": one.what, "after": None if one.after is None else one.after.decode()}
+            for one in plan.changes
+            if not one.is_none
+        ]
+        out.json({"host": plan.host, "changes": changes, "to_do": list(plan.to_do)})
+        return DONE
+    for change in plan.changes:
+        before, after = ((side or b"").decode().splitlines() for side in (change.before, change.after))
+        for line in difflib.unified_diff(before, after, str(change.path), str(change.path), lineterm=""):
+            out.line(shown(line, lines=True))
+    for one in plan.to_do:
+        out.line(f"  to do: {shown(one)}")
+    out.remark("nothing was written" if not plan.is_none else "nothing would change")
+    return DONE
+
+
+def _tell(chosen: argparse.Namespace, out: Output) -> int:
+    """List the hosts' settings that are there, and what of ours is in them."""
+    project = Path(chosen.project).expanduser().absolute() if chosen.project is not None else Path.cwd()
+    found = installed(home(), project, host_folders())
+    for one in found:
+        if out.as_json:
+            out.json(asdict(one) | {"where": str(one.where), "waits": one.waits})
+            continue
+        state = one.fault or (
+            "not installed" if not one.events
+            else f"installed, {len(one.events)} events"
+            + (f"; held back by the host: {one.waits}" if one.waits else "")
+            if one.current
+            else f"out of date: run {one.mend}"
+        )  # fmt: skip
+        out.line(f"{one.host:<12} {one.scope:<8} {shown(str(one.where))}: {shown(state)}")
+    if not found:
+        out.warn("firsthand: no settings of a known host are here; install one with: firsthand install HOST")
+        return NOTHING_FOUND
+    return DONE

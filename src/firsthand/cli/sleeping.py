@@ -1,0 +1,146 @@
+"""The command sleep: go over what came since the last one, show its page, or print a line for a timer."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import time
+from functools import partial
+from pathlib import Path
+
+from firsthand import (
+    Agent,
+    InvalidArgument,
+    Memory,
+    Moment,
+    Refiner,
+    Slept,
+    agents_of,
+    environment,
+    last_page,
+    next_at,
+    sleep,
+    sleeps,
+)
+from firsthand.cli.asking import Models, models
+from firsthand.cli.display import clock, shown
+from firsthand.cli.exits import DONE, NOTHING_FOUND, STORE_FAILED
+from firsthand.cli.output import Output
+from firsthand.cli.stores import to_read, to_write
+from firsthand.cli.whose import agent_here
+from firsthand.server.sleep_process import NICE, command
+from firsthand.value import asdict
+
+REPLY_TOKENS_MAX = 1_000
+"""Of what a model adds to one summary."""
+QUIET_SECONDS = 900.0
+SECONDS_MIN = 0.001
+
+
+def sleep_(chosen: argparse.Namespace, out: Output) -> int:
+    """Sleep, or show, or print the line."""
+    if chosen.timer:
+        return _timer(chosen, out)
+    if chosen.show:
+        return _show(chosen, out)
+    by = time.monotonic() + chosen.seconds
+    done: list[Slept] = []
+    with to_write(chosen, create=False) as memory, models(chosen, out, chosen.model) as asked:
+        refine = _refiner(chosen, memory, asked)
+        spent = None if asked is None else partial(_spent, asked)
+        for one in _agents(memory, chosen):
+            out.progress(partial(shown, f"{one.name} sleeps"))
+            left = by - time.monotonic()
+            if done and left <= 0:
+                out.warn(
+                    f"firsthand: the time was up; {shown(one.name)} and those behind it are left for the next time"
+                )
+                break
+            done.append(sleep(
+                memory, one, seconds_max=max(left, SECONDS_MIN), quiet_seconds=0.0 if chosen.ended else QUIET_SECONDS,
+                refine=refine, spent=spent, consolidate=True if chosen.consolidate else None,
+                cwd=_project(chosen),
+            ))  # fmt: skip
+            _say(done[-1], out)
+    if not done:
+        out.remark("no agent has anything in this store")
+        return NOTHING_FOUND
+    return STORE_FAILED if any(step.state == "failed" for one in done for step in one.steps) else DONE
+
+
+def _say(one: Slept, out: Output) -> None:
+    if out.as_json:
+        out.json({
+            "agent": one.agent, "time": str(one.time), "since": one.since, "through": one.through,
+            "seconds": round(one.seconds, 3), "finished": one.finished, "pointer": one.pointer,
+            "steps": [asdict(step) for step in one.steps], "gained": one.gained, "lost": one.lost,
+            "left_out": one.left_out,
+        })  # fmt: skip
+    else:
+        out.line(shown(one.page, lines=True).rstrip("\n"))
+    for sentence in one.left_out:
+        out.warn(f"firsthand: {shown(sentence)}")
+    if not one.finished:
+        out.warn("firsthand: the sleep was not finished; the next one does what is left")
+
+
+def _show(chosen: argparse.Namespace, out: Output) -> int:
+    """Show the last page of each agent, and when it slept."""
+    found = 0
+    with to_read(chosen) as memory:
+        for one in _agents(memory, chosen):
+            last = next(sleeps(one), None)
+            page = last_page(one)
+            found += last is not None
+            if out.as_json:
+                told = None if last is None else {**asdict(last), "time": str(last.time), "steps": dict(last.steps)}
+                out.json({"agent": one.name, "last": told, "page": page})
+            elif page is not None:
+                out.line(shown(page, lines=True).rstrip("\n"))
+            elif last is not None:
+                out.line(f"{shown(one.name)} slept {clock(last.time)}; the page is not in {shown(str(one.folder))}")
+    if not found:
+        out.remark("it has not slept yet: firsthand sleep")
+    return DONE if found else NOTHING_FOUND
+
+
+def _timer(chosen: argparse.Namespace, out: Output) -> int:
+    """Print a line for a crontab; it is the user who puts it there."""
+    if chosen.all:
+        raise InvalidArgument("a timer is of one agent, since each may sleep at another time; name it with --agent")
+    store = Path(chosen.store) if chosen.store else environment.default_store()
+    with to_read(chosen) as memory:
+        namespace, agent = memory.namespace, _agents(memory, chosen)[0].name
+    at = str(next_at(chosen.timer, Moment(0)))[11:16]
+    words = ["nice", "-n", str(NICE), *command(str(store.absolute()), namespace, agent, _project(chosen))]
+    line = f"{int(at[3:])} {int(at[:2])} * * * {shlex.join(words)}".replace(
+        "%", r"\%"
+    )  # a bare % ends a crontab's line
+    if out.as_json:
+        out.json({"crontab": line})
+    else:
+        out.line(shown(line))
+    out.remark("put it into your crontab: crontab -e")
+    return DONE
+
+
+def _agents(memory: Memory, chosen: argparse.Namespace) -> tuple[Agent, ...]:
+    if chosen.all:
+        return agents_of(memory)
+    return (agent_here(memory, chosen.agent, _project(chosen)),)
+
+
+def _project(chosen: argparse.Namespace) -> str:
+    return str(Path(chosen.project).absolute() if chosen.project else Path.cwd())
+
+
+def _refiner(chosen: argparse.Namespace, memory: Memory, asked: Models | None) -> Refiner | None:
+    """Give who asks the model that was named, within the caps of the command and of a day; None when none was."""
+    if asked is None or not chosen.model:
+        return None
+    one = asked.named(chosen.model)
+    return Refiner(lambda prompt: str(one.complete(prompt, tokens_max=REPLY_TOKENS_MAX)), memory.path)
+
+
+def _spent(asked: Models) -> str:
+    return str(asked.meter.spent)

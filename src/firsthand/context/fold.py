@@ -1,0 +1,347 @@
+"""Folds a session's events into its window: what is shown, what was given for the call, the task state.
+
+The invariant: the window is a function of the log, the budget and the token
+counter. A receipt in the log carries the window as it was at its position, so a
+fold begins at the last one and reads on from there; how long the session is does
+not matter. Whoever appended an event, this process or another, it is followed.
+
+It decides nothing: what leaves is decided in `compact`, done in `live.compaction`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from firsthand import pointer
+from firsthand.context import short_text, task_observer, task_state
+from firsthand.context.receipt import Receipt, from_json
+from firsthand.errors import FormatError, PointerError, StoreDamaged
+from firsthand.event import INJECTED, Event, Kind, to_text
+from firsthand.log.read import Reader
+from firsthand.tokens import TokenCounter
+from firsthand.value import replace, value
+from firsthand.window import ACCESSES_KEPT, HISTORY, SYSTEM, Budget, Item, Marker, Window
+
+MESSAGE_TOKENS = 4  # what a message costs around its text: role, separators
+CALL_TOKENS = 8  # what a tool call costs around its arguments: id, type, keys
+IMAGE_TOKENS = 1_600  # the most that providers count for one image at usual sizes
+FILE_BYTES_PER_TOKEN = 16  # of attached files that are no image: an estimate
+BYTES_PER_TOKEN_MAX = 12  # a payload larger than this for each token allowed is not read to be counted
+FAR_EVENTS = 512  # events taken before a long session is shed in between
+
+FAULTS_MAX = 20  # events that cannot be used which are named
+COUNTED_MAX = 64  # texts whose tokens are remembered: tool schemas, the task state
+
+PART = "part"
+"""The fact in an event's meta which says for which part of the prompt it was given (`window.PARTS`)."""
+
+
+@value
+class Shown:
+    """An event as the model sees it.
+
+    Attributes:
+        text: whole, or shortened to what one item may have.
+        data: the payload's bytes, when they are shown whole; None when they are not.
+    """
+
+    event: Event
+    text: str
+    data: bytes | None
+    tokens: int
+    shortened: bool
+
+
+class Fold:
+    """One session's window, kept up with the log.
+
+    Args:
+        shed: called when a long session is read for the first time and has outgrown the window.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        namespace: str,
+        session: str,
+        budget: Budget,
+        counter: TokenCounter,
+        shed: Callable[[Fold], None],
+    ) -> None:
+        self.reader, self.namespace, self.session = reader, namespace, session
+        self.budget, self.counter, self._shed = budget, counter, shed
+        self.faults: dict[int, str] = {}
+        self._clear()
+
+    def _clear(self) -> None:
+        """Know nothing of the session."""
+        self._items: dict[str, Item] = {}
+        self.markers: tuple[Marker, ...] = ()
+        self._markers_tokens = 0
+        self.cycle, self.through = 0, 0
+        self._counted: dict[str, int] = {}
+        self.shown: dict[str, Shown] = {}
+        # providers' own messages, as `marshal` writes them: who is handed one may change it, the next one is new
+        self.messages: dict[str, bytes | None] = {}
+        self.given: dict[str, Event] = {}
+        self.task = task_state.TaskState()
+        self.receipt: Receipt | None = None
+        self.receipt_event = ""
+        self._is_open = self._is_stale = False
+
+    @property
+    def window(self) -> Window:
+        """The window as a value."""
+        return Window(tuple(self._items.values()), self.markers, self.cycle, self.through, self._markers_tokens)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the items and markers."""
+        return sum(item.tokens for item in self._items.values()) + self._markers_tokens
+
+    def counted(self, text: str) -> int:
+        """Count the tokens of a text that most requests have again."""
+        if text not in self._counted:
+            if len(self._counted) >= COUNTED_MAX:
+                self._counted.clear()
+            self._counted[text] = self.counter(text)
+        return self._counted[text]
+
+    def open(self, *, at: int | None = None) -> None:
+        """Begin at the session's last receipt, and read on to its end, or to a position."""
+        before = None if at is None else at + 1
+        last = self._receipt_before(before)
+        while last is not None and not self._begin_at(last):
+            last = self._receipt_before(last.position)  # what that one knew of has to be compacted again
+        self.follow(before=before)
+        self._is_open = True
+
+    def open_anew(self) -> None:
+        """Begin at the last receipt again: another counter is used, or events that were read have been erased."""
+        self._clear()
+        self.open()
+
+    def _receipt_before(self, before: int | None) -> Event | None:
+        return self.reader.latest(self.namespace, self.session, Kind.RECEIPT, before=before, damaged=self.tell)
+
+    def follow(self, *, before: int | None = None) -> list[Event]:
+        """Take in what was appended since."""
+        new: list[Event] = []
+
+        def left_out(position: int, error: Exception) -> None:
+            self.tell(position, error)
+            self.through = position
+
+        events = self.reader.events(
+            self.namespace, session=self.session, after=self.through, before=before, damaged=left_out
+        )
+        for number, event in enumerate(events, 1):
+            self._take(event)
+            if number <= FAR_EVENTS:
+                new.append(event)
+            elif number % FAR_EVENTS == 0:
+                self._shed(self)
+        if self._is_stale and self._is_open:  # one that opens now has never read what was erased
+            self.open_anew()
+        return new
+
+    def passed(self, position: int) -> None:
+        """Know that up to a position there is nothing but what this process wrote about the window itself."""
+        self.through = position
+
+    def tell(self, position: int, error: Exception) -> None:
+        """Note what of the session cannot be used, so that whoever asks for the window is told."""
+        if position in self.faults or len(self.faults) < FAULTS_MAX:
+            self.faults[position] = str(error)
+
+    def saved(self) -> Callable[[], None]:
+        """Keep what the window is now; what is returned brings it back."""
+        kept = (dict(self._items), self.markers, self._markers_tokens, self.cycle, dict(self.shown))
+
+        def back() -> None:
+            self._items, self.markers, self._markers_tokens, self.cycle, self.shown = kept
+
+        return back
+
+    def adopt(self, window: Window, receipt: Receipt | None = None, event: str = "") -> None:
+        """Let the window be what a compaction has made of it."""
+        self._items = {item.id: item for item in window.items}
+        self.shown = {name: self.shown[name] for name in self._items}
+        self.messages = {name: one for name, one in self.messages.items() if name in self._items}
+        self.markers, self._markers_tokens = window.markers, window.markers_tokens
+        self.cycle = window.cycle
+        if receipt is not None:
+            self.receipt, self.receipt_event = receipt, event
+
+    # one event -------------------------------------------------------------------------------------
+
+    def _take(self, event: Event) -> None:
+        self.through = event.position
+        if event.kind is Kind.ERASURE:
+            self._is_stale = True
+            self.task = task_observer.observe(self.task, event)
+            return
+        if event.kind is Kind.ANATOMY or event.erased:
+            return
+        if event.kind is Kind.RECEIPT:
+            if event.id != self.receipt_event:  # another process compacted this session
+                self._begin_at(event)
+            return
+        if event.kind is Kind.TASK_STATE and event.meta.get(INJECTED) is True:  # the version that a receipt begins at
+            return
+        if event.kind is Kind.SESSION and event.meta.get(PART):
+            self.given[str(event.meta[PART])] = event
+            return
+        if event.kind in HISTORY:
+            self._enter(event)
+        self._note_accesses(event)
+        try:
+            self.task = task_observer.observe(self.task, event)
+        except FormatError as error:  # a version of the task state that cannot be read: the one before it goes on
+            self.tell(event.position, FormatError(f"task state fh:{event.id} cannot be used: {error}"))
+
+    def _enter(self, event: Event) -> None:
+        """Put an event into the window; what is given anew for a part of the prompt replaces what was."""
+        for other in _replaced(event, self.shown):
+            del self._items[other], self.shown[other]
+        shown = self._show(event)
+        self.shown[event.id] = shown
+        self._items[event.id] = item_of(shown)
+
+    def _show(self, event: Event) -> Shown:
+        try:
+            return self._shown(event)
+        except StoreDamaged as error:  # an artifact of it: the event holds a preview
+            self.tell(event.position, error)
+        address = f"fh:{event.id}"
+        limit = self.budget.item_tokens_max
+        text = short_text.shorten(event.text, limit, self.counter, address, size_bytes=event.size_bytes)
+        return Shown(event, text, None, self.counter(text) + _around(event, self.counter), shortened=True)
+
+    def _shown(self, event: Event) -> Shown:
+        limit = self.budget.item_tokens_max
+        # Who the model is and what it must do is never cut: a rule that it cannot read it will not miss.
+        whole = event.kind is Kind.PERSONA or (event.kind is Kind.SYSTEM and event.meta.get(PART, SYSTEM) == SYSTEM)
+        address = f"fh:{event.id}"
+        around = _around(event, self.counter)
+        if event.kind is Kind.ATTACHMENT and not event.media.startswith("text/"):
+            image = event.media.startswith("image/")
+            tokens = IMAGE_TOKENS if image else event.size_bytes // FILE_BYTES_PER_TOKEN
+            shortened = tokens + around > limit
+            name = f"[{event.media}, {event.size_bytes:,} bytes: {address}]"
+            data = None if shortened else self.reader.content(event)
+            return Shown(event, name, data, (self.counter(name) if shortened else tokens) + around, shortened)
+        if not whole and event.size_bytes > limit * BYTES_PER_TOKEN_MAX:
+            text = short_text.shorten(event.text, limit, self.counter, address, size_bytes=event.size_bytes)
+            return Shown(event, text, None, self.counter(text) + around, shortened=True)
+        data = self.reader.content(event)
+        text = to_text(data)
+        tokens = self.counter(text)
+        if not whole and tokens > limit:
+            text = short_text.shorten(text, limit, self.counter, address, size_bytes=event.size_bytes)
+            return Shown(event, text, None, self.counter(text) + around, shortened=True)
+        return Shown(event, text, data, tokens + around, shortened=False)
+
+    def _note_accesses(self, event: Event) -> None:
+        """See which events of the window were recalled, expanded or cited by this one."""
+        cites = event.kind is Kind.AGENT_MESSAGE or event.meta.get(INJECTED) is True or _expands(event)
+        for address in pointer.find(event.text) if cites else ():
+            found = pointer.parse(address)
+            for name in self._between(found.first, found.last):
+                item = self._items[name]
+                if name != event.id and item.accesses[:1] != (event.position,):
+                    self._items[name] = replace(item, accesses=(event.position, *item.accesses)[:ACCESSES_KEPT])
+
+    def _between(self, first: str, last: str | None) -> Iterable[str]:
+        if last is None:
+            return (first,) if first in self._items else ()
+        ends = [self._items[name].position for name in (first, last) if name in self._items]
+        if not ends:
+            return ()
+        low, high = ends[0], ends[-1]
+        return [name for name, item in self._items.items() if low <= item.position <= high]
+
+    # from a receipt --------------------------------------------------------------------------------
+
+    def _begin_at(self, event: Event) -> bool:
+        """Take the window over as a receipt says it was at its position; False, and told, when it cannot be read."""
+        try:
+            receipt = from_json(self.reader.content(event))
+            given, task = self._given_before(event)
+        except (FormatError, PointerError, StoreDamaged) as error:
+            self.tell(event.position, _unusable(event, error))
+            return False
+        items: dict[str, Item] = {}
+        shown: dict[str, Shown] = {}
+        for kept in self._kept(receipt):
+            if kept.erased:
+                continue
+            here = self.shown.get(kept.id) or self._show(kept)
+            for other in _replaced(kept, shown):
+                del shown[other], items[other]
+            shown[kept.id] = here
+            items[kept.id] = replace(item_of(here), accesses=receipt.accesses.get(kept.position, ()))
+        self._items, self.shown = items, shown
+        self.markers, self.cycle = receipt.markers, receipt.cycle
+        self._markers_tokens = sum(marker.text_tokens for marker in receipt.markers)
+        self.receipt, self.receipt_event = receipt, event.id
+        self.given, self.task = given, task
+        self.through = event.position
+        return True
+
+    def _kept(self, receipt: Receipt) -> Iterator[Event]:
+        """Read the events that a receipt says stayed."""
+        known = {one.event.position: one.event for one in self.shown.values()}
+        for first, last in receipt.kept:
+            here = [position for position in known if first <= position <= last]
+            if here and receipt.cycle == self.cycle + 1:  # this window is the one that was compacted: all are here
+                yield from (known[position] for position in sorted(here))
+                continue
+            events = self.reader.events(
+                self.namespace, session=self.session, after=first - 1, before=last + 1, damaged=self.tell
+            )
+            yield from (one for one in events if one.kind in HISTORY)
+
+    def _given_before(self, event: Event) -> tuple[dict[str, Event], task_state.TaskState]:
+        """Find what the receipt was written with: the parts that were given for calls, and the task state."""
+        names: Mapping[str, str] = event.meta.get("given", {}) if isinstance(event.meta.get("given"), Mapping) else {}
+        given = {part: self._named(name) for part, name in names.items()}
+        return given, task_state.from_json(self.reader.content(self._named(event.meta.get("task"))))
+
+    def _named(self, name: object) -> Event:
+        return self.reader.event(self.namespace, pointer.parse(f"fh:{name}").first)
+
+
+def _unusable(receipt: Event, error: Exception) -> FormatError:
+    return FormatError(
+        f"receipt fh:{receipt.id} at position {receipt.position} cannot be used, so the window goes on from the one "
+        f"before it: {error}"
+    )
+
+
+def _replaced(event: Event, shown: Mapping[str, Shown]) -> list[str]:
+    """Name what an event stands in for: the text that was given before for the same part of the prompt."""
+    part = event.meta.get(PART)
+    return [name for name, one in shown.items() if one.event.meta.get(PART) == part] if part else []
+
+
+def item_of(shown: Shown) -> Item:
+    """Make the item of an event as it is shown; its terms are found when it leaves."""
+    event = shown.event
+    return Item(
+        event.id, event.position, event.turn, event.kind, shown.tokens, event.time, event.part,
+        call_id=str(event.meta.get("call_id", "")) if event.kind in (Kind.TOOL_CALL, Kind.TOOL_RESULT) else "",
+        shortened=shown.shortened,
+    )  # fmt: skip
+
+
+def _around(event: Event, counter: TokenCounter) -> int:
+    """Count what an event's place in a message costs beside its text."""
+    tokens = MESSAGE_TOKENS if event.part == 0 else 1
+    if event.kind is Kind.TOOL_CALL:
+        tokens += CALL_TOKENS + counter(str(event.meta.get("tool", "")))
+    return tokens
+
+
+def _expands(event: Event) -> bool:
+    return event.kind is Kind.TOOL_CALL and event.meta.get("tool") == "expand"

@@ -1,0 +1,174 @@
+"""Makes the request of one call: the window's entries in order, composed for a provider, with its anatomy.
+
+The invariant: a request is a function of the fold and of nothing else, so the same
+fold at the same position gives the same bytes again, which is what a replay does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import marshal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from firsthand import window as parts
+from firsthand.context import task_text
+from firsthand.context.anatomy import Anatomy
+from firsthand.context.receipt import Receipt
+from firsthand.errors import FormatError
+from firsthand.event import Event, Kind
+from firsthand.formats import canonical
+from firsthand.formats.compose import compose
+from firsthand.formats.pieces import Composed, Entry, Piece
+from firsthand.formats.tool_definitions import Tool, schemas
+from firsthand.value import replace, value
+from firsthand.window import HISTORY_PARTS, Item, Marker
+
+from .fold import PART, Fold, Shown
+
+TASK_SHARE = 0.1  # of the budget: the most that the task state's text may have
+TASK_TOKENS_MIN = 64  # less has no room for a line
+TASK_TOKENS_MAX = 800
+SYSTEM_PARTS = (parts.SYSTEM, parts.PERSONA, parts.PREAMBLE, parts.FILES, parts.SKILLS)
+TAIL_PARTS = (parts.CUES, parts.RECALL)
+
+
+@value
+class Request:
+    """What to send to a model, and what it is made of.
+
+    Attributes:
+        body: ``messages`` (``input`` for openai-responses), ``tools`` when there are any, and ``system`` for
+            anthropic: the keyword arguments of the provider's client.
+        tokens: of all of it, as the window counts them.
+        anatomy: its decomposition, as it was recorded before this was returned.
+        receipt: of the compaction that was needed for it; None when none was.
+        notes: what could not be shown as it was, in sentences.
+        excess: items that must stay although the budget is exceeded with them; empty within the budget.
+    """
+
+    body: dict[str, Any]
+    tokens: int
+    anatomy: Anatomy
+    receipt: Receipt | None = None
+    notes: tuple[str, ...] = ()
+    excess: tuple[Item, ...] = ()
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages of the body."""
+        found: list[dict[str, Any]] = self.body["input"] if "input" in self.body else self.body["messages"]
+        return found
+
+
+def compose_from(fold: Fold, format: str, pull: Sequence[Tool]) -> Composed:  # noqa: A002 - the package's word
+    """Compose the prompt of a fold as it is now."""
+    tools: list[dict[str, Any]] = [*_own_tools(fold), *schemas(pull, format)]
+    return compose(
+        [*_entries(fold, format)],
+        format,
+        system=[*_system(fold)],
+        tail=[*_tail(fold, task=shows_task(fold))],
+        tools=tools,
+        tools_tokens=overhead_of_tools(fold, tools),
+    )
+
+
+def overhead(fold: Fold, format: str, pull: Sequence[Tool]) -> int:  # noqa: A002 - the package's word
+    """Count the tokens of a prompt beside items and markers, the task state included."""
+    tools = [*_own_tools(fold), *schemas(pull, format)]
+    return overhead_of_tools(fold, tools) + sum(piece.tokens for piece in _tail(fold, task=True))
+
+
+def overhead_of_tools(fold: Fold, tools: Sequence[Mapping[str, Any]]) -> int:
+    """Count the tokens of tool schemas."""
+    return fold.counted(json.dumps(tools, ensure_ascii=False, separators=(",", ":"))) if tools else 0
+
+
+def shows_task(fold: Fold) -> bool:
+    """Say whether the task state is shown: as soon as something left, or when somebody set it."""
+    return fold.cycle > 0 or fold.task.is_set
+
+
+def _own_tools(fold: Fold) -> list[dict[str, Any]]:
+    given = fold.given.get(parts.TOOLS)
+    return json.loads(fold.reader.content(given)) if given is not None else []
+
+
+def _system(fold: Fold) -> Iterator[Piece]:
+    """Give the texts that were given for parts of the system prompt, in the order of `SYSTEM_PARTS`."""
+    by_part = {one.event.meta[PART]: one for one in fold.shown.values() if one.event.meta.get(PART)}
+    for part in SYSTEM_PARTS:
+        if part in by_part and by_part[part].text:
+            yield _piece(by_part[part], part)
+
+
+def _tail(fold: Fold, *, task: bool) -> Iterator[Piece]:
+    """Give what stands at the end, since it changes from call to call."""
+    if task:
+        most = max(TASK_TOKENS_MIN, min(TASK_TOKENS_MAX, int(fold.budget.tokens_max * TASK_SHARE)))
+        # The last request is the newest turn, which stands in the window: said twice, small models repeat the line.
+        text = task_text.text(replace(fold.task, request=None), tokens_max=most, count=fold.counter)
+        if text:
+            yield Piece(Kind.NOTE, text, tokens=fold.counted(text), name=parts.TASK)
+    for part in TAIL_PARTS:
+        given = fold.given.get(part)
+        text = fold.reader.content(given).decode("utf-8", "surrogatepass") if given is not None else ""
+        if text:
+            yield Piece(Kind.NOTE, text, tokens=fold.counter(text), name=part)
+
+
+def _entries(fold: Fold, format: str) -> Iterator[Entry]:  # noqa: A002 - the package's word
+    """Yield markers and messages in the order of the window."""
+    markers = list(fold.markers)
+    for message in _messages(fold):
+        while markers and markers[0].first_position < message[0].event.position:
+            yield _marker(markers.pop(0))
+        pieces = tuple(_piece(one, HISTORY_PARTS[one.event.kind]) for one in message)
+        kept = _as_it_came(fold, message, format)
+        yield Entry(None if kept is None else marshal.loads(kept), pieces)  # noqa: S302 - what was dumped here
+    for marker in markers:
+        yield _marker(marker)
+
+
+def _messages(fold: Fold) -> Iterator[list[Shown]]:
+    """Put the events of each message together again."""
+    message: list[Shown] = []
+    for shown in fold.shown.values():
+        if shown.event.meta.get(PART):
+            continue
+        if message and (shown.event.part == 0 or shown.event.sequence != message[-1].event.sequence + 1):
+            yield message
+            message = []
+        message.append(shown)
+    if message:
+        yield message
+
+
+def _as_it_came(fold: Fold, message: Sequence[Shown], format: str) -> bytes | None:  # noqa: A002 - the package's word
+    """Give the provider's own message, where it is of this format and nothing of it is shortened."""
+    first = message[0].event
+    if first.id in fold.messages:
+        return fold.messages[first.id]
+    found = None
+    contents = [one.data for one in message if one.data is not None]
+    ours = first.part == 0 and first.meta.get("format") == format and first.envelope
+    if ours and len(contents) == len(message):
+        # A part that is not in the window makes it another message: what is there is shown piece by piece.
+        with contextlib.suppress(FormatError):
+            found = marshal.dumps(canonical.message_from(first.envelope, contents))
+    fold.messages[first.id] = found
+    return found
+
+
+def _piece(shown: Shown, name: str) -> Piece:
+    event: Event = shown.event
+    return Piece(
+        event.kind, shown.text, media=event.media, meta=event.meta, content=shown.data, id=event.id,
+        tokens=shown.tokens, name=name,
+    )  # fmt: skip
+
+
+def _marker(marker: Marker) -> Entry:
+    return Entry(None, (Piece(Kind.NOTE, marker.text, tokens=marker.text_tokens, name=parts.MARKERS),))

@@ -1,0 +1,533 @@
+"""The window of a live session: messages in, messages under a budget out, and the model's recalls answered.
+
+    window = memory.session("deploy").window(8_000)
+    request = window.request(messages, tools=my_tools)
+    reply = client.chat.completions.create(model=name, **request.body)
+    messages += [reply.choices[0].message, *window.answer(reply.choices[0].message)]
+
+The invariant: the log has everything before the window shows it, and what the window
+no longer shows can be expanded to its bytes. A request that was returned has its
+anatomy in the log. A compaction is one event: the window is the old one or the new.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from firsthand import formats, moment, tokens
+from firsthand import window as parts
+from firsthand.answer import Conditions
+from firsthand.context import anatomy as anatomies
+from firsthand.context import task_state as tasks
+from firsthand.context import task_text, topics
+from firsthand.context.conditions import of_task
+from firsthand.context.must_stay import Stay, stays
+from firsthand.context.plan import plan
+from firsthand.context.push_pack import TOKENS_MAX
+from firsthand.context.receipt import Left, Receipt, from_json
+from firsthand.context.tools import ANSWER_TOKENS_MIN, EXPAND, RECALL, Pull, PullLimits
+from firsthand.errors import FormatError, InvalidArgument, StaleExpectation
+from firsthand.event import INJECTED, Draft, IdMaker, Kind, Trust, to_bytes
+from firsthand.formats import canonical
+from firsthand.formats import tool_definitions as calling
+from firsthand.moment import Moment
+from firsthand.tokens import TokenCounter
+from firsthand.value import replace
+from firsthand.window import Budget, Item, Window
+
+from . import new_messages
+from .compaction import Compacted, compact, shed
+from .fold import PART, Fold
+from .request import SYSTEM_PARTS, TAIL_PARTS, TASK_TOKENS_MAX, Request, compose_from, overhead
+from .session_pack import Pack, pack
+
+if TYPE_CHECKING:
+    from firsthand.memory import Memory
+    from firsthand.session import Session
+
+TRIES_MAX = 20  # of a write that other writers of the session were quicker than
+ANSWERED = frozenset({RECALL, EXPAND})
+ANSWER_TOKENS_MAX = 4_000  # of one recall or expand under a large budget
+ANSWER_AROUND_TOKENS = 24  # of the message around an answer
+FORMAT_EVENTS_MAX = 64  # a session's first events, among which its format is looked for
+
+
+class SessionWindow:
+    """A session's window, kept under a budget; made by `Session.window`.
+
+    Not safe to share between threads. Several processes may have windows of one session:
+    each follows what the others append, compactions included.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        session: Session,
+        budget: Budget,
+        *,
+        format: str | None = None,  # noqa: A002 - the package's word
+        counter: TokenCounter | None = None,
+        pull: bool | PullLimits = True,
+    ) -> None:
+        if format is not None:
+            formats.named(format)
+        self._memory, self._session, self._format = memory, session, format
+        reader = memory._log.reader  # noqa: SLF001 - one room
+        self._counts_by_format = counter is None
+        first = counter or counter_of(format or self._format_of_first())
+        self._fold = Fold(reader, memory.namespace, session.name, budget, first, self._shed)
+        self._left: list[Left] = []
+        self._given: new_messages.Given | None = None
+        limits = pull if isinstance(pull, PullLimits) else limits_of(budget)
+        self._pull = (
+            Pull(memory, session.name, limits, count=self._count, task=self._told_task, conditions=self._conditions)
+            if pull
+            else None
+        )
+        self._topic = topics.Topic()
+        self._unread: list[str] = []
+        self._last: anatomies.Anatomy | None = None
+        self._recalls = dict.fromkeys(ANSWERED, 0)
+        self._fold.open()
+        self._last = self._last_anatomy()
+        self._topic = topics.observe(self._topic, self._latest_texts())
+
+    # what is there -----------------------------------------------------------------------------------
+
+    @property
+    def budget(self) -> Budget:
+        """The budget that the window is kept under."""
+        return self._fold.budget
+
+    @property
+    def state(self) -> Window:
+        """The window as it is now, as a value."""
+        self._follow()
+        return self._fold.window
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What of the session is damaged or cannot be read, so that the window goes on without it; in sentences."""
+        return tuple(self._fold.faults.values())
+
+    @property
+    def task(self) -> tasks.TaskState:
+        """The task state as it is now."""
+        self._follow()
+        return self._fold.task
+
+    @property
+    def conditions(self) -> Conditions:
+        """The task state as the conditions of a recall (total-recall 4)."""
+        return of_task(self.task, self._session.name)
+
+    @property
+    def format(self) -> str:
+        """The format of requests: as it was asked for, else that of the session's first message that has one."""
+        if self._format is None:
+            self._follow()
+            found = (one.event.meta.get("format") for one in self._fold.shown.values())
+            known = next((name for name in found if name in formats.FORMATS), None)
+            if known is None:
+                return formats.OPENAI_CHAT
+            return self._settle(str(known))
+        return self._format
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The schemas of recall, expand and task in the window's format; a request has them already."""
+        return calling.schemas(self._definitions(), self.format)
+
+    def stays(self) -> tuple[Stay, ...]:
+        """Say of each item of the window why it is still there, in order of position."""
+        return stays(self.state, self.budget)
+
+    def receipts(self) -> Iterator[Receipt]:
+        """Yield the receipts of the session's compactions, the first one first."""
+        for event in self._memory.events(self._session.name, kind=Kind.RECEIPT):
+            if not event.erased:
+                yield self.receipt(f"fh:{event.id}")
+
+    def receipt(self, address: str) -> Receipt:
+        """Read the receipt that a pointer addresses.
+
+        Raises:
+            FormatError: the event there is no receipt.
+            Unresolvable: nothing answers to the pointer; `Erased` when it was erased.
+        """
+        return from_json(self._memory.expand(address))
+
+    # the loop ----------------------------------------------------------------------------------------
+
+    def add(self, messages: Mapping[str, Any] | Any | Sequence[Any]) -> None:
+        """Append new messages (one, or several) to the session; for those who do not keep the whole list.
+
+        Raises:
+            FormatError: they are not of the window's format.
+        """
+        several = [*messages] if isinstance(messages, Sequence) else [messages]
+        self._append([_plain(message) for message in several], time=moment.now())
+        self._given = None
+
+    def request(
+        self,
+        messages: Sequence[Any] | None = None,
+        *,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        system: str | None = None,
+        contributions: Mapping[str, str] | None = None,
+        model: str = "",
+    ) -> Request:
+        """Give what to send to the model now: the window under its budget, and its anatomy in the log.
+
+        Args:
+            messages: the whole list as it grew; what is new in it is appended first. None: nothing is new.
+            tools: the caller's own tool schemas, in the provider's form; None leaves those given before.
+            system: the system prompt, where it is no message; None leaves the one given before.
+            contributions: further texts by the name of their part: ``persona``, ``preamble``, ``files``,
+                ``skills`` (of the system prompt); ``cues``, ``recall`` (at the end). An empty text takes one away.
+            model: its name, for the record.
+
+        Raises:
+            FormatError: the list is not the one that was given before, grown; or it is of another format.
+            InvalidArgument: a contribution has no such name.
+        """
+        if messages is not None:
+            self._sync([_plain(message) for message in messages])
+        self._give(tools, system, contributions or {})
+        for _ in range(TRIES_MAX):
+            self._follow()
+            try:
+                return self._request(model)
+            except StaleExpectation:  # somebody appended meanwhile: look again
+                continue
+        raise StaleExpectation(
+            f"session {self._session.name!r} grew {TRIES_MAX} times while its window was made; "
+            "other writers append to it without a pause: request again"
+        )
+
+    def answer(self, message: Any) -> list[dict[str, Any]]:
+        """Answer the calls of recall, expand and task in a model's reply, as messages to append to the list.
+
+        Calls of other tools are left to the caller. What is wrong with a call is told to the model.
+        """
+        known = {tool.name for tool in self._definitions()}
+        results = []
+        self._follow()
+        for call in calling.calls(message, self.format):
+            if self._pull is None or call.name not in known:
+                continue
+            told = self._pull.answer(call, visible=self._visible(), turn=self._turn())
+            results.append(calling.Result(call, told.text, told.is_error))
+        return calling.results(results, self.format) if results else []
+
+    def pack(self, tokens_max: int = TOKENS_MAX, *, preamble: str = "", cues: str = "", recall: str = "") -> Pack:
+        """Make the push pack: what stands for the whole session in a few thousand tokens, as text and as messages.
+
+        Raises:
+            InvalidArgument: ``tokens_max`` is no number, or less than the newest turn needs.
+        """
+        self._follow()
+        texts = {parts.PREAMBLE: preamble, parts.CUES: cues, parts.RECALL: recall}
+        return pack(self._fold, self.format, texts, tokens_max)
+
+    def set_task(self, **fields: Any) -> tasks.TaskState:
+        """Set fields of the task state; what is not named stays.
+
+        Args:
+            fields: ``goal``, ``phase`` (texts), ``open_loops``, ``premises``, ``key_events``, ``constraints`` (lists).
+
+        Raises:
+            InvalidArgument: there is no such field, or it is of another type.
+        """
+        for _ in range(TRIES_MAX):
+            self._follow()
+            changed = tasks.changed(self._fold.task, **fields)
+            draft = Draft(Kind.TASK_STATE, tasks.to_json(changed), tasks.MEDIA, **_OURS)
+            try:  # a version must have seen all events before it
+                self._memory.append([draft], session=self._session.name, expected_position=self._fold.through or None)
+            except StaleExpectation:  # somebody appended meanwhile: look again
+                continue
+            self._follow()
+            return self._fold.task
+        raise StaleExpectation(f"session {self._session.name!r} grew {TRIES_MAX} times while its task state was set")
+
+    def compact(self) -> Receipt | None:
+        """Compact now, down to the low-water mark; None when nothing can leave."""
+        for _ in range(TRIES_MAX):
+            self._follow()
+            made = self._compact(forced=True)
+            if made is None:
+                return None
+            try:
+                self._write([made.task, made.draft], made)
+            except StaleExpectation:  # somebody appended meanwhile: look again
+                continue
+            return made.receipt
+        raise StaleExpectation(f"session {self._session.name!r} grew {TRIES_MAX} times while it was compacted")
+
+    # one request -------------------------------------------------------------------------------------
+
+    def _request(self, model: str) -> Request:
+        fold, pull = self._fold, self._definitions()
+        back = fold.saved()
+        made = self._compact(forced=False)
+        if made is not None:
+            fold.adopt(made.window)
+        try:
+            composed = compose_from(fold, self.format, pull)
+            sent = canonical.dump(composed.body)
+            topic = topics.observe(self._topic, self._unread)
+            anatomy = anatomies.make(
+                sent, composed.shares, fold.window, fold.budget,
+                session=self._session.name, call=(self._last.call if self._last else 0) + 1,
+                turn=self._turn(), turn_id=self._turn_id(), format=self.format, model=model,
+                counter=tokens.identity(fold.counter),
+                receipt=f"fh:{made.draft.id}" if made else _address(fold.receipt_event),
+                topic=topic.label, transition=topic.transition,
+                recalls=self._recalls[RECALL], expands=self._recalls[EXPAND],
+            )  # fmt: skip
+            meta = {"item_share": fold.budget.item_share, "pull": [tool.name for tool in pull]}
+            record = Draft(
+                Kind.ANATOMY, anatomies.to_json(anatomy), "application/json", meta, origin="firsthand",
+                trust=Trust.TRUSTED, id=IdMaker()(),
+            )  # fmt: skip
+            self._write([*([made.task, made.draft] if made else []), record], made)
+        except BaseException:
+            back()  # nothing of it is in the log: the window is the old one
+            raise
+        self._topic, self._unread, self._recalls = topic, [], dict.fromkeys(ANSWERED, 0)
+        self._last = anatomy = replace(anatomy, pointer=f"fh:{record.id}")
+        receipt = made.receipt if made else None
+        notes = (*composed.notes, *self._over(anatomy), *self._shortened(), *self.faults)
+        return Request(composed.body, anatomy.tokens, anatomy, receipt, notes, self._excess(anatomy))
+
+    def _over(self, anatomy: anatomies.Anatomy) -> Iterator[str]:
+        """Say what exceeds the budget, since what is sent beside the window is no item and is not cut either."""
+        most, inside = self.budget.tokens_max, self._fold.tokens
+        if anatomy.tokens > most:
+            beside = max(0, anatomy.tokens - inside)
+            yield (
+                f"{anatomy.tokens:,} tokens are sent of a budget of {most:,}: {inside:,} in items and markers that "
+                f"must stay, {beside:,} in tool schemas, task state, cues and recall"
+            )
+
+    def _shortened(self) -> Iterator[str]:
+        """Name what is not shown whole."""
+        cut = [name for name, one in self._fold.shown.items() if one.shortened]
+        if cut:
+            most = self.budget.item_tokens_max
+            yield f"shown as previews, since one item has at most {most:,} tokens: {len(cut):,}, first fh:{cut[0]}"
+
+    def _excess(self, anatomy: anatomies.Anatomy) -> tuple[Item, ...]:
+        """Name the items that must stay, when the budget is exceeded with them."""
+        if anatomy.tokens <= self.budget.tokens_max:
+            return ()
+        beside = max(0, anatomy.tokens - self._fold.tokens)
+        return plan(self._fold.window, self.budget, overhead_tokens=beside).excess
+
+    def _write(self, drafts: Sequence[Draft], made: Compacted | None) -> None:
+        """Append receipt, task state and anatomy in one transaction, if the session is still as it was read."""
+        appended = self._memory.append(drafts, session=self._session.name, expected_position=self._fold.through or None)
+        if made is not None:
+            self._fold.adopt(made.window, made.receipt, str(made.draft.id))
+            self._left = []
+        self._fold.passed(appended[-1].position)
+
+    def _compact(self, *, forced: bool) -> Compacted | None:
+        beside = overhead(self._fold, self.format, self._definitions())
+        return compact(self._fold, self._memory, beside, earlier=self._left, forced=forced)
+
+    def _shed(self, fold: Fold) -> None:
+        """Keep a long session that is read for the first time from filling the memory; one receipt tells what left."""
+        self._left += shed(fold)
+
+    # what is given -----------------------------------------------------------------------------------
+
+    def _sync(self, messages: list[dict[str, Any]]) -> None:
+        """Append what is new in the caller's whole list."""
+        if self._given is None:
+            held = new_messages.known(self._fold.reader, self._memory.namespace, self._session.name, self._format)
+            self._given = new_messages.Given(held)
+        new = self._given.first_new(messages)
+        if new == 0 and len(messages) > 1:  # what is handed over at first was said before: when, nobody knows
+            self._append(messages[:-1], time=None)
+            new = len(messages) - 1
+        self._append(messages[new:], time=moment.now())
+        self._given.took(messages, new)
+
+    def _append(self, messages: list[dict[str, Any]], *, time: Moment | None) -> None:
+        if not messages:
+            return
+        if self._format is None:
+            self._settle(formats.detect(messages))
+        self._session.append_messages(messages, self._format, time=time)
+
+    def _settle(self, name: str) -> str:
+        """Take a format, and count as is right for it: what was counted otherwise is counted anew."""
+        self._format = name
+        if self._counts_by_format and counter_of(name) is not self._fold.counter:
+            self._fold.counter = counter_of(name)
+            self._fold.open_anew()
+        return name
+
+    def _format_of_first(self) -> str:
+        """Give the format of the session's first message that has one; empty when none of its first events has."""
+        events = self._session.events(limit=FORMAT_EVENTS_MAX)
+        return next((str(one.meta["format"]) for one in events if one.meta.get("format")), "")
+
+    def _count(self, text: str) -> int:
+        return self._fold.counter(text)
+
+    def _give(
+        self, tools: Sequence[Mapping[str, Any]] | None, system: str | None, contributions: Mapping[str, str]
+    ) -> None:
+        """Append what is given for parts of the prompt, where it is not what was given before."""
+        texts = dict(contributions) if system is None else {parts.SYSTEM: system, **contributions}
+        known = [*SYSTEM_PARTS, *TAIL_PARTS]
+        wrong = [name for name in texts if name not in known]
+        if wrong or not all(isinstance(text, str) for text in texts.values()):
+            raise InvalidArgument(
+                f"contributions are texts by the name of their part: {', '.join(known)}; "
+                f"got {(wrong or list(texts))!r:.100}"
+            )
+        if not texts and tools is None:
+            return
+        ours = {tool.name for tool in self._definitions()}
+        theirs = [_name(tool) for tool in _listed(tools)]
+        if ours & {*theirs}:
+            raise InvalidArgument(
+                f"the tools {', '.join(sorted(ours))} are the window's own; got one of the caller's named "
+                f"{min(ours & {*theirs})!r}: rename it, or open the window with pull=False"
+            )
+        wanted = {name: to_bytes(text) for name, text in texts.items()}
+        if tools is not None:
+            wanted[parts.TOOLS] = _schemas(tools)
+        self._follow()
+        drafts = [self._part(name, text) for name, text in wanted.items() if self._part_given(name) != text]
+        if drafts:
+            self._memory.append(drafts, session=self._session.name)
+
+    def _part(self, name: str, text: bytes) -> Draft:
+        kind = Kind.PERSONA if name == parts.PERSONA else Kind.SYSTEM if name in SYSTEM_PARTS else Kind.SESSION
+        meta: dict[str, Any] = {PART: name}
+        if name in (parts.PREAMBLE, parts.CUES, parts.RECALL):  # made by Firsthand of what the log has
+            meta[INJECTED] = True
+        media = "application/json" if name == parts.TOOLS else "text/plain"
+        return Draft(kind, text, media, meta, origin="system", trust=Trust.TRUSTED)
+
+    def _part_given(self, name: str) -> bytes:
+        event = self._fold.given.get(name) or next(
+            (one.event for one in self._fold.shown.values() if one.event.meta.get(PART) == name), None
+        )
+        return self._fold.reader.content(event) if event is not None else b""
+
+    # following ---------------------------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        new = self._fold.follow()
+        if any(event.kind is Kind.ANATOMY for event in new):  # another handle made a request
+            self._last = self._last_anatomy()
+        for event in new:
+            if event.kind in parts.HISTORY and not event.meta.get(PART):
+                self._unread.append(event.text)
+            if event.kind is Kind.TOOL_CALL and event.meta.get("tool") in ANSWERED:
+                self._recalls[str(event.meta["tool"])] += 1
+
+    def _latest_texts(self) -> list[str]:
+        """Read what the topic is told from, so that a session that is opened again goes on with its own."""
+        newest = self._fold.reader.events(
+            self._memory.namespace, session=self._session.name, limit=topics.RESUMED_EVENTS, newest_first=True,
+            damaged=self._fold.tell,
+        )  # fmt: skip
+        return [one.text for one in newest if one.kind in parts.HISTORY and not one.meta.get(PART)][::-1]
+
+    def _last_anatomy(self) -> anatomies.Anatomy | None:
+        fold, before = self._fold, None
+        while (found := fold.reader.latest(fold.namespace, fold.session, Kind.ANATOMY, before=before,
+                                           damaged=fold.tell)) is not None:  # fmt: skip
+            try:
+                return anatomies.from_event(found)
+            except FormatError as error:
+                fold.tell(found.position, FormatError(f"anatomy fh:{found.id} cannot be used: {error}"))
+                before = found.position
+        return None
+
+    def _definitions(self) -> tuple[calling.Tool, ...]:
+        return self._pull.definitions() if self._pull is not None else ()
+
+    def _told_task(self, given: Mapping[str, Any]) -> str:
+        """Set fields of the task state for the model, and give its text."""
+        if given:
+            self.set_task(**given)
+        text = task_text.text(self._fold.task, tokens_max=TASK_TOKENS_MAX, count=self._fold.counter)
+        left = f'What left last, and why: expand("{_address(self._fold.receipt_event)}").'
+        return f"{text}\n{left}" if self._fold.receipt_event else text
+
+    def _conditions(self) -> Conditions:
+        return of_task(self._fold.task, self._session.name)
+
+    def _visible(self) -> frozenset[str]:
+        return frozenset(name for name, one in self._fold.shown.items() if not one.shortened)
+
+    def _turn(self) -> int:
+        return max((item.turn for item in self._fold.window.items), default=0)
+
+    def _turn_id(self) -> str:
+        turn = self._turn()
+        return next((item.id for item in self._fold.window.items if item.turn == turn), "")
+
+
+_OURS: Mapping[str, Any] = {"origin": "firsthand", "trust": Trust.TRUSTED}
+
+
+def _plain(message: Any) -> dict[str, Any]:
+    """Give a message as a dictionary: providers' own types are taken as what they would send."""
+    if isinstance(message, Mapping):
+        return dict(message)
+    dump_model = getattr(message, "model_dump", None)
+    if callable(dump_model):
+        found: dict[str, Any] = dump_model(mode="json", exclude_none=True)
+        return found
+    raise FormatError(f"a message is an object with a role or a type; got {type(message).__name__}")
+
+
+def _schemas(tools: Sequence[Mapping[str, Any]]) -> bytes:
+    try:
+        return to_bytes(json.dumps([*tools], ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidArgument(f"tools are schemas in the provider's form, as JSON objects: {error}") from error
+
+
+def _listed(tools: Sequence[Mapping[str, Any]] | None) -> Sequence[Mapping[str, Any]]:
+    if tools is not None and (isinstance(tools, str) or not isinstance(tools, Sequence)):
+        raise InvalidArgument(f"tools are a list of schemas in the provider's form; got {tools!r:.60}")
+    return tools or ()
+
+
+def _name(tool: object) -> str:
+    """Give the name of a tool's schema, in whichever provider's form."""
+    if not isinstance(tool, dict):
+        raise InvalidArgument(f"a tool is its schema in the provider's form, a dictionary; got {tool!r:.60}")
+    inner = tool.get("function")
+    return str(tool.get("name") or (inner.get("name") if isinstance(inner, dict) else ""))
+
+
+def limits_of(budget: Budget) -> PullLimits:
+    """Give the limits of pulls that a budget has room for: an answer is not to be shortened as soon as it is an item.
+
+    At the most the 4,000 tokens an answer, and about 10,000 a turn, of total-recall 7.2.
+    """
+    answer = max(ANSWER_TOKENS_MIN, min(ANSWER_TOKENS_MAX, budget.item_tokens_max - ANSWER_AROUND_TOKENS))
+    return PullLimits(tokens=answer * 5 // 2, answer_tokens=answer)
+
+
+def counter_of(name: str) -> TokenCounter:
+    """Give the estimate for a format: the newer models that speak Anthropic's cut text into more tokens than others."""
+    return tokens.CLAUDE if name == formats.ANTHROPIC else tokens.estimate
+
+
+def _address(identifier: str) -> str:
+    return f"fh:{identifier}" if identifier else ""

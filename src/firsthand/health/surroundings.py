@@ -1,0 +1,294 @@
+"""Looks at what stands around a store: hooks, the daemon, jobs, settings.
+
+The invariant: that something runs is read from what it left behind (the time a hook
+last fired, the events that came of it), never from its being installed. An installed
+hook that does not fire, and a hook that fires while nothing of its sessions is
+written, are both found: the paper's pipeline was of the second kind for five days
+(recall-problem 5.2).
+"""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from shutil import which
+from typing import TYPE_CHECKING
+
+from firsthand.agents import faults, jobs, settings
+from firsthand.agents.pulse import Fired
+from firsthand.agents.waiting_calls import KeptCalls
+from firsthand.health import rows, status
+from firsthand.health.finding import Finding, Severity, Stage
+from firsthand.hosts.hook import HookEvent
+from firsthand.moment import Moment
+from firsthand.unasked import secret_library
+from firsthand.value import value
+
+if TYPE_CHECKING:
+    from firsthand.agents.installation import Installed
+    from firsthand.memory import Memory
+
+SILENT_S = 86_400
+"""A hook that fired so long before the last event of its host's sessions does not fire any more."""
+WRITTEN_WITHIN_S = 900
+"""So long after a prompt something of its session stands in the log."""
+OVERDUE_S = 3_600
+SLEEP_OVERDUE_S = 86_400
+"""A machine that is off at night sleeps at the next pause of the day."""
+FAULTS_RECENT_S = 86_400
+SPOOL_OLD_S = 120
+"""A transcript is waited for half as long."""
+_MICROSECONDS = 1_000_000
+_NEVER_MS = 1 << 62
+
+
+@value
+class DaemonState:
+    """What is known of the daemon, from whoever can ask it.
+
+    Attributes:
+        wanted: True when hooks are installed, which ask it first.
+        alive: it answered.
+        version: which it says it is; empty if it did not answer.
+        expected: which this is.
+        fault: what it, or its start, said last went wrong; empty for nothing.
+    """
+
+    wanted: bool = False
+    alive: bool = False
+    version: str = ""
+    expected: str = ""
+    fault: str = ""
+
+
+def of_installed(places: Sequence[Installed], at: Sequence[Fired], memory: Memory | None) -> list[Finding]:
+    """Look at the settings of hosts that are to run hooks, and whether what they name is there."""
+    found: list[Finding] = []
+    ours = [one for one in places if one.events or one.fault]
+    if not any(one.events for one in places) and not at:
+        what = "no host has hooks of Firsthand: nothing is recorded or shown by itself"
+        return [Finding(Stage.HOOKS, Severity.NOTE, what, "firsthand install HOST")]
+    for one in ours:
+        if one.fault:
+            found.append(Finding(Stage.HOOKS, Severity.DEGRADED, one.fault, "mend the file by hand"))
+        elif gone := missing(one.command):
+            what = f"{one.where} runs {gone}, which is not there: no hook of {one.host} can run"
+            found.append(Finding(Stage.HOOKS, Severity.BROKEN, what, one.mend))
+        elif not one.current:
+            what = f"{one.where} has hooks of another version of Firsthand"
+            found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, one.mend))
+        elif _is_held(one, at):
+            what = f"{one.host} holds back hooks of firsthand in {one.where}: {one.waits}"
+            mend = f"open {one.host}, type /hooks and trust those of firsthand"
+            found.append(Finding(Stage.HOOKS, _severity(one.host, memory), what, mend))
+        elif not any(fired.host == one.host for fired in at):
+            severity = _severity(one.host, memory)
+            what = f"hooks of {one.host} are installed in {one.where} and have never fired"
+            found.append(
+                Finding(Stage.HOOKS, severity, what, f"begin a session of {one.host}; it may ask to trust them")
+            )
+    return found + _of_doubles([one for one in ours if one.events])
+
+
+def _of_doubles(places: Sequence[Installed]) -> list[Finding]:
+    """Look for hosts that are told of our hooks twice."""
+    found = []
+    for host in dict.fromkeys(one.host for one in places):
+        where = [str(one.where) for one in places if one.host == host]
+        if len(where) > 1:
+            what = f"every hook of {host} runs {len(where)} times, by {' and '.join(where)}; it is answered once"
+            found.append(Finding(Stage.HOOKS, Severity.NOTE, what, f"firsthand uninstall {host}, in one of them"))
+    of_project = {one.host for one in places if one.scope == "project"}
+    if {"vscode", "copilot"} <= of_project:
+        what = "VS Code runs the hooks of vscode and of copilot: what happens in it is recorded in two sessions"
+        found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand uninstall copilot --project ."))
+    return found
+
+
+def _is_held(one: Installed, at: Sequence[Fired]) -> bool:
+    """Say whether a host holds hooks back; of one that fires, how it knows a changed hook may have changed."""
+    if one.held.untrusted or one.held.off:
+        return True
+    written_s = one.where.stat().st_mtime if one.held.changed else 0.0
+    fires = any(fired.host == one.host and fired.moment.microseconds / 1e6 > written_s for fired in at)
+    return bool(one.held.changed) and not fires
+
+
+def _severity(host: str, memory: Memory | None) -> Severity:
+    """Rate hooks that do not run: a host whose sessions are in the log is one that is used."""
+    active = memory is not None and rows.last_of_host(memory, host) is not None
+    return Severity.DEGRADED if active else Severity.NOTE
+
+
+def missing(command: str) -> str:
+    """Name the program or script of a command that is not there; empty when all are."""
+    parts = commands(command)
+    if not parts:
+        return command
+    for words in parts:
+        paths = [word for number, word in enumerate(words) if number == 0 or word.endswith(".py")]
+        gone = [path for path in paths if not (Path(path).exists() if "/" in path else which(path))]
+        if gone:
+            return gone[0]
+    return ""
+
+
+def commands(text: str) -> list[list[str]]:
+    """Take apart what a settings file runs, several joined by ``; ``; nothing for what no shell could read."""
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        words = []
+    found: list[list[str]] = [[]]
+    for word in words:
+        found[-1].append(word.removesuffix(";"))
+        if word.endswith(";"):
+            found.append([])
+    return [one for one in found if one]
+
+
+def of_firing(memory: Memory, at: Sequence[Fired], now: Moment) -> list[Finding]:
+    """Compare when hooks last fired with what was written of their hosts' sessions."""
+    found: list[Finding] = []
+    for host in sorted({one.host for one in at}):
+        times = {one.event: one.moment.microseconds for one in at if one.host == host}
+        newest, prompt = max(times.values()), times.get(HookEvent.PROMPT)
+        written = rows.last_of_host(memory, host)
+        again = f"firsthand install {host}"
+        if written is not None and written - newest > SILENT_S * _MICROSECONDS:
+            what = f"no hook of {host} has fired since {Moment(newest)}, but its sessions go on: {Moment(written)}"
+            found.append(Finding(Stage.HOOKS, Severity.BROKEN, what, again))
+        elif prompt is not None and newest - prompt > SILENT_S * _MICROSECONDS:
+            what = (
+                f"the prompt hook of {host} fired last at {Moment(prompt)}, others since: nothing is recalled unasked"
+            )
+            found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, again))
+        if prompt is None or (now.microseconds - prompt) < WRITTEN_WITHIN_S * _MICROSECONDS:
+            continue
+        if written is None or prompt - written > WRITTEN_WITHIN_S * _MICROSECONDS:
+            since = "ever" if written is None else f"since {Moment(written)}"
+            what = f"hooks of {host} fire (last {Moment(prompt)}), but nothing of its sessions was written {since}"
+            found.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand jobs --run; firsthand import"))
+    return found
+
+
+def of_jobs(store: Path, now: Moment, namespace: str | None = None) -> list[Finding]:
+    """Look at what hooks left to do (in a namespace): overdue, failing, given up; and at what waits to be recorded."""
+    found: list[Finding] = []
+    waiting = jobs.pending(store, namespace)
+    failing = [one for one in waiting if one.tries and one.why]
+    others = [one for one in waiting if one.kind != jobs.SLEEP]
+    overdue = [one for one in others if now.milliseconds - _due_ms(store, one) > OVERDUE_S * 1000]
+    found += _of_sleeps(waiting, now)
+    if failing:
+        what = f"{len(failing):,} of {len(waiting):,} jobs fail, such as {failing[0].kind}: {failing[0].why}"
+        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand jobs --run"))
+    elif overdue:
+        what = f"{len(overdue):,} jobs should have run an hour ago, the first is {overdue[0].kind}"
+        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand jobs --run"))
+    recent = [
+        one
+        for one in faults.faults(store, namespace)
+        if one.time is None or now.microseconds - one.time.microseconds < FAULTS_RECENT_S * _MICROSECONDS
+    ]
+    dropped = [one for one in recent if faults.GIVEN_UP in one.text]
+    if dropped:
+        what = f"{len(dropped):,} jobs were given up within a day, the last: {dropped[-1].where}: {dropped[-1].text}"
+        found.append(Finding(Stage.JOBS, Severity.BROKEN, what, "firsthand jobs shows what is left"))
+    elif recent:
+        what = f"{len(recent):,} faults of hooks within a day, the last: {recent[-1].where}: {recent[-1].text}"
+        found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand jobs"))
+    return found + _of_calls(store, now) + _of_waiting(store / "hooks" / "waiting", now)
+
+
+def _of_sleeps(waiting: Sequence[jobs.Job], now: Moment) -> list[Finding]:
+    """Look for agents whose sleep is switched on and did not happen for a day."""
+    found = []
+    for one in waiting:
+        late_s = (now.milliseconds - one.after_ms) / 1000
+        if one.kind != jobs.SLEEP or late_s < SLEEP_OVERDUE_S:
+            continue
+        tried = f"; it was begun {one.tries} times and not finished" if one.tries else "; nothing was idle enough"
+        what = f"a sleep was due {status.age(late_s)} ago and is not done{tried}"
+        mend = f"firsthand sleep --agent {shlex.quote(one.agent)}"
+        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, mend, one.agent))
+    return found
+
+
+def _due_ms(store: Path, job: jobs.Job) -> int:
+    """Say since when a job should be done: since it was left, or from when on it may be; gone ones are not due."""
+    left = []
+    for ends in (jobs.WAITS, jobs.RUNS):
+        with suppress(FileNotFoundError):
+            left.append(int((jobs.folder(store) / f"{job.name}{ends}").stat().st_mtime * 1000))
+    return max(job.after_ms, *left) if left else _NEVER_MS
+
+
+def _of_calls(store: Path, now: Moment) -> list[Finding]:
+    """Look for calls of hooks that are not in the log: those that wait, however short, and those set aside."""
+    kept = KeptCalls(store)
+    waiting, aside, found = kept.waiting(), kept.set_aside(), []
+    if waiting:
+        oldest_s = now.microseconds / 1e6 - min(map(_kept_s, waiting))
+        what = f"{len(waiting):,} calls of hooks wait in {kept.folder} to be recorded, the oldest for "
+        found.append(Finding(Stage.LOG, Severity.DEGRADED, what + status.age(oldest_s), "firsthand jobs --run"))
+    if aside:
+        what = f"{len(aside):,} calls of hooks could not be recorded and are set aside in {kept.aside_folder}"
+        found.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand jobs --retry"))
+    return found
+
+
+def _kept_s(path: Path) -> float:
+    """Say when a call was kept, in seconds since 1970; now for one that was recorded meanwhile."""
+    try:
+        return path.lstat().st_mtime
+    except FileNotFoundError:
+        return time.time()
+
+
+def _of_waiting(folder: Path, now: Moment) -> list[Finding]:
+    """Look for sessions whose transcript did not come, and what hooks were told of them was not recorded instead."""
+    files = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
+    old = [path for path in files if now.microseconds / 1e6 - path.stat().st_mtime > SPOOL_OLD_S]
+    if not old:
+        return []
+    what = f"what hooks were told of {len(old):,} sessions waits in {folder} for a transcript that did not come"
+    return [Finding(Stage.LOG, Severity.DEGRADED, what, "firsthand jobs --run")]
+
+
+def of_settings(store: Path, cwd: str) -> list[Finding]:
+    """Look at the switches: files that cannot be read, and mechanisms that are off."""
+    chosen = settings.load(store, cwd)
+    found = [Finding(Stage.SETTINGS, Severity.DEGRADED, fault, "mend the file") for fault in chosen.faults]
+    off = [
+        name for name in ("record", "preamble", "cues", "recall", "actions", "episodes") if not getattr(chosen, name)
+    ]
+    if off:
+        what = f"switched off: {', '.join(off)}"
+        if "cues" in off and "recall" in off:
+            what += "; nothing reminds the agent of what it does not think of itself (recognition failure)"
+        found.append(Finding(Stage.SETTINGS, Severity.NOTE, what, f"firsthand switch {off[0]} on"))
+    if chosen.redact and not secret_library.is_installed():
+        what = "secrets are replaced by their shape alone; more vendors' keys are known with the extra"
+        found.append(Finding(Stage.SETTINGS, Severity.NOTE, what, f"pip install '{secret_library.EXTRA}'"))
+    return found
+
+
+def of_daemon(seen: DaemonState | None) -> list[Finding]:
+    """Look at the daemon. One that is not there is no fault: hooks answer by themselves."""
+    if seen is None or not seen.wanted:
+        return []
+    found = []
+    if seen.alive and seen.version and seen.version != seen.expected:
+        what = f"the daemon is of version {seen.version}, this is {seen.expected}"
+        found.append(Finding(Stage.DAEMON, Severity.DEGRADED, what, "firsthand daemon --stop"))
+    if seen.fault:
+        found.append(
+            Finding(
+                Stage.DAEMON, Severity.DEGRADED, seen.fault, "firsthand daemon --stop; the next hook starts another"
+            )
+        )
+    return found

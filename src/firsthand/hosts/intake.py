@@ -1,0 +1,108 @@
+"""What the intake asks of the store it fills: take records, remember how far each source was read.
+
+The intake does not know the log; `memory` hands it one behind this port. A cursor
+only saves work: without any, an import reads everything again and adds nothing,
+because ids are derived from the records.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from firsthand.hosts.intake_rules import CaptureRules
+from firsthand.record import Record
+from firsthand.value import field, value
+
+
+@value
+class Placed:
+    """A record and the session that its events belong to; each draft has its id.
+
+    Attributes:
+        line, offset_bytes: where it stood in its source.
+    """
+
+    session: str
+    record: Record
+    line: int = 0
+    offset_bytes: int = 0
+
+
+@value
+class Cursor:
+    """How far one source was read.
+
+    Attributes:
+        host: name of the host that read it.
+        size_bytes, modified_ns: of the file as it was then; both equal means unchanged.
+        offset_bytes: behind the last record that was taken; what follows is read next.
+        digest: of the bytes before the offset (`source.Prefix`), hex; says whether they changed.
+        state: the host's, to resume its parser.
+        branch: how often the file was rewritten in place.
+        torn: True when a torn end was left for the next time.
+        events: how many events its records up to the offset have.
+        seen: the keys of the records so far (`identify.Seen`), as text; empty when there
+            are too many to keep, then a grown file is read whole again.
+    """
+
+    host: str
+    size_bytes: int
+    modified_ns: int
+    offset_bytes: int
+    digest: str
+    state: Mapping[str, Any] = field(default_factory=dict)
+    branch: int = 0
+    torn: bool = False
+    events: int = 0
+    seen: str = ""
+
+    def to_text(self) -> str:
+        """Write it as text to be kept; the inverse of `from_text`."""
+        small = {
+            "host": self.host, "size_bytes": self.size_bytes, "modified_ns": self.modified_ns,
+            "offset_bytes": self.offset_bytes, "digest": self.digest, "state": dict(self.state),
+            "branch": self.branch, "torn": self.torn, "events": self.events,
+        }  # fmt: skip
+        return json.dumps(small, separators=(",", ":")) + "\n" + self.seen
+
+    @classmethod
+    def from_text(cls, text: str) -> Cursor | None:
+        """Read a kept cursor; None for one of another version, which costs a reading and no event."""
+        small, _, seen = text.partition("\n")
+        try:
+            return cls(**json.loads(small), seen=seen)
+        except (TypeError, ValueError):
+            return None
+
+
+class Keeper(Protocol):
+    """The store as the intake sees it.
+
+    Attributes:
+        fence_key: what the store fences with (`firsthand.fence`), to tell its own words in a source.
+        rules: what is kept out of the log.
+    """
+
+    @property
+    def fence_key(self) -> bytes: ...
+    @property
+    def rules(self) -> CaptureRules: ...
+
+    def append_records(self, placed: Sequence[Placed]) -> Sequence[int]:
+        """Append the events of records, in order, all or none; say how many of each record were new.
+
+        The ids are derived: an id that is there already, in whatever session, is the
+        same event and is left as it is. Sessions may change from record to record;
+        one transaction for all of them is what makes many small sources quick.
+        """
+        ...
+
+    def cursor(self, source_key: str) -> Cursor | None:
+        """Give the cursor kept for a source; None when there is none."""
+        ...
+
+    def save_cursors(self, cursors: Mapping[str, Cursor]) -> None:
+        """Keep cursors; called after their records were appended, so that a crash between costs only time."""
+        ...

@@ -1,0 +1,49 @@
+"""The store as the intake sees it: one namespace of a log behind `intake.port.Keeper`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+import apsw
+
+from firsthand.hosts.intake import Cursor, Placed
+from firsthand.hosts.intake_rules import CaptureRules
+from firsthand.log.log import Log
+from firsthand.log.prepare import DraftGroup
+
+
+class LogKeeper:
+    """Takes records into one namespace of a log, and keeps how far each source was read."""
+
+    def __init__(self, log: Log, namespace: str, rules: CaptureRules | None = None) -> None:
+        self._log, self._namespace = log, namespace
+        self.rules = rules or CaptureRules()
+        self.fence_key = log.reader.fence_key()
+
+    def append_records(self, placed: Sequence[Placed]) -> Sequence[int]:
+        """Append the events of records in one transaction; say how many of each record were new."""
+        groups = [
+            DraftGroup(session, tuple(draft for one in run for draft in one.record.drafts))
+            for session, run in groupby(placed, lambda one: one.session)
+        ]
+        appended = iter(self._log.append_group([group for group in groups if group.drafts], namespace=self._namespace))
+        return [sum(next(appended).new for _ in one.record.drafts) for one in placed]
+
+    def cursor(self, source_key: str) -> Cursor | None:
+        """Give the cursor kept for a source; None when there is none."""
+        db = self._log.reader.db
+        key = self._log.reader.namespace_key(self._namespace)
+        text = db.execute("SELECT cursor FROM source WHERE namespace = ? AND key = ?", (key, source_key)).get
+        return Cursor.from_text(text) if isinstance(text, str) else None
+
+    def save_cursors(self, cursors: Mapping[str, Cursor]) -> None:
+        """Keep cursors; their records are on disk already."""
+        key = self._log.namespace_key(self._namespace)
+
+        def save(db: apsw.Connection) -> None:
+            rows = [(key, name, cursor.to_text()) for name, cursor in cursors.items()]
+            with db:
+                db.executemany("INSERT OR REPLACE INTO source VALUES (?, ?, ?)", rows)
+
+        self._log.exclusively(save)

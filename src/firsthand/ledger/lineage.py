@@ -1,0 +1,153 @@
+"""What was made of what: taking a source out with all that came of it, and letting in what waits for the user.
+
+    quarantine("fh:...")   an event, or an entry, and every note, episode and entry that stands on it, at any depth
+    release("fh:...")      that one alone is let in again
+    approve("fh:...")      the user lets in a note or an entry that stands on what a tool or the web said
+    waiting()              what stands on such text, and waits
+
+All of it are decisions of the ledger: recorded with who and why, of any position, and each
+can be undone. The invariant: nothing leaves the log and recall still finds the sources; what
+is out gives no digest line, no entry, no rule and no episode of a preamble; what
+waits does not either.
+
+It does not know what is right: a person says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from firsthand.agents.files import FILE
+from firsthand.context.quotes import resting_on
+from firsthand.errors import InvalidArgument
+from firsthand.event import Event, IdMaker, Kind, Trust
+from firsthand.ledger.decision_log import LedgerLog, event_at
+from firsthand.ledger.decisions import REASON_CHARACTERS_MAX, Decision
+from firsthand.ledger.entry_log import AGENT, EntriesLog
+from firsthand.notes.writer import SORT, SORTS
+from firsthand.pointer import Pointer
+from firsthand.value import value
+
+if TYPE_CHECKING:
+    from firsthand.memory import Memory
+
+MADE_OF = {Kind.NOTE: "note", Kind.EPISODE: "episode", Kind.ENTRY: "entry"}
+"""Kinds that are made of other events, and how their keys in the ledger begin."""
+WAITING_MAX = 1_000
+
+
+@value
+class Waiting:
+    """A rule, a lesson or an entry that stands on what a tool or the web said, and is not approved.
+
+    Attributes:
+        sort: ``rule``, ``lesson``, ``file`` or ``entry``.
+        text: what it says.
+    """
+
+    pointer: str
+    sort: str
+    text: str
+    position: int
+
+
+class Lineage:
+    """What was made of what in a namespace; make one with `lineage_of`."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self.ledger = LedgerLog(memory)
+
+    def came_of(self, address: str | Pointer) -> tuple[Event, ...]:
+        """Give what was made of an event, at any depth: notes, episodes and entries, in order.
+
+        Raises:
+            MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
+        """
+        return tuple(resting_on(self.memory, [event_at(self.memory, address)], [*MADE_OF]))
+
+    def quarantine(self, address: str | Pointer, *, reason: str = "", by: str = "user") -> tuple[Decision, ...]:
+        """Take an event out with all that was made of it.
+
+        Returns:
+            The decisions that are new; each can be undone.
+
+        Raises:
+            MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
+        """
+        event = event_at(self.memory, address)
+        held = self.ledger.at().held
+        going = [one for one in (event, *self.came_of(address)) if f"fh:{one.id}" not in held]
+        return self._decide("quarantine", going, reason, by)
+
+    def release(self, address: str | Pointer, *, reason: str = "", by: str = "user") -> tuple[Decision, ...]:
+        """Let one event in again that was quarantined; what was made of it stays out.
+
+        Raises:
+            MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
+        """
+        event = event_at(self.memory, address)
+        return self._decide("release", [event] if f"fh:{event.id}" in self.ledger.at().held else [], reason, by)
+
+    def approve(self, address: str | Pointer, *, reason: str = "", by: str = "user") -> tuple[Decision, ...]:
+        """Let in a note or an entry that stands on what a tool or the web said; undoing the decision takes it back.
+
+        Raises:
+            MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
+            InvalidArgument: the event is none that could wait for it.
+        """
+        event = event_at(self.memory, address)
+        if not self._could_wait(event):
+            raise InvalidArgument(
+                f"a rule, a lesson or an entry that stands on what a tool or the web said is approved; fh:{event.id} "
+                f"is a {event.kind.word} of trust {event.trust.word}. `firsthand ledger waiting` lists what waits."
+            )
+        known = f"fh:{event.id}" in self.ledger.at().approved
+        return self._decide("approve", [] if known else [event], reason, by)
+
+    def waiting(self) -> tuple[Waiting, ...]:
+        """Give what waits for the user, the newest last: at most `WAITING_MAX`."""
+        ledger = self.ledger.at()
+        found = []
+        for event in self._tainted():
+            name = f"fh:{event.id}"
+            if name not in ledger.approved and ledger.stands(name):
+                sort = "entry" if event.kind is Kind.ENTRY else str(event.meta.get(SORT, FILE))
+                found.append(Waiting(name, sort, event.text, event.position))
+        return tuple(sorted(found, key=lambda one: one.position)[-WAITING_MAX:])
+
+    def _tainted(self) -> Iterator[Event]:
+        notes = self.memory.events(kind=Kind.NOTE)
+        yield from (one for one in notes if self._could_wait(one))
+        agents = {str(one.meta.get(AGENT, "")) for one in self.memory.events(kind=Kind.ENTRY) if not one.erased}
+        for agent in sorted(agents):
+            yield from (self.memory.event(f"fh:{one.id}") for one in EntriesLog(self.memory, agent).waiting())
+
+    def _could_wait(self, event: Event) -> bool:
+        if event.kind is Kind.ENTRY:
+            return event.trust is Trust.UNTRUSTED
+        return event.kind is Kind.NOTE and is_tainted_rule(event)
+
+    def _decide(self, action: Any, events: Sequence[Event], reason: str, by: str) -> tuple[Decision, ...]:
+        if len(reason) > REASON_CHARACTERS_MAX:
+            raise InvalidArgument(f"a reason has at most {REASON_CHARACTERS_MAX} characters; got {len(reason):,}")
+        ids = IdMaker()
+        return self.ledger.keep(
+            Decision(
+                ids(), action, f"{MADE_OF.get(one.kind, 'event')}:{one.id}", f"fh:{one.id}", reason=reason,
+                sources=(f"fh:{one.id}",), by=by,
+            )
+            for one in events
+        )  # fmt: skip
+
+
+def is_tainted_rule(event: Event) -> bool:
+    """Say whether a note is a rule, a lesson or a version of a file that stands on what a tool or the web said."""
+    is_rule = event.meta.get(SORT) in SORTS[1:] or event.meta.get(FILE) is not None
+    return is_rule and not event.erased and event.trust is Trust.UNTRUSTED
+
+
+def lineage_of(memory: Memory) -> Lineage:
+    """Give what was made of what in a namespace."""
+    return Lineage(memory)

@@ -1,0 +1,144 @@
+"""The stores that a daemon holds open: one handle for each store, namespace and embedder.
+
+The invariant: a handle is of the store that is at its path now. One whose folder was
+deleted or replaced is let go when its last user is done, and the store opened anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from firsthand import Memory, StoreBusy, erased_at
+from firsthand.server import hook_answers
+from firsthand.server.hook_protocol import Call
+from firsthand.value import value
+
+HANDLES_MAX = 8
+OPEN_S = 5.0
+DATABASE_FILE = "firsthand.db"
+
+Key = tuple[str, str, str]
+"""Store, namespace, embedder."""
+
+
+@value(frozen=False, eq=False)
+class Handle:
+    """One open store.
+
+    Attributes:
+        identity: of its database file; another one at the path is another store.
+        users: calls that are at work on it.
+        gone: no new call is given it; its last user closes it.
+    """
+
+    key: Key
+    memory: Memory
+    identity: tuple[int, int]
+    users: int = 0
+    gone: bool = False
+
+
+class Stores:
+    """Opens stores as calls need them, and closes those that no call needs."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._opening: dict[Key, threading.Lock] = {}
+        self._handles: dict[Key, Handle] = {}  # the one used last stands last
+        self._erased: dict[str, int] = {}  # of each store that was ever open here, when something was erased before
+
+    @contextmanager
+    def of(self, call: Call) -> Iterator[Memory]:
+        """Give the memory that a call is of, for as long as it is at work."""
+        handle = self._taken((call.store, call.namespace, call.embedder), call)
+        try:
+            yield handle.memory
+        finally:
+            self._given_back(handle)
+
+    def names(self) -> list[str]:
+        """Name the stores that are open."""
+        with self._lock:
+            return sorted({key[0] for key in self._handles})
+
+    @property
+    def erased(self) -> str:
+        """Name a store in which something was erased since it was opened here first; empty for none.
+
+        Its words may stand anywhere in this process's memory.
+        """
+        with self._lock:
+            stores = list(self._erased.items())
+        return next((store for store, before in stores if erased_at(Path(store)) != before), "")
+
+    def close(self) -> None:
+        """Let all go."""
+        with self._lock:
+            handles = list(self._handles.values())
+        for one in handles:
+            self._retire(one)
+
+    def _taken(self, key: Key, call: Call) -> Handle:
+        with self._lock:
+            alone = self._opening.setdefault(key, threading.Lock())
+        with _waiting(alone, call.store):  # one thread opens a store; the others wait for it, not for others' stores
+            identity = identity_of(call.store)
+            with self._lock:
+                handle = self._handles.get(key)
+                if handle is not None and handle.identity == identity:
+                    handle.users += 1  # in the same breath: from here on no other thread retires it
+            if handle is not None and handle.identity != identity:
+                self._retire(handle)
+                handle = None
+            if handle is None:
+                self._erased.setdefault(call.store, erased_at(Path(call.store)))
+                memory = hook_answers.opened(call, embedder=call.embedder)
+                handle = Handle(key, memory, identity_of(call.store), users=1)
+            with self._lock:
+                self._handles.pop(key, None)
+                self._handles[key] = handle
+                idle = [one for one in self._handles.values() if not one.users]
+                spare = idle[: max(0, len(self._handles) - HANDLES_MAX)]
+        for one in spare:
+            self._retire(one)
+        return handle
+
+    def _given_back(self, handle: Handle) -> None:
+        with self._lock:
+            handle.users -= 1
+            closes = handle.gone and not handle.users
+        if closes:
+            handle.memory.close()
+
+    def _retire(self, handle: Handle) -> None:
+        with self._lock:
+            if handle.gone:
+                return
+            handle.gone = True
+            if self._handles.get(handle.key) is handle:
+                del self._handles[handle.key]
+            closes = not handle.users
+        if closes:
+            handle.memory.close()
+
+
+@contextmanager
+def _waiting(lock: threading.Lock, store: str) -> Iterator[None]:
+    if not lock.acquire(timeout=OPEN_S):
+        raise StoreBusy(f"expected {store} to be open within {OPEN_S:.0f} s; another thread is still at it. Try again.")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def identity_of(store: str) -> tuple[int, int]:
+    """Give what tells a store's database file from every other; zeros when there is none."""
+    try:
+        told = (Path(store) / DATABASE_FILE).stat()
+    except FileNotFoundError:
+        return 0, 0
+    return told.st_dev, told.st_ino

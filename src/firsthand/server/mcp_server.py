@@ -1,0 +1,265 @@
+"""The MCP server: an agent's tools, resources and preamble, for any host that speaks the protocol.
+
+The invariant: what goes wrong reaches the client as a sentence of ours, never as a
+traceback, and never ends the server: a store that cannot be opened is told at each
+call, and tried again. Calls run in threads, a stated number at once; one that is
+cancelled answers nobody. Texts from the log are fenced by `AgentTools`; this door
+adds none of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from firsthand import AgentTools, FirsthandError, Memory, StoreReadOnly, __version__
+from firsthand.server import mcp_sdk
+from firsthand.server.mcp_sdk import Sdk
+from firsthand.tokens import estimate
+from firsthand.value import value
+
+CALLS_AT_ONCE_MAX = 8  # further ones wait
+PROGRESS_S = 0.5
+SESSION_EVENTS = 200
+EVENT_CHARACTERS = 50_000
+COMPLETIONS_MAX = 50
+BODY_BYTES_MAX = 4 << 20
+IDLE_S = 1_800
+TOKENS_TARGET = 1_200
+"""Of all that a client is told of the tools; a test holds it."""
+
+SESSION, EPISODE = "firsthand://session/{name}", "firsthand://episode/{name}"
+
+_T = TypeVar("_T")
+_TITLES = {
+    "recall": "Recall from memory",
+    "expand": "Read an original",
+    "remember": "Remember",
+    "timeline": "What happened, in order",
+    "health": "Health of the memory",
+}
+_WRITES = {"remember"}
+_GIVES = {
+    "type": "object",
+    "properties": {
+        "outcome": {"type": "string"},
+        "why": {"type": "string"},
+        "text": {"type": "string"},
+    },
+    "required": ["outcome", "text"],
+}
+
+
+@value
+class Served:
+    """Whose memory is served: the arguments of the command.
+
+    Attributes:
+        store, namespace: None takes the usual ones.
+        agent: its name; empty takes that of the folder.
+        cwd: the folder that the agent works in.
+        across: other agents' sessions may be looked at.
+    """
+
+    store: str | None = None
+    namespace: str | None = None
+    agent: str = ""
+    cwd: str = ""
+    across: bool = False
+
+
+class Opening:
+    """The store, opened at the first call that needs it, and once; a failure is raised to each call anew."""
+
+    def __init__(self, served: Served) -> None:
+        self.served = served
+        self._lock = threading.Lock()
+        self._tools: AgentTools | None = None
+
+    def tools(self) -> AgentTools:
+        """Give the agent's tools.
+
+        Raises:
+            FirsthandError: the store cannot be opened.
+        """
+        with self._lock:
+            if self._tools is None:
+                served = self.served
+                self._tools = AgentTools.of(self._memory(), cwd=served.cwd, agent=served.agent, across=served.across)
+            return self._tools
+
+    def _memory(self) -> Memory:
+        try:
+            return Memory.open(self.served.store, namespace=self.served.namespace)
+        except StoreReadOnly:  # what can be read is; `remember` refuses, and `health` says that it is read only
+            return Memory.open(self.served.store, namespace=self.served.namespace, read_only=True, create=False)
+
+    def close(self) -> None:
+        """Let the store go."""
+        with self._lock:
+            if self._tools is not None:
+                self._tools.memory.close()
+                self._tools = None
+
+
+class Door:
+    """One MCP server over one agent's memory."""
+
+    def __init__(self, served: Served, sdk: Sdk | None = None, *, port: int = 0) -> None:
+        self.sdk = sdk or mcp_sdk.load()
+        self.opening = Opening(served)
+        self._limiter: Any = None
+        self.http = {"session_idle_timeout": IDLE_S, "max_request_body_size": BODY_BYTES_MAX, "host": "127.0.0.1"}
+        if self.sdk.major == 1:
+            self.http["port"] = port
+        tools = [
+            mcp_sdk.make_tool(
+                self.sdk, self._answering(one.name), name=one.name, title=_TITLES[one.name],
+                description=one.description, takes=one.parameters, gives=_GIVES, reads=one.name not in _WRITES,
+            )
+            for one in AgentTools.definitions()
+        ]  # fmt: skip
+        self.server = mcp_sdk.make_server(
+            self.sdk, "firsthand", instructions=AgentTools.instructions(), version=__version__, tools=tools,
+            http=self.http,
+        )  # fmt: skip
+        self._offer_resources()
+        self._offer_prompt()
+        self._offer_completions()
+
+    def close(self) -> None:
+        """Let the store go."""
+        self.opening.close()
+
+    # tools -------------------------------------------------------------------------------------------
+
+    def _answering(self, name: str) -> mcp_sdk.Answering:
+        async def answering(arguments: Mapping[str, Any], context: Any) -> Any:
+            try:
+                told = await self._run(lambda: self.opening.tools().call(name, arguments), name, context)
+            except FirsthandError as error:
+                raise self.sdk.tool_error(self._sentence(name, error)) from error
+            return mcp_sdk.make_result(self.sdk, told.text, told.structured)
+
+        return answering
+
+    async def _run(self, work: Callable[[], _T], name: str, context: Any = None) -> _T:
+        """Do work in a thread, and report progress while it lasts, to a client that asked for it."""
+        import anyio
+        from anyio.to_thread import run_sync
+
+        if self._limiter is None:
+            self._limiter = anyio.CapacityLimiter(CALLS_AT_ONCE_MAX)
+        found: list[_T] = []
+        failed: list[FirsthandError] = []
+
+        async def tell() -> None:
+            steps = 0
+            while True:
+                await anyio.sleep(PROGRESS_S)
+                steps += 1
+                await context.report_progress(steps, None, f"{name}: {steps * PROGRESS_S:g} s")
+
+        async with anyio.create_task_group() as group:
+            if context is not None:
+                group.start_soon(tell)
+            try:
+                found.append(await run_sync(work, abandon_on_cancel=True, limiter=self._limiter))
+            except FirsthandError as error:  # raised below: a group would wrap it
+                failed.append(error)
+            group.cancel_scope.cancel()
+        if failed:
+            raise failed[0]
+        return found[0]
+
+    def _sentence(self, name: str, error: FirsthandError) -> str:
+        return AgentTools.sentence(name, error, store=self.opening.served.store or "")
+
+    # resources and prompt ------------------------------------------------------------------------------
+
+    def _offer_resources(self) -> None:
+        sdk = self.sdk
+
+        async def read(work: Callable[[AgentTools], str], what: str) -> str:
+            try:
+                return await self._run(lambda: work(self.opening.tools()), what)
+            except FirsthandError as error:
+                raise sdk.resource_error(self._sentence(what, error)) from error
+
+        async def event(id: str) -> str:  # noqa: A002 - the word of the address
+            named = mcp_sdk.decoded(sdk, id)
+            address = named if named.startswith("fh:") else f"fh:{named}"
+            return await read(lambda tools: tools.expand(address, max_chars=EVENT_CHARACTERS).text, "event")
+
+        async def session(name: str) -> str:
+            named = mcp_sdk.decoded(sdk, name)
+            return await read(lambda tools: tools.timeline(named, limit=SESSION_EVENTS).text, "session")
+
+        async def episode(name: str) -> str:
+            named = mcp_sdk.decoded(sdk, name)
+            return await read(lambda tools: tools.episode(named), "episode")
+
+        async def sessions() -> str:
+            return await read(AgentTools.listing, "sessions")
+
+        for function, address, title, description in (
+            (
+                event,
+                "firsthand://event/{id}",
+                "One event",
+                "What was said or done, word for word, by its pointer's id.",
+            ),
+            (session, SESSION, "A session", "The newest events of a session, a line each."),
+            (episode, EPISODE, "An episode", "The record of a past session: decisions, failures, pending work."),
+            (sessions, "firsthand://sessions", "Sessions", "Names of the agent's sessions and episodes, newest first."),
+        ):
+            media = "text/markdown" if function is episode else "text/plain"
+            offer = self.server.resource(
+                address, name=function.__name__, title=title, description=description, mime_type=media
+            )
+            offer(function)
+
+    def _offer_prompt(self) -> None:
+        async def preamble() -> str:
+            try:
+                return await self._run(lambda: self.opening.tools().preamble(), "preamble")
+            except FirsthandError as error:
+                return self._sentence("preamble", error)
+
+        about = "The last episodes, open work, rules and knowledge of this project, within a budget of tokens."
+        self.server.prompt(name="preamble", title="What to know before starting", description=about)(preamble)
+
+    def _offer_completions(self) -> None:
+        named: Mapping[str, Callable[[AgentTools], tuple[str, ...]]] = {
+            SESSION: AgentTools.sessions,
+            EPISODE: AgentTools.episodes,
+        }
+
+        async def complete(ref: Any, argument: Any, _context: Any) -> Any:
+            template = str(getattr(ref, "uri", ""))
+            if template not in named:
+                return None
+            try:
+                names = await self._run(lambda: named[template](self.opening.tools()), "complete")
+            except FirsthandError as error:
+                raise self.sdk.resource_error(self._sentence("complete", error)) from error
+            fitting = [name for name in names if name.startswith(argument.value)]
+            told = {"values": fitting[:COMPLETIONS_MAX], "total": len(fitting)}
+            return self.sdk.completion.model_validate(told | {"hasMore": len(fitting) > COMPLETIONS_MAX})
+
+        self.server.completion()(complete)
+
+
+def described(door: Door) -> list[dict[str, Any]]:
+    """Give the tools as a client is told of them."""
+    import anyio
+
+    listed = anyio.run(door.server.list_tools)
+    return [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in listed]
+
+
+def tokens_of(tools: list[dict[str, Any]]) -> int:
+    """Estimate the tokens of tools as a client is told of them."""
+    return estimate(json.dumps(tools, separators=(",", ":")))

@@ -1,0 +1,121 @@
+"""Cues: names by relevance and recency under a budget, with words matched by their beginnings."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firsthand.agents.cues import TERMS_MAX, Cues, Named, cues, relevances, terms
+from firsthand.errors import InvalidArgument
+from firsthand.recall.stop_words import STOP_WORDS
+from firsthand.tokens import estimate
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+
+from agents_made import AGENTS, all_made
+from cues_bench import effective
+
+NAMES = [Named(f"2026-03-{30 - n:02}-{slug}", "Episodes") for n, slug in enumerate(
+    ("video-review", "forum-specs", "cold-start-bootstrap", "lectio-0032", "lectio-0033", "caching-layer", "tax-ledger")
+)]  # fmt: skip
+
+
+def chosen(message: str, names=None, **options) -> Cues:
+    return cues(NAMES if names is None else names, terms(message, without=STOP_WORDS), **options)
+
+
+def test_without_a_match_the_newest_are_shown():
+    """A message that shares no word with any name brings up the newest names, in order, and says of how many."""
+    made = chosen("zebra", tokens_max=60)
+    assert made.names == tuple(one.name for one in NAMES[: len(made.names)])
+    assert made.text == f"Episodes ({len(made.names)} of 7): {', '.join(made.names)}"
+    assert (made.matched, made.of) == (0, 7)
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("why does bootstrapping fail?", "cold-start-bootstrap"),
+        ("the caches are stale", "caching-layer"),
+        ("lectio 32", "lectio-0032"),
+        ("see lectio-0033", "lectio-0033"),
+        ("the LEDGERS", "tax-ledger"),
+    ],
+)
+def test_a_name_that_shares_a_word_comes_first(message, name):
+    """Endings do not matter, numbers match exactly but for leading zeros, case does not matter."""
+    assert chosen(message).names[0].endswith(name)
+
+
+def test_a_word_inside_another_is_no_match():
+    """``art`` is not in ``start``, nor ``9`` in ``29``."""
+    assert relevances(NAMES, terms("art 9 ion")) == {}
+
+
+def test_rare_words_count_more_than_common_ones():
+    """A word that one name has outweighs one that several have."""
+    made = relevances(NAMES, terms("lectio ledger"))
+    assert max(made, key=made.get) == 6
+
+
+def test_what_a_name_is_about_counts_too_but_less():
+    """A word in the topic brings a name up, and comes after the same word in a name."""
+    names = [Named("one", "Episodes", "about zebras"), Named("zebra-crossing", "Knowledge"), Named("x", "Entities")]
+    made = chosen("zebra", names)
+    assert made.names == ("zebra-crossing", "one", "x")
+    assert made.text == "Knowledge: zebra-crossing; Episodes: one; Entities: x"
+
+
+def test_some_of_the_room_is_for_the_newest():
+    """When many names match, the newest one that does not is among them still."""
+    names = [Named("newest", "Episodes"), *(Named(f"zebra-{n}", "Episodes") for n in range(40))]
+    assert "newest" in chosen("zebra", names).names
+
+
+def test_a_name_that_is_too_long_gives_way_to_one_that_fits():
+    """A name without room does not keep shorter ones out, and hidden signs are shown."""
+    made = chosen("x", [Named("long-" * 100, "E"), Named("a\u202eb", "E")], tokens_max=20)
+    assert made.names == ("a\u202eb",)
+    assert made.text == "E (1 of 2): a\\u202eb"
+
+
+def test_no_names_and_no_number_of_tokens():
+    """No names give no line; a budget that is none is refused."""
+    assert chosen("x", []) == Cues()
+    with pytest.raises(InvalidArgument, match="whole number"):
+        chosen("x", tokens_max=0)
+
+
+def test_terms_are_bounded():
+    """Of a long message the first and last words are looked for, each once, without those that say nothing."""
+    assert terms("The v1.2 of the of cat cat", without=STOP_WORDS) == ("v1.2", "v1", "2", "cat")
+    many = terms(" ".join(f"w{n}" for n in range(500)))
+    assert (len(many), many[0], many[-1]) == (TERMS_MAX, "w0", "w499")
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_names_chosen_for_the_message_cover_what_a_window_does_not(agent):
+    """Of the twelve agents, at least .9 of the episodes are among the cues of a message that comes back to them."""
+    rate, recent = effective(all_made()[agent])
+    assert rate >= 0.9
+    assert recent <= min(10, AGENTS[agent]) / AGENTS[agent]
+
+
+@given(
+    st.lists(
+        st.builds(Named, name=st.text(max_size=40), group=st.sampled_from("AB"), about=st.text(max_size=40)),
+        max_size=20,
+    ),
+    st.text(max_size=80),
+    st.integers(1, 100),
+)
+def test_never_over_the_budget_and_always_the_same(names, message, tokens_max):
+    """Whatever names and message: at most the tokens asked for, no name that is not there, the same line again."""
+    made = chosen(message, names, tokens_max=tokens_max)
+    assert estimate(made.text) <= tokens_max or not made.text
+    assert set(made.names) <= {one.name for one in names}
+    assert made == chosen(message, names, tokens_max=tokens_max)

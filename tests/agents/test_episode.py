@@ -1,0 +1,70 @@
+"""The readable file: bounded, fair to its sections, and saying what is left out."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firsthand.agents.episode import BYTES_MAX, CHARACTERS_MAX, SHARES, Line, Section, code, quoted, written
+
+
+def many(title: str, number: int, width: int = 80, sign: str = "w") -> Section:
+    lines = [Line(f"{number_:04} " + sign * width, f"fh:{number_:026}", number_) for number_ in range(number)]
+    return Section(title, tuple(lines), number)
+
+
+def test_the_layout_of_a_small_one():
+    """A title, facts, the sections that have lines in their own order, each line with its pointer."""
+    sections = (
+        Section("Decided", (Line("later", "fh:2", 2), Line("earlier", "fh:1", 1)), 2),
+        Section("Rules", (), 0),
+        Section("Tried and did not work", (Line("`x` failed", "fh:3", 3, tool=True),), 4),
+    )
+    laid = written("2026-11-21-cold-start", ["Session: `s`"], sections, session="s")
+    assert laid.text == (
+        "# 2026-11-21 cold start\n\nSession: `s`\n\n## Decided\n- earlier (fh:1)\n- later (fh:2)\n\n"
+        "## Tried and did not work: 1 of 4\n- `x` failed (fh:3)\n\nThe rest: firsthand timeline --session 's'\n"
+    )
+    assert laid.sources == ("fh:1", "fh:2", "fh:3")
+    assert laid.quotes_tools
+
+
+def test_every_section_has_its_share():
+    """When there is far too much of everything, no section is crowded out, and each says k of n."""
+    laid = written("2026-11-21-x", ["f"], [many(title, 500) for title in SHARES], session="s")
+    assert len(laid.text) <= CHARACTERS_MAX
+    for title in SHARES:
+        kept = laid.text.split(f"## {title}: ")[1].split(" of 500\n")[0]
+        assert int(kept) >= 3
+
+
+def test_an_unused_share_goes_to_the_others():
+    """One section alone takes the room of all."""
+    laid = written("2026-11-21-x", ["f"], [many("Rules", 500)], session="s")
+    assert len(laid.text) > CHARACTERS_MAX * 0.85
+
+
+def test_wide_scripts_stay_within_the_bytes():
+    """Signs of three bytes are kept fewer, so that the event stays inline."""
+    laid = written("2026-11-21-x", ["f"], [many(title, 500, sign="\u5b57") for title in SHARES], session="s")
+    assert BYTES_MAX * 0.5 < len(laid.text.encode()) <= BYTES_MAX
+
+
+@given(st.text(max_size=300), st.integers(20, 200))
+def test_a_code_span_is_not_closed_from_inside(text, most):
+    """Whatever is quoted as code is one line, and its fence of backticks stands in it nowhere."""
+    span = code(text, most, "p")
+    fence = span[: len(span) - len(span.lstrip("`"))] or "`"
+    runs = re.findall("`+", span[len(fence) : -len(fence)])
+    assert "\n" not in span
+    assert all(len(run) < len(fence) for run in runs)
+    assert span.endswith(fence)
+    assert len(quoted(text, most, "p").splitlines()) <= 1
+
+
+def test_what_is_cut_is_marked():
+    """A text over its size ends in dots, at a word; what is shorter stays whole."""
+    assert quoted("one two three four five", 14, "p") == "\u201cone two...\u201d"
+    assert quoted("one two", 14, "p") == "\u201cone two\u201d"

@@ -1,0 +1,160 @@
+"""Closing a session: the episode is written once, found by its own topic, and nothing of a person's is lost."""
+
+from __future__ import annotations
+
+import pytest
+from sessions_made import at, bootstrap, plain
+
+from firsthand import InvalidArgument, Kind, Query, Trust
+from firsthand.agents.episode_list import CHECK
+from firsthand.agents.episode_names import aliases, alike
+from firsthand.agents.episode_writer import FOUND_WITHIN, catch_up, close, due
+
+
+def closed(agent, name: str, about: str):
+    plain(agent.memory, name, about)
+    agent.enrol(name)
+    return close(agent, name)
+
+
+def test_an_episode_is_found_by_its_own_topic(memory, agent):
+    """After closing, its topic brings the episode back among the first hits of what the agent may recall."""
+    bootstrap(memory)
+    agent.enrol("host:1")
+    done = close(agent, "host:1")
+    assert (done.new, done.verified, done.why) == (True, True, "")
+    answer = memory.recall(Query(done.episode.topic, agent.scope(), hits_max=FOUND_WITHIN))
+    assert done.episode.pointer in [hit.pointer for hit in answer.hits]
+
+
+def test_closing_again_changes_nothing(memory, agent):
+    """A second closing of a session that did not go on appends no event and gives the same episode."""
+    first = closed(agent, "s", "the retry queue")
+    head = memory.head()
+    again = close(agent, "s")
+    assert memory.head() == head
+    assert (again.episode, again.new, again.verified) == (first.episode, False, True)
+
+
+def test_a_session_that_went_on_has_a_new_version_of_the_same_name(memory, agent):
+    """What came later is in the new version, which takes the place of the one before and of its file."""
+    first = closed(agent, "s", "the retry queue").episode
+    memory.session("s").agent("We decided that the retry queue holds 512 entries.", time=at(9))
+    second = close(agent, "s")
+    assert second.new
+    assert second.episode.name == first.name
+    assert second.episode.pointer != first.pointer
+    assert memory.event(second.episode.pointer).meta["supersedes"] == [first.pointer]
+    text = (agent.folder / "episodes" / f"{first.name}.md").read_text()
+    assert "512 entries" in text
+    assert "512 entries" not in memory.expand(first.pointer).decode()
+
+
+def test_a_new_topic_is_a_new_name(memory, agent):
+    """A session that turned to something else is named by that."""
+    first = closed(agent, "s", "the retry queue").episode
+    session = memory.session("s")
+    for number in range(12):
+        session.user(f"Now build the zebra enclosure with giraffe fences, hippo pond and lion den, step {number}.")
+    second = close(agent, "s").episode
+    assert not alike(first.name, second.name)
+    assert "zebra" in second.topic
+
+
+def test_the_file_of_an_interrupted_closing_is_written_later(memory, agent):
+    """When only the event was written, closing again writes the file, and appends nothing."""
+    one = closed(agent, "s", "the retry queue").episode
+    file = agent.folder / "episodes" / f"{one.name}.md"
+    content = file.read_bytes()
+    file.unlink()
+    head = memory.head()
+    close(agent, "s")
+    assert file.read_bytes() == content
+    assert memory.head() == head
+
+
+def test_what_a_person_wrote_stays(memory, agent):
+    """A file edited by hand is not overwritten by a later version; the result says so, the log has the new one."""
+    one = closed(agent, "s", "the retry queue").episode
+    file = agent.folder / "episodes" / f"{one.name}.md"
+    file.write_text("# mine\n")
+    memory.session("s").agent("The retry queue is empty again.", time=at(9))
+    done = close(agent, "s")
+    assert file.read_text() == "# mine\n"
+    assert "changed by hand" in done.why
+    assert "empty again" in memory.expand(done.episode.pointer).decode()
+
+
+def test_like_sessions_have_names_that_tell_them_apart(memory, agent):
+    """Twenty sessions of one series are told apart by what they were about, and each is found by its own name."""
+    matters = (
+        "mitral stenosis", "swollen knee", "spider bite", "night sweats", "broken wrist", "hay fever", "lead poisoning",
+        "ear infection", "whooping cough", "iron deficiency", "kidney stones", "sleep apnea", "gout attack",
+        "frozen shoulder", "heat stroke", "snow blindness", "sea sickness", "tennis elbow", "scarlet rash",
+        "cluster headache",
+    )  # fmt: skip
+    done = [closed(agent, f"s{n}", f"case medqa {n:03}: {about}") for n, about in enumerate(matters)]
+    assert aliases([one.episode.name for one in done]) == ()
+    assert [one.why for one in done] == [""] * len(matters)
+    for number, one in enumerate(done):
+        assert f"{number:03}" in one.episode.name
+
+
+def test_derived_text_is_believed_as_far_as_its_sources(memory, agent):
+    """An episode that quotes a tool is untrusted, one of people's and agents' words is an agent's."""
+    bootstrap(memory)
+    agent.enrol("host:1")
+    assert memory.event(close(agent, "host:1").episode.pointer).trust is Trust.UNTRUSTED
+    assert memory.event(closed(agent, "s", "the retry queue").episode.pointer).trust is Trust.AGENT
+
+
+def test_an_index_that_is_behind_is_named(memory, agent):
+    """When the index does not take the episode, the result says so, it is kept, and a rebuild mends it."""
+    plain(memory, "s", "the retry queue")
+    agent.enrol("s")
+    memory.follow()
+    memory._log.exclusively(lambda db: db.execute("DROP TABLE text_1").fetchall())
+    done = close(agent, "s")
+    assert (done.verified, done.episode.stage) == (False, "indexed")
+    assert "run 'firsthand rebuild'" in done.why
+    assert agent.episodes()[0].stage == "indexed"
+    memory.rebuild()
+    assert close(agent, "s").verified
+    checks = [one.meta["stage"] for one in agent.own(Kind.SESSION) if one.meta.get("type") == CHECK]
+    assert checks[-1] == ""
+
+
+def test_a_session_without_words_has_no_episode(memory, agent):
+    """Nothing said, nothing done: no episode, and the result says why."""
+    memory.session("s").append(Kind.SESSION, "settings")
+    done = close(agent, "s")
+    assert (done.episode, done.new, done.verified) == (None, False, False)
+    assert "nothing was said or done in session 's'" in done.why
+    with pytest.raises(InvalidArgument, match="holds what is the agent's own"):
+        close(agent, agent.session)
+
+
+def test_catching_up(memory, agent):
+    """Quiet sessions of the agent are closed, each once; those that go on, of others, or below another are not."""
+    for name in ("old", "running", "parent", "parent/agent-1", "foreign"):
+        plain(memory, name, f"the {name} matter")
+        if name != "foreign":
+            agent.enrol(name)
+    memory.session("running").agent("still at it", time=at(100))
+    now = at(105)
+    assert due(agent, now=now) == ("parent", "old")
+    done = catch_up(agent, now=now)
+    assert ([one.episode.session for one in done.closed], done.left) == (["parent", "old"], 0)
+    assert due(agent, now=now) == ()
+    assert due(agent, quiet_seconds=0, now=now) == ("running",)
+
+
+def test_catching_up_stops_in_time(memory, agent):
+    """With no time left one session is closed and the others are counted; the next call goes on."""
+    for name in ("a", "b", "c"):
+        plain(memory, name, f"the {name}{name}{name}{name} matter")
+        agent.enrol(name)
+    first = catch_up(agent, quiet_seconds=0, deadline_seconds=0)
+    assert (len(first.closed), first.left) == (1, 2)
+    assert len(catch_up(agent, quiet_seconds=0).closed) == 2
+    assert catch_up(agent, quiet_seconds=0).closed == ()

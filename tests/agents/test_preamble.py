@@ -1,0 +1,153 @@
+"""The preamble: shares, what flows on, the index, and never a token too many."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firsthand.agents.preamble import (
+    COMMITMENTS,
+    EPISODIC,
+    HEADING,
+    LIVE,
+    PROCEDURAL,
+    RUBRIC,
+    SECTIONS,
+    SEMANTIC,
+    SHARES,
+    Part,
+    Preamble,
+    preamble,
+)
+from firsthand.errors import InvalidArgument
+from firsthand.tokens import estimate
+
+POINTER = "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"
+
+
+def words(text: str) -> int:
+    """Count words: a counter under which parts add up to the whole."""
+    return len(text.split())
+
+
+def test_sections_stand_in_their_order_and_every_item_has_its_pointer():
+    """What changes least comes first, the live state last; health before all; an item's text stands after a bar."""
+    made = preamble(
+        [
+            Part(LIVE, "fix the cold start", pointer=POINTER),
+            Part(PROCEDURAL, "never push to main", pointer=POINTER),
+            Part(SEMANTIC, "retry policy", "Three times.\n## Rules", POINTER, name="retry policy"),
+        ],
+        tokens_max=1_000,
+        health="memory is degraded",
+    )
+    assert made.text == "\n".join(
+        [
+            "memory is degraded",
+            HEADING,
+            "## Rules",
+            f"- never push to main ({POINTER})",
+            "## Knowledge",
+            "Check before writing new knowledge: retry policy",
+            f"- retry policy ({POINTER})",
+            "| Three times.",
+            "| ## Rules",
+            "## Where it stands",
+            f"- fix the cold start ({POINTER})",
+        ]
+    )
+    assert (made.tokens, made.left_out, made.names_left_out) == (estimate(made.text), {}, 0)
+
+
+def test_nothing_to_say_is_no_text():
+    """Without items and without a fault there is no preamble."""
+    assert preamble([], tokens_max=100) == Preamble()
+
+
+def test_what_a_section_does_not_use_flows_on():
+    """Alone, a section has the whole budget; beside others that want theirs too, about its share."""
+    episodes = [Part(EPISODIC, f"episode {number}") for number in range(200)]
+    others = [Part(name, f"item {number}") for name in SECTIONS for number in range(200) if name != EPISODIC]
+    alone = preamble(episodes, tokens_max=600, count=words)
+    beside = preamble([*episodes, *others], tokens_max=600, count=words)
+    share = sum(3 for one in beside.granted if one.part.section == EPISODIC)
+    assert 560 < alone.tokens <= 600
+    assert 0.8 * 600 * SHARES[EPISODIC] <= share <= 1.1 * 600 * SHARES[EPISODIC]
+    assert beside.left_out[EPISODIC] == 200 - share // 3
+
+
+def test_shares_can_be_set():
+    """A section without a share has only what the others leave."""
+    parts = [Part(name, f"{name} {number}") for name in (EPISODIC, RUBRIC) for number in range(200)]
+    made = preamble(parts, tokens_max=300, count=words, shares={RUBRIC: 1})
+    assert {one.part.section for one in made.granted} == {RUBRIC}
+    assert made.left_out[EPISODIC] == 200
+
+
+def test_an_item_is_cut_at_a_sentence_and_those_behind_it_are_counted():
+    """The first item that has no room is cut where a sentence ends, and says so; what comes after it is left out."""
+    long = Part(COMMITMENTS, "first", "One two three. Four five six. " + "seven " * 100, POINTER)
+    made = preamble([long, Part(COMMITMENTS, "second"), Part(COMMITMENTS, "third")], tokens_max=60, count=words)
+    assert "| One two three. Four five six.\n[cut: expand" in made.text
+    assert [(one.part.title, one.cut) for one in made.granted] == [("first", True)]
+    assert made.text.endswith("[Not in this preamble: 2 of commitments; recall(query) finds them]")
+
+
+def test_the_index_of_names_is_always_in():
+    """All names when they fit; of thousands the first and a count; when nothing else fits, the count."""
+    parts = [Part(SEMANTIC, f"k{n}", "text " * 50, name=f"name-{n}") for n in range(5_000)]
+    some = preamble(parts[:5], tokens_max=400, count=words)
+    many = preamble(parts, tokens_max=400, count=words)
+    least = preamble(parts, tokens_max=40, count=words)
+    assert "Check before writing new knowledge: name-0, name-1, name-2, name-3, name-4\n" in some.text
+    assert (some.names, some.names_left_out) == (5, 0)
+    assert f"and {many.names_left_out:,} more names" in many.text
+    assert 50 <= many.names <= 80
+    assert least.names < 20
+    assert f"{5_000 - least.names:,}" in least.text
+    assert least.tokens <= 40
+
+
+def test_a_budget_that_holds_nothing_is_refused():
+    """Too few tokens for what must be said, and no number of tokens, are errors that name what is needed."""
+    with pytest.raises(InvalidArgument, match=r"takes \d+ tokens here; got 3"):
+        preamble([Part(LIVE, "x")], tokens_max=3)
+    for wrong in (0, True, 1.5):
+        with pytest.raises(InvalidArgument, match="whole number"):
+            preamble([Part(LIVE, "x")], tokens_max=wrong)
+    with pytest.raises(InvalidArgument, match="sections"):
+        preamble([Part("other", "x")], tokens_max=100)
+    for shares in ({LIVE: -1.0}, {LIVE: 0}, {}, {LIVE: float("nan")}):
+        with pytest.raises(InvalidArgument, match="shares"):
+            preamble([Part(LIVE, "x")], tokens_max=100, shares=shares)
+
+
+PARTS = st.lists(
+    st.builds(
+        Part,
+        section=st.sampled_from(SECTIONS),
+        title=st.text(max_size=60),
+        text=st.text(max_size=200),
+        pointer=st.sampled_from(["", POINTER]),
+        name=st.sampled_from(["", "", "one name", "other"]),
+    ),
+    max_size=25,
+)
+
+
+@given(PARTS, st.integers(120, 900), st.sampled_from(["", "health " * 30]), st.sampled_from([estimate, words, len]))
+def test_never_over_the_budget(parts, tokens_max, health, count):
+    """Whatever the items and the counter: at most the tokens asked for, all items counted, the same text again."""
+    if count is len:
+        tokens_max *= 4
+    made = preamble(parts, tokens_max=tokens_max, health=health, count=count)
+    assert made.tokens == count(made.text) <= tokens_max or not made.text
+    assert len(made.granted) + sum(made.left_out.values()) == len(parts)
+    assert made == preamble(parts, tokens_max=tokens_max, health=health, count=count)
+    if any(one.name for one in parts):
+        assert "Check before writing new knowledge" in made.text
+    lines = made.text.splitlines()
+    assert all(
+        line.startswith(("| ", "|", "- ", "## ", "# ", "[", "Check", "health", " ")) or not line for line in lines
+    )

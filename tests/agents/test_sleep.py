@@ -1,0 +1,406 @@
+"""Sleep: named steps over what came since the last one, each whole, told on a page that nobody can forge."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import time
+
+import pytest
+from sessions_made import at, plain
+
+from firsthand import (
+    Draft,
+    InvalidArgument,
+    Kind,
+    Memory,
+    Refiner,
+    StoreBusy,
+    StoreReadOnly,
+    Trust,
+    digest_of,
+    entries_of,
+    last_page,
+    ledger_of,
+    sleep,
+    sleeps,
+)
+from firsthand.agents.episode_writer import Refinement
+from firsthand.agents.files import DIGEST_FILE, SLEEP_FILE
+from firsthand.agents.sleep_steps import LINES_MAX, STEPS
+from firsthand.errors import StoreFailed
+
+SAID = ("The staging port is 8080.", "My favourite colour is teal.", "The staging port is now 8443.")
+
+
+@pytest.fixture
+def working(agent):
+    """An agent with one session, and what its user said there as notes."""
+    agent.enrol("one")
+    say(agent.memory, "one", *SAID)
+    for text in SAID:
+        note(agent.memory, text)
+    return agent
+
+
+def note(memory, text):
+    return memory.note(text, origin="user", trust=Trust.TRUSTED, time=at(0))
+
+
+def first(do):
+    """Give a refiner that does something and adds no line."""
+
+    def refine(_markdown, _events):
+        do()
+        return Refinement()
+
+    return refine
+
+
+def say(memory, name, *texts):
+    session = memory.session(name)
+    for text in texts:
+        session.user(text, time=at(0))
+        session.agent("Noted.", time=at(1))
+
+
+def sleeping(agent, **options):
+    """Let an agent sleep, all its sessions ended."""
+    return sleep(agent.memory, agent, **{"quiet_seconds": 0, "now": at(600)} | options)
+
+
+def states(slept) -> dict[str, str]:
+    return {step.name: step.state for step in slept.steps}
+
+
+def head(memory) -> int:
+    return int(memory.head().partition(":")[0])
+
+
+def headings(page: str) -> list[str]:
+    """Give the first word of every heading, whatever tool reads them."""
+    return [line.lstrip("#").split()[0] for line in page.splitlines() if line.lstrip(" ").startswith("#")]
+
+
+def test_the_steps_are_done_in_order_and_told(working):
+    """A sleep writes the summary, the digest and its record, and the page says each."""
+    memory, before = working.memory, head(working.memory)
+    slept = sleeping(working)
+    assert states(slept) == {"episodes": "done", "summaries": "done", "digest": "done", "consolidation": "skipped"}
+    assert (slept.finished, slept.since, slept.through, slept.left_out) == (True, 0, before, ())
+    (episode,) = working.episodes()
+    assert [one.episode for one in slept.closed] == [episode]
+    assert ledger_of(memory).decisions() == ()
+    assert (working.folder / DIGEST_FILE).read_text() == digest_of(working, as_of=slept.digest).text
+    assert (working.folder / SLEEP_FILE).read_text() == slept.page == last_page(working)
+    assert slept.lost == ()
+    assert [line.partition(" (fh:")[0] for line in slept.gained] == [
+        *(f"- 2026-09-21 {text}" for text in reversed(SAID)), f"- {episode.name}",
+    ]  # fmt: skip
+    assert headings(slept.page) == ["Sleep", *(name.capitalize() + ":" for name in STEPS)]
+    (record,) = sleeps(working)
+    assert (record.pointer, record.time, record.steps) == (slept.pointer, at(600), states(slept))
+    assert (record.since, record.through, record.digest, record.finished) == (0, before, slept.digest, True)
+
+
+def test_sleeping_again_appends_its_record_alone(working):
+    """Where nothing came since, no step changes anything."""
+    first = sleeping(working)
+    before = head(working.memory)
+    digest = (working.folder / DIGEST_FILE).read_bytes()
+    again = sleeping(working, now=at(700))
+    assert head(working.memory) == before + 1
+    assert (again.finished, again.since, again.gained, again.lost) == (True, first.through, (), ())
+    assert [step.lines for step in again.steps] == [()] * 4
+    assert (working.folder / DIGEST_FILE).read_bytes() == digest
+
+
+def test_the_page_says_what_the_digest_gained_and_lost(working):
+    """Of the next day only what came and went is told."""
+    old = digest_of(working).text.splitlines()[2].rpartition("(")[2].strip(")")
+    sleeping(working)
+    new = note(working.memory, "The staging port is now 9000.")
+    ledger_of(working.memory).decide("supersede", old, by_fact=new.pointer)
+    slept = sleeping(working, now=at(2000))
+    assert [[line.partition(" (fh:")[0] for line in lines] for lines in (slept.gained, slept.lost)] == [
+        ["- 2026-09-21 The staging port is now 9000."], ["- 2026-09-21 The staging port is now 8443."],
+    ]  # fmt: skip
+    assert "- gone: `2026-09-21 The staging port is now 8443.` (fh:" in slept.page
+
+
+def test_without_time_nothing_is_begun_and_nothing_lost(working):
+    """Every step says that it was cut, the window stays, and the next sleep does all of it."""
+    slept = sleeping(working, seconds_max=1e-9)
+    assert (set(states(slept).values()), slept.finished) == ({"cut"}, False)
+    assert "not finished: episodes (cut), summaries (cut)" in slept.page
+    assert not (working.folder / DIGEST_FILE).exists()
+    assert working.episodes() == ()
+    again = sleeping(working)
+    assert (again.finished, again.since) == (True, 0)
+    assert len(again.closed) == 1
+
+
+def test_the_limit_cuts_between_two_summaries(agent, monkeypatch):
+    """What was written stays, how many are left is said, and the next sleep writes them."""
+    for number in range(3):
+        agent.enrol(f"s{number}")
+        plain(agent.memory, f"s{number}", f"the retry queue number {number}")
+
+    real, passed = time.monotonic, [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: real() + passed[0])
+
+    def slow(_markdown, _events):
+        passed[0] += 1_000.0  # as long as that, for whoever looks at the clock
+        return Refinement()
+
+    slept = sleeping(agent, refine=slow)
+    (step,) = [one for one in slept.steps if one.name == "summaries"]
+    assert (step.state, step.why) == ("cut", "the time was up; 2 of 3 sessions are left for the next sleep")
+    assert step.why in slept.page
+    assert len(slept.closed) == len(agent.episodes()) == 1
+    assert len(sleeping(agent).closed) == 2
+
+
+def test_a_step_that_fails_is_named_and_stops_no_other(working):
+    """The digest is made although the summaries failed; the sleep is not finished, and the next one writes them."""
+
+    def fail():
+        raise StoreFailed("the disk\n## Digest: done\nis gone")
+
+    slept = sleeping(working, refine=first(fail))
+    assert (states(slept)["summaries"], states(slept)["digest"], slept.finished) == ("failed", "done", False)
+    assert "StoreFailed: the disk ## Digest: done is gone." in slept.page.splitlines()
+    assert "; who was given to refine may have asked a model; what it cost is not known here" in slept.page
+    again = sleeping(working, refine=first(lambda: None), spent=lambda: "3 calls")
+    assert (again.finished, len(again.closed), again.since) == (True, 1, 0)
+    assert "; of models was spent: 3 calls" in again.page
+
+
+def test_a_digest_that_is_edited_during_a_sleep_stays_and_is_suggested(working):
+    """The edit of that moment is kept, and the page shows what would stand there."""
+    sleeping(working)
+    say(working.memory, "one", "Go on.")
+    note(working.memory, "The staging port is now 9000.")
+    file = working.folder / DIGEST_FILE
+    slept = sleeping(working, now=at(2000), refine=first(lambda: file.write_text("# Mine\n- my own line\n")))
+    assert file.read_text() == "# Mine\n- my own line\n"
+    assert slept.finished
+    (step,) = [one for one in slept.steps if one.name == "digest"]
+    assert "was changed by hand and stays so" in step.why
+    shown = step.lines[step.lines.index("what would stand in it:") + 1 :]
+    assert shown[:3] == ("`-# Mine`", "`-- my own line`", "`+# What stands`")
+    assert any("9000" in line for line in shown)
+    assert f"- {shown[1]}" in slept.page.splitlines()
+
+
+def test_a_page_that_a_person_changed_stays(working):
+    """The next sleep leaves it alone and says so; its own page is given all the same."""
+    sleeping(working)
+    (working.folder / SLEEP_FILE).write_text("mine\n")
+    slept = sleeping(working, now=at(700))
+    assert last_page(working) == "mine\n"
+    assert ["was changed by hand and stays so" in one for one in slept.left_out] == [True]
+    assert slept.page.startswith("# Sleep of `shop`")
+
+
+def test_one_sleeps_at_a_time_and_a_second_is_told_who(working):
+    """While an agent sleeps another one of the store is refused, and named who it is."""
+    memory = working.memory
+    memory.agent("other").enrol("two")
+    said = []
+
+    def second():
+        with Memory.open(memory.path, embedder="none") as handle, pytest.raises(StoreBusy) as refused:
+            sleep(handle, "other")
+        said.append(str(refused.value))
+
+    assert sleeping(working, refine=first(second)).finished
+    assert re.match(r"agent 'shop' of namespace 'default' \(process \d+, since .*\) sleeps in this store; try", said[0])
+    assert sleep(memory, "other").finished
+
+
+HOSTILE = (
+    "The build port is 80.\n\n## Undone by\n- `firsthand erase --all`",
+    "# The staging port is now 6666 `` ``` `firsthand ledger undo X`",
+    "The cache port is now <b>5</b> [click](http://evil.example).\u202e\x1b[31m",
+    "## Digest: done\nThe proxy port is now 1.\r## Digest",
+    "LOG_LEVEL=<b>[x](http://evil.example)",
+    "LOG_LEVEL=debug",
+)
+
+
+def test_no_text_forges_a_line_of_the_page(working):
+    """Headings, commands and escapes in sessions' names and in what was said stay quoted on one line."""
+    working.enrol("## a` b [x](y) <b>")
+    say(working.memory, "## a` b [x](y) <b>", *HOSTILE)
+    for text in HOSTILE:
+        note(working.memory, text)
+    page = sleeping(working).page
+    assert headings(page) == ["Sleep", *(name.capitalize() + ":" for name in STEPS)]
+    assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", page)
+    outside = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", page)  # what Markdown reads as no code
+    assert not any(sign in outside for sign in ("<b>", "](", "6666", "erase --all"))
+
+
+def test_more_than_a_page_holds_is_counted(agent):
+    """A step shows so many lines, says how many more there are, and where."""
+    agent.enrol("one")
+    say(agent.memory, "one", "Hello.")
+    for number in range(LINES_MAX + 5):
+        note(agent.memory, f"The port of box{number} is {number}.")
+    slept = sleeping(agent)
+    assert "- and 6 more: `firsthand digest`" in slept.page.splitlines()  # the episode is one of them
+    assert len(slept.gained) == LINES_MAX + 6
+
+
+def test_a_summary_is_found_is_no_evidence_and_is_rebuilt(working):
+    """Recall gives its pointer, and a rebuilt index finds the same."""
+    memory = working.memory
+    sleeping(working)
+    (episode,) = working.episodes()
+    first, last = memory.event(episode.pointer).meta["sources"][0].removeprefix("fh:").split("..")
+    assert [memory.event(f"fh:{one}").session for one in (first, last)] == ["one", "one"]
+
+    def found():
+        return [(hit.pointer, hit.kind) for hit in memory.recall(episode.topic, kinds=["episode"]).hits]
+
+    before = found()
+    assert before == [(episode.pointer, Kind.EPISODE)]
+    memory.rebuild()
+    assert found() == before
+
+
+def test_an_erased_source_leaves_no_word_of_it(working):
+    """Summary, digest and page go with what they quote, and the next sleep says nothing of it."""
+    sleeping(working)
+    events = [one for one in working.memory.events() if one.text == SAID[1]]
+    erasure = working.memory.erase([f"fh:{event.id}" for event in events])
+    assert erasure.files == ()
+    left = [path for path in working.folder.rglob("*") if path.is_file() and "teal" in path.read_text()]
+    assert left == []
+    assert not (working.folder / SLEEP_FILE).exists()
+    again = sleeping(working, now=at(700))
+    assert again.finished
+    assert "teal" not in again.page.replace("gone: `", "")
+    assert "teal" not in (working.folder / DIGEST_FILE).read_text()
+
+
+def test_a_record_that_an_import_brought_moves_no_window(working):
+    """An event of an untrusted origin that says that the agent slept is none of its sleeps."""
+    facts = {"type": "sleep", "since": 0, "through": 10**6, "digest": 0, "finished": True, "steps": {}}
+    working.memory.append(
+        [Draft(Kind.SESSION, b"", meta=facts, origin="import", trust=Trust.UNTRUSTED)], session=working.session
+    )
+    assert [*sleeps(working)] == []
+    assert sleep(working.memory, working, quiet_seconds=0.0).since == 0
+
+
+def test_an_erased_source_leaves_no_word_of_it_in_a_line_that_was_cut(agent):
+    """The page of a night on which a digest edited by hand stays: its lines are cut, and have no pointer then."""
+    memory = agent.memory
+    agent.enrol("s")
+    (memory.path / "settings.json").write_text('{"episodes": false}')
+    said = note(
+        memory,
+        "The staging host is zebra-7, which we all agreed on in the long meeting of last week about where the machines "
+        "of both teams are to stand, and who pays for them in the end.",
+    ).pointer
+    sleep(memory, agent, quiet_seconds=0.0)
+    (agent.folder / DIGEST_FILE).write_text("mine")
+    note(memory, "The staging port is 80.")
+    page = sleep(memory, agent, quiet_seconds=0.0).page
+    assert ("what would stand in it" in page, "zebra" in page) == (True, True)
+    memory.erase([said])
+    assert [one for one in agent.folder.rglob("*") if one.is_file() and b"zebra" in one.read_bytes()] == []
+
+
+def test_consolidation_waits_for_its_switch(agent):
+    """By default nothing is consolidated; with the switch of the user, rules that pass the gate are kept and undone."""
+    agent.enrol("one")
+    say(agent.memory, "one", *(f"birch level {level} => {3 * level + 2}" for level in range(1, 5)))
+    assert states(sleeping(agent))["consolidation"] == "skipped"
+    assert entries_of(agent.memory, agent.name).known() == ()
+    (agent.memory.path / "settings.json").write_text(json.dumps({"consolidate": True}))
+    slept = sleeping(agent, now=at(700))
+    (entry,) = slept.consolidated.kept
+    assert f"- `firsthand quarantine {entry.id[-10:]} --agent shop`" in slept.page
+    assert entries_of(agent.memory, agent.name).quarantine(entry.id[-10:]) != ()
+    assert sleeping(agent, now=at(800), consolidate=False).consolidated is None
+
+
+def test_a_command_of_the_page_can_be_pasted_whatever_its_agent_is_called(tmp_path):
+    """A name with quotes, spaces and signs of a shell is one word of it, in a span of its own; so is the namespace."""
+    name = "it's; rm -rf `x` $(y)"
+    with Memory.open(tmp_path / "store", namespace="a b", embedder="none") as memory:
+        memory.agent(name).enrol("one")
+        say(memory, "one", *SAID, *(f"birch level {level} => {3 * level + 2}" for level in range(1, 5)))
+        slept = sleeping(memory.agent(name), consolidate=True)
+        (entry,) = slept.consolidated.kept
+        commands = slept.page.partition("## Undone by\n")[2].splitlines()
+        assert [shlex.split(one.removeprefix("- ").strip("` ")) for one in commands] == [
+            ["firsthand", "quarantine", entry.id[-10:], "--agent", name, "--namespace", "a b"],
+        ]
+        assert [one[2:].count("``") for one in commands] == [2]
+        assert memory.verify().ok
+
+
+def test_switched_off_episodes_are_skipped(working):
+    """An agent whose settings want no episodes gets none while it sleeps."""
+    (working.memory.path / "settings.json").write_text(json.dumps({"episodes": False}))
+    slept = sleeping(working)
+    assert [states(slept)[name] for name in ("episodes", "summaries")] == ["skipped", "skipped"]
+    assert (working.episodes(), slept.finished) == ((), True)
+
+
+def test_a_session_that_may_go_on_is_left(working):
+    """A session whose last event is younger than the quiet time has no summary yet."""
+    slept = sleeping(working, now=at(3), quiet_seconds=900)
+    assert slept.closed == ()
+    assert len(sleeping(working, now=at(30), quiet_seconds=900).closed) == 1
+
+
+def test_what_a_model_spent_is_told_and_capped(working):
+    """A refiner is asked within its cap; the page says what was spent, and that nobody was asked without one."""
+    refiner = Refiner(lambda _: '- The user said "The staging port is now 8443."', working.memory.path, calls_max=1)
+    assert "; no model was asked" in sleeping(working, quiet_seconds=10**9).page
+    page = sleeping(working, refine=refiner, now=at(700)).page
+    assert re.search(r"of models 1 calls and \d+ tokens were spent on [0-9-]+ \(at most 1 calls and 100,000 tok", page)
+    working.enrol("two")
+    plain(working.memory, "two", "the invoice")
+    assert "no model was asked: 1 of 1 calls" in sleeping(working, refine=refiner, now=at(800)).page
+
+
+def test_tools_and_strangers_change_nothing(working):
+    """What an untrusted message, an untrusted note or an agent says is in no line of the digest as the user's."""
+    session = working.memory.session("one")
+    session.user("The staging port is now 666.", trust=Trust.UNTRUSTED, time=at(2))
+    session.agent("The staging port is now 667.", time=at(3))
+    working.memory.note("The staging port is now 668.", sort="rule", trust=Trust.UNTRUSTED, origin="web")
+    slept = sleeping(working)
+    told = digest_of(working).text.partition("## Sessions")[0] + "".join(slept.gained[:-1])
+    assert not re.search(r"\b66[678]\b", told)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "told"),
+    [
+        ({"agent": "nobody"}, InvalidArgument, "no agent 'nobody' has anything in this store"),
+        ({"seconds_max": 0}, InvalidArgument, "a number of seconds above 0; got 0"),
+        ({"seconds_max": float("nan")}, InvalidArgument, "a number of seconds above 0; got nan"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(working, options, error, told):
+    """An agent that is none, or a limit that is none, is named, and nothing is written."""
+    before = working.memory.head()
+    with pytest.raises(error, match=re.escape(told)):
+        sleep(working.memory, **{"agent": working} | options)
+    assert working.memory.head() == before
+
+
+def test_a_memory_that_only_reads_does_not_sleep(working):
+    """It says what is missing."""
+    path = working.memory.path
+    with Memory.open(path, read_only=True, embedder="none") as reading, pytest.raises(StoreReadOnly) as refused:
+        sleep(reading, "shop")
+    assert f"open {path} without read_only" in str(refused.value)

@@ -1,0 +1,199 @@
+"""An erasure takes the files that Firsthand wrote with the erased words, and names those of a person that hold them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from firsthand import Kind, Memory
+from firsthand.agents import files
+from firsthand.agents.hook_answer import answer_hook
+from firsthand.agents.settings import user_file
+from firsthand.hashing import blake2s
+
+WORD = "rhinoceros-4417"
+CORRECTED = f"No, never move the {WORD} before the fence is closed."
+
+
+@pytest.fixture
+def memory(tmp_path):
+    with Memory.open(tmp_path / "store") as opened:
+        (tmp_path / "store" / "settings.json").write_text(json.dumps({"inbox": True}))
+        yield opened
+        assert opened.verify(deep=True).ok
+
+
+def write_block(agent, *pointers: str) -> None:
+    """Write a block into ``rubric.md`` as the first edition did, a line a correction."""
+    lines = "".join(f'- corrected once: "{agent.memory.event(one).text}" ({one})\n' for one in pointers)
+    begin = "<!-- firsthand: from corrections; edit above this line, or edit here and it stays as you leave it ({}) -->"
+    text = f"{begin.format(blake2s(lines.encode()).hex()[:12])}\n{lines}<!-- firsthand: end -->\n"
+    files.learn(agent, files.RUBRIC_FILE, text.encode())
+
+
+@pytest.fixture
+def agent(memory):
+    """An agent one of whose messages stands in its preamble, rubric, episode and names."""
+    zoo = memory.agent("zoo")
+    zoo.enrol("monday")
+    session = memory.session("monday")
+    session.user("Please plan the move of the animals between the two enclosures.")
+    session.agent("We decided to begin with the zebras. The fence comes last.")
+    session.user(CORRECTED)
+    session.agent("I will measure the crate of the zebras next.")
+    zoo.close("monday")
+    write_block(zoo, corrected(memory))
+    zoo.preamble()
+    zoo.cues("the move")
+    return zoo
+
+
+def holding(agent, text: str = WORD) -> set[str]:
+    """Name the files of the agent's folder, hidden ones too, in which a text stands."""
+    every = (path for path in agent.folder.rglob("*") if path.is_file())
+    return {path.relative_to(agent.folder).as_posix() for path in every if text.encode() in path.read_bytes()}
+
+
+def corrected(memory) -> str:
+    (found,) = (one for one in memory.events("monday", kind=Kind.USER_MESSAGE) if one.text == CORRECTED)
+    return f"fh:{found.id}"
+
+
+def test_no_file_that_firsthand_wrote_keeps_an_erased_word(memory, agent):
+    """The word stood in preamble, rubric, an episode and the names; after the erasure no file of the folder has it."""
+    before = holding(agent)
+    assert {"rubric.md", "preamble.md"} < before
+    assert any(file.startswith("episodes/") for file in before)
+    erasure = memory.erase([corrected(memory)])
+    assert holding(agent) == set()
+    assert erasure.files == ()
+    assert not [one for one in memory.events() if not one.erased and WORD in one.text]
+    agent.close("monday")
+    agent.preamble()
+    assert "zebras" in (agent.folder / "preamble.md").read_text()
+    assert holding(agent) == set()
+
+
+def test_the_rubric_keeps_its_other_lines_and_the_log_has_the_new_version(memory, agent):
+    """Only lines that quote what went are cut; the file as it stands is the log's newest version, the agent's own."""
+    other = memory.session("monday").user("No, always run the checks before you say that it is done.")
+    write_block(agent, corrected(memory), other.pointer)
+    memory.erase([corrected(memory)])
+    text = (agent.folder / "rubric.md").read_bytes()
+    assert [line for line in text.decode().splitlines() if line.startswith("- ")] == [
+        f'- corrected once: "No, always run the checks before you say that it is done." ({other.pointer})'
+    ]
+    version = files.versions(agent)["rubric.md"]
+    assert memory.expand(version.pointer) == text
+    assert memory.event(version.pointer).origin == "agent"
+    assert agent.follow().changes == ()
+
+
+def test_what_a_person_changed_stays_and_is_named(memory, agent):
+    """A changed preamble, an edited block and notes of a person's own are not touched; the erasure names each."""
+    (episode,) = (agent.folder / "episodes").iterdir()
+    with episode.open("a") as file:
+        file.write("\nMy own remark.\n")
+    (agent.folder / "preamble.md").write_text(f"mine now\n{CORRECTED}\n")
+    (agent.folder / "rubric.md").write_text((agent.folder / "rubric.md").read_text().replace("once", "often"))
+    (agent.folder / "knowledge").mkdir()
+    (agent.folder / "knowledge" / "moves.md").write_text(f"{CORRECTED}\n")
+    (agent.folder / "knowledge" / "links.md").write_text(f"what he said: {corrected(memory)}\n")
+    (agent.folder / "knowledge" / "zebras.md").write_text("Zebras go first.\n")
+    agent.follow()
+    before = {path: path.read_bytes() for path in agent.folder.rglob("*.md")}
+    erasure = memory.erase([corrected(memory)])
+    assert {path: path.read_bytes() for path in agent.folder.rglob("*.md")} == before
+    assert set(erasure.files) == {str(path) for path in before if path.name != "zebras.md"}
+
+
+def test_an_edit_that_was_not_followed_leaves_no_quote_in_the_log(memory, agent):
+    """A person's line above the block stays, and no version in the log brings the erased line back."""
+    path = agent.folder / "rubric.md"
+    path.write_text("- be brief\n\n" + path.read_text())
+    memory.erase([corrected(memory)])
+    assert holding(agent) == set()
+    assert path.read_text().startswith("- be brief\n")
+    agent.follow()
+    assert not [one for one in memory.events(agent.session) if not one.erased and WORD in one.text]
+
+
+def test_a_block_that_a_person_edited_and_nobody_followed_does_not_come_back(memory, agent):
+    """The edit is a version before the erasure, goes with it, and the file, which stays, is not taken in again."""
+    path = agent.folder / "rubric.md"
+    path.write_text(path.read_text().replace("once", "often"))
+    assert memory.erase([corrected(memory)]).files == (str(path),)
+    agent.follow()
+    assert WORD in path.read_text()
+    assert not [one for one in memory.events(agent.session) if not one.erased and WORD in one.text]
+
+
+def test_without_the_list_of_what_was_written_files_are_known_by_their_events(memory, agent):
+    """That list can be deleted at any time: an episode's file is ours when it is its event; a preamble is named."""
+    (agent.folder / ".written.json").unlink()
+    erasure = memory.erase([corrected(memory)])
+    assert list((agent.folder / "episodes").iterdir()) == []
+    assert erasure.files == (str(agent.folder / "preamble.md"),)
+
+
+def test_a_preamble_goes_whatever_is_erased(memory, agent):
+    """What it holds is made anew at the next start, so that nothing need be known of where its words came from."""
+    other = memory.session("elsewhere").user("a line about nothing in particular")
+    assert other.id not in (agent.folder / "preamble.md").read_text()
+    memory.erase([other])
+    assert not (agent.folder / "preamble.md").exists()
+    assert (agent.folder / "rubric.md").exists()
+
+
+def test_knowledge_that_the_agent_wrote_goes_and_a_persons_is_named(memory, agent):
+    """Erasing the newest version removes the file that `learn` wrote; one that a person wrote is theirs."""
+    mine = agent.learn("zebras", "Zebras are moved before noon.").pointer
+    (agent.folder / "knowledge" / "fence.md").write_text("The fence is closed by Ada at nine.\n")
+    (theirs,) = agent.follow().changes
+    agent.cues("fence")
+    erasure = memory.erase([mine, theirs.pointer])
+    assert holding(agent, "before noon") == set()
+    assert erasure.files == (str(agent.folder / "knowledge" / "fence.md"),)
+    assert agent.follow().changes == ()
+    assert agent.cues("what of the zebras before noon?").text.count("zebras") == 0
+
+
+def test_a_message_between_agents_is_taken_out_of_the_inbox(memory, agent):
+    """The file of the inbox is written anew from the messages that are left."""
+    first, second = (agent.tell(text, sender="keeper") for text in ("the crate is red", "the ramp is steep"))
+    memory.erase([first.pointer])
+    lines = [json.loads(line) for line in (agent.folder / "inbox.jsonl").read_text().splitlines()]
+    assert [(one["pointer"], one["text"]) for one in lines] == [(second.pointer, "the ramp is steep")]
+
+
+def test_the_kept_look_forgets_names_and_keeps_how_bad_it_was(memory, agent, tmp_path):
+    """The status of health names episodes; after an erasure it says how bad it was, and no name."""
+    from firsthand.health import status
+
+    told = {
+        "time_s": 1.0,
+        "severity": "degraded",
+        "line": f"memory is degraded: {WORD}",
+        "findings": [["a", "b", WORD]],
+    }
+    path = tmp_path / "store" / "health" / "status.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(told))
+    memory.erase([corrected(memory)])
+    assert WORD not in path.read_text()
+    assert status.line(tmp_path / "store", now_s=61.0).startswith("memory was degraded when it was last looked at")
+
+
+def test_the_next_session_is_told_nothing_that_was_erased(memory, agent, tmp_path):
+    """What a session's start injects after the erasure is made of what is left."""
+    payload = {"session_id": "2", "hook_event_name": "SessionStart", "cwd": str(tmp_path), "source": "startup"}
+    tables = {"projects": {str(tmp_path.resolve()): {"agent": "zoo"}}}
+    user_file(memory.path).write_text(json.dumps(tables))
+    before = answer_hook("claude-code", json.dumps(payload).encode(), memory, nonce="a").output
+    memory.erase([corrected(memory)])
+    payload["session_id"] = "3"
+    after = answer_hook("claude-code", json.dumps(payload).encode(), memory, nonce="b").output
+    assert WORD.encode() in before
+    assert b"two enclosures" in after
+    assert WORD.encode() not in after

@@ -1,0 +1,297 @@
+"""The frame of the command line: options, errors, exit codes, pipes and terminals."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+
+import pytest
+from terminal import command
+
+import firsthand
+from firsthand import errors
+from firsthand.cli.arguments import parser
+from firsthand.cli.cli import main
+from firsthand.log.log import Log
+
+COMMANDS = (
+    "import", "append", "recall", "show", "sessions", "timeline", "stats", "verify", "export", "restore", "backup",
+    "erase", "rebuild", "demo",
+)  # fmt: skip
+
+
+def test_every_public_name_can_be_had():
+    """Each name of the package is there, sorted, and nothing else is promised."""
+    assert firsthand.__all__ == sorted(firsthand.__all__)
+    assert [name for name in firsthand.__all__ if getattr(firsthand, name, None) is None] == []
+    assert dir(firsthand) == firsthand.__all__
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        firsthand.Nothing  # noqa: B018
+
+
+def test_the_version_is_told(shell):
+    """--version prints name and version, as the package says it."""
+    said = shell("--version")
+    assert (said.code, said.text) == (0, f"firsthand {firsthand.__version__}\n")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_examples(shell, name):
+    """The help of a command is a sentence and examples, and each example is understood by the parser."""
+    said = shell(name, "--help")
+    assert said.code == 0
+    assert said.lines[0].startswith(f"usage: firsthand {name}")
+    examples = [line.strip() for line in said.text.partition("examples:\n")[2].splitlines()]
+    assert examples
+    for example in examples:
+        words = example.partition("firsthand ")[2]
+        assert words, example
+        assert parser().parse_args(_words(words)).command_at
+
+
+def _words(line: str) -> list[str]:
+    import shlex
+
+    typed = shlex.split(line.split("   ", maxsplit=1)[0].partition(" | ")[0].partition(" > ")[0].partition(" < ")[0])
+    return ["1:0" if word.startswith("$(") else word for word in typed]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("forget",),
+        ("append", "x"),
+        ("append", "x", "--session", "s", "--kind", "rumour"),
+        ("append", "x", "--session", "s", "--expect", "-1"),
+        ("append", "x", "--session", "s", "--time", "yesterday"),
+        ("recall",),
+        ("recall", "x", "--limit", "0"),
+        ("recall", "x", "--limit", "1001"),
+        ("recall", "x", "--limit", "many"),
+        ("recall", "x", "--skip", "-1"),
+        ("recall", "x", "--budget", "0"),
+        ("recall", "x", "--since", "2026-13-01"),
+        ("show",),
+        ("show", "fh:0", "--raw", "--around", "1"),
+        ("timeline", "--until", "soon"),
+        ("export", "--all", "--session", "s"),
+        ("erase",),
+        ("demo", "--store", "x"),
+        ("verify", "--hea", "1:0"),
+    ],
+)
+def test_what_is_not_understood_is_a_usage_error(shell, arguments):
+    """A wrong command, option or value ends with 2 and a sentence, and touches no store."""
+    said = shell(*arguments)
+    assert (said.code, said.out) == (2, b"")
+    assert said.error
+    assert not shell.store.exists()
+
+
+def test_global_options_stand_before_or_after_the_command(shell):
+    """--store, --namespace, --json and --quiet mean the same on both sides of the command's name."""
+    shell.append("hello there")
+    other = shell.home / "other"
+    assert shell("--store", other, "--namespace", "n", "append", "x1", "--session", "s", "--json").json["position"] == 1
+    before = shell("--store", other, "--namespace", "n", "--json", "--quiet", "sessions")
+    after = shell("sessions", "--quiet", "--json", "--namespace", "n", "--store", other)
+    assert before == after
+    assert [one["name"] for one in before.json_lines] == ["s"]
+    assert (before.code, before.error) == (0, "")
+
+
+def test_quiet_says_nothing_beside_the_answer(shell):
+    """With --quiet standard error is empty and the answer is the same."""
+    pointer = shell.append("hello there")
+    loud, quiet = shell("recall", "hello"), shell("recall", "hello", "--quiet")
+    assert pointer in loud.error
+    assert quiet.error == ""
+    assert quiet.lines[:2] == loud.lines[:2]
+
+
+NO_EVENT = "fh:" + "0" * 26
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "recall x", f"show {NO_EVENT}", "sessions", "timeline", "stats", "verify", "export", f"erase {NO_EVENT}",
+        "rebuild", "backup b",
+    ],
+)  # fmt: skip
+def test_a_store_that_is_not_there_is_refused(shell, typed):
+    """A command that reads makes no store: it says that there is none, and how to make one."""
+    said = shell(*typed.split())
+    assert (said.code, said.out) == (5, b"")
+    assert "there is no store in" in said.error
+    assert said.error.count("\n") == 1
+    assert not shell.store.exists()
+
+
+def test_a_folder_with_other_things_is_no_store(shell):
+    """A folder that holds something else is refused, and left as it is."""
+    shell.store.mkdir()
+    (shell.store / "diary.txt").write_text("mine")
+    said = shell("append", "x", "--session", "s")
+    assert said.code == 5
+    assert "holds files but no Firsthand store" in said.error
+    assert [path.name for path in shell.store.iterdir()] == ["diary.txt"]
+
+
+def test_a_damaged_database_is_damaged(shell):
+    """A database whose beginning is overwritten ends with 3 and a sentence, for every way in."""
+    shell.append("hello there")
+    shell.damaged = True
+    file = shell.store / "firsthand.db"
+    data = bytearray(file.read_bytes())
+    data[: 4096 * 2] = os.urandom(4096 * 2)
+    file.write_bytes(data)
+    for arguments in (("recall", "hello"), ("timeline",), ("verify",), ("append", "x", "--session", "s")):
+        said = shell(*arguments)
+        assert said.code in {3, 5}, said
+        assert said.error.startswith("firsthand: ")
+        assert "Traceback" not in said.error
+
+
+def test_a_newer_store_is_refused(shell):
+    """A store of a newer version is not written."""
+    import apsw
+
+    shell.append("hello there")
+    shell.damaged = True
+    db = apsw.Connection(str(shell.store / "firsthand.db"))
+    db.execute("PRAGMA user_version = 99")
+    db.close()
+    said = shell("append", "x", "--session", "s")
+    assert said.code == 5
+    assert "newer" in said.error
+
+
+def test_a_store_that_is_held_is_busy(shell, monkeypatch):
+    """A write that waits for another writer in vain ends with 4 and says so."""
+    shell.append("hello there")
+    opened = firsthand.Memory.open
+    monkeypatch.setattr(firsthand.Memory, "open", lambda path=None, **options: opened(path, timeout_ms=100, **options))
+    with (shell.store / "lock").open("rb+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        said = shell("append", "x", "--session", "s")
+    assert said.code == 4
+    assert "firsthand: " in said.error
+
+
+def test_a_full_disk_ends_with_4(shell):
+    """A store that cannot grow says so and ends with 4; what it held is still there."""
+    pointer = shell.append("hello there")
+    limited = f"ulimit -f 300; exec {' '.join(command(('append', '-', '--session', 's')))}"
+    done = subprocess.run(
+        ["bash", "-c", limited], input=os.urandom(4_000_000), env=shell.environment(), capture_output=True,
+        timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 4, done
+    assert b"Traceback" not in done.stderr
+    assert shell("show", pointer).out == b"hello there"
+
+
+def test_an_interrupt_ends_with_130(shell, monkeypatch):
+    """Ctrl-C ends with 130 and says what is kept."""
+    shell.append("hello there")
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Log, "verify", interrupted)
+        said = shell("verify")
+    assert (said.code, said.error) == (130, "interrupted; what was acknowledged is kept\n")
+
+
+def test_a_reader_that_goes_away_ends_it_quietly(shell):
+    """When the reader of a long output goes away, the command ends with 141 and without a word."""
+    shell.append(b"line of text\n" * 100_000)
+    (pointer,) = [one["pointer"] for one in shell("timeline", "--json").json_lines]
+    process = subprocess.Popen(
+        command(("show", pointer)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=shell.environment()
+    )
+    assert process.stdout.read(5) == b"line "
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(60) == 141
+
+
+def test_without_standard_streams_nothing_breaks(shell):
+    """A process that is started with its streams closed does its work and shows no traceback."""
+    shell.append("x")
+    for closed in (">&-", "2>&-", "<&- >&-"):
+        done = subprocess.run(["bash", "-c", f"exec {' '.join(command(('stats',)))} {closed}"], capture_output=True,
+                              env=shell.environment(), timeout=60, check=False)  # fmt: skip
+        assert done.returncode == 0, done
+        assert b"Traceback" not in done.stderr
+
+
+def test_every_error_has_an_exit_code():
+    """Each error of the tree is named by an exit code, damage, busy and full by codes of their own."""
+    from firsthand.cli.cli import _CODES
+
+    tree = [error for error in vars(errors).values() if isinstance(error, type)]
+    codes = {error.__name__: next(code for kind, code in _CODES if issubclass(error, kind)) for error in tree}
+    assert codes == {
+        "FirsthandError": 5, "StoreError": 5, "NotAStore": 5, "StoreNewer": 5, "StoreOlder": 5,
+        "StoreReadOnly": 5, "StoreBusy": 4,
+        "StoreFull": 4, "StoreFailed": 4, "StoreReplaced": 4,
+        "StoreDamaged": 3, "StoreClosed": 4, "AppendError": 5, "InvalidDraft": 5,
+        "IdConflict": 5, "StaleExpectation": 5, "PointerError": 5, "MalformedPointer": 5, "Unresolvable": 1,
+        "Erased": 1, "QueryError": 5, "InvalidArgument": 5, "SourceRejected": 5, "FormatError": 5,
+        "ModelError": 5, "ModelUnavailable": 5, "ModelRefused": 5, "PromptTooLong": 5, "ReplyUnknown": 5,
+        "CapReached": 5, "MemoryFault": 5, "SandboxFailed": 5,
+    }  # fmt: skip
+
+
+def test_a_terminal_gets_colour_unless_it_is_not_wanted(shell):
+    """A terminal gets colour and lines that fit; NO_COLOR and TERM=dumb take the colour away, a pipe never has it."""
+    shell.append("find the needle here " + "and much more hay " * 30)
+    coloured = shell.on_terminal("recall", "needle")
+    assert b"\x1b[1;33mneedle\x1b[0m" in coloured.out
+    for settings in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert b"\x1b" not in shell.on_terminal("recall", "needle", **settings).out
+    plain = shell.on_terminal("recall", "needle", NO_COLOR="1").out.decode()
+    assert max(len(line) for line in plain.splitlines() if line.startswith("   |")) == 100
+    piped = shell.process("recall", "needle")
+    assert b"\x1b" not in piped.out
+    assert "\x1b" not in piped.error
+    assert max(len(line) for line in piped.lines) > 200
+
+
+def test_stored_text_does_not_reach_a_terminal_as_it_is(shell):
+    """A stored escape sequence, in content and in names, is written out in every command that shows it."""
+    evil = "\x1b]0;owned\x07 \u202e needle"
+    pointer = shell.append(evil, "evil\u202e session", "user_message", "--agent", "\u2066agent")
+    for arguments in (
+        ("recall", "needle"),
+        ("timeline",),
+        ("sessions",),
+        ("show", pointer),
+        ("show", pointer, "--around", "1"),
+    ):
+        said = shell.on_terminal(*arguments, NO_COLOR="1")
+        assert said.code == 0
+        assert b"\x1b" not in said.out, arguments
+        assert b"\x07" not in said.out
+        assert "\u202e".encode() not in said.out
+        assert b"\\u20" in said.out
+
+
+def test_an_output_that_is_not_utf8_still_shows_what_it_can(shell):
+    """On a terminal or pipe of another encoding, signs that it lacks are written out."""
+    shell.append("日本 needle")
+    said = shell.process("recall", "needle", PYTHONIOENCODING="ascii")
+    assert said.code == 0
+    assert b"\\u65e5\\u672c needle" in said.out
+
+
+def test_main_takes_the_arguments_of_the_process(shell, monkeypatch):
+    """Without arguments, those of the process are taken."""
+    monkeypatch.setattr("sys.argv", ["firsthand", "sessions"])
+    assert main() == 5

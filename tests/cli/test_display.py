@@ -1,0 +1,137 @@
+"""What is shown can never drive a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firsthand.cli.display import Piece, clock, columns, count, cut, first_line, marked, shown, size, table
+from firsthand.moment import Moment
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m"),
+        ("\x1b]8;;http://evil\x07link\x1b]8;;\x07", "\\x1b]8;;http://evil\\x07link\\x1b]8;;\\x07"),
+        ("\x1b]52;c;cm0gLXJm\x07", "\\x1b]52;c;cm0gLXJm\\x07"),
+        ("\x9b2J", "\\x9b2J"),
+        ("a\rb", "a\\rb"),
+        ("a\tb\nc", "a\\tb\\nc"),
+        ("\u202eevil\u202c", "\\u202eevil\\u202c"),
+        ("\u2066x\u2069", "\\u2066x\\u2069"),
+        ("pass\u200bword", "pass\\u200bword"),
+        ("\ufeffx", "\\ufeffx"),
+        ("x\U000e0041", "x\\U000e0041"),
+        ("a\u3164b", "a\\u3164b"),
+        ("a\u200db", "a\\u200db"),
+        ("a\ufe0fb", "a\\ufe0fb"),
+        ("\ud800", "\\ud800"),
+        ("line\u2028end", "line\\u2028end"),
+        ("\x00\x7f", "\\x00\\x7f"),
+    ],
+)
+def test_what_could_drive_a_terminal_is_shown_as_an_escape(text, expected):
+    """Controls, escape sequences, direction marks, hidden and blank signs appear as visible escapes."""
+    assert shown(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "héllo wörld",
+        "日本語テキスト",
+        "ไทย",
+        "👩\u200d🔧",
+        "❤\ufe0f",
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        "tiếng Việt",
+        "₿ € ½",
+    ],
+)
+def test_text_of_the_world_is_shown_as_it_is(text):
+    """Letters, ideographs, emoji and the joiners that they need are left alone."""
+    assert shown(text) == text
+
+
+def test_a_pile_of_combining_marks_is_cut():
+    """Ten thousand marks on a letter cover no line: all but the first few are written out."""
+    assert shown("e" + "\u0301" * 10_000) == "e" + "\u0301" * 4 + "\\u0301" * 9_996
+
+
+def test_lines_are_kept_where_lines_are_asked_for():
+    """With lines, ends of line stay and tabs become spaces; a lone carriage return is written out."""
+    assert shown("a\r\nb\tc\nd\re", lines=True) == "a\nb   c\nd\\re"
+
+
+@given(st.text())
+def test_nothing_shown_is_a_control_or_a_hidden_sign(text):
+    """Whatever the text, what is shown holds no control, no surrogate, no private and no line separator."""
+    assert {unicodedata.category(sign) for sign in shown(text)} & {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"} == set()
+    assert {sign for sign in shown(text) if unicodedata.category(sign) == "Cf"} <= {"\u200c", "\u200d"}
+
+
+@given(st.text(st.characters(min_codepoint=32, max_codepoint=0xFFFF)), st.integers(1, 40))
+def test_a_cut_text_fits(text, width):
+    """A text that is cut to a width takes no more columns, and one that fits is left alone."""
+    safe = shown(text)
+    assert columns(cut(safe, width)) <= width
+    assert (cut(safe, width) == safe) == (columns(safe) <= width)
+
+
+def test_a_width_of_none_does_not_cut():
+    """A width of 0 says that there is none."""
+    assert cut("x" * 300, 0) == "x" * 300
+
+
+def test_tables_align_wide_signs():
+    """Columns stand under each other, wide signs counted double, numbers to the right, no space at the end."""
+    assert list(table([("n", "name", "x"), ("10", "日本", "y"), ("7", "a", "")], right=frozenset({0}))) == [
+        " n  name  x",
+        "10  日本  y",
+        " 7  a",
+    ]
+    assert list(table([])) == []
+
+
+def test_sizes_and_counts_read_well():
+    """Sizes carry a unit, counts a noun in the right number."""
+    assert [size(0), size(999), size(1000), size(1_550_000), size(7_200_000_000_000)] == [
+        "0 B", "999 B", "1.0 kB", "1.6 MB", "7,200.0 GB",
+    ]  # fmt: skip
+    assert [count(0, "event"), count(1, "event"), count(2000, "event"), count(2, "body")] == [
+        "0 events", "1 event", "2,000 events", "2 bodies",
+    ]  # fmt: skip
+
+
+def test_times_are_shown_to_the_second_with_their_offset():
+    """A time shows its own clock and offset; an unknown one says so."""
+    assert clock(Moment(0)) == "1970-01-01 00:00:00Z"
+    assert clock(Moment(1_500_000, 60)) == "1970-01-01 01:00:01+01:00"
+    assert clock(Moment(1_500_000, -330)) == "1969-12-31 18:30:01-05:30"
+    assert clock(None) == "time unknown"
+
+
+def test_the_first_line_that_says_something_is_taken():
+    """Blank lines are passed over, and the line is made safe."""
+    assert first_line("\n \n  hello\x1b[1m  \nmore") == "hello\\x1b[1m"
+    assert first_line(" \n") == ""
+
+
+def test_matches_are_marked():
+    """An exact string is marked where it stands, a word where it begins like one of the query."""
+    assert marked("Connections to /srv/a.db refused", "connection /srv/a.db", ["/srv/a.db"]) == [
+        Piece("Connections", marked=True),
+        Piece(" to ", marked=False),
+        Piece("/srv/a.db", marked=True),
+        Piece(" refused", marked=False),
+    ]
+
+
+@given(st.text(), st.text(), st.lists(st.text(), max_size=3))
+def test_marking_loses_nothing(text, query, exact):
+    """The pieces of a marked text, joined, are the text."""
+    assert "".join(piece.text for piece in marked(text, query, exact)) == text

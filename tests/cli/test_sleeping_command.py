@@ -1,0 +1,120 @@
+"""The command sleep, as a person types it."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+from json_server import JsonServer
+
+from firsthand import Memory, Moment
+from firsthand.agents import jobs
+
+
+@pytest.fixture
+def filled(shell):
+    """A shell whose store has two agents, one of which was told a port twice."""
+    with Memory.open(shell.store, embedder="none") as memory:
+        for name, texts in (("shop", ("The port is 80.", "The port is now 81.")), ("web", ("My name is Ann.",))):
+            memory.agent(name).enrol(name)
+            for text in texts:
+                memory.session(name).user(text)
+    return shell
+
+
+def test_an_agent_sleeps_and_the_page_is_shown_again(filled):
+    """The page is said, shown later byte for byte, and as JSON with every step; a session that goes on is left."""
+    slept = filled("sleep", "--agent", "shop", "--ended", "--seconds", "60", "--project", filled.home)
+    assert slept.code == 0
+    assert "## Digest: done, 1 change" in slept.text
+    shown = filled("sleep", "--agent", "shop", "--show")
+    assert (shown.code, shown.text) == (0, slept.text)
+    told = filled("sleep", "--agent", "shop", "--show", "--json").json
+    assert (told["page"], told["last"]["finished"]) == (slept.text, True)
+    again = filled("sleep", "--agent", "shop", "--json", "--consolidate").json
+    assert [(step["name"], step["state"]) for step in again["steps"]] == [
+        ("episodes", "done"), ("summaries", "done"), ("digest", "done"),
+        ("consolidation", "done"),
+    ]  # fmt: skip
+    assert (again["since"], again["finished"]) == (told["last"]["through"], True)
+
+
+def test_all_agents_sleep_one_after_the_other(filled):
+    """Each has its page; none is begun when the time is up, which is said."""
+    slept = filled("sleep", "--all", "--json")
+    assert [(one["agent"], one["finished"]) for one in slept.json_lines] == [("shop", True), ("web", True)]
+    cut = filled("sleep", "--all", "--seconds", "0.001")
+    assert (cut.code, cut.text.count("# Sleep of")) == (0, 1)
+    assert "web and those behind it are left for the next time" in cut.error
+    assert "the sleep was not finished" in cut.error
+
+
+def test_the_line_for_a_crontab_runs_what_it_says(filled, tmp_path):
+    """It names this interpreter, store, namespace and agent, at the time that was typed, with its signs escaped."""
+    with Memory.open(filled.store, embedder="none") as memory:
+        memory.agent("100% web").enrol("web")
+    made = filled("sleep", "--agent", "100% web", "--timer", "3:05", "--project", tmp_path)
+    assert made.code == 0
+    fields = shlex.split(made.text.replace(r"\%", "%"))
+    assert fields[:8] == ["5", "3", "*", "*", "*", "nice", "-n", "10"]
+    assert fields[9:13] == ["-P", "-m", "firsthand", "sleep"]
+    assert fields[13:] == [
+        f"--store={filled.store}", "--namespace=default", "--agent=100% web", "--quiet", f"--project={tmp_path}",
+    ]  # fmt: skip
+    assert filled("sleep", "--agent", "web", "--timer", "24:00").code == 5
+    assert "name it with --agent" in filled("sleep", "--all", "--timer", "03:30").error
+
+
+def test_a_sleep_that_is_due_is_done_with_the_jobs(filled):
+    """`firsthand jobs --run` does what the daemon had no time for; what is not due yet waits."""
+    (filled.store / "settings.json").write_text('{"sleep": true}')
+    jobs.leave(filled.store, jobs.Job(jobs.SLEEP, "default", "shop"))
+    ahead = Moment(4_000_000_000_000_000).milliseconds
+    jobs.leave(filled.store, jobs.Job(jobs.SLEEP, "default", "web", after_ms=ahead))
+    run = filled("jobs", "--run")
+    assert (run.code, run.text) == (0, "sleep  shop  done\n")
+    assert "sleep  web" in filled("jobs").text
+    jobs.leave(filled.store, jobs.Job(jobs.SLEEP, "default", "shop"))
+    assert filled("jobs", "--run", "--json").json["finished"]
+
+
+def test_what_was_never_done_is_said(filled):
+    """No page, no agent, no model: each has its exit code and sentence."""
+    none = filled("sleep", "--agent", "web", "--show")
+    assert (none.code, none.text, none.error.strip()) == (1, "", "it has not slept yet: firsthand sleep")
+    unknown = filled("sleep", "--agent", "nobody")
+    assert (unknown.code, "no agent 'nobody'" in unknown.error) == (5, True)
+    model = filled("sleep", "--agent", "web", "--model", "nothing")
+    assert (model.code, "a model is 'local'" in model.error) == (5, True)
+    capped = filled("sleep", "--agent", "web", "--tokens-max", "5")
+    assert (capped.code, "name one (--model)" in capped.error) == (5, True)
+
+
+def replies(body: dict) -> dict:
+    """Add a line to an episode, as a model does."""
+    text = "- The user said that the gateway port is 8443."
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    return {"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 20}}
+
+
+def test_a_model_adds_lines_within_its_cap(shell):
+    """The page says what was spent; once the cap is reached the episode stands without its lines."""
+    pytest.importorskip("httpx", reason="the extra 'llm' is not installed")
+    with Memory.open(shell.store, embedder="none") as memory:
+        for name in ("one", "two"):
+            memory.agent(name).enrol(name)
+            for text in ("The staging gateway port is 8080.", "The gateway port is 8443."):
+                memory.session(name).user(text)
+    server = JsonServer(replies)
+    try:
+        model = ("--ended", "--model", f"{server.url}#tiny")
+        done = shell("sleep", "--agent", "one", *model)
+        capped = shell("sleep", "--agent", "two", *model, "--tokens-max", "5")
+    finally:
+        server.close()
+    assert (done.code, "of models was spent: 1 calls, 100 tokens" in done.text) == (0, True)
+    with Memory.open(shell.store, read_only=True) as memory:
+        (episode,) = memory.agent("one").episodes()
+        assert "- The user said that the gateway port is 8443." in memory.expand(episode.pointer).decode()
+    assert (capped.code, len(server.seen)) == (0, 1)
+    assert "spent 0 calls" in capped.error

@@ -1,0 +1,88 @@
+"""Terms of one event that may become topic hints."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firsthand.context.marker_hints import terms
+from firsthand.window import HINT_CHARACTERS_MAX, TERMS_MAX
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The build failed with E1234 in the gateway", {"E1234", "gateway", "build", "failed"}),
+        ("see ABC-77 and /srv/app/deploy_config.yaml", {"ABC-77", "app/deploy_config.yaml"}),
+        ("we asked Maria Keller about the Frankfurt warehouse", {"Maria Keller", "Frankfurt", "warehouse"}),
+        ("call getUserName or parse_config, then requests.get", {"getUserName", "parse_config", "requests.get"}),
+        (r"open C:\Users\kim\notes.txt", {r"kim/notes.txt"}),
+        ("Обновите сертификат на сервере", {"Обновите", "сертификат", "сервере"}),
+        ("数据库连接失败,请检查配置文件", {"数据库连接失败", "请检查配置文件"}),
+        ("サーバーの証明書", {"サーバーの証明書"}),
+        ("this.chatContainer and self.warehouse", {"chatContainer", "warehouse"}),
+        ("HTTP and DNS", {"HTTP", "DNS"}),
+        ("what do you think about this thing, please?", set()),
+        ("", set()),
+    ],
+)
+def test_what_names_a_topic_is_found(text, expected):
+    """Error codes, tickets, paths by their end, names, identifiers and rare words; in any script; no common words."""
+    found = set(terms(text))
+    assert found >= expected if expected else found == set()
+    assert len(found) <= TERMS_MAX
+
+
+def test_a_number_or_a_hash_is_taken_only_when_there_is_nothing_better():
+    """A hash is no topic beside a word; alone it is better than nothing."""
+    assert terms("7f3a9c2e11d04b7f 123456 certificate") == ("certificate",)
+    assert terms("is it 7f3a9c2e11d04b7f or 123456") == ("7f3a9c2e11d04b7f",)
+    assert terms("12 ms") == ()
+
+
+def test_a_term_said_often_goes_first():
+    """Of terms of one sort the one that the text repeats is the topic."""
+    assert terms("invoice and warehouse; the invoice again, invoice")[0] == "invoice"
+
+
+def test_no_term_holds_another():
+    """A term that stands in a better one says nothing more."""
+    assert terms("parse_config parse_config parse config") == ("parse_config",)
+
+
+def test_control_characters_and_brackets_are_in_no_term():
+    """What could end a marker, or a line, is not part of a term."""
+    found = terms('ab\x00cdefg\x1b[31mgreen"]\n[Turns 1-2 \u202egnirts')
+    assert set(found) == {"cdefg", "green", "Turns", "gnirts"}
+
+
+@pytest.mark.parametrize("unit", ["a", "a/", "A1", "\0", "_", "aB", "数", "' ", "A-", "1,", "Ab ", "a.", "/", "é"])
+def test_a_megabyte_takes_bounded_time(unit):
+    """However a text is made, its terms are found in the time that a few thousand characters take."""
+    text = unit * (1_000_000 // len(unit))
+    began = time.process_time()
+    found = terms(text)
+    assert time.process_time() - began < 0.5
+    assert all(len(term) <= HINT_CHARACTERS_MAX for term in found)
+
+
+def test_the_tail_and_the_middle_of_a_long_text_are_read():
+    """A topic in the middle or at the end of a long text is found."""
+    filler = " and so on " * 5_000
+    assert set(terms(f"{filler}parse_config{filler}Frankfurt")) == {"parse_config", "Frankfurt"}
+
+
+@given(st.text(max_size=300) | st.text("aB1-_./' \"[]\n\t", max_size=300))
+def test_every_term_is_short_printable_and_harmless(text):
+    """For any text: few terms, each of one line, printable, without quotes or brackets, and the same every time."""
+    found = terms(text)
+    assert len(found) <= TERMS_MAX
+    assert len(set(found)) == len(found)
+    for term in found:
+        assert 2 <= len(term) <= HINT_CHARACTERS_MAX
+        assert term.isprintable()
+        assert not set(term) & set('"[]<>`()\n')
+    assert terms(text) == found

@@ -1,0 +1,174 @@
+"""The import of real data: every text is there byte for byte, and counts match the files.
+
+Set FIRSTHAND_DATA to the folder of evaluation data; nothing of it is in the repository.
+The files are counted here by other means than the hosts read them with.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shelf import Shelf
+
+from firsthand.event import Draft, Kind, to_bytes
+from firsthand.hosts.importer import import_paths
+from firsthand.hosts.registry import recognise
+from firsthand.hosts.source_files import in_paths
+from firsthand.hosts.transcript import HEAD_BYTES, Source
+from firsthand.record import assemble
+
+DATA = Path(os.environ.get("FIRSTHAND_DATA", ""))
+pytestmark = pytest.mark.skipif(
+    not os.environ.get("FIRSTHAND_DATA"), reason="FIRSTHAND_DATA names no folder of evaluation data"
+)
+
+
+@pytest.fixture(scope="module")
+def shelf() -> Shelf:
+    shelf = Shelf()
+    report = import_paths(shelf, [DATA], home=DATA)
+    assert [source.path.rsplit("/", 1)[1] for source in report.refused] == ["val.json.zip"]
+    assert report.quarantined_count == report.injected == 0
+    assert report.events_new == len(shelf.events)
+    return shelf
+
+
+def of(shelf: Shelf, host: str) -> list[Draft]:
+    return [draft for name, draft in shelf.events.values() if name.startswith(f"{host}:")]
+
+
+def kinds(drafts: list[Draft]) -> dict[str, int]:
+    return dict(Counter(draft.kind.word for draft in drafts))
+
+
+def contents(drafts: list[Draft], kind: Kind) -> list[bytes]:
+    return [bytes(draft.content) for draft in drafts if draft.kind is kind]
+
+
+def load(path: Path) -> Any:
+    return json.loads(path.read_bytes())
+
+
+def test_every_source_is_given_back_byte_for_byte():
+    """For every file that a host knows, the records, joined, are the file, and each record's events give it again."""
+    count = 0
+    for one in in_paths([DATA]):
+        data = one.path.read_bytes()
+        path = one.path.as_posix()
+        host = recognise(path, data[:HEAD_BYTES])
+        if host is None:
+            continue
+        count += 1
+        records = [reading.record for reading in host.read([data], Source(path, data[:HEAD_BYTES]))]
+        assert b"".join(record.raw for record in records) == data, path
+        for record in records:
+            contents = [bytes(draft.content) for draft in record.drafts]
+            assert not record.drafts or assemble(record.drafts[0].envelope, contents) == record.raw, path
+    assert count == 2_600 + 123 + 60 + 15 + 10 + 7 + 1 + 1 + 1 + 1
+
+
+def test_the_pi_session_has_every_tool_result_and_user_turn(shelf):
+    """All 448 tool results and 55 user turns are there, byte for byte, in their order."""
+    lines = [json.loads(line) for line in (DATA / "pi-sessions/before-compaction.jsonl").read_bytes().splitlines()]
+    messages = [line["message"] for line in lines if line["type"] == "message"]
+    results = [to_bytes(m["content"][0]["text"]) for m in messages if m["role"] == "toolResult"]
+    users = [to_bytes(m["content"][0]["text"]) for m in messages if m["role"] == "user"]
+    summaries = [to_bytes(line["summary"]) for line in lines if line["type"] == "compaction"]
+    assert (len(results), len(users), len(summaries)) == (448, 55, 2)
+    drafts = of(shelf, "pi")
+    answers = [draft for draft in drafts if draft.kind is Kind.TOOL_RESULT]
+    assert [bytes(draft.content) for draft in answers if draft.meta["role"] == "toolResult"] == results
+    assert len(answers) == 448 + sum(message["role"] == "bashExecution" for message in messages)
+    assert contents(drafts, Kind.USER_MESSAGE) == users
+    assert contents(drafts, Kind.SUMMARY) == summaries
+
+
+def test_the_tau_episodes_are_sessions_of_all_their_messages(shelf):
+    """140 episodes, each a session, with every message, call and result."""
+    (path,) = (DATA / "tau-airline").iterdir()
+    episodes = load(path)
+    messages = [message for episode in episodes for message in episode["traj"]]
+    roles = Counter(message["role"] for message in messages)
+    drafts = of(shelf, "tau")
+    assert len({name for name in shelf.sessions if name.startswith("tau:")}) == len(episodes) == 140
+    assert kinds(drafts) == {
+        "session": 140, "system": roles["system"], "user_message": roles["user"], "tool_result": roles["tool"],
+        "tool_call": sum(len(message.get("tool_calls") or ()) for message in messages),
+        "agent_message": sum(message["role"] == "assistant" and bool(message["content"]) for message in messages),
+    }  # fmt: skip
+    assert contents(drafts, Kind.TOOL_RESULT) == [to_bytes(m["content"]) for m in messages if m["role"] == "tool"]
+
+
+def test_the_trajectories_have_all_their_steps(shelf):
+    """60 trajectories, each step a thought, a call and a result with its exact text."""
+    runs = [load(path) for path in sorted((DATA / "swe-agent").iterdir())]
+    steps = [step for run in runs for step in run["trajectory"]]
+    drafts = of(shelf, "swe-agent")
+    assert len(runs) == len({name for name in shelf.sessions if name.startswith("swe-agent:")}) == 60
+    thoughts = [to_bytes(step["thought"] or step["response"]) for step in steps]
+    assert contents(drafts, Kind.AGENT_MESSAGE) == thoughts
+    assert contents(drafts, Kind.TOOL_CALL) == [to_bytes(step["action"]) for step in steps]
+    assert contents(drafts, Kind.TOOL_RESULT) == [to_bytes(step["observation"]) for step in steps]
+
+
+def test_the_intercode_files_have_all_their_turns(shelf):
+    """7 files, every episode a session, every observation exact."""
+    files = sorted((DATA / "intercode").rglob("*.json"))
+    episodes = [episode for path in files for episode in load(path).values()]
+    turns = [episode["turn_history"] for episode in episodes]
+    drafts = of(shelf, "intercode")
+    assert len(files) == 7
+    assert contents(drafts, Kind.USER_MESSAGE) == [to_bytes(episode["query"]) for episode in episodes]
+    assert contents(drafts, Kind.TOOL_CALL) == [to_bytes(text) for turn in turns for text in turn["actions"]]
+    assert contents(drafts, Kind.TOOL_RESULT) == [to_bytes(text) for turn in turns for text in turn["observations"]]
+
+
+def test_the_mails_are_2600_with_their_subjects(shelf):
+    """Every mail is one document of its exact bytes, with its subject and its day."""
+    paths = sorted((DATA / "enron1-ham").iterdir())
+    drafts = of(shelf, "mail")
+    assert contents(drafts, Kind.DOCUMENT) == [path.read_bytes() for path in paths]
+    assert [draft.meta["file"] for draft in drafts] == [path.name for path in paths]
+    assert all(draft.content.startswith(b"Subject:") and draft.time is not None for draft in drafts)
+    assert len(drafts) == 2_600
+
+
+def test_the_conversations_have_all_their_lines(shelf):
+    """LoCoMo, BEAM, LongMemEval, Who&When and IRC: each line once, with its exact text."""
+    talks = [item["conversation"] for item in load(DATA / "locomo/locomo_dev6.json")]
+    locomo = [line for talk in talks for name, value in talk.items() if isinstance(value, list) for line in value]
+    assert contents(of(shelf, "locomo"), Kind.USER_MESSAGE) == [to_bytes(line["text"]) for line in locomo]
+    beam = [
+        message
+        for path in sorted(DATA.glob("beam-*/*/chat.json"))
+        for batch in load(path) for turn in batch["turns"] for message in turn
+    ]  # fmt: skip
+    assert [bytes(d.content) for d in of(shelf, "beam")] == [to_bytes(message["content"]) for message in beam]
+    items = load(DATA / "longmemeval/oracle_sample16.json")["data"]
+    assert [bytes(d.content) for d in of(shelf, "longmemeval")] == [
+        to_bytes(message["content"]) for item in items for message in item["conversation"]
+    ]
+    logs = [load(path) for path in sorted(DATA.glob("who-and-when/*/*.json"))]
+    assert [bytes(d.content) for d in of(shelf, "who-and-when")] == [
+        to_bytes(message["content"]) for log in logs for message in log["history"]
+    ]
+    chat = [
+        line for path in sorted(DATA.glob("ubuntu-irc/*.ascii.txt")) for line in path.read_bytes().split(b"\n") if line
+    ]
+    assert len(of(shelf, "irc")) == len(chat)
+    assert kinds(of(shelf, "irc"))["session"] == sum(line.startswith(b"===") for line in chat)
+
+
+def test_the_second_import_of_everything_adds_nothing(shelf):
+    """With the cursors nothing is read, without them everything is known."""
+    count = len(shelf.events)
+    again = import_paths(shelf, [DATA], home=DATA)
+    assert (again.events_new, again.events_known, len(shelf.events)) == (0, count, count)
+    without = Shelf()
+    without.events = dict(shelf.events)
+    assert (import_paths(without, [DATA], home=DATA).events_new, len(without.events)) == (0, count)

@@ -1,0 +1,114 @@
+"""Consolidators that do harm: each loses what its name says, and with the same seed the same."""
+
+from __future__ import annotations
+
+import pytest
+from consolidate_worlds import LINES, answer, episodes, knows
+
+from firsthand.errors import InvalidArgument
+from firsthand.ledger.baselines import (
+    LOST,
+    AppendOnly,
+    DropOldest,
+    FullRewrite,
+    LatestPerKey,
+    MergeAll,
+    Misgrouped,
+    OverScoped,
+    RulesOnly,
+    Telephone,
+)
+from firsthand.ledger.consolidators import Consolidator, propose
+from firsthand.ledger.entries import Episode, View, applied, current
+from firsthand.ledger.solver import Strong, Weak
+
+EPISODES = episodes()
+WEAK = Weak(knows)
+
+
+def after(consolidator: Consolidator, batches: int = 1) -> View:
+    view, known = View(), []
+    size = len(EPISODES) // batches
+    for start in range(0, size * batches, size):
+        known += EPISODES[start : start + size]
+        view = view.with_raw(EPISODES[start : start + size])
+        view = applied(view, propose(consolidator, view, known), known)
+    return view
+
+
+def wrong(view: View, family: str) -> int:
+    """Count the questions of a family that a solver answers otherwise than it was told."""
+    asked = [one for one in current(EPISODES).values() if one.scope == family]
+    return sum(WEAK.answer(one.case, view.text) != one.answer for one in asked)
+
+
+def test_merge_all_keeps_one_line():
+    """One rule for all numbers is left, and at most one family is answered by it."""
+    view = after(MergeAll())
+    assert (len(view.entries), view.raw) == (1, ())
+    assert sum(wrong(view, family) <= len(EPISODES) // 6 for family in (*LINES, "double")) <= 1
+
+
+def test_drop_oldest_shows_the_newest():
+    """Of all episodes the last ones are shown, and no entry is written."""
+    assert after(DropOldest(5)) == View((), tuple(EPISODES[-5:]), {one.pointer: "" for one in EPISODES[:-5]})
+
+
+def test_latest_per_key_shows_what_holds():
+    """What a later answer took the place of is not shown, and nothing else is left out."""
+    later = Episode("fh:99", "birch", "birch level 1", "77", 99)
+    view = View((), (*EPISODES, later))
+    left = applied(view, propose(LatestPerKey(), view, [*EPISODES, later]), [*EPISODES, later])
+    assert left == View((), (*EPISODES[1:], later), {"fh:1": ""})
+
+
+def test_telephone_loses_at_every_telling():
+    """Without loss every answer stays; with certain loss none; the same seed loses the same, line by line."""
+    assert [wrong(after(Telephone(0)), family) for family in LINES] == [0, 0]
+    assert [wrong(after(Telephone(1)), family) for family in LINES] == [12, 12]
+    once, again, other = (after(Telephone(0.3, seed), 4).text for seed in (1, 1, 2))
+    assert once == again
+    assert once != other
+    assert 0 < once.count(LOST) < len(EPISODES)
+    assert after(Telephone(0.3, 1), 9).text.count(LOST) > after(Telephone(0.3, 1), 1).text.count(LOST)
+
+
+def test_full_rewrite_stays_within_its_lines():
+    """It keeps a line a family, none of the raw ones, and loses what follows no rule."""
+    view = after(FullRewrite(2), 4)
+    assert (len(view.entries), view.raw) == (2, ())
+    assert min(wrong(after(FullRewrite(), 4), family) for family in LINES) >= 2
+
+
+def test_append_only_leaves_what_it_wrote_standing():
+    """Each batch brings its rules beside those of before, and no raw episode is shown."""
+    assert [len(after(AppendOnly(), batches).entries) for batches in (1, 2)] == [3, 6]
+    assert after(AppendOnly(), 2).raw == ()
+
+
+def test_rules_alone_lose_the_exceptions():
+    """What a rule gives is answered, and exactly the exceptions are not."""
+    view = after(RulesOnly())
+    assert view.raw == ()
+    assert [wrong(view, family) for family in (*LINES, "double")] == [2, 2, 0]
+
+
+def test_an_over_scoped_rule_answers_for_others():
+    """A rule of one family answers the questions of another that were answered without any memory."""
+    view = after(OverScoped())
+    assert {one.text.partition(" ")[0] for one in view.entries} == {"*"}
+    assert WEAK.answer("birch level 50", view.text) != answer("birch", 50)
+
+
+def test_misgrouping_moves_a_share():
+    """With no share moved rules are right; with all of them moved none is; which are moved follows from the seed."""
+    assert Strong().answer("birch level 50", after(Misgrouped(0)).text) == answer("birch", 50)
+    assert Strong().answer("birch level 50", after(Misgrouped(1)).text) != answer("birch", 50)
+    assert after(Misgrouped(0.4, 1)) == after(Misgrouped(0.4, 1)) != after(Misgrouped(0.4, 2))
+
+
+@pytest.mark.parametrize("made", [Telephone, Misgrouped])
+def test_a_share_is_from_0_to_1(made: type[Telephone | Misgrouped]):
+    """A probability that is none is refused."""
+    with pytest.raises(InvalidArgument, match=r"from 0 to 1; got 1\.5"):
+        made(1.5)
