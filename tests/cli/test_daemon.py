@@ -225,7 +225,7 @@ def test_a_fault_of_the_daemon_s_own_is_told_by_it(user):
     folder = str(user.run_folder)
     assert user.command("install", "cursor", "--user").returncode == 0
     source = (
-        "from firsthand.doors import daemon\n"
+        "from firsthand.server import daemon\n"
         "def answered(*_): raise RuntimeError('unforeseen')\n"
         f"daemon.answered = answered; daemon.serve({folder!r}, daemon.hold({folder!r}))"
     )
@@ -249,7 +249,7 @@ def test_few_hooks_of_a_store_are_answered_at_the_same_time(user):
     source = (
         "import threading, time\n"
         "from firsthand import Answered\n"
-        "from firsthand.doors import daemon\n"
+        "from firsthand.server import daemon\n"
         "at_work, most, lock = [], [0], threading.Lock()\n"
         "def answered(*_):\n"
         "    with lock:\n"
@@ -353,10 +353,11 @@ def test_a_call_that_was_taken_and_not_answered_in_time_is_kept(user):
     """A daemon that takes a call and never answers it holds no host; it is no hung one, and nothing is lost."""
     user.run_folder.mkdir(mode=0o700)
     source = (
-        "from firsthand.doors import hook_asking, hooking\n"
-        "hook_asking.WAIT_MS = hook_asking.LIMIT_MS = 60_000\n"
-        "hook_asking.PATIENT_MS = 100\n"
-        "hook_asking.run(hooking._load, ['cursor'])"
+        "from firsthand.cli import hooking\n"
+        "from firsthand.server import hook_protocol\n"
+        "hook_protocol.WAIT_MS = hook_protocol.LIMIT_MS = 60_000\n"
+        "hook_protocol.PATIENT_MS = 100\n"
+        "hook_protocol.run(hooking._load, ['cursor'])"
     )
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(user.run_folder / "daemon.sock"))

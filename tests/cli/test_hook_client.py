@@ -142,7 +142,7 @@ def test_what_asks_the_daemon_imports_c_modules_and_os_alone():
     source = (
         f"import sys; g = {{'__file__': {str(CLIENT)!r}, '__name__': 'client'}}; "
         f"exec(compile(open({str(CLIENT)!r}).read(), 'c', 'exec'), g); "
-        "g['load']('environment'); asking = g['load']('hook_asking'); "
+        "g['load']('environment'); asking = g['load']('hook_protocol'); "
         "asking.is_private('/'); asking.ask(asking.Call(), b'', '', 0.0, loopback=False); print(*sorted(sys.modules))"
     )
     told = subprocess.run([sys.executable, "-I", "-S", "-E", "-c", source], capture_output=True, text=True, check=True)

@@ -20,9 +20,10 @@ from firsthand.event import Kind, Trust
 
 KILLED = """
 import os, signal, sys
-from firsthand import Memory, scopes
+from firsthand import Memory
+from firsthand.context import executors
 memory = Memory.open(sys.argv[1])
-executor = scopes.begin(memory.session("plan"), "lost", task="Find the key")
+executor = executors.begin(memory.session("plan"), "lost", task="Find the key")
 executor.session.agent("the key is 7f3a")
 os.kill(os.getpid(), signal.SIGKILL)
 """

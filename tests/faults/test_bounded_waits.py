@@ -130,7 +130,7 @@ def served(user: Hooked, *changes: str) -> subprocess.Popen[bytes]:
     folder = str(user.run_folder)
     source = "\n".join([
         "import threading, time",
-        "from firsthand.doors import daemon, daemon_jobs",
+        "from firsthand.server import daemon, daemon_jobs",
         "answered, work = daemon.answered, daemon_jobs.work",
         "def never(*_, **__): threading.Event().wait()",
         "def of_one_store(memory, *rest): return (never if 'hangs' in str(memory.path) else answered)(memory, *rest)",

@@ -10,7 +10,7 @@ from firsthand.errors import FormatError
 from firsthand.hosts.hook_settings import settings_of, with_hooks
 from firsthand.hosts.hook_trust import Held, held
 
-COMMAND = ["/usr/bin/python3", "-I", "-S", "-E", "/opt/firsthand/server/hook_client.py", "codex"]
+COMMAND = ["/usr/bin/python3", "-I", "-S", "-E", "/opt/firsthand/doors/hook_client.py", "codex"]
 PATH = "/home/ada/.codex/hooks.json"
 ONE = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": " ".join(COMMAND), "timeout": 5}]}]}}
 # Made by Codex 0.169.0 itself (`hooks/list`, currentHash) for the hook above, and for it with a matcher and no timeout.

@@ -13,7 +13,7 @@ from firsthand.hosts.hook_hosts import named
 from firsthand.unasked import secrets
 from firsthand.unasked.volunteer import NOTHING, Funnel, Piece, Source, Standing, Unasked, joined
 
-SOURCE = Path(__file__).parent.parent / "src" / "firsthand"
+SOURCE = Path(__file__).parents[2] / "src" / "firsthand"
 KEY = "ghp_" + "Zq81Lw2Xv9Kb0Rt5Yu3Pn7Ms4Dc6Fg1Hj8Ea"
 POINTER = "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"
 

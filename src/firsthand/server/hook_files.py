@@ -4,7 +4,7 @@ The invariant: what is not kept is named in the log of hooks, and what cannot st
 there goes to standard error. A kept call is on disk when `keep` returns, power loss
 included; a process that a host waits for has a child do it, and waits `APART_S` at most.
 
-Like `hook_asking` it is loaded without the package, and knows no daemon.
+Like `hook_protocol` it is loaded without the package, and knows no daemon.
 """
 
 import os

@@ -3,7 +3,7 @@
 The invariant: at most one server a user. The lock that says so is taken here and lives on
 in the server's process, so there is no moment in which two could start.
 
-Like `hook_asking` it is loaded without the package.
+Like `hook_protocol` it is loaded without the package.
 """
 
 import os
