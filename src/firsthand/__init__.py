@@ -76,7 +76,6 @@ if TYPE_CHECKING:
     from firsthand.lifecycle.lineage import Lineage, Waiting, lineage_of
     from firsthand.lifecycle.pauses import pause, resume
     from firsthand.lifecycle.recording import learn_secrets
-    from firsthand.lifecycle.refining import Refiner
     from firsthand.lifecycle.settings import session_file, switch, user_file
     from firsthand.lifecycle.side_files import erased_at, files_holding, record_waiting
     from firsthand.lifecycle.sleeping import Slept, last_page, sleep
@@ -196,7 +195,6 @@ __all__ = [
     "QueryError",
     "Rebuilt",
     "Receipt",
-    "Refiner",
     "Replay",
     "Request",
     "Scope",
@@ -358,7 +356,6 @@ _ROOMS = {
     "lifecycle.agent": ("Agent", "agent_in", "agents", "sessions_like"),
     "lifecycle.closing": ("CaughtUp", "Closed"),
     "lifecycle.episode": ("Episode",),
-    "lifecycle.refining": ("Refiner",),
     "lifecycle.agent_tools": ("AgentTools", "Told"),
     "lifecycle.hosted": ("Brought", "HostedSession"),
     "lifecycle.files": ("Followed",),

@@ -24,7 +24,7 @@ from firsthand.log.prepare import check_name
 from firsthand.noting import NOTES
 
 if TYPE_CHECKING:
-    from firsthand.lifecycle.closing import CaughtUp, Closed, Refine
+    from firsthand.lifecycle.closing import CaughtUp, Closed
     from firsthand.lifecycle.episode import Episode
     from firsthand.lifecycle.files import FileChange, Followed
     from firsthand.lifecycle.inbox import Message
@@ -97,11 +97,11 @@ class Agent:
 
         return episodes(self)
 
-    def close(self, session: str, *, refine: Refine | None = None) -> Closed:
+    def close(self, session: str) -> Closed:
         """Write the episode of a session that has ended; `firsthand.lifecycle.closing.close` says what is promised."""
         from firsthand.lifecycle.closing import close
 
-        return close(self, session, refine=refine)
+        return close(self, session)
 
     def catch_up(self, *, quiet_seconds: float = 900.0, deadline_seconds: float = 20.0) -> CaughtUp:
         """Write the episodes of the agent's sessions that are quiet and have none, or went on after it."""

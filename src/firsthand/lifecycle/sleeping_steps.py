@@ -19,7 +19,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from firsthand.errors import FirsthandError, Unresolvable
+from firsthand import pointer as pointer_of
+from firsthand.errors import FirsthandError
 from firsthand.lifecycle import closing, digesting
 from firsthand.lifecycle.episode import code
 from firsthand.moment import Moment
@@ -28,7 +29,7 @@ from firsthand.value import replace, value
 
 if TYPE_CHECKING:
     from firsthand.lifecycle.agent import Agent
-    from firsthand.lifecycle.closing import Closed, Refine
+    from firsthand.lifecycle.closing import Closed
     from firsthand.lifecycle.consolidating import Consolidated
     from firsthand.lifecycle.digesting import DigestWritten
     from firsthand.lifecycle.sleeping_log import SleepRecord
@@ -82,7 +83,6 @@ class Night:
     quiet_seconds: float
     summarise: bool = True
     consolidate: bool = False
-    refine: Refine | None = None
     due: tuple[str, ...] = ()
     closed: tuple[Closed, ...] = ()
     digested: DigestWritten | None = None
@@ -127,7 +127,7 @@ def _summaries(night: Night, name: str) -> SleepStep:
     for session in night.due:
         if night.is_over:
             break
-        done.append(closing.close(night.agent, session, refine=night.refine))
+        done.append(closing.close(night.agent, session))
         night.closed = tuple(done)
     left = len(night.due) - len(done)
     why = f"the time was up; {left:,} of {len(night.due):,} sessions are left for the next sleep" if left else ""
@@ -141,14 +141,6 @@ def _of_closed(one: Closed) -> str:
     return said + (f"; {_sentence(one.why)}" if one.why else "")
 
 
-def _words(agent: Agent, address: str) -> str:
-    try:
-        text = agent.memory.expand(address).decode("utf-8", "replace")
-    except Unresolvable as error:
-        return f"{_sentence(str(error))} ({address})"
-    return f"{code(text, WORDS_CHARACTERS_MAX, address)} ({address})"
-
-
 def _digest(night: Night, name: str) -> SleepStep:
     """Make the digest, tell what came into it and what left it, and write it where it is ours."""
     agent = night.agent
@@ -159,7 +151,8 @@ def _digest(night: Night, name: str) -> SleepStep:
     there, here = frozenset(was), frozenset(now)
     night.gained = tuple(one for one in now if one not in there)
     night.lost = tuple(one for one in was if one not in here)
-    lines = [f"{what}: {_of_line(one)}" for what, some in (("new", night.gained), ("gone", night.lost)) for one in some]
+    lines = [f"new: {_of_line(one)}" for one in night.gained]
+    lines += [f"gone: {pointer}" for one in night.lost for pointer in pointer_of.find(one)]  # what is out is not quoted
     if made.difference:
         lines += [
             "what would stand in it:",
@@ -189,7 +182,7 @@ def _consolidation(night: Night, name: str) -> SleepStep:
     done = night.consolidated = consolidate_in(agent.memory, agent.name, keep=True)
     whose = f"--agent {shlex.quote(agent.name)}"
     lines = [f"kept: {code(one.line, WORDS_CHARACTERS_MAX, f'fh:{one.id}')} (fh:{one.id})" for one in done.kept]
-    lines += [f"taken out: {_words(agent, one.target)}" for one in done.quarantined]
+    lines += [f"taken out: {one.target}" for one in done.quarantined]
     undo = [f"firsthand quarantine {one.id[-ID_SHOWN:]} {whose}" for one in done.kept]
     undo += [f"firsthand quarantine {one.target[-ID_SHOWN:]} --release {whose}" for one in done.quarantined]
     return _step(name, DONE, lines, why=_sentence(" ".join(map(str, done.report.faults))), undo=undo)
