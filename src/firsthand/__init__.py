@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from firsthand.agents.pauses import pause, resume
     from firsthand.agents.preamble import Preamble
     from firsthand.agents.recording_rules import learn_secrets
-    from firsthand.agents.refiner import Refiner
     from firsthand.agents.settings import session_file, switch, user_file
     from firsthand.agents.side_files import erased_at, files_holding, record_waiting
     from firsthand.agents.sleep import Slept, last_page, sleep
@@ -196,7 +195,6 @@ __all__ = [
     "QueryError",
     "Rebuilt",
     "Receipt",
-    "Refiner",
     "Replay",
     "Request",
     "Scope",
@@ -358,7 +356,6 @@ _ROOMS = {
     "agents.agent": ("Agent", "agent_in", "agents_of", "sessions_like"),
     "agents.episode_writer": ("CaughtUp", "Closed"),
     "agents.episode": ("Episode",),
-    "agents.refiner": ("Refiner",),
     "agents.agent_tools": ("AgentTools", "Told"),
     "agents.hosted_session": ("Brought", "HostedSession"),
     "agents.files": ("Followed",),

@@ -135,7 +135,7 @@ class Artifact:
     Attributes:
         digest: SHA-256 of the bytes, 32 bytes; its address within the namespace.
         size_bytes: of the payload as it came.
-        preview: head, tail and the lines with errors, paths and numbers; UTF-8.
+        preview: head, tail and lines with errors; UTF-8.
     """
 
     digest: bytes

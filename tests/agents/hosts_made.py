@@ -72,14 +72,21 @@ class Claude:
         self.line("assistant", message={"id": f"m{self.ticks}", "role": "assistant",
                                         "content": [{"type": "text", "text": text}]})  # fmt: skip
 
-    def runs(self, command: str, output: str, *, failed: bool = False) -> str:
+    def runs(self, command: str, output: str, *, failed: bool = False, tool: str = "Bash", **within) -> str:
         """Run a command; give what was said before it."""
+        said, call = self.calls_tool(command, tool, **within)
+        self.answers(call, output, failed=failed, **within)
+        return said
+
+    def calls_tool(self, command: str, tool: str = "Bash", **within) -> tuple[str, str]:
+        """Call a tool; give what was said before it, and the call's id."""
         self.calls += 1
         call = f"toolu_{self.id[-2:]}_{self.calls}"
-        fields = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": call}
-        said = self.context("PreToolUse", **fields)
-        use = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}}
-        self.line("assistant", message={"id": f"m{self.ticks}", "role": "assistant", "content": [use]})
+        use = {"type": "tool_use", "id": call, "name": tool, "input": {"command": command}}
+        said = self.context("PreToolUse", tool_name=tool, tool_input={"command": command}, tool_use_id=call)
+        self.line("assistant", message={"id": f"m{self.ticks}", "role": "assistant", "content": [use]}, **within)
+        return said, call
+
+    def answers(self, call: str, output: str, *, failed: bool = False, **within) -> None:
         result = {"type": "tool_result", "content": output, "tool_use_id": call, "is_error": failed}
-        self.line("user", message={"role": "user", "content": [result]})
-        return said
+        self.line("user", message={"role": "user", "content": [result]}, **within)

@@ -20,7 +20,7 @@ def test_the_layout_of_a_small_one():
     sections = (
         Section("Decided", (Line("later", "fh:2", 2), Line("earlier", "fh:1", 1)), 2),
         Section("Rules", (), 0),
-        Section("Tried and did not work", (Line("`x` failed", "fh:3", 3, tool=True),), 4),
+        Section("Tried and did not work", (Line("`x` failed", "fh:3", 3),), 4),
     )
     laid = written("2026-11-21-cold-start", ["Session: `s`"], sections, session="s")
     assert laid.text == (
@@ -28,7 +28,6 @@ def test_the_layout_of_a_small_one():
         "## Tried and did not work: 1 of 4\n- `x` failed (fh:3)\n\nThe rest: firsthand timeline --session 's'\n"
     )
     assert laid.sources == ("fh:1", "fh:2", "fh:3")
-    assert laid.quotes_tools
 
 
 def test_every_section_has_its_share():

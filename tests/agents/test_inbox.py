@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from firsthand import InvalidArgument, Memory, Trust, Unresolvable
@@ -36,7 +34,7 @@ def test_the_settings_of_the_receivers_project_count(memory, tmp_path):
 
 
 def test_a_message_is_untrusted_and_counts_as_read_once(memory):
-    """It stands in the receiver's own session with who sent it and what it is about, and in the file for people."""
+    """It stands in the receiver's own session with who sent it and what it is about, and its words in no file."""
     about = memory.session("s").user("the schema").pointer
     agent = memory.agent("shop")
     sent = agent.tell("orders have changed", sender="api", about=[about])
@@ -45,8 +43,7 @@ def test_a_message_is_untrusted_and_counts_as_read_once(memory):
     assert agent.messages(unread=True) == (sent,)
     assert (sent.sender, sent.text, sent.about, sent.read) == ("api", "orders have changed", (about,), False)
     assert (agent.mark_read([sent]), agent.mark_read([sent.pointer]), agent.messages(unread=True)) == (1, 0, ())
-    shown = [json.loads(line) for line in (agent.folder / "inbox.jsonl").read_text().splitlines()]
-    assert [(one["from"], one["text"], one["read"]) for one in shown] == [("api", "orders have changed", True)]
+    assert not [path for path in agent.folder.rglob("*") if path.is_file() and b"orders" in path.read_bytes()]
 
 
 def test_no_message_crosses_a_namespace(memory):

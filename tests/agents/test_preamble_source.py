@@ -153,3 +153,16 @@ def test_a_long_session_is_read_at_its_ends_only(agent, memory):
     agent.preamble()
     agent.cues("remind me how we handled the invoices")
     assert time.process_time() - start < 2.0
+
+
+def test_a_rubrics_lines_are_told_and_an_old_block_is_not(agent):
+    """A person's lines are told without their marks; headings and what the first edition wrote there are not."""
+    cited = agent.memory.session("s").user("be brief").pointer
+    agent.folder.mkdir(parents=True)
+    old = '<!-- firsthand: from corrections; edit above (0) -->\n- corrected once: "x"\n<!-- firsthand: end -->\n'
+    (agent.folder / "rubric.md").write_text(f"# Mine\n\n- be brief ({cited})\n{old}* use uv\n")
+    parts = [granted.part for granted in agent.preamble().granted if granted.part.section == "rubric"]
+    assert [part.title for part in parts] == ["be brief", "use uv"]
+    assert parts[0].pointer == cited
+    agent.memory.erase([cited])
+    assert "be brief" not in agent.preamble().text

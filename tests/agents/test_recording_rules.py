@@ -122,6 +122,29 @@ def test_what_waits_for_a_transcript_holds_no_secret(memory, tmp_path):
     assert KEY.encode() not in everything(memory)
 
 
+@pytest.mark.parametrize("ignored", [[], ["*"]], ids=["kept", "ignored"])
+def test_a_secret_in_the_name_of_a_tool_or_a_subagent_is_replaced(memory, tmp_path, ignored):
+    """Names of tools and subagents are redacted, by transcript and by hook alike, and a subagent keeps one session."""
+    choose(memory, redact=True, ignore_tools=ignored)
+    claude = Claude(memory, tmp_path)
+    claude.fire("SessionStart", source="startup")
+    claude.runs("ls", "a b", tool=f"mcp__{KEY}__list")
+    claude.runs("ls", "a b", isSidechain=True, agentId=KEY)
+    claude.fire("PreToolUse", tool_name=KEY, tool_input={}, tool_use_id=KEY, agent_id=KEY)
+    run_due(memory, now_ms=LATER)
+    told = Claude(memory, tmp_path, 7)
+    for session in (claude.id, told.id):
+        told.id = session
+        told.fire("PostToolUse", transcript_path="", tool_name=f"mcp__{KEY}", tool_use_id=KEY, agent_id=KEY,
+                  tool_input={"x": 1}, tool_response="fine")  # fmt: skip
+    assert KEY.encode() not in everything(memory)
+    assert not any(KEY in f"{event.origin} {event.agent} {event.session}" for event in memory.events())
+    tools = [*memory.events(kind=Kind.TOOL_CALL), *memory.events(kind=Kind.TOOL_RESULT)]
+    assert any("[secret:github-token:" in str(event.meta) for event in tools)
+    of_subagent = {event.session for event in memory.events() if event.session.startswith(f"{claude.session}/agent-")}
+    assert len(of_subagent) == 1
+
+
 def test_ignored_tools_and_paths_keep_their_places_without_words(memory, tmp_path):
     """Of a tool or a path that the user's settings ignore neither the call's words nor the result's are kept."""
     choose(memory, ignore_tools=["Secretive*"], ignore_paths=["*.env"])
@@ -134,6 +157,32 @@ def test_ignored_tools_and_paths_keep_their_places_without_words(memory, tmp_pat
     claude.fire("PostToolUse", transcript_path="", tool_name="SecretiveVault", tool_use_id="u", tool_input={"x": "1"},
                 tool_response={"stdout": "sesame"})  # fmt: skip
     assert not any("sesame" in event.text for event in memory.events())
+
+
+def test_the_result_of_an_ignored_call_is_ignored_whenever_it_is_read(memory, tmp_path):
+    """A call that names an ignored path is read in one import, its result in a later one: nothing of it is kept."""
+    choose(memory, ignore_paths=["*.env"])
+    claude = Claude(memory, tmp_path)
+    claude.fire("SessionStart", source="startup")
+    _, call = claude.calls_tool("cat config/prod.env")
+    run_due(memory, now_ms=LATER)
+    assert [event.text for event in memory.events(kind=Kind.TOOL_RESULT)] == []
+    claude.answers(call, "sesame")
+    claude.fire("Stop", stop_hook_active=False)
+    run_due(memory, now_ms=LATER)
+    (result,) = memory.events(kind=Kind.TOOL_RESULT)
+    assert result.meta["ignored"] is True
+    assert b"sesame" not in everything(memory)
+
+
+def test_a_call_that_is_ignored_does_not_wait_for_a_transcript(memory, tmp_path):
+    """Before a transcript is there, the call of an ignored path stands in no file either."""
+    choose(memory, ignore_paths=["*.env"])
+    claude = Claude(memory, tmp_path)
+    fields = {"tool_name": "Bash", "tool_use_id": "u", "tool_input": {"command": "cat prod.env"}}
+    claude.fire("PreToolUse", **fields)
+    claude.fire("PostToolUse", tool_response="sesame", **fields)
+    assert b"prod.env" not in everything(memory)
 
 
 def test_an_ignored_project_is_not_recorded(memory, tmp_path):

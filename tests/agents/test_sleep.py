@@ -15,7 +15,6 @@ from firsthand import (
     InvalidArgument,
     Kind,
     Memory,
-    Refiner,
     StoreBusy,
     StoreReadOnly,
     Trust,
@@ -26,7 +25,7 @@ from firsthand import (
     sleep,
     sleeps,
 )
-from firsthand.agents.episode_writer import Refinement
+from firsthand.agents import episode_writer
 from firsthand.agents.files import DIGEST_FILE, SLEEP_FILE
 from firsthand.agents.sleep_steps import LINES_MAX, STEPS
 from firsthand.errors import StoreFailed
@@ -48,14 +47,15 @@ def note(memory, text):
     return memory.note(text, origin="user", trust=Trust.TRUSTED, time=at(0))
 
 
-def first(do):
-    """Give a refiner that does something and adds no line."""
+def before_summaries(monkeypatch, do):
+    """Let something happen in the middle of a sleep."""
+    step = STEPS["summaries"]
 
-    def refine(_markdown, _events):
+    def interrupted(night, name):
         do()
-        return Refinement()
+        return step(night, name)
 
-    return refine
+    monkeypatch.setitem(STEPS, "summaries", interrupted)
 
 
 def say(memory, name, *texts):
@@ -126,7 +126,8 @@ def test_the_page_says_what_the_digest_gained_and_lost(working):
     assert [[line.partition(" (fh:")[0] for line in lines] for lines in (slept.gained, slept.lost)] == [
         ["- 2026-09-21 The staging port is now 9000."], ["- 2026-09-21 The staging port is now 8443."],
     ]  # fmt: skip
-    assert "- gone: `2026-09-21 The staging port is now 8443.` (fh:" in slept.page
+    assert f"- gone: {old}" in slept.page.splitlines()  # what was taken back is not quoted in a file of the agent's
+    assert "8443" not in slept.page
 
 
 def test_without_time_nothing_is_begun_and_nothing_lost(working):
@@ -150,11 +151,15 @@ def test_the_limit_cuts_between_two_summaries(agent, monkeypatch):
     real, passed = time.monotonic, [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: real() + passed[0])
 
-    def slow(_markdown, _events):
-        passed[0] += 1_000.0  # as long as that, for whoever looks at the clock
-        return Refinement()
+    real_close = episode_writer.close
 
-    slept = sleeping(agent, refine=slow)
+    def slow(agent, session):
+        passed[0] += 1_000.0  # as long as that, for whoever looks at the clock
+        return real_close(agent, session)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(episode_writer, "close", slow)
+        slept = sleeping(agent)
     (step,) = [one for one in slept.steps if one.name == "summaries"]
     assert (step.state, step.why) == ("cut", "the time was up; 2 of 3 sessions are left for the next sleep")
     assert step.why in slept.page
@@ -162,28 +167,29 @@ def test_the_limit_cuts_between_two_summaries(agent, monkeypatch):
     assert len(sleeping(agent).closed) == 2
 
 
-def test_a_step_that_fails_is_named_and_stops_no_other(working):
+def test_a_step_that_fails_is_named_and_stops_no_other(working, monkeypatch):
     """The digest is made although the summaries failed; the sleep is not finished, and the next one writes them."""
 
     def fail():
         raise StoreFailed("the disk\n## Digest: done\nis gone")
 
-    slept = sleeping(working, refine=first(fail))
+    with monkeypatch.context() as patched:
+        before_summaries(patched, fail)
+        slept = sleeping(working)
     assert (states(slept)["summaries"], states(slept)["digest"], slept.finished) == ("failed", "done", False)
     assert "StoreFailed: the disk ## Digest: done is gone." in slept.page.splitlines()
-    assert "; who was given to refine may have asked a model; what it cost is not known here" in slept.page
-    again = sleeping(working, refine=first(lambda: None), spent=lambda: "3 calls")
+    again = sleeping(working)
     assert (again.finished, len(again.closed), again.since) == (True, 1, 0)
-    assert "; of models was spent: 3 calls" in again.page
 
 
-def test_a_digest_that_is_edited_during_a_sleep_stays_and_is_suggested(working):
+def test_a_digest_that_is_edited_during_a_sleep_stays_and_is_suggested(working, monkeypatch):
     """The edit of that moment is kept, and the page shows what would stand there."""
     sleeping(working)
     say(working.memory, "one", "Go on.")
     note(working.memory, "The staging port is now 9000.")
     file = working.folder / DIGEST_FILE
-    slept = sleeping(working, now=at(2000), refine=first(lambda: file.write_text("# Mine\n- my own line\n")))
+    before_summaries(monkeypatch, lambda: file.write_text("# Mine\n- my own line\n"))
+    slept = sleeping(working, now=at(2000))
     assert file.read_text() == "# Mine\n- my own line\n"
     assert slept.finished
     (step,) = [one for one in slept.steps if one.name == "digest"]
@@ -204,7 +210,7 @@ def test_a_page_that_a_person_changed_stays(working):
     assert slept.page.startswith("# Sleep of `shop`")
 
 
-def test_one_sleeps_at_a_time_and_a_second_is_told_who(working):
+def test_one_sleeps_at_a_time_and_a_second_is_told_who(working, monkeypatch):
     """While an agent sleeps another one of the store is refused, and named who it is."""
     memory = working.memory
     memory.agent("other").enrol("two")
@@ -215,7 +221,9 @@ def test_one_sleeps_at_a_time_and_a_second_is_told_who(working):
             sleep(handle, "other")
         said.append(str(refused.value))
 
-    assert sleeping(working, refine=first(second)).finished
+    with monkeypatch.context() as patched:
+        before_summaries(patched, second)
+        assert sleeping(working).finished
     assert re.match(r"agent 'shop' of namespace 'default' \(process \d+, since .*\) sleeps in this store; try", said[0])
     assert sleep(memory, "other").finished
 
@@ -358,17 +366,6 @@ def test_a_session_that_may_go_on_is_left(working):
     slept = sleeping(working, now=at(3), quiet_seconds=900)
     assert slept.closed == ()
     assert len(sleeping(working, now=at(30), quiet_seconds=900).closed) == 1
-
-
-def test_what_a_model_spent_is_told_and_capped(working):
-    """A refiner is asked within its cap; the page says what was spent, and that nobody was asked without one."""
-    refiner = Refiner(lambda _: '- The user said "The staging port is now 8443."', working.memory.path, calls_max=1)
-    assert "; no model was asked" in sleeping(working, quiet_seconds=10**9).page
-    page = sleeping(working, refine=refiner, now=at(700)).page
-    assert re.search(r"of models 1 calls and \d+ tokens were spent on [0-9-]+ \(at most 1 calls and 100,000 tok", page)
-    working.enrol("two")
-    plain(working.memory, "two", "the invoice")
-    assert "no model was asked: 1 of 1 calls" in sleeping(working, refine=refiner, now=at(800)).page
 
 
 def test_tools_and_strangers_change_nothing(working):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from firsthand import Memory
-from firsthand.agents.tool_work import FAILURES_MAX, Work, command_of, failure_of, files_of, likeness, program, telling
+from firsthand.agents.tool_work import FAILURES_MAX, Work, command_of, failure_of, files_of, likeness, program
 
 
 def work_of(memory: Memory, steps: list[tuple[str, dict, str, dict]]) -> Work:
@@ -77,7 +77,7 @@ def test_a_failure_is_over_when_a_like_call_went_well(memory):
     events = list(memory.events("s"))
     one, other = work.failures.values()
     assert (one.said, one.code, one.times, one.over) == ("pytest -q tests/a.py", "1", 1, f"fh:{events[7].id}")
-    assert (other.said, other.code, other.telling, other.over) == ("docker up", "125", "port in use", "")
+    assert (other.said, other.code, other.over) == ("docker up", "125", "")
     again = work_of(memory, [("bash", {"command": "pytest tests/a.py"}, "boom", {"exitCode": 1})])
     assert next(iter(again.failures.values())).over == ""
     assert next(iter(again.failures.values())).times == 2
@@ -96,10 +96,10 @@ def test_a_failed_edit_changes_nothing(memory):
 
 
 def test_commits_are_told(memory):
-    """A commit that its result confirms is kept with its branch and message."""
+    """A commit that its result confirms is kept with the message that the agent gave it."""
     command = {"command": "git commit -m 'mend the lock'"}
     work = work_of(memory, [("bash", command, "[main 1a2b3c4] mend the lock\n 1 file changed", {})])
-    assert [(one.name, one.branch, one.message) for one in work.commits] == [("1a2b3c4", "main", "mend the lock")]
+    assert [(one.name, one.message) for one in work.commits] == [("1a2b3c4", "mend the lock")]
 
 
 def test_what_is_kept_is_bounded(memory):
@@ -108,7 +108,7 @@ def test_what_is_kept_is_bounded(memory):
     event = memory.event(session.tool_result("c", "x", tool="bash", meta={"exitCode": 1}))
     work = Work()
     for number in range(FAILURES_MAX + 3):
-        work._failure(f"k{number}", "bash", "x", event, "1", "")
+        work._failure(f"k{number}", "bash", "x", event, "1")
     assert (len(work.failures), work.failures_left_out) == (FAILURES_MAX, 3)
 
 
@@ -118,4 +118,3 @@ def test_the_words_of_a_command():
     assert [program(one) for one in ("FOO=1 pytest -q", "sudo git commit -m x")] == ["pytest", "git commit"]
     assert command_of('{"cmd": ["bash", "-lc", "ls -la"]}') == "ls -la"
     assert command_of('{"path": "a", "command": "view"}') == ""
-    assert telling("line\nTraceback (most recent call last):\n  x\nKeyError: 'a'") == "KeyError: 'a'"

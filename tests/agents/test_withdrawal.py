@@ -7,10 +7,8 @@ import json
 import pytest
 
 from firsthand import Kind, Memory
-from firsthand.agents import files
 from firsthand.agents.hook_answer import answer_hook
 from firsthand.agents.settings import user_file
-from firsthand.hashing import blake2s
 
 WORD = "rhinoceros-4417"
 CORRECTED = f"No, never move the {WORD} before the fence is closed."
@@ -24,17 +22,9 @@ def memory(tmp_path):
         assert opened.verify(deep=True).ok
 
 
-def write_block(agent, *pointers: str) -> None:
-    """Write a block into ``rubric.md`` as the first edition did, a line a correction."""
-    lines = "".join(f'- corrected once: "{agent.memory.event(one).text}" ({one})\n' for one in pointers)
-    begin = "<!-- firsthand: from corrections; edit above this line, or edit here and it stays as you leave it ({}) -->"
-    text = f"{begin.format(blake2s(lines.encode()).hex()[:12])}\n{lines}<!-- firsthand: end -->\n"
-    files.learn(agent, files.RUBRIC_FILE, text.encode())
-
-
 @pytest.fixture
 def agent(memory):
-    """An agent one of whose messages stands in its preamble, rubric, episode and names."""
+    """An agent one of whose messages stands in its preamble, episode and names."""
     zoo = memory.agent("zoo")
     zoo.enrol("monday")
     session = memory.session("monday")
@@ -43,7 +33,6 @@ def agent(memory):
     session.user(CORRECTED)
     session.agent("I will measure the crate of the zebras next.")
     zoo.close("monday")
-    write_block(zoo, corrected(memory))
     zoo.preamble()
     zoo.cues("the move")
     return zoo
@@ -61,9 +50,10 @@ def corrected(memory) -> str:
 
 
 def test_no_file_that_firsthand_wrote_keeps_an_erased_word(memory, agent):
-    """The word stood in preamble, rubric, an episode and the names; after the erasure no file of the folder has it."""
+    """The word stood in preamble, an episode and the names; after the erasure no file of the folder has it."""
     before = holding(agent)
-    assert {"rubric.md", "preamble.md"} < before
+    (agent.folder / "inbox.jsonl").write_text(WORD)  # of the first edition
+    assert "preamble.md" in before
     assert any(file.startswith("episodes/") for file in before)
     erasure = memory.erase([corrected(memory)])
     assert holding(agent) == set()
@@ -75,58 +65,24 @@ def test_no_file_that_firsthand_wrote_keeps_an_erased_word(memory, agent):
     assert holding(agent) == set()
 
 
-def test_the_rubric_keeps_its_other_lines_and_the_log_has_the_new_version(memory, agent):
-    """Only lines that quote what went are cut; the file as it stands is the log's newest version, the agent's own."""
-    other = memory.session("monday").user("No, always run the checks before you say that it is done.")
-    write_block(agent, corrected(memory), other.pointer)
-    memory.erase([corrected(memory)])
-    text = (agent.folder / "rubric.md").read_bytes()
-    assert [line for line in text.decode().splitlines() if line.startswith("- ")] == [
-        f'- corrected once: "No, always run the checks before you say that it is done." ({other.pointer})'
-    ]
-    version = files.versions(agent)["rubric.md"]
-    assert memory.expand(version.pointer) == text
-    assert memory.event(version.pointer).origin == "agent"
-    assert agent.follow().changes == ()
-
-
 def test_what_a_person_changed_stays_and_is_named(memory, agent):
-    """A changed preamble, an edited block and notes of a person's own are not touched; the erasure names each."""
+    """A changed preamble, a rubric and notes of a person's own are not touched; the erasure names each."""
     (episode,) = (agent.folder / "episodes").iterdir()
     with episode.open("a") as file:
         file.write("\nMy own remark.\n")
     (agent.folder / "preamble.md").write_text(f"mine now\n{CORRECTED}\n")
-    (agent.folder / "rubric.md").write_text((agent.folder / "rubric.md").read_text().replace("once", "often"))
+    (agent.folder / "rubric.md").write_text(f"- {CORRECTED} ({corrected(memory)})\n")
     (agent.folder / "knowledge").mkdir()
     (agent.folder / "knowledge" / "moves.md").write_text(f"{CORRECTED}\n")
     (agent.folder / "knowledge" / "links.md").write_text(f"what he said: {corrected(memory)}\n")
     (agent.folder / "knowledge" / "zebras.md").write_text("Zebras go first.\n")
-    agent.follow()
     before = {path: path.read_bytes() for path in agent.folder.rglob("*.md")}
     erasure = memory.erase([corrected(memory)])
     assert {path: path.read_bytes() for path in agent.folder.rglob("*.md")} == before
     assert set(erasure.files) == {str(path) for path in before if path.name != "zebras.md"}
-
-
-def test_an_edit_that_was_not_followed_leaves_no_quote_in_the_log(memory, agent):
-    """A person's line above the block stays, and no version in the log brings the erased line back."""
-    path = agent.folder / "rubric.md"
-    path.write_text("- be brief\n\n" + path.read_text())
-    memory.erase([corrected(memory)])
-    assert holding(agent) == set()
-    assert path.read_text().startswith("- be brief\n")
-    agent.follow()
-    assert not [one for one in memory.events(agent.session) if not one.erased and WORD in one.text]
-
-
-def test_a_block_that_a_person_edited_and_nobody_followed_does_not_come_back(memory, agent):
-    """The edit is a version before the erasure, goes with it, and the file, which stays, is not taken in again."""
-    path = agent.folder / "rubric.md"
-    path.write_text(path.read_text().replace("once", "often"))
-    assert memory.erase([corrected(memory)]).files == (str(path),)
-    agent.follow()
-    assert WORD in path.read_text()
-    assert not [one for one in memory.events(agent.session) if not one.erased and WORD in one.text]
+    agent.follow()  # what was edited and not followed before goes from the log, and is not taken in again
+    left = [one.meta.get("file") for one in memory.events(agent.session) if not one.erased and WORD in one.text]
+    assert "rubric.md" not in left
 
 
 def test_without_the_list_of_what_was_written_files_are_known_by_their_events(memory, agent):
@@ -143,7 +99,6 @@ def test_a_preamble_goes_whatever_is_erased(memory, agent):
     assert other.id not in (agent.folder / "preamble.md").read_text()
     memory.erase([other])
     assert not (agent.folder / "preamble.md").exists()
-    assert (agent.folder / "rubric.md").exists()
 
 
 def test_knowledge_that_the_agent_wrote_goes_and_a_persons_is_named(memory, agent):
@@ -157,14 +112,6 @@ def test_knowledge_that_the_agent_wrote_goes_and_a_persons_is_named(memory, agen
     assert erasure.files == (str(agent.folder / "knowledge" / "fence.md"),)
     assert agent.follow().changes == ()
     assert agent.cues("what of the zebras before noon?").text.count("zebras") == 0
-
-
-def test_a_message_between_agents_is_taken_out_of_the_inbox(memory, agent):
-    """The file of the inbox is written anew from the messages that are left."""
-    first, second = (agent.tell(text, sender="keeper") for text in ("the crate is red", "the ramp is steep"))
-    memory.erase([first.pointer])
-    lines = [json.loads(line) for line in (agent.folder / "inbox.jsonl").read_text().splitlines()]
-    assert [(one["pointer"], one["text"]) for one in lines] == [(second.pointer, "the ramp is steep")]
 
 
 def test_the_kept_look_forgets_names_and_keeps_how_bad_it_was(memory, agent, tmp_path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 
 import pytest
-from json_server import JsonServer
 
 from firsthand import Memory, Moment
 from firsthand.agents import jobs
@@ -79,42 +78,8 @@ def test_a_sleep_that_is_due_is_done_with_the_jobs(filled):
 
 
 def test_what_was_never_done_is_said(filled):
-    """No page, no agent, no model: each has its exit code and sentence."""
+    """No page, no agent: each has its exit code and sentence."""
     none = filled("sleep", "--agent", "web", "--show")
     assert (none.code, none.text, none.error.strip()) == (1, "", "it has not slept yet: firsthand sleep")
     unknown = filled("sleep", "--agent", "nobody")
     assert (unknown.code, "no agent 'nobody'" in unknown.error) == (5, True)
-    model = filled("sleep", "--agent", "web", "--model", "nothing")
-    assert (model.code, "a model is 'local'" in model.error) == (5, True)
-    capped = filled("sleep", "--agent", "web", "--tokens-max", "5")
-    assert (capped.code, "name one (--model)" in capped.error) == (5, True)
-
-
-def replies(body: dict) -> dict:
-    """Add a line to an episode, as a model does."""
-    text = "- The user said that the gateway port is 8443."
-    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-    return {"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 20}}
-
-
-def test_a_model_adds_lines_within_its_cap(shell):
-    """The page says what was spent; once the cap is reached the episode stands without its lines."""
-    pytest.importorskip("httpx", reason="the extra 'llm' is not installed")
-    with Memory.open(shell.store, embedder="none") as memory:
-        for name in ("one", "two"):
-            memory.agent(name).enrol(name)
-            for text in ("The staging gateway port is 8080.", "The gateway port is 8443."):
-                memory.session(name).user(text)
-    server = JsonServer(replies)
-    try:
-        model = ("--ended", "--model", f"{server.url}#tiny")
-        done = shell("sleep", "--agent", "one", *model)
-        capped = shell("sleep", "--agent", "two", *model, "--tokens-max", "5")
-    finally:
-        server.close()
-    assert (done.code, "of models was spent: 1 calls, 100 tokens" in done.text) == (0, True)
-    with Memory.open(shell.store, read_only=True) as memory:
-        (episode,) = memory.agent("one").episodes()
-        assert "- The user said that the gateway port is 8443." in memory.expand(episode.pointer).decode()
-    assert (capped.code, len(server.seen)) == (0, 1)
-    assert "spent 0 calls" in capped.error

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import apsw
 import pytest
+from medium import Failing, FailingVFS
 
 from firsthand import moment
 from firsthand.answer import Outcome
@@ -333,15 +335,78 @@ def test_a_file_that_changes_under_a_writer_stops_it(tmp_path, name, how):
     again.close()
 
 
-def test_a_store_whose_folder_is_moved_stops_its_writer(tmp_path):
-    """A writer whose folder is moved away acknowledges nothing more; under its new name the store goes on."""
-    log = open_log(tmp_path / "store", indexes=())
-    ids = [append(log, b"event").id]
-    moved = (tmp_path / "store").rename(tmp_path / "moved")
+@pytest.mark.parametrize("share", [0, 0.5, 0.99])
+def test_a_database_that_is_cut_off_stops_its_writer(tmp_path, share):
+    """After its database was shortened in place a writer acknowledges nothing more, and what is gone is named."""
+    root = tmp_path / "store"
+    log = open_log(root, indexes=())
+    other = open_log(root, indexes=())
+    ids = [append(handle, os.urandom(9_000)).id for handle in (log, other) for _ in range(15)]
+    log.exclusively(lambda db: db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE))
+    size = (root / DATABASE_FILE).stat().st_size
+    os.truncate(root / DATABASE_FILE, int(size * share))
+    for handle in (log, other, log):
+        with pytest.raises(StoreReplaced, match=f"was cut off, .* to {int(size * share):,}, while"):
+            append(handle, b"not acknowledged")
+    os.truncate(root / DATABASE_FILE, size)  # as a later commit's checkpoint would lengthen it
     with pytest.raises(StoreReplaced):
         append(log, b"not acknowledged")
+    os.truncate(root / DATABASE_FILE, int(size * share))
+    for handle in (log, other):
+        handle.close()
+    try:
+        again = open_log(root, read_only=True, indexes=())
+        there = {event.id for event in again.reader.events("x", damaged=lambda *_: None)}
+        assert set(ids) <= there or again.verify().problems
+        again.close()
+    except StoreError as error:
+        assert str(root) in str(error)  # noqa: PT017 - one of two good outcomes
+
+
+def test_a_checkpoint_that_a_kill_cut_short_stops_nobody(tmp_path):
+    """A database that is shorter than it says, with the rest in its WAL, is what a killed checkpoint leaves."""
+    log = open_log(tmp_path / "store", indexes=())
+    ids = [append(log, os.urandom(9_000)).id for _ in range(30)]
+    vfs = FailingVFS(f"cut {tmp_path}", Failing(40, "error", only="write"))
+    dying = apsw.Connection(str(log.root / DATABASE_FILE), vfs=vfs.name)
+    dying.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    assert dying.execute("SELECT count(*) FROM event").get == len(ids)
+    with pytest.raises(apsw.IOError):
+        dying.wal_checkpoint()
+    dying.close()
+    assert (log.root / DATABASE_FILE).stat().st_size < 50 * 4_096
+    ids.append(append(log, b"next").id)
+    assert assert_accounted(log, ids) == set()
+    assert_whole(log)
     log.close()
-    again = open_log(moved, indexes=())
+
+
+def test_a_database_that_an_erasure_shortened_goes_on(tmp_path):
+    """After another handle erased, and the database became shorter by that, every writer goes on."""
+    log, other = (open_log(tmp_path / "store", indexes=()) for _ in range(2))
+    ids = [append(log, os.urandom(9_000)).id for _ in range(30)]
+    log.exclusively(lambda db: db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE))
+    append(other, b"other")
+    size = (log.root / DATABASE_FILE).stat().st_size
+    log.erase("x", ids)
+    assert (log.root / DATABASE_FILE).stat().st_size < size / 2
+    for handle in (other, log):
+        append(handle, b"next")
+        assert_whole(handle)
+        handle.close()
+
+
+@pytest.mark.parametrize("part", ["", "queue"])
+def test_a_store_whose_folder_is_moved_stops_its_writer(tmp_path, part):
+    """A writer whose store, or its queue, is moved away acknowledges nothing more; the store goes on where it is."""
+    root = tmp_path / "store"
+    log = open_log(root, indexes=())
+    ids = [append(log, b"event").id]
+    (root / part).rename(tmp_path / "moved")
+    with pytest.raises(StoreReplaced, match="open the store where it is now"):
+        append(log, b"not acknowledged")
+    log.close()
+    again = open_log(root if part else tmp_path / "moved", indexes=())
     assert assert_accounted(again, ids) == set()
     append(again, b"next")
     assert_whole(again)

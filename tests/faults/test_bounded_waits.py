@@ -63,7 +63,7 @@ PLACES = {
     "health": ["store/health/status.json", "store/health/history.jsonl", "store/health/canaries.jsonl"],
     "agents": [
         f"store/agents/*/{name}"
-        for name in ("knowledge/a.md", "preamble.md", "rubric.md", "inbox.jsonl", ".names.json", ".files.json")
+        for name in ("knowledge/a.md", "preamble.md", "rubric.md", ".names.json", ".files.json")
     ],
     "the runtime folder": ["run/firsthand/hooks.log", "run/firsthand/starts"],
 }  # fmt: skip

@@ -7,8 +7,6 @@ import hashlib
 import io
 import os
 import random
-import subprocess
-import sys
 import threading
 import tracemalloc
 from contextlib import suppress
@@ -464,24 +462,6 @@ def test_threads_put_the_same(store, tmp_path):
         thread.join()
     assert got == [store.put(1, TEXT)] * 8
     assert (list(files(tmp_path)), whole(store, got[0])) == ([address(TEXT)], TEXT)
-
-
-def test_processes_put_the_same(tmp_path):
-    """Four processes put the same payloads at once: each file whole, none left in incoming."""
-    program = (
-        "import sys; from pathlib import Path\n"
-        "from firsthand.log.artifacts import ArtifactStore; from firsthand.log.disk import Disk\n"
-        "store = ArtifactStore(Path(sys.argv[1]), Disk())\n"
-        "for k in range(10): store.put(1, b'payload %d ' % k * 5000)\n"
-    )
-    running = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path)]) for _ in range(4)]
-    assert [process.wait(60) for process in running] == [0] * 4
-    payloads = [b"payload %d " % k * 5000 for k in range(10)]
-    assert sorted(files(tmp_path)) == sorted(map(address, payloads))
-    store = ArtifactStore(tmp_path, Disk())
-    assert all(
-        store.verify(1, Artifact(hashlib.sha256(payload).digest(), len(payload), b"")) is None for payload in payloads
-    )
 
 
 def test_memory_does_not_grow_with_the_payload(store):

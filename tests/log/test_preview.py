@@ -51,8 +51,8 @@ def test_pieces_do_not_matter(size):
 
 
 def test_edges_are_as_wide_as_promised():
-    """Head and tail hold 1,000 characters, or the whole characters of 1,500 bytes."""
-    for sign, width in (("a", 1000), ("é", 750), ("€", 500)):
+    """Head and tail hold the whole characters of 1,500 bytes."""
+    for sign, width in (("a", 1500), ("é", 750), ("€", 500)):
         shown = preview([(sign * 20_000 + "!").encode()]).decode()
         head, mark, tail = shown.partition("\n[...")
         assert (head, mark, tail.split("...]\n")[1]) == (sign * width, "\n[...", sign * (width - 1) + "!")
@@ -87,16 +87,6 @@ def test_head_errors_tail():
     assert sum(lines for lines, _ in left_out) == 4000 - kept.count(b"\n")
 
 
-def test_errors_come_before_paths_and_numbers():
-    """When the budget is short, errors stay and lines with paths go."""
-    lines = [b"copied /srv/data/set-%d/part/%s.csv in full\n" % (k, b"x" * (k % 97 + 60)) for k in range(2000)]
-    expected = [b"error %s happened in the loader %s\n" % (name, b"y" * 60) for name in (b"alpha", b"beta", b"gamma")]
-    for k, line in zip((400, 900, 1500), expected, strict=True):
-        lines[k] = line
-    shown = preview([b"".join(lines)])
-    assert all(line in shown for line in expected)
-
-
 def test_first_and_last_errors_of_many():
     """Of a hundred different errors both the first and the last are shown."""
     payload = payload_with(**{f"L{30 * k + 100}": b"error in unit %s\n" % (b"q" * k) for k in range(1, 100)})
@@ -105,28 +95,13 @@ def test_first_and_last_errors_of_many():
     assert b"3070: error in unit " + b"q" * 99 + b"\n" in shown
 
 
-def test_paths_and_numbers_without_errors():
-    """A payload without errors shows lines with paths and numbers from its middle."""
-    shown = preview(
-        [b"all is calm in here tonight\n" * 2000 + b"saved /srv/run/model.bin\n" + b"so it goes on\n" * 2000]
-    )
-    assert b"2001: saved /srv/run/model.bin\n" in shown
-
-
 @pytest.mark.parametrize(
-    ("first", "media"),
-    [
-        (b"\x89PNG\r\n\x1a\n" + bytes(8), "PNG image"),
-        (b"%PDF-1.7\nabcdefgh", "PDF document"),
-        (b"\xff\xfea\0b\0c\0d\0e\0f\0g\0", "UTF-16 text"),
-        (bytes(range(16)), "binary data"),
-    ],
+    "first", [b"\x89PNG\r\n\x1a\n" + bytes(8), b"%PDF-1.7\nabcdefgh", b"\xff\xfea\0b\0", bytes(range(16))]
 )
-def test_binary(first, media):
-    """What is no text is one line: what it seems to be, its size, its first 16 bytes."""
+def test_binary(first):
+    """What is no text is one line: that it is none, its size, its first 16 bytes."""
     payload = first + bytes(99_984)
-    expected = f"[{media}, {len(payload):,} bytes, begins {payload[:16].hex(' ')}]"
-    assert preview([payload]).decode() == expected
+    assert preview([payload]).decode() == f"[binary data, {len(payload):,} bytes, begins {payload[:16].hex(' ')}]"
 
 
 def test_long_line():

@@ -115,6 +115,19 @@ def test_a_secret_comes_out_by_no_way(memory):
     assert KEY.encode() in memory.expand(told.pointers[0])  # who asks for it has it
 
 
+def test_a_rubric_is_cleaned_and_a_message_is_a_pointer(memory):
+    """A key and a tag in a rubric are marks, and of another agent's message sender and pointer are shown."""
+    agent = memory.agent("shop")
+    agent.folder.mkdir(parents=True)
+    (agent.folder / "rubric.md").write_text(f"- use {KEY} {TAG}always\n")
+    sent = agent.tell(f"{TAG}gribblefrotz {KEY}", sender="api")
+    shown = agent.preamble().text
+    assert "use [secret:github-token] [tag: system-reminder]always" in shown
+    assert sent.pointer in shown
+    kept = b"".join(path.read_bytes() for path in agent.folder.rglob("*") if path.is_file() and path.stem != "rubric")
+    assert not [word for word in (KEY, TAG, "gribblefrotz") if word in shown + kept.decode()]
+
+
 @pytest.mark.parametrize(
     "disguised", [TAG, "\uff1csystem-reminder\uff1e", "<sys\u200btem-reminder>", "&lt;system-reminder&gt;"]
 )

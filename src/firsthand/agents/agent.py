@@ -26,7 +26,7 @@ from firsthand.notes.writer import NOTES
 if TYPE_CHECKING:
     from firsthand.agents.cues import Cues
     from firsthand.agents.episode import Episode
-    from firsthand.agents.episode_writer import CaughtUp, Closed, Refine
+    from firsthand.agents.episode_writer import CaughtUp, Closed
     from firsthand.agents.files import FileChange, Followed
     from firsthand.agents.inbox import Message
     from firsthand.agents.preamble import Preamble
@@ -97,11 +97,11 @@ class Agent:
 
         return episodes(self)
 
-    def close(self, session: str, *, refine: Refine | None = None) -> Closed:
+    def close(self, session: str) -> Closed:
         """Write the episode of a session that has ended; `episode_writer.close` says what is promised."""
         from firsthand.agents.episode_writer import close
 
-        return close(self, session, refine=refine)
+        return close(self, session)
 
     def catch_up(self, *, quiet_seconds: float = 900.0, deadline_seconds: float = 20.0) -> CaughtUp:
         """Write the episodes of the agent's sessions that are quiet and have none, or went on after it."""

@@ -164,7 +164,7 @@ def drafts(call: HookCall, session: str, memory: Memory, *, nonce: str, now: Mom
         if rest.only:
             continue
         meta = {**one.meta, **({"unfenced": len(rest.marks)} if rest.marks else {}), "hook": call.name}
-        if marks := secrets.marks_in(rest.text):
+        if marks := secrets.marks_in("\n".join([rest.text, *map(str, one.meta.values())])):
             meta[REDACTED] = marks
         names = (b"hook", session.encode(), call.event.value.encode(), about.encode("utf-8", "surrogatepass"))
         words = to_bytes(call.prompt + call.message) if call.event is not HookEvent.AFTER_TOOL else b""

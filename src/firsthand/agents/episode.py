@@ -2,11 +2,11 @@
 
     # 2026-11-21 cold start bootstrap
     ## Failed: 7 of 12
-    - `pytest -q` failed (exit code 1): `AssertionError: 3 != 4`; later went well (fh:01...)
+    - `pytest -q` failed (exit code 1); the same went well later (fh:01...) (fh:01...)
 
 The invariant: every line that quotes an event names it by pointer and is word for word
-what stands there, on one line, cut only at its end and marked by "..."; what a tool
-said stands in a code span that it cannot close, so that it poses neither as a heading
+what stands there, on one line, cut only at its end and marked by "..."; what an agent
+typed stands in a code span that it cannot close, so that it poses neither as a heading
 nor as a line of ours; where not everything is kept, the heading says k of n. The same
 extract gives the same bytes.
 
@@ -73,13 +73,11 @@ class Line:
         text: Markdown of one line, without its bullet and its pointer.
         pointer: of the event that it comes from; empty for a count.
         order: where it stands among the lines of its section.
-        tool: it quotes what a tool said.
     """
 
     text: str
     pointer: str = ""
     order: int = 0
-    tool: bool = False
 
 
 @value
@@ -101,12 +99,10 @@ class Written:
 
     Attributes:
         sources: pointers of the events that it quotes, each once, in order.
-        quotes_tools: True when a tool's words are in it.
     """
 
     text: str
     sources: tuple[str, ...]
-    quotes_tools: bool
 
 
 def quoted(text: str, characters_max: int, pointer: str) -> str:
@@ -120,7 +116,7 @@ def _masked(text: str, pointer: str) -> str:
 
 
 def code(text: str, characters_max: int, pointer: str) -> str:
-    """Quote what a tool said, or was told, as a code span that its own backticks do not close."""
+    """Quote what a tool was told as a code span that its own backticks do not close."""
     said = _line(_masked(text, pointer), characters_max)
     longest = max((len(run) for run in _TICKS.findall(said)), default=0)
     ticks = "`" * (longest + 1)
@@ -168,8 +164,7 @@ def _laid_out(name: str, facts: Sequence[str], sections: Sequence[Section], sess
                 sources[line.pointer] = None
     if left:
         out += ["", f"The rest: firsthand timeline --session {_line(session, 200)!r}"]
-    tools = any(line.tool for lines in kept.values() for line in lines)
-    return Written("\n".join(out) + "\n", tuple(sources), tools)
+    return Written("\n".join(out) + "\n", tuple(sources))
 
 
 def _kept(sections: Sequence[Section], spare: int) -> dict[str, list[Line]]:

@@ -4,7 +4,8 @@ What was asked first and last, done, what failed, which calls have no result, ex
 strings, the agent's last words (recall-problem 3.2, phase 1). `Gathering` takes one event at a
 time, so that a session of any length is read in bounded memory. The invariant: the same
 events in the same order give the same extract; nothing is in it that no event says, but
-for counts and the few words that join them; each line names its event.
+for counts and the few words that join them; each line names its event. Of what a tool, a
+page or somebody else said there is the pointer, and no word.
 
 Pure. It reads no sentence for what it means.
 """
@@ -168,7 +169,6 @@ class Gathering:
         elif event.kind is Kind.TOOL_RESULT:
             self._work.result(event)
             self._bring(event.text)
-            self._note(event, event.text[:1_500], 0.4)
         else:
             self._message(event)
 
@@ -193,24 +193,24 @@ class Gathering:
 
     def _ended(self, event: Event) -> None:
         told = event.meta.get("exit_status")
-        if isinstance(told, str) and told:
+        if isinstance(told, str) and told and event.trust is not Trust.UNTRUSTED:
             pointer = f"fh:{event.id}"
-            self._status = Line(f"the host says: {code(told, 120, pointer)}", pointer, event.position, tool=True)
+            self._status = Line(f"the host says: {code(told, 120, pointer)}", pointer, event.position)
 
     def _message(self, event: Event) -> None:
         text = blanked(event.text[:READ_CHARACTERS])
         if not text.strip():
             return
+        if event.trust is Trust.UNTRUSTED:
+            self._bring(text)
+            return
         is_user = event.kind is Kind.USER_MESSAGE
-        trusted = event.trust is not Trust.UNTRUSTED
         if is_user and event.trust is Trust.TRUSTED:
             self._request(event, text)
         if event.kind is Kind.AGENT_MESSAGE:
             self._closing.append(event)
         self._note(event, text, 2.0 if is_user else 1.5)
-        if not trusted:
-            self._bring(text)
-        elif is_user or text.strip() not in self._brought:  # an episode is not named by a page, whoever says it again
+        if is_user or text.strip() not in self._brought:  # an episode is not named by a page, whoever says it again
             self._about(text, 3.0 if is_user and self._requests <= 1 else 2.0 if is_user else 0.7)
 
     def _bring(self, text: str) -> None:
@@ -290,9 +290,8 @@ class Gathering:
         files = sorted(self._work.files.values(), key=lambda one: (-one.times, one.order))
         stems = [re.split(r"[/\\]", one.path)[-1].partition(".")[0] for one in files[:6]]
         outcome = [one.message for one in self._work.commits[-2:]]
-        failed = [one.telling.partition(":")[0] for one in list(self._work.failures.values())[:3]]
         numbers = [number for _, number in list(self._places.values())[:400] if number]
-        return tuple(text for text in (*stems, *outcome, *failed, *numbers) if text and not secrets.find(text))
+        return tuple(text for text in (*stems, *outcome, *numbers) if text and not secrets.find(text))
 
     def _facts(self, session: str, terms: tuple[str, ...]) -> tuple[str, ...]:
         work = self._work
@@ -344,7 +343,7 @@ class Gathering:
         for string, one in ranked[:400]:
             if not any(string in other or other in string for other, _ in best):
                 best.append((string, one))
-        lines = [Line(code(string, 120, one.pointer), one.pointer, one.order, tool=True) for string, one in best]
+        lines = [Line(code(string, 120, one.pointer), one.pointer, one.order) for string, one in best]
         return Section("Exact strings", tuple(lines), len(self._strings))
 
     def _ended_with(self) -> Section:
@@ -365,22 +364,21 @@ def _quote(event: Event, text: str, characters_max: int, what: str = "", order: 
     pointer = f"fh:{event.id}"
     said = quoted(text, characters_max, pointer)
     place = event.position if order is None else order
-    return Line(f"{what}: {said}" if what else said, pointer, place, tool=event.trust is Trust.UNTRUSTED)
+    return Line(f"{what}: {said}" if what else said, pointer, place)
 
 
 def _failure_line(one: Failed) -> Line:
     what = code(one.said, 160, one.first) if one.said else code(one.tool, 60, one.first)
     told = f" (exit code {one.code})" if one.code else ""
     times = f", {one.times:,} times" if one.times > 1 else ""
-    why = f": {code(one.telling, 180, one.last)}" if one.telling else ""
     over = f"; the same went well later ({one.over})" if one.over else ""
-    return Line(f"{what} failed{told}{times}{why}{over}", one.last, one.order, tool=True)
+    return Line(f"{what} failed{told}{times}{over}", one.last, one.order)
 
 
 def _commit_line(one: Made) -> Line:
-    told = f"commit {one.name[:12]} on {code(one.branch, 60, one.pointer)}"
+    told = f"commit {code(one.name[:12], 12, one.pointer)}"
     more = f": {code(one.message, 120, one.pointer)}" if one.message else ""
-    return Line(told + more, one.pointer, 2 + one.order, tool=True)
+    return Line(told + more, one.pointer, 2 + one.order)
 
 
 def _file_line(one: Changed) -> Line:

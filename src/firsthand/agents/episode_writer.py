@@ -15,13 +15,12 @@ those that have been quiet for some time.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from firsthand import event as events
 from firsthand import moment
 from firsthand.agents import files, validity
-from firsthand.agents.episode import Episode, Line, Section, Written, written
+from firsthand.agents.episode import Episode, written
 from firsthand.agents.episode_facts import TELLING, Extract, extract
 from firsthand.agents.episode_list import CHECK, NOT_CHECKED, episodes, file_of, from_event, remove_ours
 from firsthand.agents.episode_names import Word, distinctive, slug_of, topic_of
@@ -32,6 +31,7 @@ from firsthand.moment import Moment
 from firsthand.notes.writer import SOURCES
 from firsthand.recall.factors import SUPERSEDES
 from firsthand.recall.frequency import shares
+from firsthand.unasked.volunteer import Piece
 from firsthand.value import replace, value
 
 if TYPE_CHECKING:
@@ -42,26 +42,6 @@ FOUND_WITHIN = 3
 QUIET_SECONDS = 900.0
 CATCH_UP_SECONDS = 20.0
 LOOKED_BACK = 2_000  # events behind the last telling one, such as records of prompts
-AGENT_WORDS = "In a model's words"
-"""Heading of what a model made of an episode, as far as it stood up to the check."""
-
-Refine = Callable[[str, Iterable[Event]], "Refinement"]
-"""Makes lines of an episode's Markdown and its session's events: see `firsthand.agents.refiner`."""
-
-
-@value
-class Refinement:
-    """What a model made of an episode.
-
-    Attributes:
-        lines: those that stood up to the check.
-        total: lines that it gave.
-        why: why there are none, or fewer; empty when all stood.
-    """
-
-    lines: tuple[str, ...] = ()
-    total: int = 0
-    why: str = ""
 
 
 @value
@@ -89,11 +69,8 @@ class CaughtUp:
     left: int
 
 
-def close(agent: Agent, session: str, *, refine: Refine | None = None) -> Closed:
+def close(agent: Agent, session: str) -> Closed:
     """Write the episode of a session, or its next version, and look for it by its own topic.
-
-    Args:
-        refine: lets a model add lines; what it gives is checked, and when it fails the episode stands without.
 
     Raises:
         InvalidArgument: the session is the agent's own, which has no episode.
@@ -108,14 +85,13 @@ def close(agent: Agent, session: str, *, refine: Refine | None = None) -> Closed
     if before is not None and before.through >= last.position:
         return _again(agent, before)
     gathered = extract(agent.memory.events(session), session)
-    told, notes = _refined(agent, session, gathered, refine)
     name = _name(agent, session, gathered, before)
-    episode = _append(agent, session, gathered, told, name, before)
-    notes += _write(agent, episode)
+    episode = _append(agent, session, gathered, name, before)
+    notes = _write(agent, episode)
     stage = _missing(agent, episode)
     if stage == "retrievable" and (other := _renamed(agent, session, gathered, episode.name)) != episode.name:
         remove_ours(agent, episode)
-        episode = _append(agent, session, gathered, told, other, episode)
+        episode = _append(agent, session, gathered, other, episode)
         notes += _write(agent, episode)
         stage = _missing(agent, episode)
     return _checked(agent, episode, stage, notes, new=True)
@@ -127,7 +103,6 @@ def catch_up(
     quiet_seconds: float = QUIET_SECONDS,
     deadline_seconds: float = CATCH_UP_SECONDS,
     now: Moment | None = None,
-    refine: Refine | None = None,
 ) -> CaughtUp:
     """Close the agent's sessions that went on after their episode, or have none, and are quiet; the newest first.
 
@@ -142,7 +117,7 @@ def catch_up(
     for number, session in enumerate(waiting):
         if number and time.monotonic() - started > deadline_seconds:
             return CaughtUp(tuple(done), len(waiting) - number)
-        done.append(close(agent, session, refine=refine))
+        done.append(close(agent, session))
     return CaughtUp(tuple(done), 0)
 
 
@@ -221,11 +196,9 @@ def _date(gathered: Extract) -> str:
 # writing -----------------------------------------------------------------------------------------------
 
 
-def _append(
-    agent: Agent, session: str, gathered: Extract, told: tuple[Section, ...], name: str, before: Episode | None
-) -> Episode:
+def _append(agent: Agent, session: str, gathered: Extract, name: str, before: Episode | None) -> Episode:
     """Append a version of an episode; the same version again is the same event."""
-    laid = written(name, gathered.facts, (*told, *gathered.sections), session=session)
+    laid = written(name, gathered.facts, gathered.sections, session=session)
     content = events.to_bytes(laid.text)
     meta = {
         "name": name, "title": slug_of(name), "session": session, "topic": topic_of(name), "date": name[:10],
@@ -235,7 +208,7 @@ def _append(
         meta[SUPERSEDES] = [before.pointer]
     key = (agent.name.encode(), session.encode(), str(gathered.through).encode(), name.encode(), content)
     draft = Draft(
-        Kind.EPISODE, content, "text/markdown", meta, agent=agent.name, origin="firsthand", trust=_trust(laid),
+        Kind.EPISODE, content, "text/markdown", meta, agent=agent.name, origin="firsthand", trust=Trust.AGENT,
         time=gathered.moment, id=events.derived_id(gathered.moment, b"episode", *key),
     )  # fmt: skip
     appended = agent.memory.append([draft], session=agent.session)[0]
@@ -244,34 +217,15 @@ def _append(
     return episode
 
 
-def _trust(laid: Written) -> Trust:
-    """Believe derived text as far as the least trusted of what it quotes."""
-    return Trust.UNTRUSTED if laid.quotes_tools else Trust.AGENT
-
-
 def _write(agent: Agent, episode: Episode) -> list[str]:
     """Write the file of an episode; a version that a person has changed stays, and is told."""
-    text = validity.funnel(agent.memory).line(events.to_text(agent.memory.expand(episode.pointer)))
+    piece = Piece(events.to_text(agent.memory.expand(episode.pointer)), (episode.pointer,))
+    text = validity.funnel(agent.memory).written([piece], lambda pieces: pieces[0].words or pieces[0].title).text
     try:
         done = files.write_ours(agent, file_of(episode.name), text)
     except StoreError as error:  # the event is the episode; the file is for people, and is written by the next closing
         return [f"the episode is in the log; its file could not be written: {error}"]
     return [] if done.written else [f"{done.why}."]
-
-
-def _refined(
-    agent: Agent, session: str, gathered: Extract, refine: Refine | None
-) -> tuple[tuple[Section, ...], list[str]]:
-    """Let a model add lines to an episode, if one is given."""
-    if refine is None:
-        return (), []
-    draft = written(_date(gathered), gathered.facts, gathered.sections, session=session)
-    made = refine(draft.text, agent.memory.events(session, before=gathered.through + 1))
-    notes = [made.why] if made.why else []
-    if not made.lines:
-        return (), notes
-    lines = tuple(Line(text, order=number) for number, text in enumerate(made.lines))
-    return (Section(AGENT_WORDS, lines, made.total),), notes
 
 
 # looking for it ----------------------------------------------------------------------------------------

@@ -47,6 +47,8 @@ KNOWLEDGE, ENTITIES, EPISODES, RUBRIC_FILE, PREAMBLE_FILE = (
     "rubric.md",
     "preamble.md",
 )
+OLD_INBOX_FILE = "inbox.jsonl"
+"""Of the first edition; an erasure removes it."""
 DIGEST_FOLDER, DIGEST_FILE, SLEEP_FILE = "digest", "digest.md", "sleep.md"
 _FILES = (RUBRIC_FILE, PREAMBLE_FILE, DIGEST_FILE, SLEEP_FILE)
 FOLDERS = (KNOWLEDGE, ENTITIES)

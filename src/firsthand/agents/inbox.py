@@ -1,8 +1,7 @@
 """Messages between the agents of a namespace (recall-problem 3.2): off until the receiver's settings allow it.
 
-A message is a note in the receiver's own session; ``inbox.jsonl`` in its folder shows
-the newest ones to people. What another agent wrote is data: its trust is UNTRUSTED,
-and whoever shows it fences or quotes it. The invariant: no message crosses a
+A message is a note in the receiver's own session. What another agent wrote is data: its
+trust is UNTRUSTED, and whoever shows it fences or quotes it. The invariant: no message crosses a
 namespace, none is lost, and reading one changes nothing but that it counts as read.
 
 It does not know when messages are shown.
@@ -10,12 +9,11 @@ It does not know when messages are shown.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from firsthand import event, moment, pointer
-from firsthand.agents import settings, small_files
+from firsthand.agents import settings
 from firsthand.errors import InvalidArgument
 from firsthand.event import Draft, Kind, Trust
 from firsthand.moment import Moment
@@ -29,14 +27,11 @@ if TYPE_CHECKING:
 
 INBOX, READ = "inbox", "inbox_read"
 """Facts in meta: who sent this message; which messages were read."""
-INBOX_FILE = "inbox.jsonl"
 CHARACTERS_MAX = 8_000
 """Of one message; more belongs into an event that ``about`` names."""
 ABOUT_MAX = 16
 UNREAD_MAX = 1_000
 """Of one agent; when so many wait, further ones are refused."""
-SHOWN_MAX = 200
-"""Of the newest messages, in the file."""
 
 
 @value
@@ -85,7 +80,6 @@ def send(memory: Memory, to: str, text: str, sender: str, about: Sequence[str | 
         time=moment.now(),
     )  # fmt: skip
     appended = memory.append([draft], session=receiver.session)[0]
-    show(receiver)
     return Message(appended.pointer, sender, text, tuple(named), draft.time, read=False)
 
 
@@ -115,7 +109,6 @@ def mark_read(agent: Agent, read: Iterable[Message | str]) -> int:
         identity = event.derived_id(None, b"inbox read", agent.name.encode(), *(one.encode() for one in new))
         draft = Draft(Kind.SESSION, b"", meta={READ: new}, origin="firsthand", trust=Trust.TRUSTED, id=identity)
         agent.memory.append([draft], session=agent.session)
-        show(agent)
     return len(new)
 
 
@@ -133,13 +126,3 @@ def _allowed(receiver: Agent) -> bool:
             cwd = told
             break
     return settings.load(receiver.memory.path, cwd).inbox
-
-
-def show(agent: Agent) -> None:
-    """Write the newest messages as a file that people can read."""
-    lines = [
-        json.dumps({"pointer": one.pointer, "from": one.sender, "time": str(one.time or ""), "read": one.read,
-                    "about": list(one.about), "text": one.text})
-        for one in messages(agent)[-SHOWN_MAX:]
-    ]  # fmt: skip
-    small_files.write(agent.folder / INBOX_FILE, "".join(f"{line}\n" for line in lines).encode())

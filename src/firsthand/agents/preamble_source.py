@@ -1,7 +1,7 @@
 """Where the preamble and the cues of an agent come from: what of the log and its files goes into them.
 
     live          what the user asked last in the newest sessions, and the goals that were set
-    rubric        what the user had to correct (`agents.rubric`)
+    rubric        the lines that a person wrote into ``rubric.md``
     commitments   what was set as open, and calls without a result
     episodic      episodes, the newest first, with what was asked and how it ended
     procedural    rules and lessons that were noted, and rules that were set in the newest sessions
@@ -24,6 +24,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from firsthand import pointer
 from firsthand.agents import cue_names, files, validity
 from firsthand.agents import cues as pack_cues
 from firsthand.agents import preamble as pack_preamble
@@ -64,6 +65,9 @@ FACTS_TOLD = 8
 """Notes; the others stand in the digest."""
 HEALTH = "health"
 _POINTER = re.compile(r"\s*[(\[]?fh:[0-9A-Za-z@.#L-]+[)\]]?")
+RUBRIC_LINES_MAX = 20
+_OLD_BLOCK = re.compile(r"<!-- firsthand: from corrections;.*?<!-- firsthand: end -->", re.DOTALL)
+"""In a rubric: what the first edition took for corrections. Nothing of it is told."""
 _TOLD = re.compile(r"#+ (?:Asked|How it ended)\b")
 
 
@@ -96,9 +100,9 @@ def preamble_of(agent: Agent, *, tokens_max: int = pack_preamble.TOKENS_MAX, hea
 
 def _part(piece: Piece) -> Part:
     when = str(piece.time)[:10] if piece.time is not None and piece.pointers and not piece.withheld else ""
-    pointer = piece.pointers[0] if piece.pointers else ""
+    address = piece.pointers[0] if piece.pointers else ""
     name = piece.name if piece.section == SEMANTIC else ""
-    return Part(piece.section, f"{piece.head}{piece.title}", piece.words, pointer, name, when)
+    return Part(piece.section, f"{piece.head}{piece.title}", piece.words, address, name, when)
 
 
 def parts_of(agent: Agent) -> Iterator[Piece]:
@@ -274,12 +278,17 @@ def _rules(agent: Agent, session: str) -> Iterator[Event]:
 
 
 def _rubric(kept: dict[str, Version]) -> Iterator[Piece]:
-    from firsthand.agents.rubric import lines_of
-
+    """Give the lines of a rubric; one that cites events rests on them and on the file's version."""
     version = kept.get(files.RUBRIC_FILE)
-    if version is not None and not version.deleted:
-        for line in lines_of(version.text):
-            yield Piece("", line.pointers or (version.pointer,), title=line.text, section=RUBRIC)
+    if version is None or version.deleted:
+        return
+    plain = (line.strip() for line in _OLD_BLOCK.sub("", version.text).splitlines())
+    lines = (
+        line.removeprefix("- ").removeprefix("* ") for line in plain if line and not line.startswith(("#", "<!--"))
+    )
+    for line in itertools.islice(lines, RUBRIC_LINES_MAX):
+        title = re.sub(r"\s*\(fh:[^)]*\)\s*\Z", "", line)
+        yield Piece("", (*pointer.find(line), version.pointer), title=title, section=RUBRIC)
 
 
 def _standing(agent: Agent) -> Iterator[Piece]:

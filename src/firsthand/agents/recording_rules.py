@@ -79,14 +79,19 @@ def learn_secrets(store: Path) -> bool:
 
 
 def redacted(call: HookCall, rules: CaptureRules) -> HookCall:
-    """Give what of a hook's call is recorded: it without its secrets."""
+    """Give what of a hook's call is recorded: it without its secrets, those in names of tools and subagents too.
+
+    The host's id of the session, its folder and its transcript stay as they are: by them the files are found.
+    """
     counts: Counter[str] = Counter()
-    names = ("prompt", "tool_input", "tool_output", "error", "message")
-    changes = {name: rules.value(getattr(call, name), counts) for name in names}
+    texts = (
+        "prompt", "tool", "tool_input", "tool_output", "call_id", "key", "error", "message", "agent_id", "source",
+    )  # fmt: skip
+    changes = {name: rules.value(getattr(call, name), counts) for name in texts}
     return replace(call, **changes) if counts else call
 
 
 def is_ignored(call: HookCall, rules: CaptureRules) -> bool:
     """Say whether a call is of a tool, or names a path, that the user's settings ignore."""
-    in_tool = call.event in (HookEvent.AFTER_TOOL, HookEvent.TOOL_FAILED)
+    in_tool = call.event in (HookEvent.BEFORE_TOOL, HookEvent.AFTER_TOOL, HookEvent.TOOL_FAILED)
     return in_tool and rules.ignores(call.tool, call.tool_input, call.call_id)

@@ -14,13 +14,11 @@ It does not know when it is time to sleep (`sleeping_jobs`), nor what the steps 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from firsthand import moment
 from firsthand.agents import files, settings, sleep_jobs, sleep_log, small_files, validity
 from firsthand.agents.episode_writer import QUIET_SECONDS
-from firsthand.agents.refiner import Refiner
 from firsthand.agents.sleep_page import page
 from firsthand.agents.sleep_steps import CUT, FAILED, Night, SleepStep, run
 from firsthand.errors import InvalidArgument, StoreReadOnly
@@ -29,7 +27,7 @@ from firsthand.value import value
 if TYPE_CHECKING:
     from firsthand.agents.agent import Agent
     from firsthand.agents.agent_digest import DigestWritten
-    from firsthand.agents.episode_writer import Closed, Refine
+    from firsthand.agents.episode_writer import Closed
     from firsthand.ledger.consolidation import Consolidated
     from firsthand.memory import Memory
     from firsthand.moment import Moment
@@ -80,8 +78,6 @@ def sleep(
     now: Moment | None = None,
     seconds_max: float = SECONDS_MAX,
     quiet_seconds: float = QUIET_SECONDS,
-    refine: Refine | None = None,
-    spent: Callable[[], str] | None = None,
     consolidate: bool | None = None,
     cwd: str = "",
 ) -> Slept:
@@ -91,8 +87,6 @@ def sleep(
         now: the time that it is taken for; None is the clock's. With it a month of days can be gone through again.
         seconds_max: after so long no further step and no further summary is begun; what is begun is finished.
         quiet_seconds: a session whose last event is younger has not ended, and gets no summary.
-        refine: a model that adds lines to summaries, such as a `Refiner`, which holds its own cap of calls and tokens.
-        spent: says in a few words what models cost, for the page; None asks a `Refiner`.
         consolidate: also keep rules that pass the gate; None asks the agent's settings, where it is off by default.
         cwd: the project's folder whose settings count.
 
@@ -109,11 +103,10 @@ def sleep(
         night = Night(
             one, next((each for each in sleep_log.sleeps(one) if each.finished), None),
             int(memory.head().partition(":")[0]), now or moment.now(), begun + seconds_max, quiet_seconds,
-            chosen.episodes, chosen.consolidate if consolidate is None else consolidate, refine,
+            chosen.episodes, chosen.consolidate if consolidate is None else consolidate,
         )  # fmt: skip
         steps = tuple(run(night))
-        cost = _cost(refine, spent)
-        return _ended(night, steps, time.monotonic() - begun, seconds_max, cost)
+        return _ended(night, steps, time.monotonic() - begun, seconds_max)
 
 
 def _checked(memory: Memory, agent: Agent | str, seconds_max: float) -> Agent:
@@ -129,11 +122,11 @@ def _checked(memory: Memory, agent: Agent | str, seconds_max: float) -> Agent:
     return one
 
 
-def _ended(night: Night, steps: tuple[SleepStep, ...], seconds: float, seconds_max: float, cost: str) -> Slept:
+def _ended(night: Night, steps: tuple[SleepStep, ...], seconds: float, seconds_max: float) -> Slept:
     """Write the page and then the record: who reads the record finds the page."""
     agent = night.agent
     finished = not any(step.state in {CUT, FAILED} for step in steps)
-    text = page(night, steps, seconds=seconds, seconds_max=seconds_max, spent=cost)
+    text = page(night, steps, seconds=seconds, seconds_max=seconds_max)
     written = files.write_ours(agent, files.SLEEP_FILE, validity.funnel(agent.memory).line(text))
     since = 0 if night.before is None else night.before.through
     pointer = sleep_log.keep(
@@ -147,18 +140,6 @@ def _ended(night: Night, steps: tuple[SleepStep, ...], seconds: float, seconds_m
         night.digested, night.consolidated, night.digest, night.gained, night.lost,
         (written.why,) if written.why else (),
     )  # fmt: skip
-
-
-def _cost(refine: Refine | None, spent: Callable[[], str] | None) -> str:
-    """Say what models cost, as far as whoever asks them counts it."""
-    if spent is not None:
-        return f"of models was spent: {spent()}"
-    if isinstance(refine, Refiner):
-        told = refine.spent()
-        return f"of models {told.calls:,} calls and {told.tokens:,} tokens were spent on {told.day} ({refine.cap})"
-    if refine is None:
-        return "no model was asked"
-    return "who was given to refine may have asked a model; what it cost is not known here"
 
 
 def last_page(agent: Agent) -> str | None:

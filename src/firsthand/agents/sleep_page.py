@@ -27,23 +27,22 @@ _MORE = {"digest": "firsthand digest", "episodes": "firsthand episodes",
          "summaries": "firsthand episodes", "consolidation": "firsthand consolidate"}  # fmt: skip
 
 
-def page(night: Night, steps: Sequence[SleepStep], *, seconds: float, seconds_max: float, spent: str) -> str:
+def page(night: Night, steps: Sequence[SleepStep], *, seconds: float, seconds_max: float) -> str:
     """Lay the page of a sleep out as Markdown.
 
     Args:
         seconds: that it took, of at most ``seconds_max``.
-        spent: what was spent on models, in a sentence.
     """
-    return "\n".join(_page(night, steps, seconds, seconds_max, spent)) + "\n"
+    return "\n".join(_page(night, steps, seconds, seconds_max)) + "\n"
 
 
-def _page(night: Night, steps: Sequence[SleepStep], seconds: float, seconds_max: float, spent: str) -> Iterator[str]:
+def _page(night: Night, steps: Sequence[SleepStep], seconds: float, seconds_max: float) -> Iterator[str]:
     since = 0 if night.before is None else night.before.through
     before = "the first sleep" if night.before is None else f"since the sleep of {clock(night.before.time)}"
     yield f"# Sleep of {code(night.agent.name, 120, '')}, {clock(night.now)}"
     yield ""
     yield f"- read: positions {since + 1:,} to {night.through:,}, {before}"
-    yield f"- time: {seconds:.1f} of at most {seconds_max:,.0f} seconds; {spent}"
+    yield f"- time: {seconds:.1f} of at most {seconds_max:,.0f} seconds"
     yield f"- {_result(steps)}"
     for step in steps:
         yield from _section(step)

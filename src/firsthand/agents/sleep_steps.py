@@ -19,9 +19,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from firsthand import pointer as pointer_of
 from firsthand.agents import agent_digest, episode_writer
 from firsthand.agents.episode import code
-from firsthand.errors import FirsthandError, Unresolvable
+from firsthand.errors import FirsthandError
 from firsthand.moment import Moment
 from firsthand.printable import shown
 from firsthand.value import replace, value
@@ -29,7 +30,7 @@ from firsthand.value import replace, value
 if TYPE_CHECKING:
     from firsthand.agents.agent import Agent
     from firsthand.agents.agent_digest import DigestWritten
-    from firsthand.agents.episode_writer import Closed, Refine
+    from firsthand.agents.episode_writer import Closed
     from firsthand.agents.sleep_log import SleepRecord
     from firsthand.ledger.consolidation import Consolidated
 
@@ -82,7 +83,6 @@ class Night:
     quiet_seconds: float
     summarise: bool = True
     consolidate: bool = False
-    refine: Refine | None = None
     due: tuple[str, ...] = ()
     closed: tuple[Closed, ...] = ()
     digested: DigestWritten | None = None
@@ -127,7 +127,7 @@ def _summaries(night: Night, name: str) -> SleepStep:
     for session in night.due:
         if night.is_over:
             break
-        done.append(episode_writer.close(night.agent, session, refine=night.refine))
+        done.append(episode_writer.close(night.agent, session))
         night.closed = tuple(done)
     left = len(night.due) - len(done)
     why = f"the time was up; {left:,} of {len(night.due):,} sessions are left for the next sleep" if left else ""
@@ -141,14 +141,6 @@ def _of_closed(one: Closed) -> str:
     return said + (f"; {_sentence(one.why)}" if one.why else "")
 
 
-def _words(agent: Agent, address: str) -> str:
-    try:
-        text = agent.memory.expand(address).decode("utf-8", "replace")
-    except Unresolvable as error:
-        return f"{_sentence(str(error))} ({address})"
-    return f"{code(text, WORDS_CHARACTERS_MAX, address)} ({address})"
-
-
 def _digest(night: Night, name: str) -> SleepStep:
     """Make the digest, tell what came into it and what left it, and write it where it is ours."""
     agent = night.agent
@@ -159,7 +151,8 @@ def _digest(night: Night, name: str) -> SleepStep:
     there, here = frozenset(was), frozenset(now)
     night.gained = tuple(one for one in now if one not in there)
     night.lost = tuple(one for one in was if one not in here)
-    lines = [f"{what}: {_of_line(one)}" for what, some in (("new", night.gained), ("gone", night.lost)) for one in some]
+    lines = [f"new: {_of_line(one)}" for one in night.gained]
+    lines += [f"gone: {pointer}" for one in night.lost for pointer in pointer_of.find(one)]  # what is out is not quoted
     if made.difference:
         lines += [
             "what would stand in it:",
@@ -189,7 +182,7 @@ def _consolidation(night: Night, name: str) -> SleepStep:
     done = night.consolidated = consolidate_in(agent.memory, agent.name, keep=True)
     whose = f"--agent {shlex.quote(agent.name)}"
     lines = [f"kept: {code(one.line, WORDS_CHARACTERS_MAX, f'fh:{one.id}')} (fh:{one.id})" for one in done.kept]
-    lines += [f"taken out: {_words(agent, one.target)}" for one in done.quarantined]
+    lines += [f"taken out: {one.target}" for one in done.quarantined]
     undo = [f"firsthand quarantine {one.id[-ID_SHOWN:]} {whose}" for one in done.kept]
     undo += [f"firsthand quarantine {one.target[-ID_SHOWN:]} --release {whose}" for one in done.quarantined]
     return _step(name, DONE, lines, why=_sentence(" ".join(map(str, done.report.faults))), undo=undo)

@@ -6,7 +6,7 @@ only when a later call like it went well; what is kept is bounded, and what is n
 is counted.
 
 Pure. It reads commands by their words: what a script does inside is not seen. A call
-failed when the host says so, or an exit code does.
+failed when the host says so, or an exit code does. Of a result no word is kept.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ FAILURES_MAX = 1_000
 FILES_MAX = 2_000
 PROGRAMS_MAX = 500
 COMMITS_MAX = 200
-READ_CHARACTERS = 6_000  # of the head and of the tail of a result
 SAID_CHARACTERS = 300
 
 _compiled = cache(partial(re.compile, flags=re.MULTILINE))
@@ -74,7 +73,6 @@ class Failed:
         said: the call, as the agent wrote it.
         first, last: pointers of the first and the last result that failed.
         code: the last exit code; empty when none was told.
-        telling: the line of the last result that says what went wrong; empty when none does.
         times: how often.
         order: position of the first failure.
         over: pointer of a later like result that went well; empty while there is none.
@@ -85,7 +83,6 @@ class Failed:
     first: str
     last: str
     code: str
-    telling: str
     times: int
     order: int
     over: str = ""
@@ -106,7 +103,6 @@ class Made:
     """A commit that a result told of."""
 
     name: str
-    branch: str
     message: str
     pointer: str
     order: int
@@ -164,7 +160,7 @@ class Work:
         key = f"{tool}: {likeness(said)}"
         if code is not None:
             self.failed += 1
-            self._failure(key, tool, said, event, code, telling(text))
+            self._failure(key, tool, said, event, code)
             return
         if (one := self.failures.get(key)) is not None:
             one.over = one.over or f"fh:{event.id}"
@@ -173,18 +169,18 @@ class Work:
         made = commands.commit(commands.doing(said), text[: commands.HEAD_CHARACTERS])
         if made is not None:
             message = commands.doing(said).removeprefix(commands.COMMITTED)
-            self.commits.append(Made(made.name, made.branch, message, f"fh:{event.id}", event.position))
+            self.commits.append(Made(made.name, message, f"fh:{event.id}", event.position))
             if len(self.commits) > COMMITS_MAX:
                 del self.commits[0]
                 self.commits_left_out += 1
 
-    def _failure(self, key: str, tool: str, said: str, event: Event, code: str, told: str) -> None:
+    def _failure(self, key: str, tool: str, said: str, event: Event, code: str) -> None:
         pointer = f"fh:{event.id}"
         one = self.failures.get(key)
         if one is not None:
-            one.times, one.last, one.code, one.telling, one.over = one.times + 1, pointer, code, told, ""
+            one.times, one.last, one.code, one.over = one.times + 1, pointer, code, ""
         elif len(self.failures) < FAILURES_MAX:
-            self.failures[key] = Failed(tool, said, pointer, pointer, code, told, 1, event.position)
+            self.failures[key] = Failed(tool, said, pointer, pointer, code, 1, event.position)
         else:
             self.failures_left_out += 1
 
@@ -202,12 +198,6 @@ def failure_of(meta: Mapping[str, Any], said: str, text: str) -> str | None:
     """Give the exit code of a result that failed, empty when it told none; None when it did not fail."""
     failed = commands.failure(meta, text, said)
     return None if failed is None else failed.code
-
-
-def telling(text: str) -> str:
-    """Give the last line of a failed result that says something; empty when none does."""
-    lines = (line.strip() for line in reversed(_ends(text).splitlines()))
-    return next((line for line in lines if line and not re.fullmatch(r"(?i)exit code:? ?-?\d+", line)), "")
 
 
 def likeness(said: str) -> str:
@@ -275,12 +265,6 @@ def _object(arguments: str) -> Mapping[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return told if isinstance(told, dict) else None
-
-
-def _ends(text: str) -> str:
-    if len(text) <= 2 * READ_CHARACTERS:
-        return text
-    return f"{text[:READ_CHARACTERS]}\n{text[-READ_CHARACTERS:]}"
 
 
 def _name(tool: str) -> str:

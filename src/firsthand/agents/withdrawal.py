@@ -1,9 +1,8 @@
 """The files of agents when events are erased: what Firsthand wrote there goes, what a person wrote is named.
 
-    episodes/*.md, preamble.md, inbox.jsonl, .names.json   ours: removed, and made anew from what is left
-    rubric.md                                              the lines of our block that quote what goes are cut
-    knowledge/*.md, entities/*.md                          removed where the agent wrote the erased version itself
-    whatever a person wrote or changed                     stays; the erasure names it when it still holds the words
+    episodes/*.md, preamble.md, .names.json   ours: removed, and made anew from what is left
+    knowledge/*.md, entities/*.md             removed where the agent wrote the erased version itself
+    whatever a person wrote or changed        stays; the erasure names it when it still holds the words
 
 The invariant: files go before the log does, so an erasure that was cut short is finished by the next one; no
 file that stands as Firsthand wrote it holds the words of an erased event or of what quoted it. A file counts as
@@ -16,11 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from firsthand import pointer
-from firsthand.agents import episode_list, files, inbox, rubric, side_files, small_files
+from firsthand.agents import episode_list, files, side_files, small_files
 from firsthand.agents.agent import agents_of
 from firsthand.errors import StoreDamaged
 from firsthand.event import Event, Kind, spellings, to_text
@@ -53,29 +51,24 @@ def erase(memory: Memory, wanted: Sequence[str], reason: str, containing: str = 
 
     with_folder = [one for one in agents_of(memory) if one.folder.is_dir()]
     for agent in with_folder:
-        if _quotes(agent.folder / files.RUBRIC_FILE, wanted):
+        if any(_names_one(small_files.read(path) or b"", wanted) for path in files.standing(agent)):
             files.follow(agent)  # what a person did there since is a version, and goes with the others
     every = list(dict.fromkeys([*wanted, *quoting(memory, wanted)]))
     going = [one for one in (memory.event(f"fh:{name}") for name in every) if not one.erased]
     strings = [*_strings(memory, going)]
-    with_inbox = [one for one in with_folder if _withdraw(one, going)]
-    cut = [(one, rubric.cut(one, every)) for one in with_folder]
+    for agent in with_folder:
+        _withdraw(agent, going)
     log = memory._log  # noqa: SLF001 - erasing reaches every part of a store
     erasure = log.erase(memory.namespace, every, reason)
     memory._accelerator_of(log.reader.namespace_key(memory.namespace)).discard()  # noqa: SLF001 - it holds the words
-    for agent in with_inbox:
-        inbox.show(agent)
-    for agent, content in cut:
-        if content is not None:
-            files.learn(agent, files.RUBRIC_FILE, content)
     status.forget_words(memory.path)
     needles = {form for text in strings for form in (text, *spellings(to_text(text)))}
     calls = side_files.erase(memory.path, needles | {*(spellings(containing) if containing else ())})
     return replace(erasure, files=tuple(_still(with_folder, every, strings)), calls=calls)
 
 
-def _withdraw(agent: Agent, going: Collection[Event]) -> bool:
-    """Remove the files that Firsthand wrote with words of what goes; True when the inbox is to be written anew."""
+def _withdraw(agent: Agent, going: Collection[Event]) -> None:
+    """Remove the files that Firsthand wrote with words of what goes."""
     known = files.versions(agent)
     for event in going:
         if event.session != agent.session:
@@ -93,10 +86,8 @@ def _withdraw(agent: Agent, going: Collection[Event]) -> bool:
         named = file in _WITHOUT_POINTERS or _names_one(small_files.read(path) or b"", gone)
         if named and files.written_by_us(agent, file):
             files.remove_written(agent, file)
-    small_files.remove(agent.folder / files.NAMES_FILE)
-    had_inbox = (agent.folder / inbox.INBOX_FILE).exists()
-    small_files.remove(agent.folder / inbox.INBOX_FILE)
-    return had_inbox
+    for name in (files.NAMES_FILE, files.OLD_INBOX_FILE):
+        small_files.remove(agent.folder / name)
 
 
 def _remove_written(agent: Agent, version: files.Version) -> None:
@@ -130,10 +121,6 @@ def _still(with_folder: Iterable[Agent], every: Iterable[str], strings: Collecti
             content = small_files.read(path) or b""
             if _names_one(content, gone) or any(one in content for one in strings):
                 yield str(path)
-
-
-def _quotes(path: Path, wanted: Collection[str]) -> bool:
-    return path.is_file() and not path.is_symlink() and _names_one(small_files.read(path) or b"", wanted)
 
 
 def _names_one(content: bytes, gone: Collection[str]) -> bool:

@@ -13,7 +13,6 @@ from firsthand import (
     InvalidArgument,
     Memory,
     Moment,
-    Refiner,
     Slept,
     agents_of,
     environment,
@@ -22,7 +21,6 @@ from firsthand import (
     sleep,
     sleeps,
 )
-from firsthand.cli.asking import Models, models
 from firsthand.cli.display import clock, shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND, STORE_FAILED
 from firsthand.cli.output import Output
@@ -31,8 +29,6 @@ from firsthand.cli.whose import agent_here
 from firsthand.server.sleep_process import NICE, command
 from firsthand.value import asdict
 
-REPLY_TOKENS_MAX = 1_000
-"""Of what a model adds to one summary."""
 QUIET_SECONDS = 900.0
 SECONDS_MIN = 0.001
 
@@ -45,9 +41,7 @@ def sleep_(chosen: argparse.Namespace, out: Output) -> int:
         return _show(chosen, out)
     by = time.monotonic() + chosen.seconds
     done: list[Slept] = []
-    with to_write(chosen, create=False) as memory, models(chosen, out, chosen.model) as asked:
-        refine = _refiner(chosen, memory, asked)
-        spent = None if asked is None else partial(_spent, asked)
+    with to_write(chosen, create=False) as memory:
         for one in _agents(memory, chosen):
             out.progress(partial(shown, f"{one.name} sleeps"))
             left = by - time.monotonic()
@@ -58,7 +52,7 @@ def sleep_(chosen: argparse.Namespace, out: Output) -> int:
                 break
             done.append(sleep(
                 memory, one, seconds_max=max(left, SECONDS_MIN), quiet_seconds=0.0 if chosen.ended else QUIET_SECONDS,
-                refine=refine, spent=spent, consolidate=True if chosen.consolidate else None,
+                consolidate=True if chosen.consolidate else None,
                 cwd=_project(chosen),
             ))  # fmt: skip
             _say(done[-1], out)
@@ -132,15 +126,3 @@ def _agents(memory: Memory, chosen: argparse.Namespace) -> tuple[Agent, ...]:
 
 def _project(chosen: argparse.Namespace) -> str:
     return str(Path(chosen.project).absolute() if chosen.project else Path.cwd())
-
-
-def _refiner(chosen: argparse.Namespace, memory: Memory, asked: Models | None) -> Refiner | None:
-    """Give who asks the model that was named, within the caps of the command and of a day; None when none was."""
-    if asked is None or not chosen.model:
-        return None
-    one = asked.named(chosen.model)
-    return Refiner(lambda prompt: str(one.complete(prompt, tokens_max=REPLY_TOKENS_MAX)), memory.path)
-
-
-def _spent(asked: Models) -> str:
-    return str(asked.meter.spent)

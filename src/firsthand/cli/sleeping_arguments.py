@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from firsthand.cli import asking_arguments
 from firsthand.cli.argument_values import decimal
 
 
@@ -21,7 +20,6 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         firsthand sleep --show                     the page of the last sleep
         firsthand switch sleep on                  every day, when the daemon is idle; "sleep_at" says from when on
         firsthand sleep --timer 03:30              a line for a crontab, where there is no daemon
-        firsthand sleep --model http://localhost:8080/v1#qwen --calls-max 5 --tokens-max 20000
         """,
     )  # fmt: skip
     whose = one.add_mutually_exclusive_group()
@@ -36,11 +34,6 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         "--ended", action="store_true", help="take every session as ended; else those quiet for 15 minutes"
     )
     one.add_argument("--consolidate", action="store_true", help="also keep rules that pass the gate, this once")
-    one.add_argument(
-        "--model", default="", metavar="MODEL",
-        help="add a model's lines to summaries, checked on the log: URL#NAME or local; default: no model is asked",
-    )  # fmt: skip
-    asking_arguments.add(one)
     what = one.add_mutually_exclusive_group()
     what.add_argument("--show", action="store_true", help="only show the page of the last sleep")
     what.add_argument(

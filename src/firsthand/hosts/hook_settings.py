@@ -60,7 +60,6 @@ class HookSettings:
         exec_form: the program and its arguments stand apart, and no shell reads them.
         milliseconds: the host counts timeouts so.
         version: of the file, where the host wants one.
-        own_file: nothing but hooks of ours stands in this file.
     """
 
     host: str
@@ -73,7 +72,6 @@ class HookSettings:
     exec_form: bool = False
     milliseconds: bool = False
     version: int = 0
-    own_file: bool = False
 
 
 @value
@@ -105,58 +103,30 @@ _CLAUDE = (
     HookLine("Stop", 10, aside=True),
     HookLine("SessionEnd", 5),
 )
-_CODEX = (
-    HookLine("SessionStart", 10),
-    HookLine("UserPromptSubmit", 5),
-    HookLine("PreToolUse", 5),
-    HookLine("PostToolUse", 5),
-    HookLine("PreCompact", 10),
-    HookLine("PostCompact", 10),
-    HookLine("SubagentStart", 5),
-    HookLine("SubagentStop", 10),
-    HookLine("Stop", 10),
-    HookLine("SessionEnd", 3),
+
+
+def _lines(told: str) -> tuple[HookLine, ...]:
+    """Read events, each with its seconds."""
+    pairs = (one.split() for one in told.split(", "))
+    return tuple(HookLine(event, int(seconds)) for event, seconds in pairs)
+
+
+_CODEX = _lines(
+    "SessionStart 10, UserPromptSubmit 5, PreToolUse 5, PostToolUse 5, PreCompact 10, PostCompact 10, "
+    "SubagentStart 5, SubagentStop 10, Stop 10, SessionEnd 3"
 )
-_GEMINI = (
-    HookLine("SessionStart", 10),
-    HookLine("BeforeAgent", 5),
-    HookLine("AfterTool", 5),
-    HookLine("PreCompress", 10),
-    HookLine("AfterAgent", 10),
-    HookLine("SessionEnd", 5),
+_GEMINI = _lines("SessionStart 10, BeforeAgent 5, AfterTool 5, PreCompress 10, AfterAgent 10, SessionEnd 5")
+_CURSOR = _lines(
+    "sessionStart 10, beforeSubmitPrompt 5, preToolUse 5, postToolUse 5, postToolUseFailure 5, "
+    "preCompact 10, subagentStop 10, afterAgentResponse 10, stop 10, sessionEnd 5"
 )
-_CURSOR = (
-    HookLine("sessionStart", 10),
-    HookLine("beforeSubmitPrompt", 5),
-    HookLine("preToolUse", 5),
-    HookLine("postToolUse", 5),
-    HookLine("postToolUseFailure", 5),
-    HookLine("preCompact", 10),
-    HookLine("subagentStop", 10),
-    HookLine("afterAgentResponse", 10),
-    HookLine("stop", 10),
-    HookLine("sessionEnd", 5),
+_VSCODE = _lines(
+    "SessionStart 10, UserPromptSubmit 5, PreToolUse 5, PostToolUse 5, PreCompact 10, SubagentStart 5, "
+    "SubagentStop 10, Stop 10"
 )
-_VSCODE = (
-    HookLine("SessionStart", 10),
-    HookLine("UserPromptSubmit", 5),
-    HookLine("PreToolUse", 5),
-    HookLine("PostToolUse", 5),
-    HookLine("PreCompact", 10),
-    HookLine("SubagentStart", 5),
-    HookLine("SubagentStop", 10),
-    HookLine("Stop", 10),
-)
-_COPILOT = (
-    HookLine("SessionStart", 10),
-    HookLine("UserPromptSubmit", 5),
-    HookLine("PostToolUse", 5),
-    HookLine("PostToolUseFailure", 5),
-    HookLine("PreCompact", 10),
-    HookLine("SubagentStart", 5),
-    HookLine("SubagentStop", 10),
-    HookLine("Stop", 10),
-    HookLine("SessionEnd", 5),
+_COPILOT = _lines(
+    "SessionStart 10, UserPromptSubmit 5, PostToolUse 5, PostToolUseFailure 5, PreCompact 10, "
+    "SubagentStart 5, SubagentStop 10, Stop 10, SessionEnd 5"
 )
 
 SETTINGS: Mapping[str, HookSettings] = {
@@ -172,10 +142,10 @@ SETTINGS: Mapping[str, HookSettings] = {
             "gemini", NESTED, _GEMINI, ".gemini/settings.json", "settings.json", ".gemini", milliseconds=True,
         ),
         HookSettings("cursor", FLAT, _CURSOR, ".cursor/hooks.json", "hooks.json", ".cursor", version=1),
-        HookSettings("vscode", FLAT, _VSCODE, ".github/hooks/firsthand.json", "", ".vscode", own_file=True),
+        HookSettings("vscode", FLAT, _VSCODE, ".github/hooks/firsthand.json", "", ".vscode"),
         HookSettings(
             "copilot", BY_SHELL, _COPILOT, ".github/hooks/firsthand-copilot.json", "hooks/firsthand.json", ".copilot",
-            version=1, own_file=True,
+            version=1,
         ),
     )
 }  # fmt: skip

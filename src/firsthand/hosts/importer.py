@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -204,6 +205,7 @@ class _Reader:
         self._bad: list[Reading] = []
         tally.host = host.name
         if cursor is not None and cursor.host == host.name and host.resumable:
+            self._rules.await_results(cursor.ignored)
             self._resume(cursor)
         tally.branch = self._branch
 
@@ -260,7 +262,7 @@ class _Reader:
         self._state = reading.state
         if record.fault:
             tally.quarantine(reading.line, reading.offset_bytes, record.fault)
-        session = f"{self._host.name}:{to_name(record.session or self._main) or UNNAMED}"
+        session = self._rules.session(f"{self._host.name}:{to_name(record.session or self._main) or UNNAMED}")
         record = self._rules.kept(record, session)
         tally.injected += record.injected
         tally.records += bool(record.drafts) or record.injected
@@ -272,11 +274,11 @@ class _Reader:
         run.place(Placed(session, record, reading.line, reading.offset_bytes), tally, self._prefix.offset)
 
     def _cursor(self) -> Cursor:
-        now = self._source.standing
+        now, state = self._source.standing, self._rules.value(self._state, Counter())  # it may hold names of tools
         return Cursor(
-            self._host.name, now.size_bytes, now.modified_ns, self._prefix.offset, self._prefix.digest(), self._state,
+            self._host.name, now.size_bytes, now.modified_ns, self._prefix.offset, self._prefix.digest(), state,
             self._branch, bool(self._tally.torn_bytes), self._events,
-            self._seen.to_text() if self._host.resumable else "",
+            self._seen.to_text() if self._host.resumable else "", self._rules.awaited,
         )  # fmt: skip
 
 

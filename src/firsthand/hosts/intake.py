@@ -45,6 +45,7 @@ class Cursor:
         events: how many events its records up to the offset have.
         seen: the keys of the records so far (`identify.Seen`), as text; empty when there
             are too many to keep, then a grown file is read whole again.
+        ignored: ids of calls that were not recorded, whose results may come later.
     """
 
     host: str
@@ -57,6 +58,7 @@ class Cursor:
     torn: bool = False
     events: int = 0
     seen: str = ""
+    ignored: Sequence[str] = ()
 
     def to_text(self) -> str:
         """Write it as text to be kept; the inverse of `from_text`."""
@@ -64,6 +66,7 @@ class Cursor:
             "host": self.host, "size_bytes": self.size_bytes, "modified_ns": self.modified_ns,
             "offset_bytes": self.offset_bytes, "digest": self.digest, "state": dict(self.state),
             "branch": self.branch, "torn": self.torn, "events": self.events,
+            "ignored": [*self.ignored],
         }  # fmt: skip
         return json.dumps(small, separators=(",", ":")) + "\n" + self.seen
 

@@ -1,6 +1,6 @@
 """What of a record is kept out of the log before it is written, by the user's settings.
 
-    secrets        each becomes ``[secret:SORT:HASH]``, in the contents, the facts and the envelope
+    secrets        each becomes ``[secret:SORT:HASH]``, in contents, facts, envelope, and names of tools and subagents
     ignored tools  a call and its result keep their places, and say that they were not recorded
     off the record records of a session from within a pause are left out
 
@@ -17,6 +17,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 from firsthand.event import Draft, Kind, to_bytes
@@ -30,6 +31,8 @@ REDACTED = "redacted"
 NOT_RECORDED = "[not recorded: the user's settings ignore it]"
 CALLS_MAX = 10_000
 """Ignored calls whose results are awaited."""
+CARRIED_MAX = 200
+"""Of those, the newest, that the next reading of a source awaits too."""
 Interval = tuple[int, int | None]
 """From and to, in microseconds since 1970; None while it goes on."""
 
@@ -40,8 +43,7 @@ class CaptureRules:
     Args:
         mark: makes the marks of secrets; None redacts nothing.
         finder: what finds secrets.
-        tools: patterns of tools' names.
-        paths: patterns of paths: of sources, and of files that a tool's call names.
+        tools, paths: patterns of tools' names, and of paths of sources and in tools' calls.
         off_record: gives the intervals of a session that are off the record.
     """
 
@@ -57,6 +59,7 @@ class CaptureRules:
         self._mark, self._finder, self._tools, self._paths = mark, finder, tools, paths
         self._off_record = off_record
         self._ignored: dict[str, None] = {}
+        self.name: Callable[[str], str] = lru_cache(10_000)(lambda name: self.text(name)[0])
 
     def leaves_out(self, path: str) -> bool:
         """Say whether a source is not read at all."""
@@ -71,13 +74,22 @@ class CaptureRules:
             return self._blanked(record)
         return self._redacted(record) if self._mark is not None else record
 
+    def await_results(self, call_ids: Iterable[str]) -> None:
+        """Ignore the results of calls that an earlier reading of the source ignored."""
+        self._ignored |= dict.fromkeys(call_ids)
+
+    @property
+    def awaited(self) -> list[str]:
+        """Ids of the newest calls that were ignored."""
+        return [*self._ignored][-CARRIED_MAX:]
+
     def ignores(self, tool: str, tool_input: str, call_id: str = "") -> bool:
         """Say whether a tool's call is ignored; a result with its id then is too."""
         is_ignored = any(fnmatchcase(tool, pattern) for pattern in self._tools) or (
             bool(self._paths) and any(_matches(text, self._paths) for text in _texts(_value(tool_input)))
         )
         if is_ignored and call_id:
-            self._ignored[call_id] = None
+            self._ignored[self.name(call_id)] = None
             if len(self._ignored) > CALLS_MAX:
                 del self._ignored[next(iter(self._ignored))]
         return is_ignored
@@ -99,6 +111,11 @@ class CaptureRules:
             return {name: self.value(member, counts) for name, member in thing.items()}
         return [self.value(member, counts) for member in thing] if isinstance(thing, list) else thing
 
+    def session(self, session: str) -> str:
+        """Give a session's name without the secrets in its subagent's id; the host's own id of it stays."""
+        main, sign, agent = session.partition("/agent-")
+        return f"{main}{sign}{self.name(agent)}"
+
     # records -------------------------------------------------------------------------------------------
 
     def _is_ignored(self, draft: Draft) -> bool:
@@ -108,15 +125,19 @@ class CaptureRules:
             return self.ignores(str(draft.meta.get("tool") or ""), said, call_id)
         if draft.kind is Kind.TOOL_RESULT:
             tool = str(draft.meta.get("tool") or draft.origin.removeprefix("tool:"))
-            return call_id in self._ignored or any(fnmatchcase(tool, pattern) for pattern in self._tools)
+            return self.name(call_id) in self._ignored or any(fnmatchcase(tool, pattern) for pattern in self._tools)
         return False
 
     def _blanked(self, record: Record) -> Record:
         """Keep the places of a record's events, and none of its words: what stands around them may repeat them."""
         drafts = tuple(
-            replace(draft, content=_blank(draft), envelope=b"", meta=_facts(draft)) for draft in record.drafts
+            replace(self._named(draft), content=_blank(draft), envelope=b"", meta=self.value(_facts(draft), Counter()))
+            for draft in record.drafts
         )
         return replace(record, drafts=drafts)
+
+    def _named(self, draft: Draft) -> Draft:
+        return replace(draft, agent=self.name(draft.agent), origin=self.name(draft.origin))
 
     def _redacted(self, record: Record) -> Record:
         raw, counts, drafts = record.raw, Counter[str](), []
@@ -129,7 +150,8 @@ class CaptureRules:
                 if sorts:
                     changed = clean.encode("utf-8", "surrogateescape")
                     raw, content = _replaced(raw, content, changed), changed
-            drafts.append(replace(draft, content=content, meta={**meta, REDACTED: dict(own)} if own else meta))
+            clean_meta = {**meta, REDACTED: dict(own)} if own else meta
+            drafts.append(replace(self._named(draft), content=content, meta=clean_meta))
             counts.update(own)
         around, more = self.text(raw.decode("utf-8", "surrogateescape"))
         if not counts and not more:

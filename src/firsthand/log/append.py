@@ -165,7 +165,7 @@ class Appender:
             indexed = self._index(work, now=also is not None)
             work.save()
             self._db.execute("COMMIT")
-            self._inodes.check()
+            self._inodes.check(self._db)
         except BaseException:
             self._names.clear()  # names that the failed transaction made are gone with it
             self._work = None
@@ -182,6 +182,7 @@ class Appender:
             _settle(ticket, outcome, indexed=indexed)
 
     def _begin(self) -> None:
+        self._inodes.check(self._db)
         self._files.trim()
         try:
             self._db.execute("BEGIN IMMEDIATE")

@@ -11,7 +11,6 @@ fit the log is not believed. A missing one is made anew, some events at a time.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -242,9 +241,3 @@ def keep_reach(db: apsw.Connection, namespace: int, name: str, reached: Reached)
         "SELECT ?, value, ?, ?, ? FROM store WHERE key = 'uuid'",
         (name, reached.position, chain_at(db, namespace, reached.position), reached.fault),
     )
-
-
-def copies(root: Path) -> Iterator[tuple[int, Path]]:
-    """Yield the index files of a store by namespace."""
-    for namespace in namespaces_in(root):
-        yield namespace, path_of(root, namespace)

@@ -1,9 +1,11 @@
-"""Whether the files under an open store are still those that it opened.
+"""Whether the files under an open store are still those that it opened, and whole.
 
 A process that holds a database open goes on writing into it after its name was removed
-or given to another file: commits succeed, and nobody will ever read them. So the files
-behind the names are compared before each transaction, and again before what was
-committed is acknowledged.
+or given to another file, or after somebody cut it off: commits succeed, and nobody will
+ever read them. So the files behind the names are looked at before each transaction, and
+again before what was committed is acknowledged.
+
+The invariant: once something was not as it must be, nothing is acknowledged any more.
 """
 
 from __future__ import annotations
@@ -16,6 +18,10 @@ import apsw
 
 from firsthand.errors import StoreReplaced
 
+from . import wal
+
+_HEADER_BYTES = 32  # of a database; its size in pages stands at the end of them
+
 
 class Inodes:
     """The database and its WAL as they were when they were opened.
@@ -25,47 +31,74 @@ class Inodes:
     """
 
     def __init__(self, file: Path) -> None:
-        self._names = (str(file), f"{file}-wal")
-        self._opened = [_inode(name) for name in self._names]
+        self._database, self._wal = str(file), f"{file}-wal"
+        self._opened = (_inode(self._database), _inode(self._wal))
+        self._size_bytes = file.stat().st_size
+        self._fault = ""
 
-    def check(self) -> None:
-        """Refuse to go on over other files than those that were opened.
+    def check(self, db: apsw.Connection) -> None:
+        """Refuse to go on over other files than those that were opened; under the write lock.
 
         Raises:
-            StoreReplaced: a name is gone, or leads to another file.
+            StoreReplaced: a name is gone, or leads to another file, or the database was cut off.
         """
-        for name, opened in zip(self._names, self._opened, strict=True):
+        if self._unchanged():
+            return
+        self._fault = self._fault or self._difference() or self._cut(db)
+        if self._fault:
+            self._rescue(db)
+            raise StoreReplaced(
+                f"{self._fault} while the store was open, so nothing more is acknowledged through this handle. "
+                "Find out who moves or cleans files there, then open the store again: it says what is missing."
+            )
+
+    def _unchanged(self) -> bool:
+        """Say whether both names lead to the files that were opened, and the database is as long as it was."""
+        try:  # os.stat: this stands on the way of every append, and pathlib doubles what it costs
+            database, wal = os.stat(self._database), os.stat(self._wal)  # noqa: PTH116
+        except FileNotFoundError:
+            return False
+        inodes = (database.st_dev, database.st_ino), (wal.st_dev, wal.st_ino)
+        return not self._fault and inodes == self._opened and database.st_size == self._size_bytes
+
+    def _difference(self) -> str:
+        for name, opened in zip((self._database, self._wal), self._opened, strict=True):
             there = _inode(name)
             if there != opened:
                 what = "was removed" if there is None else "is another file now" if opened else "was put there"
-                raise StoreReplaced(
-                    f"{name} {what} while the store was open, so nothing more is acknowledged through this handle. "
-                    "Find out who moves or cleans files there, then open the store again: it says what is missing."
-                )
+                return f"{name} {what}"
+        return ""
 
-    def are_the_same(self) -> bool:
-        """Say whether both names lead to the files that were opened."""
-        return [_inode(name) for name in self._names] == self._opened
+    def _cut(self, db: apsw.Connection) -> str:
+        """Say whether pages are gone that the database's first page speaks of, and the WAL does not have.
 
-    def rescue(self, db: apsw.Connection) -> None:
-        """Move what a removed WAL has into the database, if nothing was put in its place; under the write lock.
+        SQLite's own erasures make it shorter; a process that died in a checkpoint leaves its end in the WAL.
+        """
+        size = os.stat(self._database).st_size  # noqa: PTH116 - as above
+        _, header = db.read("main", 0, 0, _HEADER_BYTES)  # not by a file of our own: closing it drops SQLite's locks
+        page_bytes, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
+        if not pages or size < pages * page_bytes:
+            _, moved = db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+            waiting = {frame.page for frame in wal.parse(Path(self._wal).read_bytes()).frames[moved:] if frame.believed}
+            if not pages or not waiting >= set(range(size // page_bytes + 1, pages + 1)):
+                return f"{self._database} was cut off, from {self._size_bytes:,} bytes to {size:,},"
+        self._size_bytes = size
+        return ""
+
+    def _rescue(self, db: apsw.Connection) -> None:
+        """Move what a removed WAL has into the database, if nothing was put in its place.
 
         No process can have opened the store anew without making another WAL.
         """
-        if self.lost_only_the_wal():
+        if _inode(self._database) == self._opened[0] and _inode(self._wal) is None:
             with suppress(apsw.Error):  # what cannot be moved is named by whoever opens the store next
                 db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-
-    def lost_only_the_wal(self) -> bool:
-        """Say whether the WAL is gone with nothing in its place, and the database is the one that was opened."""
-        database, wal = self._names
-        return _inode(wal) is None and _inode(database) == self._opened[0]
 
 
 def _inode(name: str) -> tuple[int, int] | None:
     """Say which file a name leads to; None for none."""
     try:
-        there = os.stat(name)  # noqa: PTH116 - on the way of every append; pathlib doubles what it costs
+        there = os.stat(name)  # noqa: PTH116 - as above
     except FileNotFoundError:
         return None
     return there.st_dev, there.st_ino

@@ -241,7 +241,9 @@ class Log:
                 self._writer.close()
 
     def _checkpoint_at_the_end(self) -> None:
-        if self._inodes is not None and self._inodes.are_the_same() and not self._failed:
+        if self._inodes is None or self._failed:
+            return
+        with suppress(StoreReplaced):  # who opens the store next says what is missing
             self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)
             self.index_files.checkpoint()
 
@@ -271,16 +273,7 @@ class Log:
                 "handle. Check the disk, then open the store again."
             )
         self.folder()
-        if self._inodes is not None:
-            self._check_files(self._inodes, self._queue)
         return self._queue
-
-    def _check_files(self, inodes: Inodes, queue: WriterQueue) -> None:
-        try:
-            inodes.check()
-        except StoreReplaced:
-            queue.exclusively(lambda: inodes.rescue(self.writer))
-            raise
 
     def folder(self) -> Path:
         """Give the store's folder.
@@ -400,17 +393,12 @@ class Log:
             except LogBehind:
                 self._witness.mend()
                 self._appender.commit(tickets)
-        except apsw.Error as error:
+        except (apsw.Error, StoreReplaced) as error:
             for ticket in tickets:
-                ours = self._judged(error)
+                ours = self._judged(error) if isinstance(error, apsw.Error) else StoreReplaced(*error.args)
                 if isinstance(ours, StoreBusy):
                     ours.batch = ticket.batch
                 ticket.settle(error=ours)
-        except StoreReplaced as error:
-            assert self._inodes is not None  # it raised this
-            self._inodes.rescue(self.writer)
-            for ticket in tickets:
-                ticket.settle(error=StoreReplaced(*error.args))
         except (StoreDamaged, UnicodeDecodeError) as error:  # of one batch: not to be told to the owners of the others
             if len(tickets) == 1:
                 damaged = error if isinstance(error, StoreDamaged) else not_text(error, self.root)
@@ -421,8 +409,10 @@ class Log:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Translate SQLite's errors while the write connection is used."""
+        """Translate SQLite's errors while the write connection is used, on the files that were opened."""
         try:
+            if self._inodes is not None:
+                self._inodes.check(self.writer)
             yield
         except apsw.Error as error:
             raise self._judged(error) from error
@@ -430,6 +420,14 @@ class Log:
             raise not_text(error, self.root) from error
 
     def _judged(self, error: apsw.Error) -> StoreError:
+        """Translate an error of the write connection, by what it comes from where the files are not what they were."""
+        try:
+            if self._inodes is not None:
+                self._inodes.check(self.writer)
+        except StoreReplaced as replaced:
+            return replaced
+        except apsw.Error as second:
+            error.add_note(f"then: {second}")
         ours = translated(error, self.root, system_errno(self._writer))
         if isinstance(ours, StoreFailed):
             # A failed write or sync may have left anything in the page cache: a retry could

@@ -31,7 +31,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from firsthand.errors import FirsthandError, StoreBusy, StoreClosed
+from firsthand.errors import FirsthandError, StoreBusy, StoreClosed, StoreReplaced
 from firsthand.value import value
 
 from .disk import make_private, open_private, translated
@@ -499,6 +499,13 @@ def _translating(folder: Path) -> Iterator[None]:
     """Turn the operating system's errors into ours."""
     try:
         yield
+    except FileNotFoundError as error:
+        if folder.is_dir():
+            raise translated(error, f"wait for the write lock by {folder}") from error
+        raise StoreReplaced(
+            f"{folder} is gone: the store was moved or removed, or this folder of it, while it was open. This write is "
+            "not acknowledged; close this handle, open the store where it is now, and write again with the same ids."
+        ) from error
     except OSError as error:
         raise translated(error, f"wait for the write lock by {folder}") from error
 

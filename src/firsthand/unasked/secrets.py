@@ -178,9 +178,11 @@ _PREFIXES: tuple[tuple[str, tuple[str, ...], str], ...] = (
 """Sorts, what their keys begin with, and how they go on."""
 _AFTER_ESCAPE = r"(?<=\\[nrt])"
 _ENDS_BEFORE = (
-    r"(?:\\[abefnrtv0]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9a-fA-F]{2}|\[[0-9;]{0,11}m|(?<![A-Za-z0-9_])_{1,3})\Z"
+    r"(?:\\[abefnrtv0]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9a-fA-F]{2}|\[[0-9;]{0,11}m|(?<![A-Za-z0-9_])_{1,3}"
+    r"|(?<=[A-Za-z0-9])__)\Z"
 )
-"""What ends in a letter, a digit or a ``_`` and is no part of the word behind it: ``\\n`` as JSON writes it."""
+"""What ends in a letter, a digit or a ``_`` and is no part of the word behind it: ``\\n`` as JSON writes it, and the
+``__`` in a tool's name (``mcp__server__tool``)."""
 _NUMBERED = (
     ("telegram-token", ":AA", r"(?<![0-9])[0-9]{8,10}:AA[\w-]{32,35}(?![\w-])"),
     ("terraform-token", ".atlasv1.", rf"(?:\b|{_AFTER_ESCAPE})[A-Za-z0-9]{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,70}}"),
