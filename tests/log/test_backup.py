@@ -103,6 +103,18 @@ def test_a_backup_of_a_store_that_lacks_a_payload_says_so(make_log, tmp_path):
     assert not (tmp_path / "copy").exists() or list((tmp_path / "copy").iterdir()) == []
 
 
+@pytest.mark.parametrize("change", ["trust = 1, kind = 2", "body = x'00'"])
+def test_a_backup_of_a_damaged_store_says_what_is_damaged(make_log, tmp_path, change):
+    """An event whose header or body was changed is copied as it is, and named."""
+    log = make_log(damaged=True)
+    for number in range(3):
+        append(log, b"event %d" % number)
+    log.exclusively(lambda db: db.execute(f"UPDATE event SET {change} WHERE sequence = 1"))
+    made = log.backup(tmp_path / "copy")
+    assert made.damage == tuple(map(str, log.verify().problems))
+    assert "at position 2 of namespace 'default'" in made.damage[0]
+
+
 def test_a_backup_that_fails_leaves_nothing(make_log, tmp_path, monkeypatch):
     """A backup that cannot be finished removes what it had copied and says why."""
     log = make_log()

@@ -119,5 +119,7 @@ def backup(chosen: argparse.Namespace, out: Output) -> int:
         )
         for name, head in done.heads.items():
             out.line(f"head  {head}  {shown(name)}")
+        for damage in done.damage:
+            out.line(f"wrong  {shown(damage)}")
         out.remark(f"it is a store of its own: firsthand verify --store {shown(str(done.path))}")
-    return DONE
+    return DAMAGED if done.damage else DONE

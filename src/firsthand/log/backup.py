@@ -2,7 +2,8 @@
 
 The database is copied out of one snapshot (never the file itself: without its
 WAL it is an older store), then the artifacts that the copy holds. They never
-change once written, so they can be copied while others are added.
+change once written, so they can be copied while others are added. Then every hash of
+the copy is derived again: damage is copied with the store, and said.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from .disk import Disk
 from .index_files import namespaces_in, path_of
 from .mark import Mark, Marks
 from .schema import DATABASE_FILE
+from .verify import verify
 
 ATTEMPTS_MAX = 3
 
@@ -33,6 +35,7 @@ class Backup:
 
     Attributes:
         heads: ``position:hash`` of each namespace of the copy, by its name.
+        damage: what of the copy, so of the store, is not as it was written; sentences.
     """
 
     path: Path
@@ -40,6 +43,7 @@ class Backup:
     artifacts: int
     size_bytes: int
     heads: Mapping[str, str]
+    damage: tuple[str, ...] = ()
 
 
 def backup(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
@@ -98,13 +102,18 @@ def _copy(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
                 f"the file of artifact {missing} is missing in {root}, so a backup would not be whole. Run 'firsthand "
                 "verify'; 'firsthand export --salvage' writes what is left."
             )
+    copied = open_reader(file)
+    try:
+        verified = verify(copied, ArtifactStore(target, disk), pages=False)  # the copy's pages were written just now
+    finally:
+        copied.close()
     marks = Marks(target, uuid, None, write=True)
     marks.reset([Mark(key, position, head) for key, position, head, _ in rows if position])
     marks.close()
     disk.sync_folder(target)
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     heads = {name: f"{position}:{head.hex()}" for _, position, head, name in rows if position}
-    return Backup(target, int(events), len(held), size, heads)
+    return Backup(target, int(events), len(held), size, heads, tuple(map(str, verified.problems)))
 
 
 def _copy_indexes(root: Path, target: Path, disk: Disk) -> None:
