@@ -97,6 +97,7 @@ if TYPE_CHECKING:
     from firsthand.log.backup import Backup
     from firsthand.log.erase import Erasure
     from firsthand.log.export import Exported, export_salvage
+    from firsthand.log.mark import EarlierStore
     from firsthand.log.read import SessionInfo
     from firsthand.log.rebuild import Rebuilt
     from firsthand.log.signature import KeptHead, kept_head, read_head
@@ -141,6 +142,7 @@ __all__ = [
     "DigestWritten",
     "Done",
     "Draft",
+    "EarlierStore",
     "Embedder",
     "EntriesLog",
     "Entry",
@@ -319,6 +321,7 @@ _ROOMS = {
     "log.backup": ("Backup",),
     "log.erase": ("Erasure",),
     "log.export": ("Exported", "export_salvage"),
+    "log.mark": ("EarlierStore",),
     "log.read": ("SessionInfo",),
     "log.rebuild": ("Rebuilt",),
     "health.proof": ("accept_head",),

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from firsthand.log.backup import Backup
     from firsthand.log.erase import Erasure
     from firsthand.log.export import Exported
+    from firsthand.log.mark import EarlierStore
     from firsthand.log.rebuild import Rebuilt
     from firsthand.log.verify import Verification
     from firsthand.notes.writer import Noted
@@ -115,6 +116,11 @@ class Memory:
     def path(self) -> Path:
         """The store's folder; `StoreReplaced` where it was moved or replaced since it was opened to write."""
         return self._log.folder()
+
+    @property
+    def earlier(self) -> tuple[EarlierStore, ...]:
+        """The stores that were at this path and are gone, where this handle made a new one in their place."""
+        return self._log.earlier
 
     @property
     def read_only(self) -> bool:
@@ -485,10 +491,8 @@ class Memory:
     def follow(self, *, progress: Callable[[int, int], None] | None = None) -> None:
         """Bring everything up to date that follows the log: counts of common terms, the accelerator, vectors, the gate.
 
-        The first two only speed recall; they are also brought up to date by imports and rebuilds, and
-        the counts every some thousand appends. Vectors are made in the background too, while this
-        process has the store open. The gate of recall is learned anew when the store has grown by half,
-        which takes some seconds.
+        The first two only speed recall, and are brought up to date by imports and rebuilds too; vectors
+        also in the background. The gate is learned anew when the store has grown by half, in some seconds.
 
         Args:
             progress: called with the position that the vectors reach, and the last one.
@@ -545,13 +549,10 @@ class Memory:
 
     def _count_in_passing(self) -> None:
         """Count after an append that is on disk already: what only speeds recall must not make it fail."""
-        if self._log.reader.index_faults(self.namespace):
-            self._appended = 0
-            return
-        try:
-            self._count()
-        except StoreBusy:  # the store is crowded; the counter stands at 0, so it is tried again as many appends later
-            self._appended = 0
+        self._appended = 0
+        if not self._log.reader.index_faults(self.namespace):
+            with suppress(StoreBusy):  # the store is crowded: it is tried again as many appends later
+                self._count()
 
     def _dense_of(self, embedder: Embedder) -> Dense:
         import weakref

@@ -501,6 +501,31 @@ def test_a_copy_raises_no_alarm(tmp_path, heads):
         each.close()
 
 
+def test_a_store_that_was_removed_is_named_where_a_new_one_begins(tmp_path, heads):
+    """A new store at the path of one that is gone says so, on open, by verify and doctor, until that is accepted."""
+    root = tmp_path / "store"
+    log = open_log(root, heads=heads, indexes=())
+    assert (append(log, b"event").position, log.earlier) == (1, ())
+    log.close()
+    shutil.rmtree(root)
+    log = open_log(root, heads=heads, indexes=())
+    (earlier,) = log.earlier
+    assert str(earlier).startswith(f"another store was at {root} before this one, and is gone with its 1 events in 1 ")
+    append(log, b"anew")
+    assert assert_whole(log).notes == log.compared().notes == (str(earlier),)
+    log.close()
+    log = open_log(root, heads=heads, indexes=())
+    assert (log.earlier, log.accept_head()) == ((), ())
+    assert assert_whole(log).notes == log.compared().notes == ()
+    log.close()
+    log = open_log(root.rename(tmp_path / "moved"), heads=heads, indexes=())  # it is gone from there, and not lost
+    append(log, b"moved")
+    log.close()
+    log = open_log(root, heads=heads, indexes=())
+    assert log.earlier == assert_whole(log).notes == ()
+    log.close()
+
+
 def test_one_append_in_many_namespaces_is_compared(tmp_path, heads):
     """A namespace whose mark is ahead is mended at its first use, though the last commit was another's."""
     root = tmp_path / "store"

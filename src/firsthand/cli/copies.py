@@ -54,8 +54,9 @@ def export(chosen: argparse.Namespace, out: Output) -> int:
 def _salvage(chosen: argparse.Namespace, file: BinaryIO) -> Exported:
     """Write what is whole of a store that may not even open."""
     namespace = None if chosen.all else chosen.namespace or environment.default_namespace()
-    root = Path(chosen.store or environment.default_store())
-    return export_salvage(root, file, namespace=namespace, session=chosen.session)
+    return export_salvage(
+        Path(chosen.store or environment.default_store()), file, namespace=namespace, session=chosen.session
+    )
 
 
 def _into_file(chosen: argparse.Namespace, out: Output, write: Callable[[BinaryIO], Exported]) -> Exported:
@@ -117,9 +118,9 @@ def backup(chosen: argparse.Namespace, out: Output) -> int:
             f"copied to {shown(str(done.path))}: {count(done.events, 'event')}, {count(done.artifacts, 'artifact')}, "
             f"{size(done.size_bytes)}"
         )
-        for name, head in done.heads.items():
-            out.line(f"head  {head}  {shown(name)}")
-        for damage in done.damage:
-            out.line(f"wrong  {shown(damage)}")
-        out.remark(f"it is a store of its own: firsthand verify --store {shown(str(done.path))}")
+        for line in (
+            *(f"head  {head}  {name}" for name, head in done.heads.items()),
+            *map("wrong  {}".format, done.damage),
+        ):
+            out.line(shown(line))
     return DAMAGED if done.damage else DONE

@@ -34,7 +34,7 @@ def _accept(chosen: argparse.Namespace, out: Output) -> int:
     for lack in lacks:
         out.line(f"accepted  {shown(str(lack))}; the next event takes position {lack.position + 1}")
     if not lacks:
-        out.line("nothing to accept: the store holds what it acknowledged, or has recorded what it lost")
+        out.line("nothing is missing of what this store acknowledged, or it is recorded as lost")
     return DONE
 
 

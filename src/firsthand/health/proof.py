@@ -28,7 +28,7 @@ DEEP_EVENTS_MAX = 20_000
 def accept_head(store: str | Path | None = None) -> tuple[Lack, ...]:
     """Take a store as it is for what it acknowledged, as after a backup was restored on purpose.
 
-    Returns what it lacks of that; those positions are used again.
+    Returns what it lacks of that; those positions are used again. Stores that were at its path before are forgotten.
 
     Raises:
         NotAStore, StoreReadOnly: there is no store to write to.

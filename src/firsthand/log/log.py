@@ -53,7 +53,7 @@ from .database import (
 from .disk import Disk, open_private
 from .index_files import IndexFiles
 from .inodes import Inodes
-from .mark import Marks
+from .mark import EarlierStore, Marks
 from .mend import Comparison, Lack, drop_copies, lacking
 from .port import Entry, FollowingIndex, TransactionIndex
 from .prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, check_name, decode_batch, encode_batch, prepare
@@ -90,6 +90,9 @@ class Log:
         heads: the user's folder for the heads of all stores (`mark`); None keeps them in the store's alone.
         mend: bring back, or record as lost, what was acknowledged and is missing; False leaves it to `accept_head`.
 
+    Attributes:
+        earlier: stores that were at this path and are gone, where this handle made a new one in their place.
+
     Raises:
         StoreDamaged: the database is gone, and its mark says that it held events.
         NotAStore: the folder holds something else.
@@ -123,6 +126,7 @@ class Log:
         self._inline_max, self._clock = inline_max, clock
         self._disk, self._vfs, self._heads = disk or Disk(), vfs, heads
         self._mend = mend
+        self.earlier: tuple[EarlierStore, ...] = ()
         self._ids = IdMaker()
         self._namespace_keys: dict[str, int] = {}
         self._failed = ""
@@ -176,7 +180,8 @@ class Log:
             timeout_ms=self._timeout_ms,
             version=str(VERSION),
         )
-        if not file.exists() or not file.stat().st_size:
+        new = not file.exists() or not file.stat().st_size
+        if new:
             self._queue.exclusively(lambda: self._make(file))
         self._identity = place.identity_of(self.root)
         self._writer = open_writer(file, self._vfs)
@@ -187,6 +192,7 @@ class Log:
         self.artifacts.sweep(SWEEP_SECONDS)
         self._inodes = Inodes(file)
         self._marks = Marks(self.root, self.reader.uuid(), self._heads, write=True)
+        self.earlier = self._marks.earlier() if new else ()
         self.index_files = IndexFiles(self._writer, self.root, write=True)
         self._appender = Appender(
             self._writer,
@@ -538,7 +544,10 @@ class Log:
             marks.close()
 
     def accept_head(self) -> tuple[Lack, ...]:
-        """Take the log as it is, as after a backup was restored on purpose; give what it lacked of its marks."""
+        """Take the log as it is, as after a backup was restored on purpose; give what it lacked of its marks.
+
+        Stores that were at its path before are forgotten.
+        """
         self._writable()
         return self._witness.accept()
 

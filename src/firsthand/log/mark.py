@@ -25,7 +25,7 @@ import os
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -70,6 +70,21 @@ class Home:
     uuid: bytes
     inode: int
     path: str
+
+
+@value
+class EarlierStore:
+    """A store that was at the path of another one before it, and is gone, as its mark in the state directory says."""
+
+    path: str
+    events: int
+    namespaces: int
+
+    def __str__(self) -> str:
+        return (
+            f"another store was at {self.path} before this one, and is gone with its {self.events:,} events in "
+            f"{self.namespaces:,} namespaces; if that is as you wish: firsthand store accept-head"
+        )
 
 
 def home_of(root: Path, uuid: bytes) -> Home:
@@ -243,7 +258,29 @@ class Marks:
             notes.append("the high-water mark is damaged itself; what is written next marks anew what it concerns")
         if self.copied:
             notes.append("this folder is a copy: its marks are the original's, so its end is not compared with them")
-        return tuple(notes)
+        return (*notes, *map(str, self.earlier()))
+
+    def earlier(self, *, forget: bool = False) -> tuple[EarlierStore, ...]:
+        """Give the stores that were at this path before, and are gone.
+
+        Args:
+            forget: remove what is known of them.
+        """
+        earlier: list[EarlierStore] = []
+        # A folder that cannot be read is a fault already.
+        with suppress(FileNotFoundError if forget else OSError), _folder(self._state) as folder:
+            for name in os.listdir(folder):  # noqa: PTH208 - by its descriptor, so that no link is followed
+                if not name.endswith(self._name(self.home)[32:]) or name == self._name(self.home):
+                    continue
+                file = MarkFile.open(name, None, write=False, folder=folder)
+                marks = list(file.marks()) if file is not None else []
+                if file is not None:
+                    file.close()
+                if marks:
+                    earlier.append(EarlierStore(self.home.path, sum(mark.position for mark in marks), len(marks)))
+                if forget:
+                    os.unlink(name, dir_fd=folder)
+        return tuple(earlier)
 
     # writing -----------------------------------------------------------------------------------------
 
@@ -274,6 +311,7 @@ class Marks:
             if marks:
                 file.write(marks)
         self.copied = False
+        self.earlier(forget=True)
         self.sync()
 
     def settle(self) -> None:
@@ -332,15 +370,9 @@ class Marks:
 
     def _in_state(self) -> MarkFile | None:
         """Open this place's file; None where there is none."""
-        assert self._state is not None  # asked for only with one
-        try:
-            folder = _open_folder(self._state)
-        except FileNotFoundError:
-            return None
-        try:
+        with suppress(FileNotFoundError), _folder(self._state) as folder:
             return MarkFile.open(self._name(self.home), self.home.uuid, write=self._write, folder=folder)
-        finally:
-            os.close(folder)
+        return None
 
     def _make_in_state(self) -> MarkFile:
         """Make this place's file; a store that was moved here brings along what was marked where it lay before."""
@@ -349,17 +381,14 @@ class Marks:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with suppress(FileExistsError):
                 path.mkdir(mode=0o700)
-        folder = _open_folder(self._state)
-        try:
-            earlier = self._earlier(folder)
+        with _folder(self._state) as folder:
+            earlier = self._elsewhere(folder)
             file = MarkFile.make(self._name(self.home), self.home, folder=folder)
             if earlier:
                 file.write(earlier)
-        finally:
-            os.close(folder)
         return file
 
-    def _earlier(self, folder: int) -> list[Mark]:
+    def _elsewhere(self, folder: int) -> list[Mark]:
         """Read what was marked of the same folder under another path, and drop it if the folder left that path."""
         marks: list[Mark] = []
         for name in os.listdir(folder):
@@ -371,7 +400,7 @@ class Marks:
             if file.home is not None and file.home.inode == self.home.inode:
                 last = file.read(0)
                 marks += [*file.marks(), *([last] if last is not None else [])]
-                if not os.path.lexists(file.home.path):
+                if _inode(file.home.path) != file.home.inode:
                     os.unlink(name, dir_fd=folder)
             file.close()
         return marks
@@ -382,10 +411,29 @@ class Marks:
         return f"{home.uuid.hex()}-{place}.{MARK_FILE}"
 
 
-def _open_folder(path: Path) -> int:
-    """Open a folder of ours; that of the name above it must be no link either."""
+@contextmanager
+def _folder(path: Path | None) -> Iterator[int]:
+    """Open a folder of ours for a block; that of the name above it must be no link either.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    if path is None:
+        raise FileNotFoundError
     above = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | _FLAGS)
     try:
-        return os.open(path.name, os.O_RDONLY | os.O_DIRECTORY | _FLAGS, dir_fd=above)
+        folder = os.open(path.name, os.O_RDONLY | os.O_DIRECTORY | _FLAGS, dir_fd=above)
     finally:
         os.close(above)
+    try:
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _inode(path: str) -> int:
+    """Give the inode of what stands at a path; 0 for nothing."""
+    try:
+        return os.lstat(path).st_ino
+    except OSError:
+        return 0
