@@ -97,7 +97,6 @@ if TYPE_CHECKING:
     from firsthand.log.backup import Backup
     from firsthand.log.erase import Erasure
     from firsthand.log.export import Exported, export_salvage
-    from firsthand.log.mark import EarlierStore
     from firsthand.log.read import SessionInfo
     from firsthand.log.rebuild import Rebuilt
     from firsthand.log.signature import KeptHead, kept_head, read_head
@@ -142,7 +141,6 @@ __all__ = [
     "DigestWritten",
     "Done",
     "Draft",
-    "EarlierStore",
     "Embedder",
     "EntriesLog",
     "Entry",
@@ -321,7 +319,6 @@ _ROOMS = {
     "log.backup": ("Backup",),
     "log.erase": ("Erasure",),
     "log.export": ("Exported", "export_salvage"),
-    "log.mark": ("EarlierStore",),
     "log.read": ("SessionInfo",),
     "log.rebuild": ("Rebuilt",),
     "health.proof": ("accept_head",),

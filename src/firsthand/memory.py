@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
@@ -491,8 +492,7 @@ class Memory:
     def follow(self, *, progress: Callable[[int, int], None] | None = None) -> None:
         """Bring everything up to date that follows the log: counts of common terms, the accelerator, vectors, the gate.
 
-        The first two only speed recall, and are brought up to date by imports and rebuilds too; vectors
-        also in the background. The gate is learned anew when the store has grown by half, in some seconds.
+        The first two only speed recall; imports and rebuilds bring them up to date too. The gate takes some seconds.
 
         Args:
             progress: called with the position that the vectors reach, and the last one.
@@ -536,7 +536,6 @@ class Memory:
 
     def _count(self) -> None:
         """Index what waits and count the common terms again where that is due."""
-        self._appended = 0
         key = self._log.namespace_key(self.namespace)
 
         def count(db: apsw.Connection) -> None:
@@ -550,8 +549,8 @@ class Memory:
     def _count_in_passing(self) -> None:
         """Count after an append that is on disk already: what only speeds recall must not make it fail."""
         self._appended = 0
-        if not self._log.reader.index_faults(self.namespace):
-            with suppress(StoreBusy):  # the store is crowded: it is tried again as many appends later
+        with suppress(StoreBusy):  # the store is crowded: it is tried again as many appends later
+            if not self._log.reader.index_faults(self.namespace):
                 self._count()
 
     def _dense_of(self, embedder: Embedder) -> Dense:

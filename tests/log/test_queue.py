@@ -48,7 +48,7 @@ def queues(tmp_path, ledger):
     made = [
         WriterQueue(
             tmp_path, commit=ledger.commit, seal=str.encode, unseal=unseal, pack=lambda r: r, unpack=lambda r: r,
-            timeout_ms=5_000, version="1",
+            timeout_ms=5_000,
         )
         for _ in range(2)
     ]  # fmt: skip
@@ -165,11 +165,11 @@ def test_waiting_ends_with_an_error_that_carries_the_batch(tmp_path, ledger):
         "pack": lambda r: r,
         "unpack": lambda r: r,
     }
-    patient = WriterQueue(tmp_path, timeout_ms=5_000, version="1", **options)
-    hasty = WriterQueue(tmp_path, timeout_ms=60, version="1", **options)
+    patient = WriterQueue(tmp_path, timeout_ms=5_000, **options)
+    hasty = WriterQueue(tmp_path, timeout_ms=60, **options)
     held = Held(patient)
     started = time.monotonic()
-    with pytest.raises(StoreBusy, match=r"waited 0.06 s.* firsthand 1") as caught:
+    with pytest.raises(StoreBusy, match=r"waited 0.06 s.* firsthand") as caught:
         hasty.submit("late", 5)
     assert 0.06 <= time.monotonic() - started < 4
     assert caught.value.batch == "late"
@@ -187,7 +187,7 @@ def test_a_closed_queue_refuses(tmp_path, ledger):
     """After closing, nothing is committed; closing does its last thing once, under the lock."""
     queue = WriterQueue(
         tmp_path, commit=ledger.commit, seal=str.encode, unseal=unseal, pack=lambda r: r, unpack=lambda r: r,
-        timeout_ms=100, version="1",
+        timeout_ms=100,
     )  # fmt: skip
     done: list[int] = []
     queue.close(lambda: done.append(1))

@@ -15,7 +15,7 @@ from firsthand.errors import FormatError, NotAStore, StoreDamaged, StoreError
 from firsthand.event import Draft, Kind
 from firsthand.log.export import export_salvage
 from firsthand.log.pages import Pages
-from firsthand.log.salvage import Salvage, rows
+from firsthand.log.salvage import Salvage
 from firsthand.log.schema import DATABASE_FILE
 from firsthand.memory import Memory
 from stores import SOAK, assert_whole, open_log
@@ -61,7 +61,7 @@ def test_salvage_gives_the_rows_that_sql_gives(tmp_path: Path) -> None:
     db = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
     expected = {row[0]: row for row in db.execute("SELECT * FROM event")}
     db.close()
-    assert rows(file) == expected
+    assert Salvage(file, behind=False).rows == expected
 
 
 def test_salvage_reads_what_only_the_wal_has(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_salvage_reads_what_only_the_wal_has(tmp_path: Path) -> None:
     memory = Memory.open(tmp_path / "s", embedder="none")
     memory.session("a").user("one")
     memory.session("a").user("two")
-    assert sorted(rows(tmp_path / "s" / DATABASE_FILE)) == [1, 2]
+    assert sorted(Salvage(tmp_path / "s" / DATABASE_FILE, behind=False).rows) == [1, 2]
     memory.close()
 
 
@@ -232,7 +232,7 @@ def test_what_stands_behind_a_damaged_frame_is_salvaged(tmp_path):
     data = bytearray(wal.read_bytes())
     data[len(data) // 3] ^= 1
     wal.write_bytes(data)
-    assert len(rows(root / DATABASE_FILE)) < 15
+    assert len(Salvage(root / DATABASE_FILE, behind=False).rows) < 15
     assert len(_salvaged(root)) == 30
 
 

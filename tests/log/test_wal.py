@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from firsthand.log.wal import FRAME_HEADER_BYTES, HEADER_BYTES, PAGE_BYTES, Tail, parse
+from firsthand.log.wal import FRAME_HEADER_BYTES, HEADER_BYTES, PAGE_BYTES, parse
 
 ROWS = 12
 FRAME = FRAME_HEADER_BYTES + PAGE_BYTES
@@ -54,7 +54,7 @@ def test_a_whole_wal_is_read_to_its_end(wal):
     read = parse(wal)
     assert (read.accepted, read.generation, read.commits_behind) == (len(read.frames),) * 2 + (0,)
     assert len(read.frames) == (len(wal) - HEADER_BYTES) // FRAME
-    assert (read.tail, read.damaged, read.header_whole) == (Tail.WHOLE, (), True)
+    assert (read.rotten, read.header_whole) == (False, True)
 
 
 def test_a_flipped_bit_hides_no_frame_behind_it(quick_path):
@@ -63,8 +63,8 @@ def test_a_flipped_bit_hides_no_frame_behind_it(quick_path):
     data = written(file)
     damaged = flipped(data, len(data) // 3)
     read = parse(damaged)
-    assert len(read.damaged) == 1
-    assert read.tail is Tail.ROTTEN
+    assert sum(not frame.whole for frame in read.frames) == 1
+    assert read.rotten
     assert rows_seen(file, damaged) < ROWS // 2
     last = {page: bytes(content) for page, content in parse(data).pages(behind=False).items()}
     assert read.pages(behind=True) == last  # the page was written again behind the damage
@@ -90,8 +90,8 @@ def test_every_field_of_a_frame_may_rot(wal):
     start = HEADER_BYTES + 3 * FRAME
     for place in [*range(start, start + FRAME_HEADER_BYTES), start + FRAME_HEADER_BYTES + 100]:
         read = parse(flipped(wal, place, place % 8))
-        assert set(read.damaged) <= {3}
-        assert (read.accepted, read.generation, read.tail) == (3, total, Tail.ROTTEN)
+        assert {frame.number for frame in read.frames if not frame.whole} <= {3}
+        assert (read.accepted, read.generation, read.rotten) == (3, total, True)
 
 
 def test_a_damaged_header_hides_nothing(wal):
@@ -99,18 +99,17 @@ def test_a_damaged_header_hides_nothing(wal):
     pages = parse(wal).pages(behind=False)
     for place in range(HEADER_BYTES):
         read = parse(flipped(wal, place, place % 8))
-        assert (read.accepted, read.tail) == (0, Tail.ROTTEN), place
+        assert (read.accepted, read.rotten) == (0, True), place
         assert read.pages(behind=True) == pages, place
 
 
 def test_a_torn_tail_is_no_rot(wal):
     """A file that ends in the middle of its last transaction, or whose last commit is damaged, is torn at most."""
     for end in range(len(wal) - FRAME, len(wal), 97):
-        assert parse(wal[:end]).tail is Tail.WHOLE  # nothing stands behind the end
-    assert parse(flipped(wal, len(wal) - 50)).tail is Tail.WHOLE
+        assert parse(wal[:end]).commits_behind == 0  # nothing stands behind the end
+    assert parse(flipped(wal, len(wal) - 50)).commits_behind == 0
     before_last = parse(flipped(wal, len(wal) - FRAME - 50))
-    assert before_last.tail is Tail.TORN
-    assert before_last.commits_behind == 1
+    assert (before_last.rotten, before_last.commits_behind) == (False, 1)
 
 
 def test_frames_of_an_older_generation_are_not_believed(quick_path):
@@ -128,7 +127,7 @@ def test_frames_of_an_older_generation_are_not_believed(quick_path):
     db.close()
     read = parse(data)
     assert read.accepted == read.generation < len(read.frames) - 10
-    assert (read.tail, read.damaged) == (Tail.WHOLE, ())
+    assert not read.rotten
     assert read.pages(behind=True) == read.pages(behind=False)
     for place in range(HEADER_BYTES):  # a damaged header does not bring them back
         again = parse(flipped(data, place))

@@ -118,9 +118,6 @@ def backup(chosen: argparse.Namespace, out: Output) -> int:
             f"copied to {shown(str(done.path))}: {count(done.events, 'event')}, {count(done.artifacts, 'artifact')}, "
             f"{size(done.size_bytes)}"
         )
-        for line in (
-            *(f"head  {head}  {name}" for name, head in done.heads.items()),
-            *map("wrong  {}".format, done.damage),
-        ):
-            out.line(shown(line))
+        wrong = [f"wrong  {damage}" for damage in done.damage]
+        out.line("\n".join(map(shown, [*(f"head  {head}  {name}" for name, head in done.heads.items()), *wrong])))
     return DAMAGED if done.damage else DONE

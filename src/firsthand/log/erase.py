@@ -31,7 +31,6 @@ ERASE_EVENTS_MAX = 10_000
 _USES = "SELECT count(*) FROM artifact_use WHERE namespace = ? AND digest = ?"
 UNFINISHED = "unfinished_erasure"
 """Key of the table ``store`` that says what an erasure has still to destroy."""
-SWEEP_SECONDS = 3_600.0
 
 
 @value

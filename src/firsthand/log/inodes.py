@@ -20,6 +20,8 @@ from firsthand.errors import StoreReplaced
 
 from . import wal
 
+Inode = tuple[int, int]
+"""Device and number: what tells a file or folder from every other, whatever its path."""
 _HEADER_BYTES = 32  # of a database; its size in pages stands at the end of them
 
 
@@ -32,7 +34,7 @@ class Inodes:
 
     def __init__(self, file: Path) -> None:
         self._database, self._wal = str(file), f"{file}-wal"
-        self._opened = (_inode(self._database), _inode(self._wal))
+        self._opened = (inode_of(self._database), inode_of(self._wal))
         self._size_bytes = file.stat().st_size
         self._fault = ""
 
@@ -63,7 +65,7 @@ class Inodes:
 
     def _difference(self) -> str:
         for name, opened in zip((self._database, self._wal), self._opened, strict=True):
-            there = _inode(name)
+            there = inode_of(name)
             if there != opened:
                 what = "was removed" if there is None else "is another file now" if opened else "was put there"
                 return f"{name} {what}"
@@ -90,15 +92,15 @@ class Inodes:
 
         No process can have opened the store anew without making another WAL.
         """
-        if _inode(self._database) == self._opened[0] and _inode(self._wal) is None:
+        if inode_of(self._database) == self._opened[0] and inode_of(self._wal) is None:
             with suppress(apsw.Error):  # what cannot be moved is named by whoever opens the store next
                 db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
 
-def _inode(name: str) -> tuple[int, int] | None:
-    """Say which file a name leads to; None for none."""
+def inode_of(path: Path | str) -> Inode | None:
+    """Say which file or folder a path leads to; None for none."""
     try:
-        there = os.stat(name)  # noqa: PTH116 - as above
+        there = os.stat(path)  # noqa: PTH116 - as above
     except FileNotFoundError:
         return None
     return there.st_dev, there.st_ino

@@ -52,10 +52,10 @@ from .database import (
 )
 from .disk import Disk, open_private
 from .index_files import IndexFiles
-from .inodes import Inodes
+from .inodes import Inodes, inode_of
 from .mark import EarlierStore, Marks
 from .mend import Comparison, Lack, drop_copies, lacking
-from .port import Entry, FollowingIndex, TransactionIndex
+from .port import FollowingIndex, TransactionIndex
 from .prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, check_name, decode_batch, encode_batch, prepare
 from .queue import Ticket, WriterQueue
 from .read import Reader
@@ -178,12 +178,11 @@ class Log:
             pack=lambda result: [[one.position, one.id, one.new, one.indexed] for one in result],
             unpack=lambda packed: tuple(Appended(*one) for one in packed),
             timeout_ms=self._timeout_ms,
-            version=str(VERSION),
         )
         new = not file.exists() or not file.stat().st_size
         if new:
             self._queue.exclusively(lambda: self._make(file))
-        self._identity = place.identity_of(self.root)
+        self._identity = inode_of(self.root)
         self._writer = open_writer(file, self._vfs)
         with translating(file, self._writer):
             version = version_of(self._writer)
@@ -203,7 +202,7 @@ class Log:
             contents=self.reader,
             artifacts=self.artifacts,
             clock=self._clock,
-            backlog=self._entries,
+            backlog=lambda namespace_key, after, limit: self.reader.entries(namespace_key, after, limit).entries,
         )
         self._witness = Witness(
             self.root, self._marks, self._writer, self._appender, self.artifacts, self._disk, self.exclusively
@@ -211,9 +210,6 @@ class Log:
         if self._mend:
             with translating(file, self._writer):
                 self._witness.compare()
-
-    def _entries(self, namespace_key: int, after: int, limit: int) -> Sequence[Entry]:
-        return self.reader.entries(namespace_key, after, limit).entries
 
     def _make(self, file: Path) -> None:
         """Create the empty database file with the right rights; another process may have been first."""

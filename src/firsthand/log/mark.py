@@ -31,6 +31,8 @@ from pathlib import Path
 
 from firsthand.value import value
 
+from .inodes import inode_of
+
 MARK_FILE = "mark"
 SYNC_COMMITS = 500
 HEADER_BYTES, RECORD_BYTES = 1_024, 64
@@ -400,7 +402,7 @@ class Marks:
             if file.home is not None and file.home.inode == self.home.inode:
                 last = file.read(0)
                 marks += [*file.marks(), *([last] if last is not None else [])]
-                if _inode(file.home.path) != file.home.inode:
+                if (inode_of(file.home.path) or (0, 0))[1] != file.home.inode:
                     os.unlink(name, dir_fd=folder)
             file.close()
         return marks
@@ -429,11 +431,3 @@ def _folder(path: Path | None) -> Iterator[int]:
         yield folder
     finally:
         os.close(folder)
-
-
-def _inode(path: str) -> int:
-    """Give the inode of what stands at a path; 0 for nothing."""
-    try:
-        return os.lstat(path).st_ino
-    except OSError:
-        return 0

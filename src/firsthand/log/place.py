@@ -7,24 +7,13 @@ import stat
 from pathlib import Path
 
 from firsthand.errors import InvalidArgument, NotAStore, StoreFailed, StoreReadOnly, StoreReplaced
-from firsthand.value import value
+
+from .inodes import Inode, inode_of
 
 NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "fuse.rclone"})
 # A lock and a queue are what a creation that was cut short leaves; the others may be there before the first event.
 OURS = frozenset({"lock", "queue", "run", "hooks", "settings.json"})
 _MOUNTS = Path("/proc/self/mountinfo")
-
-
-@value
-class Identity:
-    """What tells a folder from every other, whatever its path.
-
-    Attributes:
-        device, inode: of the folder.
-    """
-
-    device: int
-    inode: int
 
 
 def check(root: Path, *, exists: bool, create: bool) -> None:
@@ -54,22 +43,13 @@ def check(root: Path, *, exists: bool, create: bool) -> None:
         )
 
 
-def identity_of(root: Path) -> Identity | None:
-    """Say which folder stands at a path now; None when there is none."""
-    try:
-        status = root.stat()
-    except FileNotFoundError:
-        return None
-    return Identity(status.st_dev, status.st_ino)
-
-
-def check_still(root: Path, opened: Identity | None) -> None:
+def check_still(root: Path, opened: Inode | None) -> None:
     """Refuse to go on with a store whose folder is not at its path any more.
 
     Raises:
         StoreReplaced: it was moved, removed or replaced since it was opened.
     """
-    now = identity_of(root)
+    now = inode_of(root)
     if now != opened:
         what = "another folder stands at its path" if now is not None else "its folder is gone from its path"
         raise StoreReplaced(

@@ -68,8 +68,7 @@ class Ticket:
 class WriterLock:
     """The store's one write lock, with a word on who holds it."""
 
-    def __init__(self, path: Path, version: str) -> None:
-        self._version = version
+    def __init__(self, path: Path) -> None:
         self._fd = open_private(path, os.O_RDWR | os.O_CREAT)
 
     def try_acquire(self) -> bool:
@@ -86,7 +85,7 @@ class WriterLock:
 
     def sign(self) -> None:
         """Write down who holds the lock, for whoever waits for it in vain."""
-        os.pwrite(self._fd, f"{os.getpid():>10} firsthand {self._version}\n".encode().ljust(64), 0)
+        os.pwrite(self._fd, f"{os.getpid():>10} firsthand\n".encode().ljust(64), 0)
 
     def holder(self) -> str:
         """Say who held the lock last."""
@@ -193,7 +192,6 @@ class WriterQueue:
         pack: Callable[[Any], Any],
         unpack: Callable[[Any], Any],
         timeout_ms: int,
-        version: str,
     ) -> None:
         self._commit, self._seal, self._unseal = commit, seal, unseal
         self._pack, self._unpack = pack, unpack
@@ -202,7 +200,7 @@ class WriterQueue:
         self._folder_text = str(self._folder)
         with _translating(self._folder):
             make_private(self._folder)
-            self._lock = WriterLock(root / "lock", version)
+            self._lock = WriterLock(root / "lock")
         self._lead = threading.Lock()
         self._guard = threading.Lock()
         self._waiting: list[Ticket] = []

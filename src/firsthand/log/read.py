@@ -246,41 +246,26 @@ class Reader:
         """
         if not namespace_key:
             return Entries((), (), after)
-        low, high = key_of(namespace_key, after), key_of(namespace_key, POSITION_MAX)
-        try:
-            name = self._text(self._all_namespaces, _NAMESPACE, namespace_key)
-            rows = self._all(f"{_FROM}WHERE key > ? AND key <= ? {_KEPT} ORDER BY key LIMIT ?", (low, high, limit))
-        except StoreDamaged:  # a row or a page that SQLite cannot hand out: ask for them one by one
-            return self._entries_one_by_one(namespace_key, after, limit)
-        entries, damaged = self._whole(namespace_key, name, rows)
-        return Entries(tuple(entries), tuple(damaged), rows[-1][0] if rows else after, _lost(entries))
-
-    def _entries_one_by_one(self, namespace_key: int, after: int, limit: int) -> Entries:
         name = self._text(self._all_namespaces, _NAMESPACE, namespace_key)
-        through = min(after + limit, self.head(name)[0])
-        entries: list[Entry] = []
+        low, high = key_of(namespace_key, after), key_of(namespace_key, POSITION_MAX)
         damaged: list[int] = []
-        for position in range(after + 1, through + 1):
-            key = key_of(namespace_key, position)
-            try:
-                read = self._whole(namespace_key, name, self._all(f"{_FROM}WHERE key = ? {_KEPT}", (key,)))
-            except StoreDamaged:
-                damaged.append(position)
-            else:
-                entries += read[0]
-                damaged += read[1]
-        return Entries(tuple(entries), tuple(damaged), max(after, through), _lost(entries))
-
-    def _whole(self, namespace_key: int, name: str, rows: list[Any]) -> tuple[list[Entry], list[int]]:
-        """Part the rows that are events from those that are damaged ones."""
+        try:
+            rows = self._all(f"{_FROM}WHERE key > ? AND key <= ? {_KEPT} ORDER BY key LIMIT ?", (low, high, limit))
+            through = rows[-1][0] if rows else after
+        except StoreDamaged:  # a row or a page that SQLite cannot hand out: ask for them one by one
+            rows, through = [], max(after, min(after + limit, self.head(name)[0]))
+            for position in range(after + 1, through + 1):
+                try:
+                    rows += self._all(f"{_FROM}WHERE key = ? {_KEPT}", (key_of(namespace_key, position),))
+                except StoreDamaged:
+                    damaged.append(position)
         entries: list[Entry] = []
-        damaged: list[int] = []
         for row in rows:
             try:
                 entries.append(Entry(namespace_key, self._event(name, row)))
             except StoreDamaged:
                 damaged.append(row[0])
-        return entries, damaged
+        return Entries(tuple(entries), tuple(sorted(damaged)), through, _lost(entries))
 
     def batches(self, namespace_key: int, through: int) -> Iterator[list[Entry]]:
         """Yield a namespace's whole events up to a position as an index is given them, some at a time."""

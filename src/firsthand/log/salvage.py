@@ -252,8 +252,3 @@ class Salvage:
                 if first < position:
                     yield namespace, first, position - 1
                 expected = max(expected, position + 1)
-
-
-def rows(file: Path) -> dict[int, tuple[Any, ...]]:
-    """Read every row of the event table that stands on a page which can be read, by its key, as SQLite sees the WAL."""
-    return Salvage(file, behind=False).rows

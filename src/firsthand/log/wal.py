@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from enum import StrEnum
 
 from firsthand.value import replace, value
 
@@ -23,18 +22,6 @@ PAGE_BYTES = 4_096
 _MAGIC_LITTLE, _MAGIC_BIG = 0x377F0682, 0x377F0683
 _MASK = 0xFFFFFFFF
 _SALT_VOTES = 3  # of the first frames, on the salt of a header that is damaged
-
-
-class Tail(StrEnum):
-    """What stands at the end of the frames that SQLite believes.
-
-    A torn tail is what a crash leaves of one transaction that was never acknowledged. Behind an
-    acknowledged one stands another: a writer begins the next only when the one before is on disk.
-    """
-
-    WHOLE = "whole"
-    TORN = "torn"
-    ROTTEN = "rotten"
 
 
 @value
@@ -85,16 +72,13 @@ class Wal:
         return sum(frame.whole and frame.pages > 0 for frame in self.frames[self.accepted :])
 
     @property
-    def damaged(self) -> tuple[int, ...]:
-        """Give the numbers of the damaged frames that have a whole one of their generation behind them."""
-        return tuple(frame.number for frame in self.frames[: self.generation] if not frame.whole)
+    def rotten(self) -> bool:
+        """Say whether the file shows by itself that acknowledged commits are cut off; a mark may show more.
 
-    @property
-    def tail(self) -> Tail:
-        """Say what the file shows by itself; a mark kept elsewhere may show more."""
-        if self.commits_behind == 0:
-            return Tail.WHOLE
-        return Tail.TORN if self.commits_behind == 1 else Tail.ROTTEN
+        A crash tears one transaction that was never acknowledged. Behind an acknowledged one stands another: a
+        writer begins the next only when the one before is on disk.
+        """
+        return self.commits_behind > 1
 
     def pages(self, *, behind: bool) -> dict[int, bytes]:
         """Give the newest committed version of each page.

@@ -8,8 +8,8 @@ from typing import Any
 
 import apsw
 
-from . import salvage
 from .rows import POSITION_MAX, STORED, key_of
+from .salvage import Salvage
 
 _PAGE = 512
 _EMPTY_WINDOWS_MAX = 20
@@ -107,5 +107,5 @@ class Rows:
 
     def _in_pages(self) -> dict[int, tuple[Any, ...]]:
         if self._found_in_pages is None:
-            self._found_in_pages = salvage.rows(Path(self._db.filename))
+            self._found_in_pages = Salvage(Path(self._db.filename), behind=False).rows
         return self._found_in_pages

@@ -30,7 +30,7 @@ from .mend import Lack, height_of, lacking, readable, set_aside, write_back
 from .prepare import Batch, prepare
 from .queue import Ticket
 from .schema import DATABASE_FILE
-from .wal import Tail, parse
+from .wal import parse
 
 
 class Witness:
@@ -114,7 +114,7 @@ def heights(db: apsw.Connection) -> list[Mark]:
 def rot_of(root: Path) -> str:
     """Say what the WAL of a store shows of its own damage; empty when nothing."""
     wal = root / f"{DATABASE_FILE}-wal"
-    if not wal.exists() or (read := parse(wal.read_bytes())).tail is not Tail.ROTTEN:
+    if not wal.exists() or not (read := parse(wal.read_bytes())).rotten:
         return ""
     return (
         f"the WAL is damaged at frame {read.accepted + 1:,}, and {read.commits_behind:,} commits stand behind it; "
