@@ -55,8 +55,6 @@ BROAD_HANDLERS_THAT_ANSWER: dict[str, str] = {  # "path:function" of a door's ou
     "server/hook_client.py:main": "a host must not be disturbed by a fault of ours; it stands on standard error",
     "server/spool.py:_try": "whatever a kept call raises is why it is not recorded: logged, tried again, set aside",
     "server/daemon.py:_work": "the outermost frame of a worker; the fault is logged, and the hook keeps its call",
-    "evals/stream/arc_worker.py:_child": "the outermost frame of a child that runs a program; what it raised is named",
-    "evals/stream/arc_worker.py:_grid": "whatever a program under test raises on a grid is its answer: not solved",
     "server/daemon_jobs.py:_run": "the outermost frame of the thread of jobs; the fault is logged, then tried again",
 }
 

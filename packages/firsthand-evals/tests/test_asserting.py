@@ -124,7 +124,8 @@ def test_what_cannot_be_asked_is_no_finding():
         lambda: assert_no_silent_partial(part, problems=0),
         lambda: assert_lossless(part, sessions=0),
         lambda: assert_lossless(part, sessions=17),
-        lambda: assert_probe(7),
+        lambda: assert_probe(7, SAID),
+        lambda: assert_probe("x", []),
     ):
         with pytest.raises(InvalidArgument):
             call()

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import pytest
 
+from firsthand.errors import InvalidArgument
 from firsthand_evals.commands import accuracy
 from firsthand_evals.commands.accuracy import SILENT, cases, is_good, main, table, verdicts
 
 
-def test_the_gold_verdicts_keep_the_limits(capsys):
-    """With the gold's own verdicts everything is right and the exit code is 0."""
-    assert main([], ask=lambda case: case["gold"]) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith("775 notes of 37 kinds\n")
-    assert "| right | 1.000 [0.995, 1.000] (775 of 775) | 0.363 [0.329, 0.397] (281 of 775) |" in printed
-    assert "| silent failures missed | 0 of 221 (at most 0.014) | 0.588" in printed
+def test_the_gold_verdicts_keep_the_limits():
+    """With the gold's own verdicts everything is right, beside a search for pieces of the source."""
+    gold, pieces = [(case["gold"], case["gold"]) for case in cases()], [(it["gold"], it["pieces"]) for it in cases()]
+    lines = table(gold, pieces)
+    assert is_good(gold)
+    assert lines[2] == "| right | 1.000 [0.995, 1.000] (775 of 775) | 0.363 [0.329, 0.397] (281 of 775) |"
+    assert lines[3].startswith("| silent failures missed | 0 of 221 (at most 0.014) | 0.588")
+
+
+def test_any_checker_is_scored_and_is_not_told_the_verdict(tmp_path, capsys):
+    """A function of a file is given a case without its gold; what is no regime is refused by its case."""
+    file = tmp_path / "mine.py"
+    file.write_text("def judge(case):\n    assert set(case) == {'id', 'kind', 'messages', 'note', 'claim', 'expand'}\n"
+                    "    return 'reachable'\ndef other(case):\n    return 'good'\n")  # fmt: skip
+    assert main(["--checker", f"{file}:judge"]) == 1
+    assert "| uncorrectable_silent | 0 | 221 | 0 | 0 |" in capsys.readouterr().out
+    with pytest.raises(InvalidArgument, match=r"a checker gives one of .*; got 'good'"):
+        main(["--checker", f"{file}:other"])
 
 
 def test_one_verdict_for_all_is_counted_case_by_case():
@@ -56,9 +68,9 @@ def test_an_error_of_the_probe_names_its_case():
 
 
 def test_the_report_shows_no_note_and_says_first_what_was_looked_at(tmp_path, capsys):
-    """With every verdict wrong the exit code is 1, and neither the table nor the report holds a note."""
+    """Neither the table nor the report holds a note, and the exit code says that the limits are not kept."""
     path = tmp_path / "PROBE.md"
-    assert main(["--markdown", str(path)], ask=lambda case: SILENT if case["gold"] != SILENT else "reachable") == 1
+    assert main(["--markdown", str(path)]) == 1
     report = path.read_text(encoding="utf-8")
     assert report.splitlines()[2].startswith("Looked at while tuning: nothing of this set.")
     assert "NOT kept" in report

@@ -6,21 +6,18 @@ import json
 
 from firsthand_evals.commands import probe as probing
 
-BOUGHT = "We bought 7 notebooks at $4 and 9 pens at $2. What is the total?"
+BOUGHT = "We bought 7 notebooks at $4. And 9 pens at $2. What is the total?"
 MESSAGES = [{"role": "user", "content": BOUGHT}, {"role": "assistant", "content": "The total is $55."}]
 SILENT = "uncorrectable_silent: what it takes is not there, and the note looks as if it were whole"
 
 
-def test_a_note_is_judged_by_what_it_concludes(shell, tmp_path):
-    """A text alone: exit code 1 when what it concludes stands on nothing, 0 when it stands on itself."""
-    lost, kept = tmp_path / "lost.md", tmp_path / "kept.md"
-    lost.write_text("The total was $55.")
-    kept.write_text("7 notebooks at $4, 9 pens at $2. The total was $55.")
-    said = shell("eval", "probe", lost)
-    assert (said.code, said.lines) == (1, [f"{lost}: {SILENT}", "  concluded: The total was $55."])
-    said = shell("eval", "probe", kept)
-    assert (said.code, said.lines) == (0, [f"{kept}: correctable: the note has what it takes"])
-    assert shell("eval", "probe", "-", stdin=b"The total was $55.").lines[0] == f"-: {SILENT}"
+def test_a_note_alone_is_refused(shell, tmp_path):
+    """A text without a session is not judged: the command says what it wants."""
+    file = tmp_path / "note.md"
+    file.write_text("The total was $55.")
+    found = shell("eval", "probe", file)
+    assert (found.code, found.out) == (5, b"")
+    assert "give messages, a session or sources; got none" in found.error
 
 
 def test_notes_with_their_sessions_are_counted_by_regime(shell, tmp_path):
@@ -39,13 +36,13 @@ def test_notes_with_their_sessions_are_counted_by_regime(shell, tmp_path):
     assert said.lines == [
         "whole: correctable: the note has what it takes",
         f"part: {SILENT}",
-        "  missing: We bought 7 notebooks at $4",
+        "  missing: We bought 7 notebooks at $4.",
         f"{file} 3: reachable: its pointers lead to what it takes",
         f"of 3 notes 1 correctable, 1 reachable, 0 uncorrectable_loud, 1 uncorrectable_silent; {silent}",
     ]
     *verdicts, counts = shell("eval", "probe", file, "--json").json_lines
     assert [(one["id"], one["regime"], one["missing"]) for one in verdicts][:2] == [
-        ("whole", "correctable", []), ("part", "uncorrectable_silent", ["We bought 7 notebooks at $4"]),
+        ("whole", "correctable", []), ("part", "uncorrectable_silent", ["We bought 7 notebooks at $4."]),
     ]  # fmt: skip
     assert counts == {
         "n": 3, "correctable": 1, "reachable": 1, "uncorrectable_loud": 0, "uncorrectable_silent": 1,
@@ -60,7 +57,6 @@ def test_notes_with_their_sessions_are_counted_by_regime(shell, tmp_path):
     single = tmp_path / "one.json"
     single.write_text(json.dumps(items[1]))
     assert shell("eval", "probe", single).code == 1
-    assert shell("eval", "probe", single, "--claim", "the price of a pen").code == 0
 
 
 def test_a_note_is_judged_by_the_store(shell, tmp_path):
@@ -86,9 +82,13 @@ def test_what_is_no_note_is_told(shell, tmp_path, monkeypatch):
         ('{"note": "x", "messages": {}}', (file,), "messages a list of objects"),
         ('{"note": "x", "expand": {"fh:": 5}}', (file,), "expand is an object"),
         ('{"note": "x", "notes": 5}', (file,), "expected claim, expand, id, messages, note; got notes"),
-        ('{"note": "x", "messages": [{"role": "user", "content": 5}]}', (file,), "x.json: message 0: its content"),
+        (
+            '{"note": "x", "messages": [{"role": "user", "content": 5}]}',
+            (file,),
+            "x.json: the content of a message is text",
+        ),
         ('{"note": "x", "messages": [{"role": "user", "content": "y"}]}', (file, "--session", "s"), "got both"),
-        ("x", (file, "--session", "none"), "has nothing that was said"),
+        ("x", (file, "--session", "none"), "nothing was said in session"),
         ("x", (tmp_path,), "Is a directory; expected a file with a note"),
         ("x", ("-", "-"), "standard input is read once"),
         ('[{"note": "x"}, 5]', (file,), "x.json 2: expected an object with a note"),
@@ -97,8 +97,8 @@ def test_what_is_no_note_is_told(shell, tmp_path, monkeypatch):
         said = shell("eval", "probe", *given)
         assert (said.code, said.out) == (5, b"")
         assert told in said.error
-    file.write_text('{"note": ')
-    assert shell("eval", "probe", file).code == 0  # a note that begins like JSON
+    file.write_text('{"note": ')  # a note that begins like JSON
+    assert shell("eval", "probe", file, "--session", "s").code == 0
     monkeypatch.setattr(probing, "BYTES_MAX", 4)
     assert "at most 4 bytes" in shell("eval", "probe", file).error
     monkeypatch.setattr(probing, "BYTES_MAX", 4_000)
@@ -110,9 +110,10 @@ def test_what_is_no_note_is_told(shell, tmp_path, monkeypatch):
 def test_what_cannot_be_read_costs_no_other_note(shell, tmp_path):
     """Notes beside a file that is not there, and beside one that is no text, are judged; exit code 5 says so."""
     good, binary = tmp_path / "good.md", tmp_path / "binary"
+    shell.append(BOUGHT)
     good.write_bytes(b"\xef\xbb\xbf7 notebooks at $4, 9 pens at $2. The total was $55.")
     binary.write_bytes("The total was $55.".encode("utf-16"))
-    said = shell("eval", "probe", tmp_path / "none", good, binary, good)
+    said = shell("eval", "probe", tmp_path / "none", good, binary, good, "--session", "s")
     assert said.code == 5
     assert said.lines[:2] == [f"{good}: correctable: the note has what it takes"] * 2
     assert said.lines[2].startswith("of 2 notes 2 correctable")

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firsthand.errors import InvalidArgument, ModelUnavailable
-from firsthand_evals.probe.probe import probe
 from firsthand_evals.probe.prompted import ModelNote, distill_by_model, prompt, unsupported
 from firsthand_evals.probe.values import read
 
@@ -22,20 +21,16 @@ SESSION = [
     [
         ("7 notebooks at $4 each; 9 pens at $2 each.", ()),
         ("seven notebooks at 4 dollars, nine pens at 2", ()),
-        ("1. 7 notebooks\n2) 9 pens\n- at 21:45", ()),
+        ("1. 7 notebooks\n2) 9 pens\n- at 9:45", ()),
         ("8 notebooks at $4", ("8",)),
-        ("7 notebooks at $5 each", ("$5",)),
-        ("7 notebooks at €4", ("€4",)),
-        ("ship by 9:54 pm", ("9:54 pm",)),
-        ("2500 g in all", ()),
-        ("2.5 lb in all", ()),
-        ("3 kg in all", ("3 kg",)),
+        ("7 notebooks at $5 each", ("5",)),
+        ("ship by 9:54 pm", ("9:54",)),
+        ("3 kg in all", ("3",)),
         ("list in /srv/orders/may.csv", ()),
         ("list in /srv/orders/june.csv", ("/srv/orders/june.csv",)),
         ('to "dock  12"', ()),
         ('to "Dock 6"', ("6", "Dock 6")),
-        ("12 dollars and 46.", ("12 dollars",)),
-        ("\u201cat the gate\u201d and `may.csv`", ("at the gate",)),
+        ("\u201cat the gate\u201d", ("at the gate",)),
         ("no values at all", ()),
         ("", ()),
     ],
@@ -45,21 +40,13 @@ def test_what_the_session_does_not_have_is_named(text, lacking):
     assert unsupported(text, SESSION) == lacking
 
 
-def test_a_currency_may_be_named_once_for_all():
-    """Where a session writes an amount with no currency, a note may write it with one that stands nowhere else."""
-    table = [{"role": "user", "content": "Prices in euro. | mugs | 7 | 4.50 |"}]
-    assert unsupported("7 mugs at €4.50", table) == ()
-    assert unsupported("7 mugs at €5.40", table) == ("€5.40",)
-    assert unsupported("7 mugs at 4.50", [{"role": "user", "content": "7 mugs at €4.50"}]) == ()
-
-
 def test_a_note_keeps_what_holds_and_tells_what_it_dropped():
     """Pieces with something made up are left out, whole, and what it was is said; the others stay in order."""
     said = "- 7 notebooks at $4 each\n- 9 pens at $3 each. Ship by 9:45 pm.\n- total $46, tax $5\n"
     asked = []
     text = "- 7 notebooks at $4 each\nShip by 9:45 pm."
     assert distill_by_model(SESSION, 600, lambda told: asked.append(told) or said) == ModelNote(
-        text, ("- 9 pens at $3 each.", "- total $46, tax $5"), ("$3", "$5"), probe(text, SESSION)
+        text, ("- 9 pens at $3 each.", "- total $46, tax $5"), ("3", "5")
     )
     assert asked == [prompt(SESSION, 600)]
     assert asked[0].endswith(
@@ -73,25 +60,11 @@ def test_what_the_budget_does_not_hold_is_dropped_whole():
     said = "7 notebooks at $4 each\n9 pens at $2 each\n$46"
     written = distill_by_model(SESSION, 27, lambda _: said)
     text = "7 notebooks at $4 each\n$46"
-    assert written == ModelNote(text, ("9 pens at $2 each",), (), probe(text, SESSION))
+    assert written == ModelNote(text, ("9 pens at $2 each",), ())
     assert distill_by_model(SESSION, 0, lambda _: said).text == ""
     assert [distill_by_model(SESSION, budget, lambda _: "a\nb\nc").text for budget in (3, 4, 5)] == [
         "a\nb", "a\nb", "a\nb\nc",
     ]  # fmt: skip
-
-
-def test_what_a_model_leaves_out_is_named():
-    """Nothing that such a note says is made up; whether the total can be corrected from it is the probe's verdict."""
-    session = [
-        {"role": "user", "content": "We buy 7 notebooks at $4 each and 9 pens at $2 each. What is the total?"},
-        {"role": "assistant", "content": "The total is $46."},
-    ]
-    whole, half = (
-        distill_by_model(session, 600, lambda _, said=said: said).verdict
-        for said in ("7 notebooks at $4 each, 9 pens at $2 each.", "7 notebooks at $4 each. The total is $46.")
-    )
-    assert whole.regime == "correctable"
-    assert (half.regime, half.missing) == ("uncorrectable_silent", ("9 pens at $2 each.",))
 
 
 @given(text=st.text(max_size=200), budget=st.integers(0, 80), source=st.text(max_size=120))

@@ -92,7 +92,7 @@ def test_a_running_summary_is_written_anew_from_itself_and_what_was_said_since()
 
 def test_a_checked_note_holds_nothing_that_the_session_does_not_have():
     """The same reply is carried whole by one writer, and without what was made up by the other."""
-    said = "7 mugs at $4 each. 9 pens at $3 each."
+    said = "7 mugs at $4 each. 9 pens at $13 each."
     plain, checked = (
         writers.written(Says(said), name).make() for name in ("source_first_auto", "source_first_checked")
     )

@@ -7,8 +7,8 @@ from stream_models import faithful, merging, silent
 
 from firsthand.value import replace
 from firsthand_evals.stream import model_checks
-from firsthand_evals.stream.choosing_arms import MODEL_GATED, of_loop
 from firsthand_evals.stream.measure import WEAK
+from firsthand_evals.stream.model_arms import MODEL_GATED, arms_of
 from firsthand_evals.stream.model_checks import (
     AT_ONCE,
     BY_MODEL_AUTO,
@@ -21,7 +21,7 @@ from firsthand_evals.stream.run import Stream, run
 
 def ran(model, schedule: str, names: tuple[str, ...], seeds: int = 2) -> list[Stream]:
     """Run arms of a scripted model."""
-    arms = [one for one in of_loop(model, "scripted", WEAK) if one.name in names]
+    arms = [one for one in arms_of(model, "scripted", WEAK) if one.name in names]
     return [*run(arms, range(seeds), schedule, episodes=48)]
 
 

@@ -115,23 +115,6 @@ def test_a_retrieved_line_that_does_not_fit_is_left_out():
     assert measured(made, view, [first], "retrieved", asked, Before(), line)["seen weak"] == 1
 
 
-def test_entries_and_raw_episodes_are_read_alone():
-    """A reader that is shown entries alone, or raw episodes alone, answers from these, and the size is theirs."""
-    made = world(2, 40)
-    known = {one.pointer: one for one in made.episodes}
-    unknown = next(one for one in made.families if not one.known)
-    rule = entry(
-        Written(unknown.rule, [one.pointer for one in made.episodes if one.scope == unknown.name]), known, by="x"
-    )
-    case = next(one for one in made.episodes if one.scope != unknown.name)
-    view, asked = View((rule,), (case,)), readers(made)
-    entries, raw, both = (measured(made, view, [case], shows, asked, Before()) for shows in ("entries", "raw", "view"))
-    assert [one["entries"] for one in (entries, raw, both)] == [1, 0, 1]
-    assert both["characters"] == entries["characters"] + raw["characters"] + 1
-    assert (raw["seen weak"], both["seen weak"], raw["rule weak"]) == (1.0, 1.0, 1 / 3)
-    assert entries["rule weak"] == both["rule weak"] == pytest.approx(1 / 2)
-
-
 def test_what_is_asked_in_other_words_is_a_figure_of_its_own():
     """All that happened answers any wording; one line for every word answers the known families alone, wrongly."""
     made = world(2, 80)

@@ -203,8 +203,7 @@ def test_a_note_that_cannot_be_corrected():
     The note
       | The total was $55.
     What is missing
-      7 notebooks at $4 each
-      9 pens at $2 each.
+      7 notebooks at $4 each, 9 pens at $2 each.
 
     What to do
       Keep what the conclusion is worked out from, word for word and before the conclusion.

@@ -1,4 +1,4 @@
-"""The command probe: whether notes can still be corrected, from themselves or through their pointers.
+"""The command probe: whether notes can still be corrected, from their text or through their pointers.
 
     summary.md: uncorrectable_silent: what it takes is not there, and the note looks as if it were whole
       missing: 9 pens at $2
@@ -200,10 +200,6 @@ def _print(item: Item, verdict: Verdict, out: Output) -> None:
     out.line(f"{shown(item.name)}: {out.style(verdict.regime, style)}: {verdict.detail}")
     for text in verdict.missing:
         out.line(f"  missing: {shown(text)}")
-    if not (verdict.missing or verdict.correctable):
-        for one in verdict.claims:
-            if one.regime == verdict.regime:
-                out.line(f"  concluded: {shown(one.what)}")
 
 
 def _sum_up(verdicts: list[Verdict], out: Output) -> None:

@@ -13,7 +13,6 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         commands, "probe", "firsthand_evals.commands.probe:probe",
         "Say whether notes can still be corrected, and what is missing; exit code 1 when one cannot.",
         """
-        firsthand eval probe summary.md                                        by what it concludes itself
         firsthand eval probe summary.md --session claude-code:5b0a6c1e         by the session that it stands for
         firsthand eval probe summary.md --source fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY --claim "the total before tax"
         firsthand eval probe notes/*.json --json    {"note": ..., "messages": [...], "claim": ...}
@@ -29,4 +28,4 @@ def add(commands: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     one.add_argument(
         "--source", action="append", default=[], metavar="POINTER", help="what they stand on: an event or span"
     )
-    one.add_argument("--claim", metavar="TEXT", help="judge this alone; default: all that was asked for or concluded")
+    one.add_argument("--claim", metavar="TEXT", help="words for what is asked for: turns that share one count")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from firsthand.cli.argument_values import decimal, number, prices
 
-PACKS = ("ledger", "choosing", "choosing-grids", "arcstream", "dc-replay", "own-sessions")
+PACKS = ("ledger", "own-sessions")
 """Names of `firsthand_evals.stream.packs`, which is not imported for every command."""
 
 
@@ -22,8 +21,6 @@ def add(whats: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
         firsthand eval stream                                      every memory, 20 streams: about five minutes
         firsthand eval stream --streams 4 --arm "merge all"        one memory beside none and beside all that happened
         firsthand eval stream --schedule blocked --schedule static-all --html curves.html
-        firsthand eval stream --pack arcstream                     programs that solve grids, with the paper's settings
-        firsthand eval stream --pack choosing                      an agent chooses what it retains and consolidates
         firsthand eval stream --pack own-sessions                  what becomes of exact strings of your own sessions
         """,
     )  # fmt: skip
@@ -33,8 +30,7 @@ def add(whats: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     one.add_argument(
         "--schedule", action="append", default=[], metavar="NAME",
-        help="arcstream: stream, batch-8, interleaved, rounds-10, rounds-50, static-all, static-10, static-50, "
-        "static-group, mixed, homogeneous, blocked or fresh; ledger: stream, batch-1, shuffled, blocked, interleaved, "
+        help="ledger: stream, batch-1, shuffled, blocked, interleaved, "
         "every-8, static-all, static-group, rounds-3, stream-10, static-10, stream-50 or static-50; "
         "may be repeated; default stream, which alone has checks",
     )  # fmt: skip
@@ -45,9 +41,6 @@ def add(whats: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
     one.add_argument("--streams", type=number(1, 1000), metavar="N", help="made worlds; default 20")
     one.add_argument("--episodes", type=number(8, 2000), metavar="N", help="of each; ledger: default 320")
     one.add_argument("--seed", type=number(0), metavar="N", help="of the first world, or of the choice, default 0")
-    one.add_argument(
-        "--data", type=_folder, metavar="DIR", help="dc-replay: a checkout of suzgunmirac/dynamic-cheatsheet"
-    )
     one.add_argument("--updates", type=number(1, 200), metavar="N", help="own-sessions: parts of the past, default 10")
     one.add_argument("--questions", type=number(1, 100), metavar="N", help="own-sessions: of each, default 12")
     one.add_argument("--budget", type=number(1), metavar="N", help="own-sessions: characters a memory, default 4,000")
@@ -58,7 +51,7 @@ def add(whats: Any, command: Callable[..., argparse.ArgumentParser]) -> None:
 def _model(one: Any) -> None:
     asked = one.add_argument_group("a model, where a pack asks one")
     asked.add_argument("--model", metavar="MODEL", help="local, local:FILE.gguf, or URL#NAME; default none")
-    asked.add_argument("--solver-model", metavar="MODEL", help="ledger, choosing: a model that answers, too")
+    asked.add_argument("--solver-model", metavar="MODEL", help="ledger: a model that answers, too")
     asked.add_argument("--reply-tokens", type=number(1, 100_000), metavar="N", help="of one reply, default 1,000")
     asked.add_argument("--temperature", type=decimal(0, 2), metavar="X", help="of --model, default 0")
     asked.add_argument("--calls-max", type=number(1), metavar="N", help="stop before more calls, default 2,000")
@@ -68,10 +61,6 @@ def _model(one: Any) -> None:
     )
     asked.add_argument("--cost-max", type=decimal(0, 1_000_000), metavar="X", help="stop before it costs more")
     asked.add_argument("--replay", action="store_true", help="ask no model: answer from what was recorded")
-
-
-def _folder(text: str) -> Path:
-    return Path(text).expanduser()
 
 
 def _kept(one: Any) -> None:

@@ -1,51 +1,46 @@
 r"""The probe: whether what a note concludes can still be corrected, from the note or through its pointers.
 
     "The total was $55."                                   silent: it concludes, its source is gone
-    "The total was $55. Basis not kept."                   loud: it says so
+    "They spoke of prices."  "0 of 2 lines kept: $55."     loud: it has nothing, or counts what it lacks
     "The total was $55 (fh:01J8...)"                       reachable, when that event has the line items
     "7 notebooks at $4, 9 pens at $2. The total was $55."  correctable
 
-A verdict is about claims: what the session asked for or concluded. Each is worked out
-of the session, of the note, and of the note with what its pointers lead to; the note
-is correctable when it gives what the session gives. Where a claim can not be worked
-out, what it rests on is looked for instead, value by value.
+It compares exact values and quotations, and reads no sentence. What an agent gave last is
+the conclusion; what it follows from by arithmetic (`arithmetic`), else every statement
+with an exact value that somebody other than an agent said, is what a correction takes.
+A statement without any value is there when its words are.
 
-The invariants: a conclusion is never a source, not even a right one; what stands
-behind a pointer is read, not believed; any text has a verdict.
-
-It does not know whether a reader would get the answer right: it says whether the
-answer is there to be got. No model is asked.
+The invariants: a conclusion is never a source; what stands behind a pointer is read, not
+believed, and counts where the session has it. It does not know what is relevant, nor
+whether a reader would get the answer right. How often it is right: PROBE.md.
 Source: reclaim-evaluation 3, 7, 12 (a check at the time of writing).
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
-from firsthand import Note
+from firsthand import Note, pointer
 from firsthand.errors import InvalidArgument
-from firsthand.value import replace, value
-from firsthand_evals.probe.probe_alone import Conclusion, conclusions
-from firsthand_evals.probe.probe_claims import Asked, asked_for, asked_of
-from firsthand_evals.probe.probe_reading import (
-    NOTE_STATEMENTS_MAX,
-    NOTE_VALUES_MAX,
-    SESSION_CHARACTERS_MAX,
-    SESSION_VALUES_MAX,
-    Carried,
-    Session,
-    read,
-)
-from firsthand_evals.probe.statements import MESSAGE_STATEMENTS_MAX, STATEMENTS_MAX, Message
+from firsthand.value import value
+from firsthand_evals.probe import arithmetic
+from firsthand_evals.probe.statements import SESSION_CHARACTERS_MAX, Message, Statement, content_of, plain, statements
+from firsthand_evals.probe.values import Value, read
 
 Regime = Literal["correctable", "reachable", "uncorrectable_loud", "uncorrectable_silent"]
 REGIMES: tuple[Regime, ...] = ("correctable", "reachable", "uncorrectable_loud", "uncorrectable_silent")
 """From the best to the worst."""
 NOTE_CHARACTERS_MAX = 100_000
 """Characters of a note that are read; of a longer one the verdict says so."""
-NOTHING = "nothing was asked for and nothing is concluded: there is nothing to correct"
+HOPS_MAX = 2
+"""From the note: a text that the session does not have is derived, and only its own pointers are followed."""
+PAIRS_MIN = 2
+NAMES_MIN = 2
+"""Names of a statement that relates things, in a session without any figure."""
+_PART = re.compile(r"(?<![\d.,])(\d{1,9})\s?(?:of|/)\s?(\d{1,9})(?![\d.,])")
 _MEANS: dict[Regime, str] = {
     "correctable": "the note has what it takes",
     "reachable": "its pointers lead to what it takes",
@@ -55,34 +50,18 @@ _MEANS: dict[Regime, str] = {
 
 
 @value
-class ClaimVerdict:
-    """What holds of one claim.
-
-    Attributes:
-        what: the words for what was asked or concluded.
-        missing: statements of the session that it takes and that are neither in the note nor reachable.
-        spoken_of: the note says anything about it.
-    """
-
-    what: str
-    regime: Regime
-    missing: tuple[str, ...] = ()
-    spoken_of: bool = True
-
-
-@value
 class Verdict:
-    """What holds of a note: the worst of the claims that it speaks of, of all when it speaks of none.
+    """What holds of a note.
 
     Attributes:
-        missing: of the claims in that regime, without repeats.
-        claims: one entry for each claim of the session.
+        missing: statements of the session that a correction takes and that are neither in the note nor reachable.
+        needed: how many it takes in all.
         detail: a sentence.
     """
 
     regime: Regime
     missing: tuple[str, ...]
-    claims: tuple[ClaimVerdict, ...]
+    needed: int
     detail: str
 
     @property
@@ -110,7 +89,7 @@ class ProbeReport:
 
 def probe(
     note: str | Note,
-    messages: Sequence[Message] = (),
+    messages: Sequence[Message],
     *,
     claim: str | None = None,
     expand: Callable[[str], str | None] | None = None,
@@ -118,95 +97,121 @@ def probe(
     """Judge whether what a note carries can be corrected.
 
     Args:
-        messages: what the note stands on; without them it stands on what its pointers lead to, else on itself.
-        claim: words for what is asked for; without them everything that the messages asked for or concluded.
+        messages: what the note stands on.
+        claim: words for what is asked for; of several turns with figures those that share a word with it are meant.
         expand: gives what stands at a pointer, None for one that leads nowhere; without it, a pointer leads to the
             message that carries it.
 
     Raises:
-        InvalidArgument: the note is no text, or a message has no text as its content.
+        InvalidArgument: the note is no text, there is no message, or one has no text as its content.
     """
     text = note.text if isinstance(note, Note) else note
     if not isinstance(text, str):
         raise InvalidArgument(f"a note is a text or a Note; got {type(note).__name__}")
-    session = Session(messages, expand)
-    carried = read(text[:NOTE_CHARACTERS_MAX], session)
-    cut = _unread(len(text), carried, whole=session.is_whole)
-    if claim is None and not messages:
-        return _worst([_standing(one, carried) for one in conclusions(carried)], cut)
     if not messages:
-        session = carried.standing_on()
-    asked = asked_of(session) if claim is None else [asked_for(session, claim)]
-    return _worst([_judged(one, carried) for one in asked], cut)
-
-
-def probe_alone(note: str, found: Sequence[Message] = ()) -> Verdict:
-    """Judge what a note itself concludes, as it is written: whether what that rests on is in it or in what it cites.
-
-    Args:
-        found: messages that its sources lead to.
-    """
-    session = Session(found)
-    carried = replace(read(note[:NOTE_CHARACTERS_MAX], session), behind=session.statements)
-    cut = _unread(len(note), carried, whole=session.is_whole)
-    return _worst([_standing(one, carried) for one in conclusions(carried)], cut)
-
-
-def _unread(size: int, carried: Carried, *, whole: bool) -> str:
-    """Say what was too long to be read."""
-    note = f"; the note has {size:,} characters, of which {NOTE_CHARACTERS_MAX:,} were read"
-    dense = (
-        f"; of the note {NOTE_STATEMENTS_MAX:,} statements with {NOTE_VALUES_MAX:,} values were read, the "
-        f"first ones, and "
-        f"as many of a message that it leads to as of one that it stands on"
+        raise InvalidArgument("a note is judged by what it stands on: give messages, a session or sources; got none")
+    carried = text[:NOTE_CHARACTERS_MAX]
+    needed = needs(messages, claim)
+    own = _Text(carried)
+    missing = [statement for statement in needed if not own.has(statement)]
+    left = missing
+    if missing:
+        behind = _Text("\n".join([carried, *_reached(carried, messages, expand)]))
+        left = [statement for statement in missing if not behind.has(statement)]
+    if not missing:
+        regime: Regime = "correctable"
+    elif not left:
+        regime = "reachable"
+    else:
+        spoken = bool(own.values) or len(missing) < len(needed)
+        regime = "uncorrectable_silent" if spoken and not _is_marked(carried) else "uncorrectable_loud"
+    return Verdict(
+        regime, tuple(statement.text for statement in left), len(needed), _MEANS[regime] + _unread(text, messages)
     )
-    session = (
-        f"; of what it stands on {SESSION_CHARACTERS_MAX:,} characters were read, the user's messages first, of which "
-        f"the last {STATEMENTS_MAX:,} statements, and of one message the first {MESSAGE_STATEMENTS_MAX:,} with "
-        f"{SESSION_VALUES_MAX:,} values"
-    )
-    return (
-        (note if size > NOTE_CHARACTERS_MAX else "") + ("" if carried.is_whole else dense) + ("" if whole else session)
-    )
+
+
+def needs(messages: Sequence[Message], claim: str | None = None) -> tuple[Statement, ...]:
+    """Give the statements that a correction takes."""
+    said = statements(messages)
+    source = [statement for statement in said if not statement.by_agent]
+    concluded = _concluded(said)
+    known = {found for statement in source for found in statement.values}
+    worked = [follows for found in concluded if found not in known for follows in arithmetic.follows(found, source)]
+    if worked:
+        return tuple(dict.fromkeys(worked))
+    looked_up = [follows for found in concluded if found in known for follows in arithmetic.follows(found, source)]
+    if looked_up:
+        return tuple(dict.fromkeys(looked_up))
+    pairs = arithmetic.pairs(source)
+    if len(pairs) >= PAIRS_MIN:
+        return tuple(pairs)
+    exact = _about([statement for statement in source if statement.values], claim)
+    return exact or tuple(statement for statement in source if len(statement.names) >= NAMES_MIN)
 
 
 def probe_report(verdicts: Iterable[Verdict]) -> ProbeReport:
     """Count the verdicts on many notes."""
-    seen = Counter(one.regime for one in verdicts)
+    seen = Counter(verdict.regime for verdict in verdicts)
     return ProbeReport(sum(seen.values()), tuple((regime, seen[regime]) for regime in REGIMES))
 
 
-def _judged(asked: Asked, carried: Carried) -> ClaimVerdict:
-    """Judge one claim: first the note's own text, then with what its pointers lead to, then how it fails."""
-    own = asked.given(carried.own)
-    if own.enough:
-        return ClaimVerdict(asked.what, "correctable")
-    found = own
-    if carried.behind:
-        found = asked.given(carried.joined, carried.behind)
-        if found.enough:
-            return ClaimVerdict(asked.what, "reachable", spoken_of=True)
-    spoken = asked.concluded(carried) or own.bears
-    silent = spoken and not carried.admits
-    return ClaimVerdict(
-        asked.what, "uncorrectable_silent" if silent else "uncorrectable_loud", found.missing, spoken_of=spoken
-    )
+class _Text:
+    """What a text has: its exact values and its words."""
+
+    def __init__(self, text: str) -> None:
+        self.values = frozenset(read(text))
+        self._plain = plain(text)
+
+    def has(self, statement: Statement) -> bool:
+        """Say whether all values of a statement are there; of one without any, whether its words are."""
+        if statement.values:
+            return self.values.issuperset(statement.values)
+        return plain(statement.text) in self._plain
 
 
-def _standing(one: Conclusion, carried: Carried) -> ClaimVerdict:
-    """Judge what a note concludes itself."""
-    if one.standing == "itself":
-        return ClaimVerdict(one.text, "correctable")
-    if one.standing == "pointers":
-        return ClaimVerdict(one.text, "reachable")
-    return ClaimVerdict(one.text, "uncorrectable_loud" if carried.admits else "uncorrectable_silent")
+def _concluded(said: Sequence[Statement]) -> tuple[Value, ...]:
+    """Give the values of the agent's last message that has any."""
+    turns = [statement.turn for statement in said if statement.by_agent and statement.values]
+    values = (found for it in said if turns and it.turn == turns[-1] for found in it.values)
+    return tuple(dict.fromkeys(values))
 
 
-def _worst(claims: Sequence[ClaimVerdict], cut: str) -> Verdict:
-    if not claims:
-        return Verdict("correctable", (), (), NOTHING + cut)
-    judged = [one for one in claims if one.spoken_of] or list(claims)
-    regime = max((one.regime for one in judged), key=REGIMES.index)
-    missing = tuple(dict.fromkeys(text for one in judged if one.regime == regime for text in one.missing))
-    several = f" ({sum(one.regime == regime for one in judged)} of {len(claims)} claims)" if len(claims) > 1 else ""
-    return Verdict(regime, missing, tuple(claims), _MEANS[regime] + several + cut)
+def _about(exact: Sequence[Statement], claim: str | None) -> tuple[Statement, ...]:
+    """Take the turns in which a statement shares a word with what is asked for; all when none does."""
+    wanted = set(re.findall(r"\w{4,}", (claim or "").casefold()))
+    turns = {it.turn for it in exact if wanted & set(re.findall(r"\w{4,}", it.text.casefold()))}
+    return tuple(it for it in exact if not turns or it.turn in turns)
+
+
+def _is_marked(text: str) -> bool:
+    """Say whether a note counts how much of its source it has, and that is not all."""
+    return any(int(kept) < int(whole) for kept, whole in _PART.findall(text))
+
+
+def _reached(note: str, messages: Sequence[Message], expand: Callable[[str], str | None] | None) -> list[str]:
+    """Read what pointers lead to, of a note and of what it leads to in turn; only what the session has."""
+    by_pointer = {str(message["pointer"]): content_of(message) for message in messages if message.get("pointer")}
+    session = plain("\n".join(content_of(message) for message in messages))
+    found: list[str] = []
+    seen: set[str] = set()
+    texts = [note]
+    for _ in range(HOPS_MAX):
+        addresses = dict.fromkeys(address for text in texts for address in pointer.find(text) if address not in seen)
+        seen |= set(addresses)
+        texts = [there for address in addresses if (there := (expand or by_pointer.get)(address))]
+        lines = (line for text in texts for line in text.splitlines())
+        found += [line for line in lines if any(it and it in session for it in (plain(line), _said(line)))]
+    return found
+
+
+def _said(line: str) -> str:
+    """Give a line without who said it, where it says that: ``user: ...``."""
+    return plain(line.partition(": ")[2])
+
+
+def _unread(text: str, messages: Sequence[Message]) -> str:
+    """Say what was too long to be read."""
+    size = sum(len(content_of(message)) for message in messages)
+    told = f"; the note has {len(text):,} characters, of which {NOTE_CHARACTERS_MAX:,} were read"
+    session = f"; of what it stands on {SESSION_CHARACTERS_MAX:,} of {size:,} characters were read"
+    return (told if len(text) > NOTE_CHARACTERS_MAX else "") + (session if size > SESSION_CHARACTERS_MAX else "")

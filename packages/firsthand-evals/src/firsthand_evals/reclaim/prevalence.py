@@ -7,11 +7,12 @@
 The invariant: a label is a function of the text, the same on every run; the labeller must
 get the gold conversations right, or it labels nothing.
 
-What it cannot tell: a judgment in words has no value, so what a person would call diffuse
-and without figures is ``none`` here; values of general knowledge look like unsupported
-ones; and it knows the languages and forms that notes know. It says which share of the
-conversations has values that they determine, not how many memories in use need them. The
-paper's corpora are not part of this project.
+A value is determined when somebody other than the agent had said it, or when it follows
+from what was said by exact arithmetic (`probe.arithmetic`). What it cannot tell: a
+judgment in words has no value, so what a person would call diffuse and without figures
+is ``none`` here; values of general knowledge look like unsupported ones. It says which
+share of the conversations has values that they determine, not how many memories in use
+need them. The paper's corpora are not part of this project.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Any
 from firsthand.errors import FormatError, InvalidArgument
 from firsthand.value import value
 from firsthand_evals import stats
-from firsthand_evals.probe.determine import determine
+from firsthand_evals.probe.arithmetic import follows
 from firsthand_evals.probe.statements import statements
 from firsthand_evals.stats import Rate
 
@@ -43,7 +44,6 @@ FILES_MAX = 10_000
 NESTED_MAX = 100
 _SUFFIXES = frozenset({".json", ".jsonl", ".traj", ".zip"})
 GOLD_RIGHT_MIN = 5
-AGENTS = frozenset({"assistant", "agent", "ai", "model"})
 
 Conversation = tuple[dict[str, str], ...]
 
@@ -86,10 +86,16 @@ GOLD: tuple[tuple[Conversation, str], ...] = (
 def label(messages: Sequence[Mapping[str, str]]) -> str:
     """Label a conversation."""
     said = statements(messages)
-    for claim in determine(said):
-        if claim.how != "unknown" and claim.concluded and 0 < len(claim.needs) <= NEEDS_MAX:
-            return COMPACT
-    return DIFFUSE if any(one.role in AGENTS and one.values for one in said) else NONE
+    stated = False
+    for place, conclusion in enumerate(said):
+        if not conclusion.by_agent:
+            continue
+        source = [statement for statement in said[:place] if not statement.by_agent]
+        for found in conclusion.values:
+            stated = True
+            if 0 < len(follows(found, source)) <= NEEDS_MAX:
+                return COMPACT
+    return DIFFUSE if stated else NONE
 
 
 def prevalence(corpora: Mapping[str, Path], *, n: int = CONVERSATIONS, seed: int = 0) -> tuple[Share, ...]:

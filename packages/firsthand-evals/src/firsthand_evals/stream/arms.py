@@ -14,13 +14,13 @@ from firsthand.ledger import baselines
 from firsthand.ledger.consolidators import Consolidator, none, rules_plus_exceptions
 from firsthand.ledger.entry_gate import GateSettings
 from firsthand.value import value
-from firsthand_evals.stream.choosing import Chooser
 from firsthand_evals.stream.named import those_named
+from firsthand_evals.stream.regimes import Chooser
 
 RETRIEVED_LINES = 16
 LOSS = 0.02
 """Of an answer at one telling of the telephone."""
-Shows = Literal["view", "nothing", "retrieved", "raw", "entries"]
+Shows = Literal["view", "nothing", "retrieved"]
 NO_MEMORY, KEEP_ALL, RULES, GATED = "no memory", "keep all", "rules plus exceptions", "gate + rules plus exceptions"
 MERGE_ALL, TELEPHONE, OVER_SCOPED = "merge all", f"telephone ({LOSS:g})", "over-scoped rules"
 EQUALLY_LONG = f"raw retrieved (as long as {GATED})"
@@ -35,7 +35,7 @@ class Arm:
     Attributes:
         make: gives the consolidator of a stream, or an agent that chooses, by its seed.
         gate: its settings; None takes whatever is proposed.
-        shows: the whole view, nothing, for each question the raw lines nearest to it, raw episodes or entries alone.
+        shows: the whole view, nothing, for each question the raw lines nearest to it.
         tried_by: the reader that the gate asks.
         beside: the arm whose length what is retrieved has, after each update; it runs before this one.
         loses: whether something of what happened is not there any more, and no gate looks after it.

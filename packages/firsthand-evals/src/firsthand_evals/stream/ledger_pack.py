@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 
-from firsthand_evals.stream import arms, choosing_arms, measure, model_checks, report
+from firsthand_evals.stream import arms, measure, model_arms, model_checks, report
 from firsthand_evals.stream.arms import GATED, KEEP_ALL, NO_MEMORY, Arm
 from firsthand_evals.stream.checks import Check, checks, harness
 from firsthand_evals.stream.model_checks import AT_ONCE, BY_MODEL_FORCED, STREAMED
@@ -81,10 +81,10 @@ def with_model(
 def _of_model(schedule: str, complete: Complete, seats: Seats, names: Sequence[str]) -> tuple[Arm, ...]:
     """Give the memories that a model writes, with those that stand beside them; of ten passes the forced one alone."""
     by_rule = [one for one in arms.ARMS if one.name in BESIDE]
-    there = (*by_rule, *choosing_arms.of_loop(complete, seats.writer.name, seats.tried_by))
+    there = (*by_rule, *model_arms.arms_of(complete, seats.writer.name, seats.tried_by))
     if schedule in {STREAMED, AT_ONCE}:
         there = tuple(one for one in there if one.name in {NO_MEMORY, KEEP_ALL, BY_MODEL_FORCED, *names})
-    return choosing_arms.chosen(there, names)
+    return model_arms.chosen(there, names)
 
 
 def ran(

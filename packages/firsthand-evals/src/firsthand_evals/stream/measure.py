@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from firsthand.ledger.entries import BETWEEN, CASE, RULE, Episode, View, current
 from firsthand.ledger.solver import Solver, Strong, Weak, shape_of
-from firsthand.value import field, replace, value
+from firsthand.value import field, value
 from firsthand_evals.stream.arms import RETRIEVED_LINES, Shows
 from firsthand_evals.stream.wording import Understanding, reworded
 from firsthand_evals.stream.world import World
@@ -103,10 +103,8 @@ def _some(facts: Sequence[Episode]) -> Sequence[Episode]:
 
 
 def _read(view: View, shows: Shows) -> View:
-    """Give what of a view is read: entries, raw episodes, both or neither."""
-    if shows == "nothing":
-        return View()
-    return replace(view, entries=() if shows == "raw" else view.entries, raw=() if shows == "entries" else view.raw)
+    """Give what of a view is read."""
+    return View() if shows == "nothing" else view
 
 
 def _size(view: View, text: str, episodes: Sequence[Episode], before: Before) -> Figures:

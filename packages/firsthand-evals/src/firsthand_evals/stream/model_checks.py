@@ -3,7 +3,7 @@
     H7  ten passes over a stream end below ten passes over everything at once, on what needs no memory
     H8  ours with its gate: no worse than the forced loop there, within 3 points of managed episodes on what was not
         seen, at half of their length
-    K7  an agent that may choose keeps more of what was seen than one that is forced (Figure 5; `choosing_checks`)
+    K7  an agent that may choose keeps more of what was seen than one that is forced (Figure 5)
 
 The invariant: each is a difference paired by world with its interval; where that includes
 0 (H7, K7) or reaches below its bound (H8), or n is 1, the words are *not replicated*,
@@ -18,15 +18,15 @@ from firsthand_evals import stats
 from firsthand_evals.stats import Difference
 from firsthand_evals.stream import curves
 from firsthand_evals.stream.checks import Check
-from firsthand_evals.stream.choosing import AUTO, EPISODIC, FORCED
-from firsthand_evals.stream.choosing_arms import MODEL_GATED, name_of
 from firsthand_evals.stream.measure import WEAK
+from firsthand_evals.stream.model_arms import MODEL_GATED, name_of
+from firsthand_evals.stream.regimes import AUTO, EPISODIC, FORCED
 from firsthand_evals.stream.report import MODEL
 from firsthand_evals.stream.run import Stream
 
 RULE_BELOW_MAX, LENGTH_SHARE_MAX = 0.03, 0.5
 STREAMED, AT_ONCE = "stream-10", "static-10"
-BY_MODEL_FORCED, BY_MODEL_EPISODIC, BY_MODEL_AUTO = (name_of(one, MODEL) for one in (FORCED, EPISODIC, AUTO))
+BY_MODEL_FORCED, BY_MODEL_EPISODIC, BY_MODEL_AUTO = (name_of(one) for one in (FORCED, EPISODIC, AUTO))
 
 
 def checks(streams: Sequence[Stream]) -> tuple[Check, ...]:

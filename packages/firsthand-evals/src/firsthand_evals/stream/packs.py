@@ -1,10 +1,6 @@
 """The packs of the stream evaluation: what can be run under one command, by its name.
 
     ledger          made facts with rules and exceptions; readers and writers by rule, or a model
-    choosing        the same facts; an agent chooses what it retains, deletes, consolidates
-    choosing-grids  an agent chooses, of tasks on grids and the programs that solved them
-    arcstream       tasks on grids, each with the program that solved it; solvers and writers by rule
-    dc-replay       a public record of a memory that a model wrote again and again, scored anew
     own-sessions    lines of a store's own sessions with a gap
 
 A pack is a module with ``run(options) -> Report``; it is imported when it is run. The
@@ -43,7 +39,6 @@ class Options:
     Attributes:
         schedule, arm: names; streams, episodes, seed: numbers, see the pack.
         updates, questions, budget: numbers of own sessions; the budget is in characters.
-        data: a folder that is read.
         model: ``local``, ``local:FILE.gguf`` or ``URL#NAME``; the next eight are of a run with one.
         reply_tokens: of one reply of a writer, at the most.
         solver_model: who answers beside the readers by rule; named as ``model`` is.
@@ -62,7 +57,6 @@ class Options:
     updates: int | None = None
     questions: int | None = None
     budget: int | None = None
-    data: Path | None = None
     model: str | None = None
     solver_model: str | None = None
     reply_tokens: int | None = None
@@ -147,10 +141,6 @@ MODEL = frozenset({"model", "temperature", "calls_max", "tokens_max", "price", "
 WRITER = MODEL | {"solver_model", "reply_tokens"}
 PACKS = (
     Pack(LEDGER, "ledger_pack", frozenset({"schedule", "arm", "streams", "episodes", "seed"}) | WRITER),
-    Pack("choosing", "choosing_pack", frozenset({"arm", "streams", "episodes", "seed"}) | WRITER),
-    Pack("choosing-grids", "choosing_grids_pack", frozenset({"arm", "streams", "seed"})),
-    Pack("arcstream", "arc_pack", frozenset({"schedule", "arm", "streams", "seed"}) | MODEL),
-    Pack("dc-replay", "replay_pack", frozenset({"data"})),
     Pack("own-sessions", "own_pack", frozenset({"arm", "seed", "updates", "questions", "budget"})),
 )
 

@@ -15,7 +15,7 @@ from firsthand.llm.spending import CALLS_MAX
 from firsthand.tokens import estimate
 from firsthand_evals.stream.arms import Arm
 from firsthand_evals.stream.asked import Asked
-from firsthand_evals.stream.choosing_model import TOKENS_MAX
+from firsthand_evals.stream.model_agent import TOKENS_MAX
 from firsthand_evals.stream.packs import Options
 from firsthand_evals.stream.run import Readers, lived, stream
 from firsthand_evals.stream.world import world

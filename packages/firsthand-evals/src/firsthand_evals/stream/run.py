@@ -18,8 +18,8 @@ from firsthand.ledger.solver import Solver
 from firsthand.value import field, replace, value
 from firsthand_evals.stream import measure
 from firsthand_evals.stream.arms import Arm
-from firsthand_evals.stream.choosing import Chooser
 from firsthand_evals.stream.measure import Before, Figures
+from firsthand_evals.stream.regimes import Chooser
 from firsthand_evals.stream.schedules import Update, schedule
 from firsthand_evals.stream.world import World, world
 

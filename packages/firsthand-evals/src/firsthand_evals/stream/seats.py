@@ -13,8 +13,8 @@ from firsthand.ledger.model_consolidator import SOLVER_TOKENS_MAX, ModelSolver
 from firsthand.ledger.solver import Solver
 from firsthand_evals.stream import measure
 from firsthand_evals.stream.asked import Asked
-from firsthand_evals.stream.choosing_model import TOKENS_MAX
 from firsthand_evals.stream.measure import WEAK
+from firsthand_evals.stream.model_agent import TOKENS_MAX
 from firsthand_evals.stream.packs import Options
 from firsthand_evals.stream.report import MODEL
 from firsthand_evals.stream.run import Readers

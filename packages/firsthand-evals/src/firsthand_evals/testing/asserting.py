@@ -91,7 +91,7 @@ def assert_lossless(memory: Any, *, budget: int = 600, sessions: int = 5, seed: 
 
 
 def assert_probe(
-    note: str | Note, messages: Sequence[Mapping[str, str]] = (), *, claim: str | None = None,
+    note: str | Note, messages: Sequence[Mapping[str, str]], *, claim: str | None = None,
     expand: Callable[[str], str | None] | None = None,
 ) -> None:  # fmt: skip
     """Assert that a note can be corrected, from its own text or through its pointers.

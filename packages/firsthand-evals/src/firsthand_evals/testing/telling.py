@@ -76,8 +76,6 @@ def of_note(note: str, verdict: Verdict) -> str:
         "What is missing",
         *_missed(verdict),
     ]
-    if len(verdict.claims) > 1:
-        lines += ["Of its claims", *(f"  {one.regime}: {shown(one.what)}" for one in verdict.claims[:MISSING_MAX])]
     return "\n".join([*lines, "", "What to do", *(f"  {one}" for one in _NOTE_ADVICE)])
 
 

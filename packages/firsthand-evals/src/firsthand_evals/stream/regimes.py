@@ -4,9 +4,9 @@
     entries    what the agent made of them
     a round    new cases come to the buffer; the agent is shown what its regime lets it see, and names actions
 
-What may be done is the regime (faulty-memories, ARC-AGI Stream and Figure 5; version 2,
-Table 5): *forced* has to consolidate every round and keeps no buffer, *auto* chooses,
-*episodic only* may not consolidate. The invariants: an action that the regime does not
+What may be done is the regime (faulty-memories, ARC-AGI Stream and Figure 5): *forced*
+has to consolidate every round and keeps no buffer, *auto* chooses, *episodic only* may
+not consolidate. The invariants: an action that the regime does not
 allow, or that names what is not there, changes nothing and is counted by its reason; the
 buffer and the entries are within their bounds after every round; a case that is gone
 from the buffer comes back only with a later round. It does not know what is true.
@@ -14,31 +14,19 @@ from the buffer comes back only with a later round. It does not know what is tru
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from firsthand.ledger.entries import (
-    BETWEEN,
-    SOURCES_MAX,
-    TEXT_CHARACTERS_MAX,
-    Entry,
-    Episode,
-    Fault,
-    View,
-    Written,
-    entry,
-)
+from firsthand.ledger.entries import SOURCES_MAX, TEXT_CHARACTERS_MAX, Entry, Episode, Fault, View, Written, entry
 from firsthand.ledger.model_consolidator import of_text
 from firsthand.tokens import estimate
-from firsthand.value import asdict, value
+from firsthand.value import value
 
 EPISODES_MAX = 50
 """Cases of the buffer, where nothing else is said: the smaller one of the paper."""
 ENTRIES_MAX = 50
 Doing = Literal["retain", "delete", "consolidate"]
-Edits = Literal["replace", "append", "prune", "anew"]
 
 
 @value
@@ -48,29 +36,17 @@ class Regime:
     Attributes:
         keeps: whether cases stay in the buffer that no action took out; else all leave at the end of the round.
         consolidates: whether it ``may``, ``must`` every round, or ``never``.
-        sees: whether it is shown the entries that there are.
-        edits: what becomes of entries: ``replace`` lets a new one take the place of those it names, ``append`` only
-            adds, ``prune`` adds and deletes, ``anew`` drops each that no action names.
-        unlike: whether an entry is refused whose words stand in another one already.
     """
 
     name: str
     keeps: bool = True
     consolidates: Literal["may", "must", "never"] = "may"
-    sees: bool = True
-    edits: Edits = "replace"
-    unlike: bool = False
 
 
 AUTO = Regime("auto")
 FORCED = Regime("forced", keeps=False, consolidates="must")
 EPISODIC = Regime("episodic only", consolidates="never")
-REWRITE = Regime("full rewrite", keeps=False, consolidates="must", edits="anew")
-APPEND_SEEN = Regime("append, entries seen", keeps=False, consolidates="must", edits="append")
-APPEND_HIDDEN = Regime("append, entries hidden", keeps=False, consolidates="must", sees=False, edits="append")
-PRUNE = Regime("append and prune", keeps=False, consolidates="must", edits="prune")
-ADD_ONLY = Regime("add only", keeps=False, consolidates="must", edits="append", unlike=True)
-REGIMES = (AUTO, FORCED, EPISODIC, REWRITE, APPEND_SEEN, PRUNE, APPEND_HIDDEN, ADD_ONLY)
+REGIMES = (AUTO, FORCED, EPISODIC)
 
 
 @value
@@ -94,7 +70,6 @@ class Step:
     Attributes:
         new: how many of the cases, the last ones, came with this round.
         cases: the buffer.
-        entries: none where the regime hides them.
     """
 
     regime: Regime
@@ -111,8 +86,8 @@ class Choice:
 
     actions: tuple[Action, ...] = ()
     fault: Fault | None = None
-    read: str | None = None
-    wrote: str | None = None
+    read: str = ""
+    wrote: str = ""
 
 
 class Policy(Protocol):
@@ -146,13 +121,12 @@ class Chooser:
             happened: all so far; ``new``: what this round brought, or brought again.
         """
         shown = Step(
-            self.regime, len(new), (*_without(view.raw, new), *new), view.entries if self.regime.sees else (),
-            self.episodes_max, self.entries_max,
+            self.regime, len(new), (*_without(view.raw, new), *new), view.entries, self.episodes_max, self.entries_max,
         )  # fmt: skip
         choice = self.policy.choose(shown)
-        read = told(shown) if choice.read is None else choice.read
-        wrote = written(choice.actions) if choice.wrote is None else choice.wrote
-        self.counts.update({"rounds": 1, "tokens read": estimate(read), "tokens written": estimate(wrote)})
+        self.counts.update(
+            {"rounds": 1, "tokens read": estimate(choice.read), "tokens written": estimate(choice.wrote)}
+        )
         if choice.fault is not None:
             self.counts[f"unread: {choice.fault.kind}"] += 1
         done = _Round(self, shown, view.entries, {one.pointer: one for one in happened})
@@ -169,7 +143,6 @@ class _Round:
     def __init__(self, chooser: Chooser, shown: Step, entries: Sequence[Entry], known: dict[str, Episode]) -> None:
         self._chooser, self._shown, self._known = chooser, shown, known
         self._entries: dict[str, Entry] = {one.id: one for one in entries}
-        self._named: set[str] = set()  # entries that an action names: what `anew` does not drop
         self._out: set[int] = set()
         self._used: set[int] = set()
         self._retained: set[int] = set()
@@ -182,7 +155,6 @@ class _Round:
         if refused:
             return refused
         entries = [shown.entries[number - 1] for number in action.entries]
-        self._named |= {one.id for one in entries}
         match action.doing:
             case "retain":
                 self._retained |= set(action.cases)
@@ -195,7 +167,7 @@ class _Round:
         return ""
 
     def _wrong(self, action: Action) -> str:
-        shown, regime = self._shown, self._shown.regime
+        shown = self._shown
         if any(not 0 < number <= len(shown.cases) for number in action.cases):
             return "no such case"
         if any(not 0 < number <= len(shown.entries) for number in action.entries):
@@ -204,16 +176,11 @@ class _Round:
             return "deleted already"
         if any(shown.entries[number - 1].id not in self._entries for number in action.entries):
             return "gone already"
-        if action.doing == "delete" and action.entries and regime.edits == "append":
-            return "entries stay in this regime"
         return self._unwritable(action) if action.doing == "consolidate" else ""
 
     def _unwritable(self, action: Action) -> str:
-        regime = self._shown.regime
-        if regime.consolidates == "never":
+        if self._shown.regime.consolidates == "never":
             return "no consolidation in this regime"
-        if action.entries and regime.edits in {"append", "prune"}:
-            return "entries are not rewritten in this regime"
         if not (action.cases or action.entries):
             return "made of nothing"
         if not action.text.strip() or len(action.text) > TEXT_CHARACTERS_MAX:
@@ -221,8 +188,6 @@ class _Round:
         fault = of_text(action.text)
         if fault is not None:
             return fault.kind
-        if regime.unlike and _words(action.text) in {_words(one.text) for one in self._entries.values()}:
-            return "said already"
         if len(self._entries) - len(set(action.entries)) >= self._chooser.entries_max:
             return "no room for an entry"
         return ""
@@ -237,7 +202,6 @@ class _Round:
         for one in entries:
             self._entries.pop(one.id, None)
         self._entries[made.id] = made
-        self._named.add(made.id)
         self._used |= set(action.cases)
         self._wrote = True
 
@@ -246,11 +210,6 @@ class _Round:
         regime, counts = self._shown.regime, self._chooser.counts
         if regime.consolidates == "must" and not self._wrote and self._shown.cases:
             counts["rounds without the consolidation that was due"] += 1
-        if regime.edits == "anew":
-            dropped = [name for name in self._entries if name not in self._named]
-            counts["entries dropped, since nothing named them"] += len(dropped)
-            for name in dropped:
-                del self._entries[name]
         gone = self._out | (self._used - self._retained)
         numbered = enumerate(self._shown.cases, 1)
         kept = [one for number, one in numbered if number not in gone] if regime.keeps else []
@@ -270,15 +229,6 @@ def told(step: Step) -> str:
     return "\n".join([*entries, *cases])
 
 
-def written(actions: Iterable[Action]) -> str:
-    """Write actions as a reply has them."""
-    return json.dumps([{name: it for name, it in asdict(one).items() if it} for one in actions])
-
-
 def _without(raw: Sequence[Episode], new: Sequence[Episode]) -> list[Episode]:
     there = {one.pointer for one in new}
     return [one for one in raw if one.pointer not in there]
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.casefold().replace(BETWEEN.strip(), " ").split())

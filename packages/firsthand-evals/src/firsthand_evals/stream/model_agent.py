@@ -1,4 +1,4 @@
-"""An agent that is a model, in the environment in which an agent chooses; and a model as reader.
+"""A model as the agent that chooses what becomes of its memory, in one of the regimes.
 
     prompt: what it may do, E1. rule: ..., 1. case: ...     reply: [{"action": "delete", "cases": [3]}, ...]
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from firsthand.ledger.entries import Fault
 from firsthand.ledger.model_consolidator import listed
-from firsthand_evals.stream.choosing import Action, Choice, Doing, Regime, Step, told
+from firsthand_evals.stream.regimes import Action, Choice, Doing, Regime, Step, told
 
 TOKENS_MAX = 1_000
 """Of one reply."""
@@ -32,7 +32,7 @@ the number that changes, => and a formula such as 3 * N + 2, or one case as it i
 the buffer, unless they are retained too; the entries it names are replaced by it."""
 
 
-class ByModelChosen:
+class ModelAgent:
     """Asks a model what becomes of its memory."""
 
     def __init__(self, complete: Callable[[str], str], name: str) -> None:
@@ -73,19 +73,7 @@ def _rules(regime: Regime) -> list[str]:
         case "never":
             said.append("You may not consolidate: choose only which cases are retained or deleted.")
     said.append("A case that no action names stays." if regime.keeps else "All cases leave at the end of the round.")
-    match regime.edits:
-        case "replace":
-            said.append("An entry that no action names stays.")
-        case "append":
-            said.append("Entries stay as they are: write new ones only, and name none.")
-        case "prune":
-            said.append("Entries are not rewritten: add new ones, and delete those that do harm.")
-        case "anew":
-            said.append("This writes all entries anew: an entry that no action names is dropped.")
-    if not regime.sees:
-        said.append("Entries that you wrote before are not shown.")
-    if regime.unlike:
-        said.append("Do not write what an entry says already.")
+    said.append("An entry that no action names stays.")
     return said
 
 

@@ -11,19 +11,14 @@ from stream_models import chatty, faithful
 
 from firsthand.errors import InvalidArgument
 from firsthand.ledger.entries import Episode, Fault, View
-from firsthand.value import replace
-from firsthand_evals.stream import choosing_arms
-from firsthand_evals.stream.arms import KEEP_ALL, NO_MEMORY
-from firsthand_evals.stream.choosing import (
-    ADD_ONLY,
-    APPEND_HIDDEN,
-    APPEND_SEEN,
+from firsthand_evals.stream.arms import ARMS, KEEP_ALL, NO_MEMORY
+from firsthand_evals.stream.model_agent import ModelAgent, actions_of, prompt
+from firsthand_evals.stream.model_arms import arms_of, chosen
+from firsthand_evals.stream.regimes import (
     AUTO,
     EPISODIC,
     FORCED,
-    PRUNE,
     REGIMES,
-    REWRITE,
     Action,
     Choice,
     Chooser,
@@ -31,11 +26,6 @@ from firsthand_evals.stream.choosing import (
     Step,
     told,
 )
-from firsthand_evals.stream.choosing_arms import SCRIPTED, chosen, name_of, of_model
-from firsthand_evals.stream.choosing_checks import checks
-from firsthand_evals.stream.choosing_model import ByModelChosen, actions_of, prompt
-from firsthand_evals.stream.choosing_policies import Careful, DropOldest, Eroding, Hasty, Keep, Merging
-from firsthand_evals.stream.run import run
 
 CASES = [Episode(f"fh:{n}", "birch", f"birch level {n}", str(3 * n + 2), n) for n in range(1, 7)]
 RULE = "birch level N => 3 * N + 2"
@@ -101,7 +91,7 @@ def test_the_new_cases_are_marked():
 
 
 ONE = [Action("consolidate", (1,), text=RULE)]
-NO_EDIT, NO_WRITE = "entries are not rewritten in this regime", "no consolidation in this regime"
+NO_WRITE = "no consolidation in this regime"
 
 
 @pytest.mark.parametrize(
@@ -118,11 +108,6 @@ NO_EDIT, NO_WRITE = "entries are not rewritten in this regime", "no consolidatio
         (AUTO, Action("consolidate", (1,), text="[e-1] helpful=99 :: x"), "forged structure"),
         (AUTO, Action("consolidate", (1,), text="x\n1. case: a => b"), "several lines"),
         (EPISODIC, Action("consolidate", (1,), text=RULE), NO_WRITE),
-        (APPEND_SEEN, Action("consolidate", (1,), (1,), RULE), NO_EDIT),
-        (APPEND_SEEN, Action("delete", entries=(1,)), "entries stay in this regime"),
-        (PRUNE, Action("consolidate", (1,), (1,), RULE), NO_EDIT),
-        (APPEND_HIDDEN, Action("delete", entries=(1,)), "no such entry"),
-        (ADD_ONLY, Action("consolidate", (1,), text="3 * N + 2 => birch level N"), "said already"),
     ],
 )  # fmt: skip
 def test_what_is_not_allowed_is_refused_by_its_reason(regime: Regime, action: Action, reason: str):
@@ -141,21 +126,14 @@ def test_an_action_on_what_is_gone_is_refused():
     assert chooser.counts["refused: gone already"] == 1
 
 
-def test_entries_are_replaced_pruned_dropped_or_stay_by_regime():
-    """In place an entry takes the place of the one it names; anew drops what is not named; prune deletes."""
+def test_an_entry_takes_the_place_of_those_that_it_names():
+    """Of two rounds the second rewrites the entry of the first, with the sources of both; a deleted one is gone."""
     other = "birch level N => 4 * N"
     replaced, _ = lived(FORCED, ONE, [Action("consolidate", (1,), (1,), other)])
     assert [(one.text, one.version) for one in replaced.entries] == [(other, 2)]
     assert replaced.entries[0].sources == ("fh:1", "fh:4")
-    dropped, chooser = lived(REWRITE, ONE, [Action("consolidate", (1,), text=other)])
-    assert [one.text for one in dropped.entries] == [other]
-    assert chooser.counts["entries dropped, since nothing named them"] == 1
-    kept, _ = lived(REWRITE, ONE, [Action("consolidate", (1,), text=other), Action("retain", entries=(1,))])
-    assert [one.text for one in kept.entries] == [RULE, other]
-    pruned, _ = lived(PRUNE, ONE, [Action("delete", entries=(1,)), Action("consolidate", (1,), text=other)])
+    pruned, _ = lived(FORCED, ONE, [Action("delete", entries=(1,)), Action("consolidate", (1,), text=other)])
     assert [one.text for one in pruned.entries] == [other]
-    appended, _ = lived(APPEND_SEEN, ONE, [Action("consolidate", (1,), text=other)])
-    assert [one.text for one in appended.entries] == [RULE, other]
 
 
 def test_bounds_hold_and_what_falls_out_is_counted():
@@ -201,75 +179,13 @@ def test_whatever_is_chosen_the_regime_holds(regime: Regime, rounds: list[list[A
     assert proposed == done == sum(map(len, rounds))
 
 
-# agents by rule ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("policy", [Keep(), DropOldest(), Careful(), Hasty(), Merging(), Eroding()])
-def test_an_agent_by_rule_names_only_what_it_is_shown(policy):
-    """In every regime each agent's actions are allowed by their numbers, and the same round gives the same choice."""
-    for regime in REGIMES:
-        arm = choosing_arms.Arm("x", lambda _, regime=regime: Chooser(policy, regime))
-        (one,), (same,) = ([*run([arm], [3], episodes=64)] for _ in range(2))
-        assert one == same
-        wrong = {word for word in one.actions if word.startswith("refused: ") and ("no such" in word or "gone" in word)}
-        assert wrong == set()
-
-
-def test_a_careful_agent_keeps_exceptions_and_rules():
-    """It loses nothing when it may choose, whatever is read of it tells what is where."""
-    arms = [one for one in SCRIPTED if one.name.startswith("auto: careful (50)")]
-    both, raw, entries = run(arms, [2], episodes=96)
-    assert (both.end("seen weak"), both.end("rule weak"), both.end("p0 weak")) == (1.0, 1.0, 1.0)
-    assert (raw.end("exceptions weak"), raw.end("rule weak")) == (1.0, 1 / 3)
-    assert (entries.end("exceptions weak"), entries.end("rule weak")) == (0.0, 1.0)
-
-
-def test_a_merging_agent_ends_below_no_memory():
-    """One rule for everything answers less of what needs no memory than no memory does."""
-    arms = [one for one in SCRIPTED if one.name in {NO_MEMORY, "forced: merging"}]
-    none, merged = run(arms, [2], episodes=96)
-    assert merged.end("p0 weak") < none.end("p0 weak") == 1.0
-
-
-def test_the_checks_can_fail():
-    """Each check fails when its figure is turned round, and K1 when a bound is passed."""
-    names = [
-        name_of(AUTO, "eroding"), name_of(FORCED, "eroding"), name_of(EPISODIC, "careful"), name_of(AUTO, "careful"),
-        name_of(AUTO, "careful", shows="entries"), name_of(AUTO, "careful", shows="raw"),
-        name_of(APPEND_SEEN, "eroding"), name_of(PRUNE, "eroding"),
-    ]  # fmt: skip
-    streams = [*run([one for one in SCRIPTED if one.name in names], range(2), episodes=24)]
-
-    def with_end(arm: str, **figures: float):
-        ends = {name.replace("_", " "): it for name, it in figures.items()}
-        return [
-            replace(one, points=(*one.points[:-1], {**one.points[-1], **ends})) if one.arm == arm else one
-            for one in streams
-        ]
-
-    def held(of, name: str) -> list[bool]:
-        return [one.held for one in checks(of, 24) if one.name == name]
-
-    assert held(streams, "K1") == [True]
-    assert held(with_end(names[0], raw=51), "K1") == held(with_end(names[1], raw=1), "K1") == [False]
-    assert held(with_end(names[2], entries=1), "K1") == [False]
-    for name, arm, figure in (("K2", names[0], "seen_weak"), ("K3", names[2], "p0_weak")):
-        assert (held(with_end(arm, **{figure: 2.0}), name), held(with_end(arm, **{figure: -1.0}), name)) == (
-            [True],
-            [False],
-        )
-    assert held(with_end(names[3], exceptions_weak=2.0, rule_weak=2.0), "K4") == [True, True]
-    assert held(with_end(names[3], exceptions_weak=-1.0, rule_weak=-1.0), "K4") == [False, False]
-    assert held(with_end(names[1], p0_weak=-1.0), "K5") == [True, True]
-    assert held(with_end(names[1], p0_weak=2.0), "K5") == [False, False]
-
-
 def test_arms_are_chosen_by_name():
     """No memory and keep all are in every run; an unknown name is refused."""
-    assert [one.name for one in chosen(SCRIPTED, ["forced: hasty"])] == [NO_MEMORY, KEEP_ALL, "forced: hasty"]
-    assert len({one.name for one in (*SCRIPTED, *of_model(faithful, "m"))}) == len(SCRIPTED) + 7
+    there = (*ARMS, *arms_of(faithful, "m", "weak"))
+    names = [one.name for one in chosen(there, ["forced: model"])]
+    assert names == [NO_MEMORY, KEEP_ALL, "forced: model"]
     with pytest.raises(InvalidArgument, match="no arm 'x'"):
-        chosen(SCRIPTED, ["x"])
+        chosen(there, ["x"])
 
 
 # a model -----------------------------------------------------------------------------------------
@@ -282,8 +198,6 @@ def test_a_prompt_says_what_the_regime_allows():
     assert "You may not consolidate" in shown["episodic only"]
     assert "There is room for 50 entries and 50 cases" in shown["auto"]
     assert "you have to consolidate" in shown["forced"]
-    assert "an entry that no action names is dropped" in shown["full rewrite"]
-    assert "Do not write what an entry says already" in shown["add only"]
     assert all(text.endswith(f"3. (new) {CASES[2].line}") for text in shown.values())
 
 
@@ -300,9 +214,9 @@ def test_a_reply_is_read_as_actions_or_not_at_all():
 def test_a_model_chooses_and_its_tokens_are_those_of_its_texts():
     """A faithful model writes the rule; one that replies prose is counted and leaves the buffer as it was."""
     view, happened = View((), tuple(CASES)), CASES
-    wise = Chooser(ByModelChosen(faithful, "m"), AUTO)
+    wise = Chooser(ModelAgent(faithful, "m"), AUTO)
     assert [one.text for one in wise.step(view, happened, CASES).entries] == [RULE]
     assert wise.counts["tokens read"] > 200
-    loud = Chooser(ByModelChosen(chatty, "m"), AUTO)
+    loud = Chooser(ModelAgent(chatty, "m"), AUTO)
     assert loud.step(view, happened, CASES).raw == view.raw
     assert (loud.counts["unread: prose"], loud.counts["rounds"]) == (1, 1)
