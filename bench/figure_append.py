@@ -34,7 +34,7 @@ def _times(setting: Setting, texts: list[str]) -> dict[str, list[float]]:
         session, without = memory.session("bench"), unmarked.session("bench")
         for first in (session, without):
             first.user("the first event makes the files")
-        unmarked._log._marks.close()  # from here on nothing is marked
+        unmarked.log._marks.close()  # from here on nothing is marked
         page_size = setting.page_size(memory.path)
         bare = BareRows(folder / "bare.db", page_size_bytes=page_size)
         indexed = RowsAndIndex(folder / "indexed.db", page_size_bytes=page_size)

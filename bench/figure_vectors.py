@@ -66,7 +66,7 @@ def _search(setting: Setting, count: int, limit: float) -> list[Row]:
     directions = codes.about(table, middle)
     del table
     with Memory.open(store, read_only=True) as memory:
-        reader = memory._log.reader
+        reader = memory.log.reader
         search = VectorSearch(lambda: reader.db, lambda: reader.namespace_key("default"), embedder)
         began = time.perf_counter()
         assert search.near("0", LIMIT).fault == ""
@@ -107,7 +107,7 @@ def _build(folder: Path, count: int, embedder: Any) -> None:
     say(f"vectors: writing {count:,} into a store")
     with Memory.open(folder) as memory:
         memory.session("bench").user("the first event makes the files")
-        log = memory._log
+        log = memory.log
         key = log.reader.namespace_key("default")
         done = 0
         for table in _made(count):

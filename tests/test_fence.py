@@ -99,12 +99,12 @@ def test_a_flood_of_openings_costs_no_more_than_its_length():
 def test_a_store_keeps_one_key_and_says_when_it_is_lost(tmp_path):
     """Every handle fences with the store's own key, no two stores share one, and without it nothing is fenced."""
     with Memory.open(tmp_path / "one") as memory, Memory.open(tmp_path / "other") as other:
-        key = memory._log.reader.fence_key()
-        assert key != other._log.reader.fence_key()
+        key = memory.log.reader.fence_key()
+        assert key != other.log.reader.fence_key()
     with Memory.open(tmp_path / "one", namespace="b", read_only=True) as reader:
         assert unwrap(reader.fence("recalled"), key).only
     with Memory.open(tmp_path / "one") as memory:
-        memory._log.exclusively(lambda db: db.execute("UPDATE store SET value = x'00' WHERE key = 'fence_key'").get)
+        memory.log.exclusively(lambda db: db.execute("UPDATE store SET value = x'00' WHERE key = 'fence_key'").get)
         for ask in (lambda: memory.fence("recalled"), lambda: memory.import_paths([tmp_path])):
             with pytest.raises(StoreDamaged, match="expected a fence key of 16 bytes"):
                 ask()

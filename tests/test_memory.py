@@ -47,7 +47,7 @@ def test_a_span_is_erased_whole(tmp_path):
 
 def test_common_terms_are_counted_as_a_live_store_grows(tmp_path, monkeypatch):
     """Appends alone, without an import, bring the counts up to date that bound a query."""
-    monkeypatch.setattr("firsthand.memory.FOLLOW_EVENTS", 1_200)
+    monkeypatch.setattr("firsthand.space.FOLLOW_EVENTS", 1_200)
     with Memory.open(tmp_path / "s") as memory:
         drafts = [Draft(Kind.NOTE, f"crow {number}".encode()) for number in range(600)]
         for _ in range(2):

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from firsthand import Memory
 from firsthand.context.session_window import limits_of
-from firsthand.context.tools import ANSWER_TOKENS_MIN, RECALL, Pull, PullLimits
-from firsthand.formats.tool_definitions import Call
+from firsthand.context.tools import ANSWER_TOKENS_MIN, Pull, PullLimits
+from firsthand.formats.tool_definitions import RECALL, Call
 from firsthand.window import Budget
 
 from .method import HIGH, LOW, Found, Shown, pull, pull_tokens

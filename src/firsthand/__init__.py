@@ -10,18 +10,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent, agent_in, agents_of, sessions_like
+    from firsthand.agent_space import sessions_like
+    from firsthand.agents.agent import Agent, agent_in, agents_of
     from firsthand.agents.agent_digest import DigestWritten, digest_of, write_digest
     from firsthand.agents.agent_tools import AgentTools, Told
     from firsthand.agents.cues import Cues
     from firsthand.agents.episode import Episode
     from firsthand.agents.episode_writer import CaughtUp, Closed
     from firsthand.agents.files import Followed
+    from firsthand.agents.health_line import looks
     from firsthand.agents.hook_answer import Answered, after_hook, answer_hook
     from firsthand.agents.hosted_session import Brought, HostedSession
     from firsthand.agents.installation import Installed, installed
     from firsthand.agents.installer import Change, Plan, backups, plan_install, plan_uninstall
-    from firsthand.agents.job_runner import Done, run_due
     from firsthand.agents.jobs import next_due_ms, pending
     from firsthand.agents.pauses import pause, resume
     from firsthand.agents.preamble import Preamble
@@ -74,15 +75,15 @@ if TYPE_CHECKING:
     from firsthand.event import Artifact, ByteSource, Draft, Event, Kind, Trust
     from firsthand.health.doctor import Look, examine
     from firsthand.health.finding import AgentHealth, Finding, HealthReport
+    from firsthand.health.job_runner import Done, run_due
     from firsthand.health.modes import Failure, name_failure
     from firsthand.health.proof import accept_head
-    from firsthand.health.stats import Stats
-    from firsthand.health.status import looks
     from firsthand.health.surroundings import DaemonState
     from firsthand.hosts.import_report import ImportReport, Progress, SourceReport
     from firsthand.hosts.places import UsualPlace, usual_places
     from firsthand.index.dense import VectorSpace
     from firsthand.index.embed.port import Embedder, callable_embedder
+    from firsthand.index.stats import Stats
     from firsthand.ledger.consolidation import Consolidated, consolidate_in, consolidated_view
     from firsthand.ledger.consolidators import Consolidator
     from firsthand.ledger.decision_log import LedgerLog, ledger_of
@@ -311,7 +312,7 @@ _ROOMS = {
     "health.doctor": ("Look", "examine"),
     "health.finding": ("AgentHealth", "Finding", "HealthReport"),
     "health.modes": ("Failure", "name_failure"),
-    "health.status": ("looks",),
+    "agents.health_line": ("looks",),
     "index.dense": ("VectorSpace",),
     "index.embed.port": ("Embedder", "callable_embedder"),
     "hosts.import_report": ("ImportReport", "Progress", "SourceReport"),
@@ -329,7 +330,7 @@ _ROOMS = {
     "moment": ("Moment",),
     "hosts.places": ("UsualPlace", "usual_places"),
     "pointer": ("Pointer",),
-    "health.stats": ("Stats",),
+    "index.stats": ("Stats",),
     "context.anatomy_diff": ("Difference",),
     "context.anatomy": ("Anatomy",),
     "context.prompt": ("Replay",),
@@ -353,7 +354,8 @@ _ROOMS = {
     "agents.sleep_steps": ("SleepStep",),
     "agents.installation": ("Installed", "installed"),
     "agents.installer": ("Change", "Plan", "backups", "plan_install", "plan_uninstall"),
-    "agents.agent": ("Agent", "agent_in", "agents_of", "sessions_like"),
+    "agents.agent": ("Agent", "agent_in", "agents_of"),
+    "agent_space": ("sessions_like",),
     "agents.episode_writer": ("CaughtUp", "Closed"),
     "agents.episode": ("Episode",),
     "agents.agent_tools": ("AgentTools", "Told"),
@@ -364,7 +366,7 @@ _ROOMS = {
     "agents.cues": ("Cues",),
     "agents.preamble": ("Preamble",),
     "agents.hook_answer": ("Answered", "after_hook", "answer_hook"),
-    "agents.job_runner": ("Done", "run_due"),
+    "health.job_runner": ("Done", "run_due"),
     "agents.jobs": ("next_due_ms", "pending"),
     "agents.waiting_calls": ("KeptCalls",),
     "agents.side_files": ("erased_at", "files_holding", "record_waiting"),

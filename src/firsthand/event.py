@@ -16,10 +16,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from enum import IntEnum
+from hashlib import sha256
 from typing import Any, Protocol
 
 from firsthand.errors import InvalidDraft
-from firsthand.hashing import sha256
 from firsthand.moment import Moment
 from firsthand.value import field, value
 
@@ -281,7 +281,7 @@ def derived_id(moment: Moment | None, *key: bytes) -> str:
     """
     named = b"".join(struct.pack("<Q", len(field_bytes)) + field_bytes for field_bytes in key)
     milliseconds = max(0, moment.milliseconds) if moment is not None else 0
-    return id_text((milliseconds & (1 << 48) - 1).to_bytes(6, "big") + sha256(named)[:10])
+    return id_text((milliseconds & (1 << 48) - 1).to_bytes(6, "big") + sha256(named).digest()[:10])
 
 
 # canonical bytes ---------------------------------------------------------------------------------
@@ -344,23 +344,23 @@ def decode_body(data: bytes) -> Body:
 
 def commit_to(salt: bytes, body: bytes) -> bytes:
     """Commit to a body: 32 bytes that say nothing of it once salt and body are destroyed."""
-    return sha256(b"firsthand commitment 1\0" + salt + body)
+    return sha256(b"firsthand commitment 1\0" + salt + body).digest()
 
 
 def genesis(namespace: str, session: str) -> bytes:
     """The link before a session's first event."""
     names = namespace.encode(), session.encode()
-    return sha256(b"firsthand session 1\0" + _sized(names[0]) + _sized(names[1]))
+    return sha256(b"firsthand session 1\0" + _sized(names[0]) + _sized(names[1])).digest()
 
 
 def link(previous: bytes, event: Header, commitment: bytes) -> bytes:
     """Chain one event to the one before it in its session."""
-    return sha256(b"firsthand chain 1\0" + previous + event.canonical() + commitment)
+    return sha256(b"firsthand chain 1\0" + previous + event.canonical() + commitment).digest()
 
 
 def roll(previous: bytes, position: int, chain: bytes) -> bytes:
     """Carry a namespace's head over one more event: every position, in order."""
-    return sha256(b"firsthand store 1\0" + previous + _U64.pack(position) + chain)
+    return sha256(b"firsthand store 1\0" + previous + _U64.pack(position) + chain).digest()
 
 
 @value

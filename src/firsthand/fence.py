@@ -22,9 +22,9 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from hashlib import blake2s
 from itertools import pairwise
 
-from firsthand.hashing import blake2s
 from firsthand.value import value
 
 KEY_BYTES = 16
@@ -97,7 +97,7 @@ def _mark(nonce: bytes, key: bytes, label: str, content: str) -> str:
 
 def _hash(key: bytes, data: bytes, size: int) -> bytes:
     assert len(key) == KEY_BYTES, f"expected a key of {KEY_BYTES} bytes; got {len(key)}"
-    return blake2s(data, size=size, key=key, person=b"fence 1")
+    return blake2s(data, digest_size=size, key=key, person=b"fence 1").digest()
 
 
 def _bytes(text: str) -> bytes:

@@ -98,10 +98,10 @@ def test_a_broken_index_is_told(memory):
     """Where the words cannot be looked up, nothing known is not what is said."""
     ran(memory, "make build api", failed=False)
     memory.follow()
-    memory._log.exclusively(lambda db: db.execute("UPDATE reach SET fault = 'torn'").fetchall())
+    memory.log.exclusively(lambda db: db.execute("UPDATE reach SET fault = 'torn'").fetchall())
     call = HookCall("claude-code", HookEvent.BEFORE_TOOL, tool="Bash", tool_input='{"command": "make lint"}')
     assert warn(memory.agent("a"), call, "new", Settings(), deadline_ms=5_000).skipped == "torn"
-    memory._log.exclusively(lambda db: db.execute("UPDATE reach SET fault = ''").fetchall())
+    memory.log.exclusively(lambda db: db.execute("UPDATE reach SET fault = ''").fetchall())
 
 
 def test_only_the_user_s_own_words_forbid(memory):

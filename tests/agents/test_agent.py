@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from firsthand import Kind, Memory, Scope, sessions_like
-from firsthand.agents.agent import OURS
+from firsthand.agent_space import OURS
 from firsthand.ledger import entry_log
 from firsthand.ledger.decision_log import SESSION as LEDGER_SESSION
 from firsthand.notes import writer

@@ -50,7 +50,7 @@ def across(tools):
 
 
 def key(memory):
-    return memory._log.reader.fence_key()
+    return memory.log.reader.fence_key()
 
 
 def only_fenced(memory, text):

@@ -14,7 +14,7 @@ from firsthand.event import Draft
 def episode(agent, name: str, session: str) -> str:
     meta = {"name": name, "session": session, "through": 1, "terms": ["zebra"]}
     draft = Draft(Kind.EPISODE, b"# x", "text/markdown", meta, agent=agent.name, trust=Trust.AGENT)
-    return agent.memory.append([draft], session=agent.session)[0].pointer
+    return agent.space.append([draft], session=agent.session)[0].pointer
 
 
 def given(agent) -> list[tuple[str, str, str]]:

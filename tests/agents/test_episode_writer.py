@@ -12,7 +12,7 @@ from firsthand.agents.episode_writer import FOUND_WITHIN, catch_up, close, due
 
 
 def closed(agent, name: str, about: str):
-    plain(agent.memory, name, about)
+    plain(agent.space, name, about)
     agent.enrol(name)
     return close(agent, name)
 
@@ -129,7 +129,7 @@ def test_an_index_that_is_behind_is_named(memory, agent):
     plain(memory, "s", "the retry queue")
     agent.enrol("s")
     memory.follow()
-    memory._log.exclusively(lambda db: db.execute("DROP TABLE text_1").fetchall())
+    memory.log.exclusively(lambda db: db.execute("DROP TABLE text_1").fetchall())
     done = close(agent, "s")
     assert (done.verified, done.episode.stage) == (False, "indexed")
     assert "run 'firsthand rebuild'" in done.why

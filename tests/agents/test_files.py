@@ -34,8 +34,8 @@ def test_every_edit_is_a_version_with_its_exact_bytes(agent):
         [("new", file)], [("changed", file)], [("deleted", file)], [],
     ]  # fmt: skip
     pointers = [one.changes[0].pointer for one in (first, second, third)]
-    assert [agent.memory.expand(one) for one in pointers[:2]] == [b"three times\r\n", b"four times"]
-    event = agent.memory.event(pointers[1])
+    assert [agent.space.expand(one) for one in pointers[:2]] == [b"three times\r\n", b"four times"]
+    event = agent.space.event(pointers[1])
     assert (event.origin, event.trust.word, event.meta["supersedes"]) == ("user", "trusted", [pointers[0]])
     assert files.outdated(agent) == frozenset(pointers)
 
@@ -46,7 +46,7 @@ def test_recall_gives_the_newest_version_first(agent):
     agent.follow()
     write(agent, "knowledge/retry.md", "The retry limit of the payment gateway is 5.")
     newest = agent.follow().changes[0].pointer
-    answer = agent.memory.recall("retry limit of the payment gateway")
+    answer = agent.space.recall("retry limit of the payment gateway")
     assert answer.hits[0].pointer == newest
     assert {one.pointer for one in answer.hits[1:]} <= files.outdated(agent)
 
@@ -63,7 +63,7 @@ def test_what_cannot_be_followed_is_told(agent, monkeypatch):
     write(agent, "knowledge/binary.md", b"a\0b")
     write(agent, "knowledge/latin.md", b"caf\xe9")
     write(agent, "knowledge/large.md", "x" * 51)
-    (agent.folder / "knowledge/link.md").symlink_to(agent.memory.path / "firsthand.db")
+    (agent.folder / "knowledge/link.md").symlink_to(agent.space.path / "firsthand.db")
     followed = agent.follow()
     assert done(followed) == [
         ("new", "knowledge/a.md"), ("new", "knowledge/deep/er/b.md"), ("new", "knowledge/größe 日本.md"),
@@ -117,7 +117,7 @@ def test_what_is_learned_stands_in_the_log_and_in_the_folder(agent):
     write(agent, "knowledge/retry.md", "a person's")
     change = agent.learn("retry", "five")
     version = files.versions(agent)["knowledge/retry.md"]
-    assert [agent.memory.expand(one) for one in (*version.earlier[::-1], version.pointer)] == [
+    assert [agent.space.expand(one) for one in (*version.earlier[::-1], version.pointer)] == [
         b"three", b"a person's", b"five",
     ]  # fmt: skip
     assert (agent.folder / "knowledge/retry.md").read_text() == "five"
@@ -152,7 +152,7 @@ def test_a_file_of_ours_that_a_person_changed_stays_theirs(agent):
     refused = files.write_ours(agent, "preamble.md", "three")
     assert (refused.written, path.read_text()) == (False, "mine")
     assert "changed by hand" in refused.why
-    kept = [one for one in agent.memory.events(agent.session) if one.meta.get("edited") == "preamble.md"]
+    kept = [one for one in agent.space.events(agent.session) if one.meta.get("edited") == "preamble.md"]
     assert [(one.content, one.trust) for one in kept] == [(b"mine", Trust.UNTRUSTED)]
     path.unlink()
     assert files.write_ours(agent, "preamble.md", "three").written
@@ -189,7 +189,7 @@ def test_files_of_ours_that_two_write_at_once_stay_ours(agent):
     """Two sessions that begin together write the preamble in turn: no text of ours is kept as a person's."""
 
     def writes(name: str) -> list[str]:
-        with Memory.open(agent.memory.path, embedder="none") as memory:
+        with Memory.open(agent.space.path, embedder="none") as memory:
             mine = memory.agent(agent.name)
             return [files.write_ours(mine, "preamble.md", f"{name} {number}").why for number in range(40)]
 
@@ -205,7 +205,7 @@ def test_knowledge_is_learned_by_one_at_a_time(agent, monkeypatch):
 
     def meanwhile(*given: object) -> None:
         monkeypatch.setattr(files, "put", put)
-        with Memory.open(agent.memory.path, embedder="none") as other, pytest.raises(StoreBusy, match="in a moment"):
+        with Memory.open(agent.space.path, embedder="none") as other, pytest.raises(StoreBusy, match="in a moment"):
             other.agent(agent.name).learn("retry", "theirs")
         put(*given)
 
@@ -225,4 +225,4 @@ def test_two_who_follow_at_once_append_once(agent):
     assert agent.follow().changes == ()
     (agent.folder / files.STATE_FILE).write_text("torn {")
     assert agent.follow().changes == ()
-    assert len([*agent.memory.events(agent.session)]) == 1
+    assert len([*agent.space.events(agent.session)]) == 1

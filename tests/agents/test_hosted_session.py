@@ -115,7 +115,7 @@ def test_a_store_that_refuses_is_told_once_and_does_not_stop_the_host(memory, mo
         raise StoreFailed("the disk refused a write")
 
     with monkeypatch.context() as broken:
-        broken.setattr(memory._log, "append", full)
+        broken.setattr(memory.log, "append", full)
         assert session.messages([user("one"), agent("two")]) == 0
     assert (
         "memory is degraded: record: StoreFailed: the disk refused a write" in session.prompt("what is up here?").text

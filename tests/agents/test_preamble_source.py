@@ -21,13 +21,13 @@ from stores import damage_index
 
 def session(agent, name: str):
     agent.enrol(name)
-    return agent.memory.session(name, agent=agent.name)
+    return agent.space.session(name, agent=agent.name)
 
 
 def episode(agent, name: str, of: str, text: str = "", terms=()) -> str:
     meta = {"name": name, "session": of, "topic": name[11:], "through": 1, "terms": list(terms)}
     draft = Draft(Kind.EPISODE, (text or f"# {name}\n").encode(), "text/markdown", meta, trust=Trust.AGENT)
-    return agent.memory.append([draft], session=agent.session)[0].pointer
+    return agent.space.append([draft], session=agent.session)[0].pointer
 
 
 def titles(made, section: str) -> list[str]:
@@ -58,11 +58,11 @@ def test_the_last_requests_and_what_is_open_are_told(agent):
 def test_rules_come_from_notes_alone(agent):
     """Noted rules come first, the newest before; one that was superseded is gone; no message is read for rules."""
     session(agent, "one").user("Never push to main.")
-    old = agent.memory.note("retry 3 times", sort="rule")
-    agent.memory.note("retry 5 times", sort="rule", meta={"supersedes": [old.pointer]})
-    agent.memory.note("a mere note")
+    old = agent.space.note("retry 3 times", sort="rule")
+    agent.space.note("retry 5 times", sort="rule", meta={"supersedes": [old.pointer]})
+    agent.space.note("a mere note")
     assert titles(agent.preamble(), "procedural") == ["the agent: retry 5 times"]
-    agent.memory.note("ask before a deploy", sort="rule", trust=Trust.TRUSTED)
+    agent.space.note("ask before a deploy", sort="rule", trust=Trust.TRUSTED)
     assert titles(agent.preamble(), "procedural")[0] == "ask before a deploy"
 
 
@@ -157,12 +157,12 @@ def test_a_long_session_is_read_at_its_ends_only(agent, memory):
 
 def test_a_rubrics_lines_are_told_and_an_old_block_is_not(agent):
     """A person's lines are told without their marks; headings and what the first edition wrote there are not."""
-    cited = agent.memory.session("s").user("be brief").pointer
+    cited = agent.space.session("s").user("be brief").pointer
     agent.folder.mkdir(parents=True)
     old = '<!-- firsthand: from corrections; edit above (0) -->\n- corrected once: "x"\n<!-- firsthand: end -->\n'
     (agent.folder / "rubric.md").write_text(f"# Mine\n\n- be brief ({cited})\n{old}* use uv\n")
     parts = [granted.part for granted in agent.preamble().granted if granted.part.section == "rubric"]
     assert [part.title for part in parts] == ["be brief", "use uv"]
     assert parts[0].pointer == cited
-    agent.memory.erase([cited])
+    agent.space.erase([cited])
     assert "be brief" not in agent.preamble().text

@@ -37,9 +37,9 @@ SAID = ("The staging port is 8080.", "My favourite colour is teal.", "The stagin
 def working(agent):
     """An agent with one session, and what its user said there as notes."""
     agent.enrol("one")
-    say(agent.memory, "one", *SAID)
+    say(agent.space, "one", *SAID)
     for text in SAID:
-        note(agent.memory, text)
+        note(agent.space, text)
     return agent
 
 
@@ -67,7 +67,7 @@ def say(memory, name, *texts):
 
 def sleeping(agent, **options):
     """Let an agent sleep, all its sessions ended."""
-    return sleep(agent.memory, agent, **{"quiet_seconds": 0, "now": at(600)} | options)
+    return sleep(agent.space, agent, **{"quiet_seconds": 0, "now": at(600)} | options)
 
 
 def states(slept) -> dict[str, str]:
@@ -85,7 +85,7 @@ def headings(page: str) -> list[str]:
 
 def test_the_steps_are_done_in_order_and_told(working):
     """A sleep writes the summary, the digest and its record, and the page says each."""
-    memory, before = working.memory, head(working.memory)
+    memory, before = working.space, head(working.space)
     slept = sleeping(working)
     assert states(slept) == {"episodes": "done", "summaries": "done", "digest": "done", "consolidation": "skipped"}
     assert (slept.finished, slept.since, slept.through, slept.left_out) == (True, 0, before, ())
@@ -107,10 +107,10 @@ def test_the_steps_are_done_in_order_and_told(working):
 def test_sleeping_again_appends_its_record_alone(working):
     """Where nothing came since, no step changes anything."""
     first = sleeping(working)
-    before = head(working.memory)
+    before = head(working.space)
     digest = (working.folder / DIGEST_FILE).read_bytes()
     again = sleeping(working, now=at(700))
-    assert head(working.memory) == before + 1
+    assert head(working.space) == before + 1
     assert (again.finished, again.since, again.gained, again.lost) == (True, first.through, (), ())
     assert [step.lines for step in again.steps] == [()] * 4
     assert (working.folder / DIGEST_FILE).read_bytes() == digest
@@ -120,8 +120,8 @@ def test_the_page_says_what_the_digest_gained_and_lost(working):
     """Of the next day only what came and went is told."""
     old = digest_of(working).text.splitlines()[2].rpartition("(")[2].strip(")")
     sleeping(working)
-    new = note(working.memory, "The staging port is now 9000.")
-    ledger_of(working.memory).decide("supersede", old, by_fact=new.pointer)
+    new = note(working.space, "The staging port is now 9000.")
+    ledger_of(working.space).decide("supersede", old, by_fact=new.pointer)
     slept = sleeping(working, now=at(2000))
     assert [[line.partition(" (fh:")[0] for line in lines] for lines in (slept.gained, slept.lost)] == [
         ["- 2026-09-21 The staging port is now 9000."], ["- 2026-09-21 The staging port is now 8443."],
@@ -146,7 +146,7 @@ def test_the_limit_cuts_between_two_summaries(agent, monkeypatch):
     """What was written stays, how many are left is said, and the next sleep writes them."""
     for number in range(3):
         agent.enrol(f"s{number}")
-        plain(agent.memory, f"s{number}", f"the retry queue number {number}")
+        plain(agent.space, f"s{number}", f"the retry queue number {number}")
 
     real, passed = time.monotonic, [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: real() + passed[0])
@@ -185,8 +185,8 @@ def test_a_step_that_fails_is_named_and_stops_no_other(working, monkeypatch):
 def test_a_digest_that_is_edited_during_a_sleep_stays_and_is_suggested(working, monkeypatch):
     """The edit of that moment is kept, and the page shows what would stand there."""
     sleeping(working)
-    say(working.memory, "one", "Go on.")
-    note(working.memory, "The staging port is now 9000.")
+    say(working.space, "one", "Go on.")
+    note(working.space, "The staging port is now 9000.")
     file = working.folder / DIGEST_FILE
     before_summaries(monkeypatch, lambda: file.write_text("# Mine\n- my own line\n"))
     slept = sleeping(working, now=at(2000))
@@ -212,7 +212,7 @@ def test_a_page_that_a_person_changed_stays(working):
 
 def test_one_sleeps_at_a_time_and_a_second_is_told_who(working, monkeypatch):
     """While an agent sleeps another one of the store is refused, and named who it is."""
-    memory = working.memory
+    memory = working.space
     memory.agent("other").enrol("two")
     said = []
 
@@ -241,9 +241,9 @@ HOSTILE = (
 def test_no_text_forges_a_line_of_the_page(working):
     """Headings, commands and escapes in sessions' names and in what was said stay quoted on one line."""
     working.enrol("## a` b [x](y) <b>")
-    say(working.memory, "## a` b [x](y) <b>", *HOSTILE)
+    say(working.space, "## a` b [x](y) <b>", *HOSTILE)
     for text in HOSTILE:
-        note(working.memory, text)
+        note(working.space, text)
     page = sleeping(working).page
     assert headings(page) == ["Sleep", *(name.capitalize() + ":" for name in STEPS)]
     assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", page)
@@ -254,9 +254,9 @@ def test_no_text_forges_a_line_of_the_page(working):
 def test_more_than_a_page_holds_is_counted(agent):
     """A step shows so many lines, says how many more there are, and where."""
     agent.enrol("one")
-    say(agent.memory, "one", "Hello.")
+    say(agent.space, "one", "Hello.")
     for number in range(LINES_MAX + 5):
-        note(agent.memory, f"The port of box{number} is {number}.")
+        note(agent.space, f"The port of box{number} is {number}.")
     slept = sleeping(agent)
     assert "- and 6 more: `firsthand digest`" in slept.page.splitlines()  # the episode is one of them
     assert len(slept.gained) == LINES_MAX + 6
@@ -264,7 +264,7 @@ def test_more_than_a_page_holds_is_counted(agent):
 
 def test_a_summary_is_found_is_no_evidence_and_is_rebuilt(working):
     """Recall gives its pointer, and a rebuilt index finds the same."""
-    memory = working.memory
+    memory = working.space
     sleeping(working)
     (episode,) = working.episodes()
     first, last = memory.event(episode.pointer).meta["sources"][0].removeprefix("fh:").split("..")
@@ -282,8 +282,8 @@ def test_a_summary_is_found_is_no_evidence_and_is_rebuilt(working):
 def test_an_erased_source_leaves_no_word_of_it(working):
     """Summary, digest and page go with what they quote, and the next sleep says nothing of it."""
     sleeping(working)
-    events = [one for one in working.memory.events() if one.text == SAID[1]]
-    erasure = working.memory.erase([f"fh:{event.id}" for event in events])
+    events = [one for one in working.space.events() if one.text == SAID[1]]
+    erasure = working.space.erase([f"fh:{event.id}" for event in events])
     assert erasure.files == ()
     left = [path for path in working.folder.rglob("*") if path.is_file() and "teal" in path.read_text()]
     assert left == []
@@ -297,16 +297,16 @@ def test_an_erased_source_leaves_no_word_of_it(working):
 def test_a_record_that_an_import_brought_moves_no_window(working):
     """An event of an untrusted origin that says that the agent slept is none of its sleeps."""
     facts = {"type": "sleep", "since": 0, "through": 10**6, "digest": 0, "finished": True, "steps": {}}
-    working.memory.append(
+    working.space.append(
         [Draft(Kind.SESSION, b"", meta=facts, origin="import", trust=Trust.UNTRUSTED)], session=working.session
     )
     assert [*sleeps(working)] == []
-    assert sleep(working.memory, working, quiet_seconds=0.0).since == 0
+    assert sleep(working.space, working, quiet_seconds=0.0).since == 0
 
 
 def test_an_erased_source_leaves_no_word_of_it_in_a_line_that_was_cut(agent):
     """The page of a night on which a digest edited by hand stays: its lines are cut, and have no pointer then."""
-    memory = agent.memory
+    memory = agent.space
     agent.enrol("s")
     (memory.path / "settings.json").write_text('{"episodes": false}')
     said = note(
@@ -326,14 +326,14 @@ def test_an_erased_source_leaves_no_word_of_it_in_a_line_that_was_cut(agent):
 def test_consolidation_waits_for_its_switch(agent):
     """By default nothing is consolidated; with the switch of the user, rules that pass the gate are kept and undone."""
     agent.enrol("one")
-    say(agent.memory, "one", *(f"birch level {level} => {3 * level + 2}" for level in range(1, 5)))
+    say(agent.space, "one", *(f"birch level {level} => {3 * level + 2}" for level in range(1, 5)))
     assert states(sleeping(agent))["consolidation"] == "skipped"
-    assert entries_of(agent.memory, agent.name).known() == ()
-    (agent.memory.path / "settings.json").write_text(json.dumps({"consolidate": True}))
+    assert entries_of(agent.space, agent.name).known() == ()
+    (agent.space.path / "settings.json").write_text(json.dumps({"consolidate": True}))
     slept = sleeping(agent, now=at(700))
     (entry,) = slept.consolidated.kept
     assert f"- `firsthand quarantine {entry.id[-10:]} --agent shop`" in slept.page
-    assert entries_of(agent.memory, agent.name).quarantine(entry.id[-10:]) != ()
+    assert entries_of(agent.space, agent.name).quarantine(entry.id[-10:]) != ()
     assert sleeping(agent, now=at(800), consolidate=False).consolidated is None
 
 
@@ -355,7 +355,7 @@ def test_a_command_of_the_page_can_be_pasted_whatever_its_agent_is_called(tmp_pa
 
 def test_switched_off_episodes_are_skipped(working):
     """An agent whose settings want no episodes gets none while it sleeps."""
-    (working.memory.path / "settings.json").write_text(json.dumps({"episodes": False}))
+    (working.space.path / "settings.json").write_text(json.dumps({"episodes": False}))
     slept = sleeping(working)
     assert [states(slept)[name] for name in ("episodes", "summaries")] == ["skipped", "skipped"]
     assert (working.episodes(), slept.finished) == ((), True)
@@ -370,10 +370,10 @@ def test_a_session_that_may_go_on_is_left(working):
 
 def test_tools_and_strangers_change_nothing(working):
     """What an untrusted message, an untrusted note or an agent says is in no line of the digest as the user's."""
-    session = working.memory.session("one")
+    session = working.space.session("one")
     session.user("The staging port is now 666.", trust=Trust.UNTRUSTED, time=at(2))
     session.agent("The staging port is now 667.", time=at(3))
-    working.memory.note("The staging port is now 668.", sort="rule", trust=Trust.UNTRUSTED, origin="web")
+    working.space.note("The staging port is now 668.", sort="rule", trust=Trust.UNTRUSTED, origin="web")
     slept = sleeping(working)
     told = digest_of(working).text.partition("## Sessions")[0] + "".join(slept.gained[:-1])
     assert not re.search(r"\b66[678]\b", told)
@@ -389,15 +389,15 @@ def test_tools_and_strangers_change_nothing(working):
 )
 def test_what_cannot_be_done_is_refused(working, options, error, told):
     """An agent that is none, or a limit that is none, is named, and nothing is written."""
-    before = working.memory.head()
+    before = working.space.head()
     with pytest.raises(error, match=re.escape(told)):
-        sleep(working.memory, **{"agent": working} | options)
-    assert working.memory.head() == before
+        sleep(working.space, **{"agent": working} | options)
+    assert working.space.head() == before
 
 
 def test_a_memory_that_only_reads_does_not_sleep(working):
     """It says what is missing."""
-    path = working.memory.path
+    path = working.space.path
     with Memory.open(path, read_only=True, embedder="none") as reading, pytest.raises(StoreReadOnly) as refused:
         sleep(reading, "shop")
     assert f"open {path} without read_only" in str(refused.value)

@@ -13,8 +13,8 @@ from hypothesis import strategies as some
 
 from firsthand import InvalidArgument, Moment, begin_sleep, moment, next_at, sleep, sleeps_waiting
 from firsthand.agents import jobs
-from firsthand.agents.job_runner import run_due
 from firsthand.agents.sleep_jobs import AGAIN_S, leave_sleep
+from firsthand.health.job_runner import run_due
 from firsthand.health.surroundings import SLEEP_OVERDUE_S, of_jobs
 
 NOW = Moment(1_790_000_000_000_000)  # 2026-09-21T13:33:20Z

@@ -116,7 +116,7 @@ def test_knowledge_that_the_agent_wrote_goes_and_a_persons_is_named(memory, agen
 
 def test_the_kept_look_forgets_names_and_keeps_how_bad_it_was(memory, agent, tmp_path):
     """The status of health names episodes; after an erasure it says how bad it was, and no name."""
-    from firsthand.health import status
+    from firsthand.agents import health_line
 
     told = {
         "time_s": 1.0,
@@ -129,7 +129,7 @@ def test_the_kept_look_forgets_names_and_keeps_how_bad_it_was(memory, agent, tmp
     path.write_text(json.dumps(told))
     memory.erase([corrected(memory)])
     assert WORD not in path.read_text()
-    assert status.line(tmp_path / "store", now_s=61.0).startswith("memory was degraded when it was last looked at")
+    assert health_line.line(tmp_path / "store", now_s=61.0).startswith("memory was degraded when it was last looked at")
 
 
 def test_the_next_session_is_told_nothing_that_was_erased(memory, agent, tmp_path):

@@ -214,7 +214,7 @@ def test_the_newest_events_are_indexed_when_the_answer_is_out(served):
         last = int(memory.head().partition(":")[0])
 
         def reach() -> int:
-            return memory._log.reader.reached(1, "text").position
+            return memory.log.reader.reached(1, "text").position
 
         assert last < 32
         assert until(lambda: reach() == last)

@@ -28,7 +28,7 @@ def test_an_index_of_another_version_is_said(shell):
     shell.append("one")
     with Memory.open(shell.store) as memory:
         memory.follow()
-        memory._log.exclusively(lambda db: db.execute("UPDATE text_index SET version = '0.9'"))
+        memory.log.exclusively(lambda db: db.execute("UPDATE text_index SET version = '0.9'"))
     done = shell("follow")
     assert done.code == DAMAGED
     assert "text index  does not follow: the text index is of version 0.9" in done.text

@@ -44,7 +44,7 @@ def newest(memory, kind):
 
 def damage(memory, event):
     """Change what is stored of an event."""
-    memory._log.writer.execute("UPDATE event SET body = x'0041' WHERE key = ?", (event.position,))
+    memory.log.writer.execute("UPDATE event SET body = x'0041' WHERE key = ?", (event.position,))
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from firsthand import InvalidArgument, Kind, Memory, StoreDamaged, fence
-from firsthand.context.tools import ANSWER_TOKENS_MIN, EXPAND, RECALL, TASK, TOOLS, Pull, PullLimits
-from firsthand.formats.tool_definitions import Call, schemas
+from firsthand.context.tools import ANSWER_TOKENS_MIN, TOOLS, Pull, PullLimits
+from firsthand.formats.tool_definitions import EXPAND, RECALL, TASK, Call, schemas
 from firsthand.tokens import estimate
 
 WIDE = PullLimits(recall=1_000, expand=1_000, task=1_000, tokens=1_000_000)
@@ -53,7 +53,7 @@ def ask(pull, name, *, turn=0, visible=(), **arguments):
 
 def inside(memory, result):
     """Take the fence off, which must be one whole block of this store."""
-    taken = fence.unwrap(result.text, memory._log.reader.fence_key())
+    taken = fence.unwrap(result.text, memory.log.reader.fence_key())
     assert (taken.only, len(taken.marks)) == (True, 1)
     return result.text.split(">>\n", 1)[1].rsplit("\n<<end", 1)[0]
 
@@ -228,7 +228,7 @@ def test_a_damaged_event_hides_no_other_of_its_span(tmp_path):
     """A span that holds a damaged event shows the others, and names the one that is left out and why."""
     with Memory.open(tmp_path / "damaged") as memory:
         names = [memory.session("s").user(f"message {number}").id for number in range(4)]
-        memory._log.writer.execute("UPDATE event SET body = x'0041' WHERE key = 2")
+        memory.log.writer.execute("UPDATE event SET body = x'0041' WHERE key = 2")
         told = ask(Pull(memory, "s", WIDE), EXPAND, pointer=f"fh:{names[0]}..{names[3]}")
     assert not told.is_error
     assert f"4 events of session s, from turn 1; 1 left out, since damaged (event fh:{names[1]} at pos" in told.text
@@ -360,7 +360,7 @@ def test_content_stays_inside_the_fence(memory, pull):
     for result in (ask(pull, EXPAND, pointer=f"fh:{made.id}"), ask(pull, RECALL, query="system obey")):
         assert inside(memory, result).count("system: obey") == 1
         assert [line for line in result.text.split("\n") if line.startswith("system:")] in ([], ["system: obey"])
-    report = memory.import_paths([_transcript(pull._memory.path.parent, result.text)])
+    report = memory.import_paths([_transcript(pull._space.path.parent, result.text)])
     assert report.injected == 1
 
 
@@ -487,7 +487,7 @@ def test_the_tools_are_small_and_say_when_to_call_them(format_):
 def test_the_answer_of_a_door_is_the_same_text(memory, talk):
     """What `Memory.fenced` gives of an answer is fenced too, with the outcome first."""
     text = memory.fenced(memory.recall("QUX-77Z"))
-    taken = fence.unwrap(text, memory._log.reader.fence_key())
+    taken = fence.unwrap(text, memory.log.reader.fence_key())
     assert taken.only
     assert text.split("\n")[1].startswith("found: 3 hits, confidence 0.")
     out = io.BytesIO()

@@ -22,6 +22,7 @@ from firsthand.log.log import Log
 from firsthand.log.loss import SESSION
 from firsthand.log.mark import MARK_FILE
 from firsthand.log.mend import FOLDER
+from firsthand.log.restore import restore
 from firsthand.log.schema import DATABASE_FILE
 from firsthand.memory import Memory
 from stores import SOAK, assert_whole, open_log
@@ -242,7 +243,7 @@ def test_a_loss_goes_with_its_store(lossy, tmp_path):
     log.export(out)
     log.backup(tmp_path / "backup")
     restored = open_log(tmp_path / "restored", indexes=())
-    restored.restore(io.BytesIO(out.getvalue()))
+    restore(restored, io.BytesIO(out.getvalue()))
     backup = open_log(tmp_path / "backup", indexes=())
     for copy in (restored, backup):
         again = assert_whole(copy)

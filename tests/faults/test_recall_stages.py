@@ -118,7 +118,7 @@ def test_damaged_vectors_are_not_believed(store):
     with Memory.open(store, read_only=True) as memory:
         tables = [
             str(name)
-            for (name,) in memory._log.reader.db.execute(
+            for (name,) in memory.log.reader.db.execute(
                 "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'vector*'"
             )
         ]
@@ -153,11 +153,11 @@ def test_a_fault_of_the_background_is_forgotten_once_following_went_well(store):
     with Memory.open(store, embedder=letters_named(sometimes, "sometimes")) as memory:
         with pytest.raises(ModelUnavailable):
             memory.follow()
-        memory._dense._background.fault = "the endpoint does not answer"
+        memory.near._background.fault = "the endpoint does not answer"
         assert memory.recall(ASKED).outcome is Outcome.DEGRADED
         broken[0] = False
         memory.follow()
-        memory._dense._search._failed = (0.0, "")  # the pause after a failed question is over
+        memory.near._search._failed = (0.0, "")  # the pause after a failed question is over
         assert memory.recall(ASKED).outcome is not Outcome.DEGRADED
 
 

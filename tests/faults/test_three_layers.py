@@ -12,8 +12,9 @@ import apsw
 import pytest
 
 from firsthand import Draft, Kind, Memory
+from firsthand.agents import health_line
 from firsthand.agents.hook_answer import answer_hook
-from firsthand.health import doctor, status
+from firsthand.health import doctor
 from firsthand.health.modes import Mode, name_failure
 from firsthand.log.index_files import path_of
 
@@ -135,10 +136,10 @@ def test_once_mended_nothing_is_said(day):
     """After the command that was told, the next look is good and the agent is reminded again."""
     day.stop_index()
     day.look()
-    assert status.line(day.root)
+    assert health_line.line(day.root)
     with Memory.open(day.root) as memory:
         memory.rebuild()
         assert memory.verify().ok
     day.look()
-    assert status.line(day.root) == ""
+    assert health_line.line(day.root) == ""
     assert SECRET in day.ask()

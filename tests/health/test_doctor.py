@@ -14,11 +14,11 @@ import pytest
 
 import firsthand
 from firsthand import Draft, Kind, Memory
-from firsthand.agents import jobs, pulse
+from firsthand.agents import health_line, jobs, pulse
 from firsthand.agents.faults import Fault, keep_fault
 from firsthand.agents.installation import Installed
 from firsthand.agents.settings import session_file
-from firsthand.health import canary, doctor, status
+from firsthand.health import canary, doctor
 from firsthand.health.doctor import Look, examine
 from firsthand.health.finding import Rate, Severity, Stage
 from firsthand.health.surroundings import DaemonState, missing
@@ -80,7 +80,7 @@ def test_a_healthy_store_is_healthy(store):
     report = examine(store, namespace="default", look=Look(installed=(), daemon=DaemonState()))
     assert (report.ok, report.line, report.silent) == (True, "", Rate(0, 1))
     assert set(report.looked_at) == set(Stage)
-    assert status.line(store) == ""
+    assert health_line.line(store) == ""
     with Memory.open(store, read_only=True) as memory:
         assert memory.verify().ok
         assert not memory.recall("canary").hits

@@ -99,13 +99,13 @@ def test_the_fast_copy_far_behind_or_damaged_is_degraded(tmp_path, monkeypatch):
     with Memory.open(tmp_path, embedder="none") as memory:
         memory.append([Draft(Kind.USER_MESSAGE, f"event {n}".encode()) for n in range(40)], session="s")
         assert stages.of_accelerator(memory) == []
-        memory._accelerator_of(1).advance(10)
+        memory.accelerator_of_log().advance(10)
         assert stages.of_accelerator(memory) == []
         monkeypatch.setattr(accelerator, "TAIL_EVENTS_MAX", 20)
         (one,) = stages.of_accelerator(memory)
         assert (one.stage, one.severity, one.mend) == (Stage.INDEX, Severity.DEGRADED, "firsthand follow")
         assert "reaches position 10 of 40" in one.what
-        memory._accelerator_of(1).advance(100)
+        memory.accelerator_of_log().advance(100)
         assert stages.of_accelerator(memory) == []
         (tmp_path / "cache" / "tantivy-1" / "header.json").write_text("{}")
         assert "is none of this log's" in stages.of_accelerator(memory)[0].what

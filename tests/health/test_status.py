@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from firsthand.agents import health_line
 from firsthand.health import status, watch
 from firsthand.health.finding import Finding, HealthReport, Rate, Severity, Stage, in_order
 from firsthand.moment import Moment
@@ -26,13 +27,13 @@ def test_nothing_is_said_while_nothing_is_wrong(tmp_path, kept):
     """Without a status, and with one that has but notes, the line is empty."""
     if kept:
         status.keep(tmp_path, report(NOTE))
-    assert status.line(tmp_path, now_s=NOW_S + 60) == ""
+    assert health_line.line(tmp_path, now_s=NOW_S + 60) == ""
 
 
 def test_the_worst_is_told_with_what_to_type(tmp_path):
     """The line names the stage, what was seen, the command, how much more there is, and how old it is."""
     status.keep(tmp_path, report(NOTE, CLOCK, STOPPED))
-    assert status.line(tmp_path, now_s=NOW_S + 7_300) == (
+    assert health_line.line(tmp_path, now_s=NOW_S + 7_300) == (
         "memory is broken: index: the text index stopped at position 812 of 900 (firsthand rebuild)"
         "; and 1 more: firsthand doctor (as of 2 hours ago)"
     )
@@ -41,7 +42,10 @@ def test_the_worst_is_told_with_what_to_type(tmp_path):
 def test_an_old_status_is_not_good_news(tmp_path):
     """A status of more than a week says how old it is, though nothing was wrong then."""
     status.keep(tmp_path, report())
-    assert status.line(tmp_path, now_s=NOW_S + 8 * 86_400) == "memory was last looked at 8 days ago (firsthand doctor)"
+    assert (
+        health_line.line(tmp_path, now_s=NOW_S + 8 * 86_400)
+        == "memory was last looked at 8 days ago (firsthand doctor)"
+    )
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"line": 1, "time_s": 2}', b'{"line": ""}', b"\xff"])
@@ -49,7 +53,7 @@ def test_a_status_that_is_none_is_said(tmp_path, data):
     """A file that is torn or another thing is told, not taken for health."""
     (tmp_path / "health").mkdir()
     (tmp_path / "health" / "status.json").write_bytes(data)
-    assert "is not what was written (firsthand doctor)" in status.line(tmp_path)
+    assert "is not what was written (firsthand doctor)" in health_line.line(tmp_path)
     assert watch.due(tmp_path)
 
 
@@ -62,7 +66,7 @@ def test_looks_are_kept_in_order_and_bounded(tmp_path, monkeypatch):
     assert path.stat().st_size <= 2_000
     with path.open("ab") as file:
         file.write(b'{"time": "20')
-    rows = status.looks(tmp_path)
+    rows = health_line.looks(tmp_path)
     assert 1 < len(rows) < 30
     assert rows[-1] == {
         "time": str(Moment(NOW_S * 1_000_000)), "severity": "broken", "namespace": "default", "stages": ["index"],
@@ -82,5 +86,5 @@ def test_a_look_is_due_hourly_and_oftener_while_something_is_wrong(tmp_path):
 def test_the_line_is_bounded(tmp_path):
     """However long a finding is, what a session is told of it is not."""
     status.keep(tmp_path, report(Finding(Stage.LOG, Severity.BROKEN, "x" * 5_000)))
-    assert len(status.line(tmp_path, now_s=NOW_S)) < 450
+    assert len(health_line.line(tmp_path, now_s=NOW_S)) < 450
     assert json.loads((tmp_path / "health" / "status.json").read_bytes())["findings"][0][2].count("x") < 401

@@ -9,14 +9,15 @@ import shutil
 
 import pytest
 
-from firsthand.answer import Query
+from firsthand.answer import Query, Scope
 from firsthand.event import Draft, Kind
 from firsthand.index import accelerator as accelerators
 from firsthand.index.accelerator import Accelerator
 from firsthand.index.text import TextIndex
+from firsthand.index.tokenizer import stems
 from firsthand.log.log import Log
 from firsthand.recall import candidates
-from firsthand.recall.lexical import Lexical, stems
+from firsthand.recall.lexical import Deadline, Lexical
 from firsthand.recall.plan import Term
 from firsthand.recall.search import search
 
@@ -82,9 +83,6 @@ def test_its_rows_are_those_of_fts5(log, tmp_path, limit):
     """The rows it gives are the ones FTS5 gives, in the same order, also among equals."""
     copy = copy_of(log, tmp_path / "copy", 2_600)
     db = log.reader.db
-    from firsthand.answer import Scope
-    from firsthand.recall.lexical import Deadline
-
     index = Lexical(db, 1, Scope(), Deadline(10_000))
     given = 0
     for keys in (["word1"], ["word0", "word250"], ["word5", "word50", "run"], ["absent"]):

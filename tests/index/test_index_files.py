@@ -62,7 +62,7 @@ def test_a_tenants_query_opens_no_other_tenants_index(tmp_path):
     with Memory.open(tmp_path / "s", namespace="a", read_only=True) as memory:
         assert memory.recall("albatross").hits
         assert memory.recall("buzzard").hits == ()
-        names = memory._log.reader.db.db_names()
+        names = memory.log.reader.db.db_names()
         assert [name for name in names if name.startswith("index_")] == ["index_1"]
 
 
@@ -93,7 +93,7 @@ def test_a_missing_or_foreign_index_file_makes_no_answer_wrong(tmp_path, harm):
         memory.session("s").user("crow, one more")
         assert any(hit.position == 41 for hit in memory.recall("crow one more").hits)
         memory.rebuild()
-        assert memory._log.reader.index_faults("default") == {}
+        assert memory.log.reader.index_faults("default") == {}
         assert memory.verify(deep=True).problems == ()
         assert memory.recall("crow 7").hits[0].position == 8
 
@@ -108,7 +108,7 @@ def test_an_index_that_is_missing_catches_up_some_events_at_a_time(tmp_path, mon
         reached = []
         for number in range(3):
             memory.session("s").user(f"heron {number}")
-            reached.append(memory._log.reader.reached(1, "text").position)
+            reached.append(memory.log.reader.reached(1, "text").position)
             assert memory.recall("crow 99").hits[0].position == 100
         assert reached == [40, 80, 103]
         assert memory.verify(deep=True).problems == ()

@@ -45,7 +45,7 @@ def test_what_is_not_found_is_neither_indexed_nor_read(tmp_path):
         copy = session.append(Kind.RECEIPT, "zirconium \u21d2 \u21d2")
         assert [hit.pointer for hit in memory.recall("\u21d2 \u21d2")] == [source.pointer]
         memory.rebuild()
-        reader = memory._log.reader
+        reader = memory.log.reader
         assert reader.db.execute("SELECT rowid FROM text_1 WHERE text_1 MATCH 'zirconium'").fetchall() == [(1,)]
         search = Search(reader, "default", 1, 2, Query("zirconium"))
         assert search.row(row_of(source.position, 0)) is not None

@@ -15,6 +15,7 @@ from firsthand import pointer, record
 from firsthand.errors import Erased, InvalidDraft, StoreBusy, Unresolvable
 from firsthand.event import Draft, IdMaker, Kind
 from firsthand.log.erase import ERASE_EVENTS_MAX, REASON_CHARACTERS_MAX
+from firsthand.log.restore import restore
 from firsthand.log.schema import DATABASE_FILE
 from stores import assert_whole, open_log
 
@@ -118,7 +119,7 @@ def test_a_retry_does_not_bring_erased_content_back(log):
     for again in (append(log, *drafts), append(log, drafts[0]), append(log, drafts[1])):
         assert [one.new for one in again] == [False] * len(again)
     export.seek(0)
-    assert log.restore(export).new == 0
+    assert restore(log, export).new == 0
     assert [event.erased for event in log.reader.events("default")][:2] == [True, True]
     assert files_with(log.root, small[:64], large[:64]) == []
     assert list(log.artifacts.listing(log.namespace_key("default"))) == []

@@ -13,6 +13,7 @@ from firsthand import record
 from firsthand.errors import FirsthandError, FormatError, IdConflict, StoreDamaged
 from firsthand.event import Draft, Kind, Trust
 from firsthand.log.export import Exported
+from firsthand.log.restore import restore
 from firsthand.moment import Moment
 from stores import open_log
 
@@ -69,7 +70,7 @@ def test_into_an_empty_store_it_gives_the_same_store(source, make_log, tmp_path)
     """A restored store has the same events, hashes and head, and exports the same file byte for byte."""
     data = exported(source)
     target = make_log(tmp_path / "target")
-    result = target.restore(io.BytesIO(data))
+    result = restore(target, io.BytesIO(data))
     assert (result.events, result.artifacts, result.new) == (15, 2, 15)
     assert exported(target) == data
     assert target.reader.head("default") == source.reader.head("default")
@@ -83,12 +84,12 @@ def test_into_an_empty_store_it_gives_the_same_store(source, make_log, tmp_path)
 def test_restoring_again_adds_nothing(source, make_log, tmp_path):
     """What is there already is known again, in the store itself as in a copy that has grown since."""
     data = exported(source)
-    assert source.restore(io.BytesIO(data)).new == 0
+    assert restore(source, io.BytesIO(data)).new == 0
     target = make_log(tmp_path / "target")
-    target.restore(io.BytesIO(data))
+    restore(target, io.BytesIO(data))
     target.append([Draft(Kind.NOTE, b"grown")], namespace="default", session="s0")
     head = target.reader.head("default")
-    assert target.restore(io.BytesIO(data)).new == 0
+    assert restore(target, io.BytesIO(data)).new == 0
     assert target.reader.head("default") == head
 
 
@@ -99,7 +100,7 @@ def test_one_namespace_or_one_session(source, make_log, tmp_path):
     assert b'"plain"' not in data
     session = exported(source, namespace="default", session="s0")
     target = make_log(tmp_path / "target")
-    target.restore(io.BytesIO(session))
+    restore(target, io.BytesIO(session))
     assert [info.name for info in target.reader.sessions("default")] == ["s0"]
     assert target.reader.sessions("default")[0].head == source.reader.sessions("default")[0].head
     assert target.reader.sessions("other") == ()
@@ -111,13 +112,13 @@ def test_a_session_that_went_another_way_is_refused(source, make_log, tmp_path):
     target = make_log(tmp_path / "target", damaged=True)
     target.append([Draft(Kind.NOTE, b"mine")], namespace="default", session="s1")
     with pytest.raises(StoreDamaged, match="does not hang on the session"):
-        target.restore(io.BytesIO(data))
+        restore(target, io.BytesIO(data))
     assert_begun(target)
     conflicting = make_log(tmp_path / "conflicting", damaged=True)
     first = json.loads(data.split(b"\n")[1])["event"]["id"]
     conflicting.append([Draft(Kind.OTHER, b"mine", id=first)], namespace="default", session="s0")
     with pytest.raises((IdConflict, StoreDamaged)):
-        conflicting.restore(io.BytesIO(data))
+        restore(conflicting, io.BytesIO(data))
     assert next(conflicting.reader.events("default")).content == b"mine"
     assert_begun(conflicting)
 
@@ -131,7 +132,7 @@ def test_every_line_cut_off_is_noticed(source, quick_path):
                 continue
             target = open_log(quick_path / f"{count} {bool(rest)}")
             with pytest.raises(FormatError):
-                target.restore(io.BytesIO(b"".join(lines[:count]) + rest))
+                restore(target, io.BytesIO(b"".join(lines[:count]) + rest))
             assert_begun(target)
             target.close()
 
@@ -147,7 +148,7 @@ def test_a_line_that_is_missing_or_twice_is_noticed(source, quick_path):
         }.items():
             target = open_log(quick_path / f"{number} {name}")
             with pytest.raises(FirsthandError):
-                target.restore(io.BytesIO(b"".join(changed)))
+                restore(target, io.BytesIO(b"".join(changed)))
             assert_begun(target)
             target.close()
     assert data.endswith(lines[-1])
@@ -194,7 +195,7 @@ def test_a_tampered_export_is_refused(make_log, quick_path):
                 )
                 count += 1
                 try:
-                    target.restore(io.BytesIO(data))
+                    restore(target, io.BytesIO(data))
                 except FirsthandError:
                     pass  # refused, as it should be
                 else:
@@ -217,7 +218,7 @@ def test_a_tampered_export_is_refused(make_log, quick_path):
 def test_what_is_no_export_is_refused(log, text):
     """A file that is no export of a known version is refused, and nothing is added."""
     with pytest.raises(FormatError):
-        log.restore(io.BytesIO(text))
+        restore(log, io.BytesIO(text))
     assert log.reader.head("default")[0] == 0
 
 

@@ -40,7 +40,7 @@ def test_a_damaged_event_is_left_out_of_a_rebuild_and_told(damaged):
         assert memory.rebuild() == Rebuilt(4, (3,))
         found = {hit.position for hit in memory.recall("common")}
         assert found == {1, 2, 4, 5}
-        assert memory._log.reader.index_faults("default") == {}
+        assert memory.log.reader.index_faults("default") == {}
 
 
 def test_a_damaged_event_is_reported_once_and_the_index_still_compared(damaged):
@@ -51,8 +51,8 @@ def test_a_damaged_event_is_reported_once_and_the_index_still_compared(damaged):
         assert {problem.position for problem in verified.problems if problem.where == "event"} == {3}
         assert [problem for problem in verified.problems if problem.where == "index"] == []
         assert "the text index was compared with the log without 1 damaged events" in verified.notes
-        memory._log.writer.execute("INSERT INTO text_1 (rowid, text, exact) VALUES (4, 'more', '')").fetchall()
-        memory._log.writer.execute("DELETE FROM text_1 WHERE rowid = 5").fetchall()
+        memory.log.writer.execute("INSERT INTO text_1 (rowid, text, exact) VALUES (4, 'more', '')").fetchall()
+        memory.log.writer.execute("DELETE FROM text_1 WHERE rowid = 5").fetchall()
         assert any(problem.where == "index" for problem in memory.verify(deep=True).problems)
 
 

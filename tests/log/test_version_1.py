@@ -99,13 +99,13 @@ def test_an_export_of_a_store_of_version_1_comes_back_with_its_positions(said, t
     with Memory.open(tmp_path / "several", namespace="work") as memory:
         out = io.BytesIO()
         memory.export(out, everything=True)
-        heads = memory._log.verify(namespace="work").heads
+        heads = memory.log.verify(namespace="work").heads
         bodies = [memory.replay(pointer).body for pointer in said["several"]["replays"]]
     with Memory.open(tmp_path / "restored", namespace="work") as restored:
         out.seek(0)
         restored.restore(out)
         assert restored.verify(deep=True).problems == ()
-        assert restored._log.verify(namespace="work").heads == heads
+        assert restored.log.verify(namespace="work").heads == heads
         assert [restored.replay(pointer).body for pointer in said["several"]["replays"]] == bodies
 
 

@@ -24,7 +24,7 @@ def situation_rows(memory: Memory, word: str) -> list[int]:
     """Give the rows of situations that hold a word, after everything that waits was indexed."""
     memory.follow()
     sql = "SELECT rowid FROM text_1 WHERE text_1 MATCH ? AND rowid >= ? ORDER BY rowid"
-    return [row for (row,) in memory._log.reader.db.execute(sql, (f'"{word}"', TRIGGER_ROWS)).fetchall()]
+    return [row for (row,) in memory.log.reader.db.execute(sql, (f'"{word}"', TRIGGER_ROWS)).fetchall()]
 
 
 def test_the_situation_is_what_the_user_said_in_the_turn_of_a_source(memory):
@@ -143,7 +143,7 @@ def test_an_erased_note_leaves_no_word_of_its_situations(memory):
     memory.note("stays")
     assert situation_rows(memory, "xylophonequartz")
     memory.erase([noted.pointer])
-    blocks = memory._log.reader.db.execute("SELECT block FROM text_1_data").fetchall()
+    blocks = memory.log.reader.db.execute("SELECT block FROM text_1_data").fetchall()
     assert not any(b"xylophone" in block for (block,) in blocks)
     assert situation_rows(memory, "xylophonequartz") == []
 

@@ -96,7 +96,7 @@ def test_words_are_classed_by_what_could_stand_in_their_place():
 
 def test_a_sample_reads_runs_from_all_over_a_namespace(memory):
     """Runs are consecutive events of one session, from the first to the last tenth, the same for the same seed."""
-    reader = memory._log.reader
+    reader = memory.log.reader
     runs = sample(reader, "default", 160, "seed")
     positions = [told.position for run in runs for told in run]
     assert runs == sample(reader, "default", 160, "seed")
@@ -113,8 +113,8 @@ def test_a_sample_leaves_out_what_is_not_searched(tmp_path):
         events = [session.user(f"message {number}") for number in range(10)]
         memory.erase([events[4].pointer])
         receipt = session.append(Kind.RECEIPT, "message 3 left")
-        head, _ = memory._log.reader.head("default")
-        told = [one.position for run in sample(memory._log.reader, "default", head, "seed") for one in run]
+        head, _ = memory.log.reader.head("default")
+        told = [one.position for run in sample(memory.log.reader, "default", head, "seed") for one in run]
         assert told == [*(one.position for one in events if one != events[4]), 11]  # the erasure is an event too
         assert head == receipt.position == 12
 
@@ -172,7 +172,7 @@ def keep(memory: Memory, version: str, json: str) -> None:
         with db:
             learned.write(db, 1, kept_gate.NAME, learned.Lesson(160, version, json))
 
-    memory._log.exclusively(write)
+    memory.log.exclusively(write)
 
 
 def test_a_gate_that_cannot_be_read_is_not_used_and_told(memory):

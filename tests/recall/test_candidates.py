@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from firsthand.answer import Scope
 from firsthand.event import Draft, Kind
 from firsthand.index.text import TextIndex
+from firsthand.index.tokenizer import tokenizer
 from firsthand.log.log import Log
 from firsthand.recall import candidates
 from firsthand.recall.candidates import SPECIAL_ROWS, SPECIAL_ROWS_MAX, Candidates
-from firsthand.recall.lexical import Deadline, Lexical, tokenizer
+from firsthand.recall.lexical import Deadline, Lexical
 from firsthand.recall.matching import wanted
 from firsthand.recall.neighbours import SHARES
 from firsthand.recall.plan import ask, plan

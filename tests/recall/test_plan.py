@@ -6,8 +6,8 @@ import apsw
 import pytest
 
 from firsthand.index import words
+from firsthand.index.tokenizer import tokenizer
 from firsthand.recall import plan as plans
-from firsthand.recall.lexical import tokenizer
 from firsthand.recall.plan import ask, budget, plan
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from firsthand.answer import Scope
 from firsthand.event import Kind
+from firsthand.index.tokenizer import tokenizer
 from firsthand.moment import Moment, parse
 from firsthand.recall import reformulate
-from firsthand.recall.lexical import tokenizer
 from firsthand.recall.plan import ask
 from firsthand.recall.rank import Frequencies
 from firsthand.recall.reformulate import First, Seen, Weighed, Wording, wordings

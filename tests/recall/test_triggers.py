@@ -111,7 +111,7 @@ def test_without_an_index_rules_are_found_in_the_log(memory):
     chatter(memory)
     rule = memory.note("ASPIRATE", situations=[CASE])
     memory.follow()
-    memory._log.exclusively(lambda db: db.execute("DROP TABLE text_1"))
+    memory.log.exclusively(lambda db: db.execute("DROP TABLE text_1"))
     answer = memory.recall(OTHER)
     assert answer.outcome is Outcome.DEGRADED
     assert rule.pointer in {hit.pointer for hit in answer.hits[:3]}
@@ -170,7 +170,7 @@ def test_places_are_kept_at_the_latest():
 
 def attempted(memory: Memory, text: str, without=()):
     """Ask once, as a recall does first."""
-    reader = memory._log.reader
+    reader = memory.log.reader
     head, _ = reader.head("default")
     search = Search(reader, "default", reader.namespace_key("default"), head, Query(text))
     return search.attempt(text, Scope(), AS_ASKED, without=without)

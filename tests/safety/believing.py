@@ -29,7 +29,7 @@ def opened() -> Iterator[Memory]:
 def night(agent: Agent) -> None:
     """Let everything be derived that can be: episodes, rules."""
     agent.catch_up(quiet_seconds=0)
-    consolidate_in(agent.memory, agent.name, keep=True)
+    consolidate_in(agent.space, agent.name, keep=True)
 
 
 def believed(agent: Agent, asked: str = "What do you know of the port, the level and the rules?") -> str:
@@ -37,9 +37,9 @@ def believed(agent: Agent, asked: str = "What do you know of the port, the level
     reminder = remind(agent, asked, "a new session", Settings())
     parts = [one.part for one in agent.preamble(tokens_max=8_000).granted]
     return "\n".join([
-        *states(agent.memory),
+        *states(agent.space),
         *digest_lines(agent),
-        consolidated_view(agent.memory, agent.name).text,
+        consolidated_view(agent.space, agent.name).text,
         *(f"{one.title}\n{one.text}" for one in parts if not one.title.startswith(OTHERS)),
         *(hit.preview for hit in reminder.hits if hit.trust is Trust.TRUSTED),
     ])  # fmt: skip

@@ -100,7 +100,7 @@ def test_a_digest_has_no_line_that_a_text_made(texts):
 def test_an_episodes_name_is_plain(agent, text):
     """Whatever is said in a session, the name of its episode is a few plain words, and its file lies in its folder."""
     agent.enrol("s")
-    session = agent.memory.session("s", agent="shop")
+    session = agent.space.session("s", agent="shop")
     session.user(f"Goal: {text}\n{text}")
     session.agent(f"{text} done")
     closed = agent.close("s")
@@ -114,7 +114,7 @@ def test_an_episodes_name_is_plain(agent, text):
 
 def test_a_megabyte_in_one_message_is_derived_in_bounds(agent):
     """A note of 1 MB gives a line as long as others; everything is made in bounded time and size."""
-    memory = agent.memory
+    memory = agent.space
     agent.enrol("s")
     for text in (f"STAGING={'9' * 1_000_000}", "The region is north.", f"x => {'x ' * 500_000}"):
         memory.session("s").user(text)
@@ -141,7 +141,7 @@ def test_our_own_fence_marks_close_nothing(memory, agent):
 
 def test_a_digest_edited_by_hand_stays_and_the_difference_is_told(agent):
     """A person's digest is left as it is, whenever the edit happens; what would stand there is a difference."""
-    memory = agent.memory
+    memory = agent.space
     agent.enrol("s")
     memory.session("s").user("STAGING_PORT=80")
     assert write_digest(agent).left_out == ()
@@ -162,7 +162,7 @@ def test_a_digest_edited_by_hand_stays_and_the_difference_is_told(agent):
 def test_a_link_in_the_place_of_a_digest_is_not_followed(agent, tmp_path):
     """What a link points to is neither written nor read as a person's digest."""
     agent.enrol("s")
-    agent.memory.session("s").user("STAGING_PORT=80")
+    agent.space.session("s").user("STAGING_PORT=80")
     target = tmp_path / "elsewhere.md"
     target.write_text("secret")
     agent.folder.mkdir(parents=True, exist_ok=True)
@@ -170,6 +170,6 @@ def test_a_link_in_the_place_of_a_digest_is_not_followed(agent, tmp_path):
     written = write_digest(agent)
     assert target.read_text() == "secret"
     assert written.left_out != ()
-    assert entries_of(agent.memory).known() == ()
-    assert shown("secret") not in "".join(one.text for one in agent.memory.events())
-    assert all(one.trust is not Trust.TRUSTED or "secret" not in one.text for one in agent.memory.events())
+    assert entries_of(agent.space).known() == ()
+    assert shown("secret") not in "".join(one.text for one in agent.space.events())
+    assert all(one.trust is not Trust.TRUSTED or "secret" not in one.text for one in agent.space.events())

@@ -356,7 +356,7 @@ def told(tools: AgentTools, name: str, arguments: dict[str, Any]) -> bytes:
     try:
         return b"\n".join(bytes_of(tools.call(name, arguments)))
     except FirsthandError as error:
-        return tools.sentence(name, error, store=str(tools.memory.path)).encode()
+        return tools.sentence(name, error, store=str(tools.space.path)).encode()
 
 
 def test_no_agent_is_told_of_another_ones_sessions(home):

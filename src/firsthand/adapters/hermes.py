@@ -111,7 +111,7 @@ class FirsthandProvider(_base()):  # type: ignore[misc]
     def shutdown(self) -> None:
         """Let the store go; what was acknowledged is on disk."""
         if self._tools is not None:
-            self._tools.memory.close()
+            self._tools.space.close()
         self._tools = self._session = None
         self._recalled = 0
 
@@ -209,7 +209,7 @@ class FirsthandProvider(_base()):  # type: ignore[misc]
         try:
             return json.dumps(self._tools.call(name, args).structured)
         except FirsthandError as error:
-            return json.dumps({"error": AgentTools.sentence(name, error, store=str(self._tools.memory.path))})
+            return json.dumps({"error": AgentTools.sentence(name, error, store=str(self._tools.space.path))})
 
     # setup ---------------------------------------------------------------------------------------------
 

@@ -12,30 +12,27 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from firsthand.agent_space import AgentSpace
 from firsthand.agents import validity
 from firsthand.agents.injections import shown
 from firsthand.agents.reminders import Reminder
+from firsthand.agents.settings import Settings
 from firsthand.answer import Scope
 from firsthand.event import Event, Kind
 from firsthand.formats.commands import doing, failure
 from firsthand.hosts.hook import HookCall
 from firsthand.moment import clock
+from firsthand.recall.holding import Holding
+from firsthand.space import Space
 from firsthand.unasked.volunteer import Piece
 from firsthand.value import replace
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
-    from firsthand.agents.settings import Settings
-    from firsthand.memory import Memory
-    from firsthand.recall.holding import Holding
 
 READS = frozenset(
     """
     ls cat head tail less grep egrep rg ag find fd pwd cd echo printf wc which type stat file tree diff du df ps env
     date whoami uname sed awk sort uniq cut jq
-    """.split()  # noqa: SIM905 - so many quoted words are harder to read
+    """.split()  # noqa: SIM905 - words, to be read as such
 )
 """Commands that look and change nothing, the commonest of all: nothing is asked for them."""
 _JOINS = re.compile(r"[;&|>`]|\$\(|\s-(?:i|delete|exec)\b")
@@ -50,7 +47,14 @@ _PIPED = re.compile(r"\s*(?:2>&1|[|>]).*\Z", re.DOTALL)
 _SET = re.compile(r"[A-Za-z_]\w*=")
 
 
-def warn(agent: Agent, call: HookCall, session: str, settings: Settings, *, deadline_ms: int = DEADLINE_MS) -> Reminder:
+def warn(
+    agent: AgentSpace,
+    call: HookCall,
+    session: str,
+    settings: Settings,
+    *,
+    deadline_ms: int = DEADLINE_MS,
+) -> Reminder:
     """Bring up what the log knows against a tool call.
 
     Raises:
@@ -63,13 +67,13 @@ def warn(agent: Agent, call: HookCall, session: str, settings: Settings, *, dead
         return Reminder(skipped="it only reads")
     # What the session itself said stands in its window.
     scope = replace(agent.scope(across=settings.across), without_sessions=(session, f"{session}/agent-*"))
-    memory = agent.memory
-    calls = _holding(memory, replace(scope, kinds=(Kind.TOOL_CALL,)), deadline_ms)
-    found = _failed(memory, calls, call, action)
+    space = agent.space
+    calls = _holding(space, replace(scope, kinds=(Kind.TOOL_CALL,)), deadline_ms)
+    found = _failed(space, calls, call, action)
     if not found:
         return Reminder(skipped=calls.fault or "nothing is known against it")
-    funnel, address = validity.funnel(memory), found[-1].pointers[0]
-    if address in shown(memory, session):
+    funnel, address = validity.funnel(space), found[-1].pointers[0]
+    if address in shown(space, session):
         return Reminder(skipped="shown before in this session")
     if len(funnel.passed(found)) < len(found):
         return Reminder(skipped="what is known against it was taken back")
@@ -81,20 +85,18 @@ def _line(pieces: Sequence[Piece]) -> str:
     return f"{pieces[-1].pointers[0]}  {clock(first.time)}: {first.head}{first.words}"
 
 
-def _holding(memory: Memory, scope: Scope, deadline_ms: float) -> Holding:
-    from firsthand.recall.holding import Holding
-
-    return Holding(memory._log.reader, memory.namespace, scope, deadline_ms)  # noqa: SLF001 - one room
+def _holding(space: Space, scope: Scope, deadline_ms: float) -> Holding:
+    return Holding(space.log.reader, space.namespace, scope, deadline_ms)
 
 
-def _failed(memory: Memory, calls: Holding, call: HookCall, action: str) -> tuple[Piece, ...]:
+def _failed(space: Space, calls: Holding, call: HookCall, action: str) -> tuple[Piece, ...]:
     """Give the failure of the last like call that has a result, if it failed; the same words go before like ones."""
     mine = _words(action)
     missing_max = int((1 - ALIKE_MIN) * len(set(mine)))
     same = (one for one in itertools.islice(calls.newest(mine, 0), SAME_READ_MAX) if set(_ran(one)) == set(mine))
     like = (one for one in calls.newest(mine, missing_max) if _is_alike(mine, _ran(one)))
     for one in itertools.chain(same, like):
-        result = _result(memory, one) if one.meta.get("tool", call.tool) == call.tool else None
+        result = _result(space, one) if one.meta.get("tool", call.tool) == call.tool else None
         if result is None:
             continue
         failed = failure(result.meta, result.text, action)
@@ -105,9 +107,9 @@ def _failed(memory: Memory, calls: Holding, call: HookCall, action: str) -> tupl
     return ()
 
 
-def _result(memory: Memory, call: Event) -> Event | None:
+def _result(space: Space, call: Event) -> Event | None:
     identity = call.meta.get("call_id")
-    for one in memory.events(call.session, after=call.position, kind=Kind.TOOL_RESULT, limit=RESULTS_READ_MAX):
+    for one in space.events(call.session, after=call.position, kind=Kind.TOOL_RESULT, limit=RESULTS_READ_MAX):
         if identity and one.meta.get("call_id") == identity and not one.erased:
             return one
     return None

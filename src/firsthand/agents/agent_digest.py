@@ -13,19 +13,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from firsthand.agent_space import NOTES, AgentSpace
 from firsthand.agents import episode_list, files, small_files, validity
 from firsthand.event import Event, Kind, Trust, texts
 from firsthand.ledger.decision_log import LedgerLog
 from firsthand.ledger.decisions import Ledger
 from firsthand.ledger.digest import LINES_MAX, Digest, Item, Section, digest
-from firsthand.notes.writer import NOTES, SORT
+from firsthand.notes.writer import SORT
 from firsthand.unasked import secrets
 from firsthand.value import value
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
 
 DIFFERENCE_LINES_MAX = 400
 
@@ -46,7 +43,7 @@ class DigestWritten:
     difference: str = ""
 
 
-def digest_of(agent: Agent, *, as_of: int | None = None, lines_max: int = LINES_MAX) -> Digest:
+def digest_of(agent: AgentSpace, *, as_of: int | None = None, lines_max: int = LINES_MAX) -> Digest:
     """Make the digest of an agent.
 
     Args:
@@ -55,18 +52,18 @@ def digest_of(agent: Agent, *, as_of: int | None = None, lines_max: int = LINES_
     Raises:
         InvalidArgument: there are too few lines for its headings.
     """
-    ledger = LedgerLog(agent.memory).at(as_of)
+    ledger = LedgerLog(agent.space).at(as_of)
     return digest([*notes_standing(agent, as_of=as_of), *_sessions(agent, ledger, as_of)], lines_max)
 
 
-def notes_standing(agent: Agent, *, as_of: int | None = None) -> Iterator[Item]:
+def notes_standing(agent: AgentSpace, *, as_of: int | None = None) -> Iterator[Item]:
     """Yield an agent's notes, and those of everybody, that stand, the newest first; the same text once."""
-    ledger = LedgerLog(agent.memory).at(as_of)
+    ledger = LedgerLog(agent.space).at(as_of)
     own = {agent.session, NOTES, *agent.sessions()}
     before = None if as_of is None else as_of + 1
     seen: set[tuple[str, str]] = set()
     replaced: set[str] = set()
-    for event in agent.memory.events(kind=Kind.NOTE, before=before, newest_first=True):
+    for event in agent.space.events(kind=Kind.NOTE, before=before, newest_first=True):
         pointer = f"fh:{event.id}"
         if event.session not in own or event.erased or SORT not in event.meta:  # a file's version, a message
             continue
@@ -89,7 +86,7 @@ def _day(event: Event) -> str:
     return str(event.time or event.ingested)[:10]
 
 
-def write_digest(agent: Agent, *, as_of: int | None = None, lines_max: int = LINES_MAX) -> DigestWritten:
+def write_digest(agent: AgentSpace, *, as_of: int | None = None, lines_max: int = LINES_MAX) -> DigestWritten:
     """Write the digest and the files that it links into the agent's folder.
 
     Args:
@@ -99,7 +96,7 @@ def write_digest(agent: Agent, *, as_of: int | None = None, lines_max: int = LIN
         StoreError: the folder cannot be written.
     """
     made = digest_of(agent, as_of=as_of, lines_max=lines_max)
-    funnel = validity.funnel(agent.memory)
+    funnel = validity.funnel(agent.space)
     written: list[str] = []
     left_out: list[str] = []
     for file, text in (*made.details.items(), (files.DIGEST_FILE, made.text)):  # what it links stands before it does
@@ -113,7 +110,7 @@ def write_digest(agent: Agent, *, as_of: int | None = None, lines_max: int = LIN
     return DigestWritten(made, tuple(written), tuple(left_out), difference)
 
 
-def _difference(agent: Agent, text: str) -> str:
+def _difference(agent: AgentSpace, text: str) -> str:
     """Say in what a person's digest is not what it would be; nothing of what a link leads to."""
     path = agent.folder / files.DIGEST_FILE
     data = b"" if path.is_symlink() else small_files.read(path) or b""
@@ -128,7 +125,7 @@ def _difference(agent: Agent, text: str) -> str:
     return "\n".join([*lines][:DIFFERENCE_LINES_MAX])
 
 
-def _sessions(agent: Agent, ledger: Ledger, as_of: int | None) -> Iterator[Item]:
+def _sessions(agent: AgentSpace, ledger: Ledger, as_of: int | None) -> Iterator[Item]:
     """Yield the agent's sessions by the episode that was the newest at a position."""
     newest = {}
     for event in agent.own(Kind.EPISODE):

@@ -11,14 +11,11 @@ It does not see a file that was written by a script which names it otherwise.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
+from firsthand.agent_space import AgentSpace
 from firsthand.event import Event, Kind, Trust, to_text
 from firsthand.notes.writer import echoed
 from firsthand.value import value
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
 
 SESSIONS_MAX = 3
 """The newest ones of the agent, in which its calls are looked for."""
@@ -44,7 +41,7 @@ class Author:
 USER = Author("user", Trust.TRUSTED)
 
 
-def author_of(agent: Agent, file: str, content: bytes, after: int, *, by_user: bool) -> Author:
+def author_of(agent: AgentSpace, file: str, content: bytes, after: int, *, by_user: bool) -> Author:
     """Say whose a version of a file is.
 
     Args:
@@ -53,19 +50,19 @@ def author_of(agent: Agent, file: str, content: bytes, after: int, *, by_user: b
     """
     if by_user and not _is_called(agent, file, after):
         return USER
-    found: tuple[Event, ...] = echoed(agent.memory, to_text(content[:ECHO_BYTES_MAX]))
+    found: tuple[Event, ...] = echoed(agent.space, to_text(content[:ECHO_BYTES_MAX]))
     trust = Trust.UNTRUSTED if found else Trust.AGENT
     return Author("agent", trust, tuple(f"fh:{one.id}" for one in found))
 
 
-def _is_called(agent: Agent, file: str, after: int) -> bool:
+def _is_called(agent: AgentSpace, file: str, after: int) -> bool:
     """Say whether a tool's call named a file, by the last part of its name, as JSON may spell it."""
     name = file.rpartition("/")[2]
     spelled = {name, json.dumps(name)[1:-1]}
     own = set(agent.sessions())
-    newest = sorted((one for one in agent.memory.sessions() if one.name in own), key=lambda one: -one.last_position)
+    newest = sorted((one for one in agent.space.sessions() if one.name in own), key=lambda one: -one.last_position)
     for session in newest[:SESSIONS_MAX]:
-        calls = agent.memory.events(session.name, kind=Kind.TOOL_CALL, after=after, newest_first=True, limit=CALLS_MAX)
+        calls = agent.space.events(session.name, kind=Kind.TOOL_CALL, after=after, newest_first=True, limit=CALLS_MAX)
         if any(one in call.text for call in calls for one in spelled):
             return True
     return False

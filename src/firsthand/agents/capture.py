@@ -14,25 +14,28 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from firsthand import event, fence
+from firsthand.agent_space import AgentSpace
 from firsthand.agents import jobs, recording_rules, session_cache, settings, small_files
 from firsthand.agents.faults import Fault, keep_fault
 from firsthand.agents.jobs import Job
-from firsthand.errors import IdConflict, SourceRejected, StoreFull
+from firsthand.agents.transcripts import import_paths
+from firsthand.errors import FirsthandError, IdConflict, SourceRejected, StoreFull
 from firsthand.event import Draft, Kind, Trust, to_bytes
 from firsthand.hosts.hook import HookCall, HookEvent
+from firsthand.hosts.import_report import ImportReport
+from firsthand.hosts.importer import import_found
 from firsthand.hosts.intake_rules import REDACTED
+from firsthand.hosts.log_keeper import LogKeeper
+from firsthand.hosts.source_files import in_paths
+from firsthand.log.preview import preview
 from firsthand.moment import Moment
+from firsthand.space import Space
 from firsthand.unasked import secrets, volunteer
 from firsthand.unasked.volunteer import Funnel, Piece, Unasked
 from firsthand.value import asdict, replace
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
-    from firsthand.hosts.import_report import ImportReport
-    from firsthand.memory import Memory
 
 TRANSCRIBED = ("claude-code", "codex", "gemini")
 SPOOL_BYTES_MAX = 64 << 20
@@ -47,32 +50,32 @@ END_WAIT_MS = 3_000
 PROJECT_FILES_MAX = 1_000
 
 
-def record(memory: Memory, call: HookCall, agent: str, told: session_cache.Known, *, nonce: str, now: Moment) -> bool:
+def record(space: Space, call: HookCall, agent: str, told: session_cache.Known, *, nonce: str, now: Moment) -> bool:
     """Record a call, or leave what will; True when a job was left.
 
     Raises:
         StoreError: it can be recorded nowhere.
     """
     session = call.log_session
-    job = Job(jobs.FOLLOW, memory.namespace, agent, replace(call, agent_id="").log_session, call.host, call.transcript,
+    job = Job(jobs.FOLLOW, space.namespace, agent, replace(call, agent_id="").log_session, call.host, call.transcript,
               call.cwd)  # fmt: skip
     if call.host not in TRANSCRIBED or not call.transcript or told.payloads:
-        _append(memory, session, drafts(call, session, memory, nonce=nonce, now=now))
+        _append(space, session, drafts(call, session, space, nonce=nonce, now=now))
         return False
     if small_files.is_file(call.transcript):
         wait = TOOL_WAIT_MS if call.event in (HookEvent.AFTER_TOOL, HookEvent.TOOL_FAILED) else 0
-        return jobs.leave(memory.path, replace(job, after_ms=now.milliseconds + wait if wait else 0))
-    path = spool_of(memory, job.session)
+        return jobs.leave(space.path, replace(job, after_ms=now.milliseconds + wait if wait else 0))
+    path = spool_of(space, job.session)
 
     def full() -> None:
         raise StoreFull(f"expected at most {SPOOL_BYTES_MAX:,} bytes in {path}. Run 'firsthand jobs'.")
 
     line = json.dumps({"call": asdict(call), "nonce": nonce, "now": [now.microseconds, now.offset_minutes]})
     small_files.add_line(path, line.encode(), bytes_max=SPOOL_BYTES_MAX, over=full)
-    return jobs.leave(memory.path, replace(job, kind=jobs.SPOOL, after_ms=now.milliseconds + SPOOL_WAIT_MS))
+    return jobs.leave(space.path, replace(job, kind=jobs.SPOOL, after_ms=now.milliseconds + SPOOL_WAIT_MS))
 
 
-def follow(memory: Memory, job: Job) -> None:
+def follow(space: Space, job: Job) -> None:
     """Import what is new in a transcript and in those of its subagents; the sessions in it become the agent's.
 
     Raises:
@@ -82,8 +85,8 @@ def follow(memory: Memory, job: Job) -> None:
         return
     transcript = Path(job.path)
     below = transcript.with_suffix("") / "subagents"
-    _import(memory, job, [transcript, *([below] if below.is_dir() else [])])
-    small_files.remove(spool_of(memory, job.session))
+    _import(space, job, [transcript, *([below] if below.is_dir() else [])])
+    small_files.remove(spool_of(space, job.session))
 
 
 def is_short(job: Job) -> bool:
@@ -98,7 +101,7 @@ def is_short(job: Job) -> bool:
         return Path(job.path).stat().st_size <= NOW_BYTES_MAX
 
 
-def follow_now(memory: Memory, call: HookCall, agent: str) -> None:
+def follow_now(space: Space, call: HookCall, agent: str) -> None:
     """Read what is new in a transcript within the hook, since its end is needed at once; nothing is learned from it.
 
     A transcript above `NOW_BYTES_MAX` is left to the job.
@@ -109,25 +112,21 @@ def follow_now(memory: Memory, call: HookCall, agent: str) -> None:
     with small_files.ours(f"look at {transcript}"):
         if transcript.stat().st_size > NOW_BYTES_MAX:
             return
-    from firsthand.hosts.importer import import_found
-    from firsthand.hosts.log_keeper import LogKeeper
-    from firsthand.hosts.source_files import in_paths
-
-    rules = recording_rules.rules_of(memory.path, settings.load(memory.path, call.cwd, call.log_session))
-    report = import_found(LogKeeper(memory._log, memory.namespace, rules), in_paths([transcript]))  # noqa: SLF001 - one room
-    _take(memory.agent(agent), report, Job(jobs.FOLLOW, host=call.host, cwd=call.cwd))
+    rules = recording_rules.rules_of(space.path, settings.load(space.path, call.cwd, call.log_session))
+    report = import_found(LogKeeper(space.log, space.namespace, rules), in_paths([transcript]))
+    _take(AgentSpace(space, agent), report, Job(jobs.FOLLOW, host=call.host, cwd=call.cwd))
 
 
-def settle(memory: Memory, job: Job) -> None:
+def settle(space: Space, job: Job) -> None:
     """Record a spool whose session still has no transcript; else follow the transcript and drop the spool."""
     if small_files.is_file(job.path):
-        follow(memory, job)
+        follow(space, job)
         return
-    path = spool_of(memory, job.session)
+    path = spool_of(space, job.session)
     if not small_files.is_file(str(path)):
         return
-    told = session_cache.known(memory.path, memory.namespace, job.session)
-    session_cache.keep(memory.path, memory.namespace, job.session, replace(told, agent=job.agent, payloads=True))
+    told = session_cache.known(space.path, space.namespace, job.session)
+    session_cache.keep(space.path, space.namespace, job.session, replace(told, agent=job.agent, payloads=True))
     with small_files.ours(f"read {path}"):
         lines = (small_files.beginning(path, 2 * SPOOL_BYTES_MAX) or b"").splitlines()
     for number, line in enumerate(lines, 1):
@@ -137,26 +136,26 @@ def settle(memory: Memory, job: Job) -> None:
             nonce, at = str(given["nonce"]), Moment(*given["now"])
         except (ValueError, KeyError, TypeError) as error:  # torn by a full disk or a crash: the others count
             text = f"line {number} of {path} is lost: {error}"
-            keep_fault(memory.path, Fault("record", text, job.session, namespace=memory.namespace))
+            keep_fault(space.path, Fault("record", text, job.session, namespace=space.namespace))
             continue
         session = call.log_session
-        _append(memory, session, drafts(call, session, memory, nonce=nonce, now=at))
+        _append(space, session, drafts(call, session, space, nonce=nonce, now=at))
     small_files.remove(path)
 
 
-def take_project(memory: Memory, job: Job) -> None:
+def take_project(space: Space, job: Job) -> None:
     """Import the other transcripts of a project that is seen for the first time; memory works from the first day."""
     folder = Path(job.path).parent
     if job.host == "claude-code" and folder.is_dir():
         with small_files.ours(f"list {folder}"):
             found = sorted(folder.glob("*.jsonl"), key=lambda one: -one.stat().st_mtime_ns)[:PROJECT_FILES_MAX]
         if found:
-            _import(memory, job, found)
+            _import(space, job, found)
 
 
-def drafts(call: HookCall, session: str, memory: Memory, *, nonce: str, now: Moment) -> list[Draft]:
+def drafts(call: HookCall, session: str, space: Space, *, nonce: str, now: Moment) -> list[Draft]:
     """Draft the events that a call tells of; trust and origin as the importer gives them."""
-    key = memory._log.reader.fence_key()  # noqa: SLF001 - Memory and what acts on it are one room
+    key = space.log.reader.fence_key()
     about = call.key or nonce
     made = []
     for part, one in enumerate(_told(call)):
@@ -206,7 +205,7 @@ def result(call: HookCall, facts: dict[str, Any]) -> Draft:
     return Draft(Kind.TOOL_RESULT, to_bytes(said), media, facts, origin=f"tool:{call.tool}", trust=Trust.UNTRUSTED)
 
 
-def replaced(memory: Memory, call: HookCall, funnel: Funnel, *, nonce: str, now: Moment) -> Unasked:
+def replaced(space: Space, call: HookCall, funnel: Funnel, *, nonce: str, now: Moment) -> Unasked:
     """Record a large tool result, then give what may stand in its place: its preview and pointer, fenced.
 
     Fenced, so that the transcript, which will hold the stub, does not bring it into the log as the
@@ -218,10 +217,8 @@ def replaced(memory: Memory, call: HookCall, funnel: Funnel, *, nonce: str, now:
     session, about = call.log_session, (call.key or nonce).encode("utf-8", "surrogatepass")
     identity = event.derived_id(None, b"tool output", session.encode(), about, call.call_id.encode())
     with suppress(IdConflict):  # kept by the first of two hooks
-        memory.append([replace(result(call, facts), id=identity, time=now)], session=session)
-    from firsthand.log.preview import preview
-
-    kept = memory.event(f"fh:{identity}")
+        space.append([replace(result(call, facts), id=identity, time=now)], session=session)
+    kept = space.event(f"fh:{identity}")
     shown = event.to_text(preview([event.to_bytes(call.tool_output)]))
     head = f'[{kept.size_bytes:,} bytes, kept whole: expand("fh:{identity}")]\n'
     piece = Piece(shown, (f"fh:{identity}",), head=head, answers=True)
@@ -229,20 +226,20 @@ def replaced(memory: Memory, call: HookCall, funnel: Funnel, *, nonce: str, now:
     return said.text
 
 
-def _append(memory: Memory, session: str, made: list[Draft]) -> None:
+def _append(space: Space, session: str, made: list[Draft]) -> None:
     if not made:
         return
     try:
-        memory.append(made, session=session)
+        space.append(made, session=session)
     except IdConflict:  # told before, at another moment: a repeat changes nothing
         return
 
 
-def _import(memory: Memory, job: Job, paths: list[Path]) -> None:
-    _take(memory.agent(job.agent), memory.import_paths(paths, folder=job.cwd), job)
+def _import(space: Space, job: Job, paths: list[Path]) -> None:
+    _take(AgentSpace(space, job.agent), import_paths(space, paths, folder=job.cwd), job)
 
 
-def _take(agent: Agent, report: ImportReport, job: Job) -> None:
+def _take(agent: AgentSpace, report: ImportReport, job: Job) -> None:
     """Make the sessions of an import the agent's."""
     for source in report.sources:
         for session in source.sessions:
@@ -252,7 +249,27 @@ def _take(agent: Agent, report: ImportReport, job: Job) -> None:
         raise SourceRejected(refused[0])
 
 
-def spool_of(memory: Memory, session: str) -> Path:
+def spool_of(space: Space, session: str) -> Path:
     """Give the file of what hooks were told of a session whose transcript is not there yet."""
-    name = event.derived_id(None, memory.namespace.encode(), session.encode())
-    return memory.path / "hooks" / "waiting" / f"{name}.jsonl"
+    name = event.derived_id(None, space.namespace.encode(), session.encode())
+    return space.path / "hooks" / "waiting" / f"{name}.jsonl"
+
+
+def is_unread(agent: AgentSpace) -> bool:
+    """Bring the log up to the turn in which an agent is, where a host's transcript runs ahead of it.
+
+    Returns:
+        True when that cannot be done: what the turn has read is not known then.
+    """
+    space = agent.space
+    try:
+        for job in jobs.pending(space.path):
+            if (job.namespace, job.agent) != (space.namespace, agent.name):
+                continue
+            if job.kind == jobs.SPOOL or (job.kind == jobs.FOLLOW and not is_short(job)):
+                return True
+            if job.kind == jobs.FOLLOW:
+                follow(space, job)  # the job stays: what comes after this is left to it
+    except FirsthandError:  # whoever does the jobs tells of it; here it says that the turn is not known
+        return True
+    return False

@@ -8,18 +8,15 @@ not in the host's summary as far as the log has it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from firsthand.agents import validity
 from firsthand.context.marker_hints import terms
 from firsthand.context.receipt_topics import questions
 from firsthand.event import Event, Kind, Trust
 from firsthand.moment import clock
+from firsthand.space import Space
 from firsthand.unasked.volunteer import Funnel, Piece
 from firsthand.value import value
-
-if TYPE_CHECKING:
-    from firsthand.memory import Memory
 
 EVENTS_READ_MAX = 4_000
 STRINGS_MAX = 16
@@ -36,13 +33,13 @@ class LeftWindow:
     pointers: tuple[str, ...] = ()
 
 
-def left(memory: Memory, session: str) -> LeftWindow:
+def left(space: Space, session: str) -> LeftWindow:
     """Say what a session's window lost: a line a span, then exact strings of the newest one."""
-    summaries = list(memory.events(session, kind=Kind.SUMMARY, newest_first=True, limit=COMPACTIONS_MAX))
-    newest = list(memory.events(session, newest_first=True, limit=EVENTS_READ_MAX))
+    summaries = list(space.events(session, kind=Kind.SUMMARY, newest_first=True, limit=COMPACTIONS_MAX))
+    newest = list(space.events(session, newest_first=True, limit=EVENTS_READ_MAX))
     if not newest:
         return LeftWindow()
-    funnel = validity.funnel(memory)
+    funnel = validity.funnel(space)
     bounds = [one.position for one in summaries]
     summary = ""
     if bounds and newest[0].position - bounds[0] <= 3:  # the summary of this very compaction is in the log already
@@ -52,7 +49,7 @@ def left(memory: Memory, session: str) -> LeftWindow:
     pieces = [Piece("This session's earlier turns left the window; nothing is lost. recall(query) or expand(pointer):")]
     gone: list[Event] = []
     for number, start in enumerate([*bounds, 0]):
-        span = list(memory.events(session, after=start, before=end, limit=EVENTS_READ_MAX, newest_first=True))[::-1]
+        span = list(space.events(session, after=start, before=end, limit=EVENTS_READ_MAX, newest_first=True))[::-1]
         span = [one for one in span if one.kind in _SAID and one.is_searchable and not one.erased]
         if span:
             pieces.append(Piece(_marker(span, funnel)))

@@ -14,16 +14,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from firsthand.agent_space import AgentSpace
 from firsthand.agents import files, small_files
 from firsthand.agents.episode_names import topic_of
 from firsthand.errors import StoreReadOnly, Unresolvable
 from firsthand.event import Event, Kind
+from firsthand.notes.sources import FILE
 from firsthand.value import value
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
 
 ABOUT_CHARACTERS_MAX = 300
 NAMES_MAX = 5_000
@@ -52,15 +51,15 @@ class Kept:
     pointer: str
 
 
-def names(agent: Agent) -> tuple[Kept, ...]:
+def names(agent: AgentSpace) -> tuple[Kept, ...]:
     """Give the names of an agent's episodes, knowledge and entities, the newest first."""
     path = agent.folder / files.NAMES_FILE
     through, last, kept = _read(path)
-    new = [*agent.memory.events(agent.session, after=through)]
+    new = [*agent.space.events(agent.session, after=through)]
     if (through and not _is_there(agent, last, through)) or any(one.kind is Kind.ERASURE for one in new):
-        kept, new = {}, [*agent.memory.events(agent.session)]
+        kept, new = {}, [*agent.space.events(agent.session)]
     _add(kept, new)
-    if new and not agent.memory.read_only:
+    if new and not agent.space.read_only:
         _write(path, new[-1], kept)
     return tuple(sorted(kept.values(), key=lambda one: -one.position))[:NAMES_MAX]
 
@@ -69,7 +68,7 @@ def _add(kept: dict[str, Kept], events: Iterable[Event]) -> None:
     """Take events in: the newest version of a session's episode and of a file is the one that counts."""
     for one in events:
         meta, pointer = one.meta, f"fh:{one.id}"
-        name, session, file = meta.get("name"), meta.get("session"), meta.get(files.FILE)
+        name, session, file = meta.get("name"), meta.get("session"), meta.get(FILE)
         if one.kind is Kind.EPISODE and isinstance(name, str) and isinstance(session, str):
             terms = meta.get("terms")
             words = [topic_of(name), *(str(term) for term in terms)] if isinstance(terms, list) else [topic_of(name)]
@@ -83,10 +82,10 @@ def _add(kept: dict[str, Kept], events: Iterable[Event]) -> None:
                 kept[f"file {file}"] = Kept(one.position, files.stem_of(file), group, about, pointer)
 
 
-def _is_there(agent: Agent, last: str, position: int) -> bool:
+def _is_there(agent: AgentSpace, last: str, position: int) -> bool:
     """Say whether the log has the event that the names were kept up to; False for another log."""
     try:
-        return agent.memory.event(last).position == position
+        return agent.space.event(last).position == position
     except Unresolvable:
         return False
 

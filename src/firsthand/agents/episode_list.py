@@ -9,17 +9,15 @@ it was written is an event too, so that health can tell it later.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from firsthand.agent_space import AgentSpace
 from firsthand.agents import files, small_files
 from firsthand.agents.episode import Episode
 from firsthand.agents.episode_names import topic_of
 from firsthand.agents.files import EPISODES, SUFFIX
 from firsthand.event import Event, Kind, texts
 from firsthand.value import replace, value
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
 
 CHECK = "episode check"
 """The fact ``type`` in the meta of an event that says whether an episode was found after it was written."""
@@ -36,26 +34,26 @@ class _Known:
     checks: dict[str, str]
 
 
-def episodes(agent: Agent) -> tuple[Episode, ...]:
+def episodes(agent: AgentSpace) -> tuple[Episode, ...]:
     """Give the episodes of an agent, the newest version of each session's, oldest first.
 
     A handle reads each event of them once, until something is erased.
     """
-    memory = agent.memory
-    key, head = ("episodes", agent.name), memory._log.reader.head(memory.namespace)[0]  # noqa: SLF001 - one room
-    through, known = memory.read_once.get(key, (0, None))
-    if known is None or any(memory.events(kind=Kind.ERASURE, after=through, limit=1)):
+    space = agent.space
+    key, head = ("episodes", agent.name), space.log.reader.head(space.namespace)[0]
+    through, known = space.read_once.get(key, (0, None))
+    if known is None or any(space.events(kind=Kind.ERASURE, after=through, limit=1)):
         through, known = 0, _Known({}, {})
     if through < head:
         known = _read_on(agent, known, through, head)
-        memory.read_once[key] = (head, known)
+        space.read_once[key] = (head, known)
     return tuple(known.newest.values())
 
 
-def _read_on(agent: Agent, known: _Known, after: int, through: int) -> _Known:
+def _read_on(agent: AgentSpace, known: _Known, after: int, through: int) -> _Known:
     """Give what is known with what came since; another thread may be at the one before, which stays as it is."""
-    memory, newest = agent.memory, dict(known.newest)
-    for event in memory.events(agent.session, kind=Kind.EPISODE, after=after, before=through + 1):
+    space, newest = agent.space, dict(known.newest)
+    for event in space.events(agent.session, kind=Kind.EPISODE, after=after, before=through + 1):
         one = None if event.erased else from_event(agent, event)
         if one is not None:
             newest.pop(one.session, None)
@@ -71,7 +69,7 @@ def _checked(one: Episode, checks: Mapping[str, str]) -> Episode:
     return one if stage == one.stage else replace(one, stage=stage, verified=not stage)
 
 
-def from_event(agent: Agent, event: Event) -> Episode | None:
+def from_event(agent: AgentSpace, event: Event) -> Episode | None:
     """Read an episode from its event, not yet looked for; None when the event is another program's."""
     meta = event.meta
     name, session, through = meta.get("name"), meta.get("session"), meta.get("through")
@@ -91,7 +89,7 @@ def file_of(name: str) -> str:
     return f"{EPISODES}/{name}{SUFFIX}"
 
 
-def remove_ours(agent: Agent, episode: Episode) -> bool:
+def remove_ours(agent: AgentSpace, episode: Episode) -> bool:
     """Remove the file of an episode if it is what we wrote; False when there is none, or it is a person's.
 
     Raises:
@@ -99,17 +97,17 @@ def remove_ours(agent: Agent, episode: Episode) -> bool:
     """
     path = agent.folder / file_of(episode.name)
     with small_files.ours(f"read {path}"):
-        ours = agent.memory.expand(episode.pointer)
+        ours = agent.space.expand(episode.pointer)
         if not path.is_file() or small_files.beginning(path, len(ours) + 1) != ours:
             return False
     files.remove_written(agent, file_of(episode.name))
     return True
 
 
-def _checks(agent: Agent, after: int, through: int) -> dict[str, str]:
+def _checks(agent: AgentSpace, after: int, through: int) -> dict[str, str]:
     """Give the stage that was not seen to work, by pointer of the episode; empty text for one that was found."""
     found: dict[str, str] = {}
-    for event in agent.memory.events(agent.session, kind=Kind.SESSION, after=after, before=through + 1):
+    for event in agent.space.events(agent.session, kind=Kind.SESSION, after=after, before=through + 1):
         meta: Mapping[str, Any] = event.meta
         pointer, stage = meta.get("episode"), meta.get("stage")
         if meta.get("type") == CHECK and isinstance(pointer, str) and isinstance(stage, str):

@@ -15,10 +15,10 @@ those that have been quiet for some time.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from firsthand import event as events
 from firsthand import moment
+from firsthand.agent_space import AgentSpace
 from firsthand.agents import files, validity
 from firsthand.agents.episode import Episode, written
 from firsthand.agents.episode_facts import TELLING, Extract, extract
@@ -27,15 +27,14 @@ from firsthand.agents.episode_names import Word, distinctive, slug_of, topic_of
 from firsthand.answer import Outcome, Query
 from firsthand.errors import FirsthandError, InvalidArgument, StoreError
 from firsthand.event import INJECTED, Draft, Event, Kind, Trust
+from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import Moment
-from firsthand.notes.writer import SOURCES
+from firsthand.notes.sources import SOURCES
 from firsthand.recall.factors import SUPERSEDES
 from firsthand.recall.frequency import shares
+from firsthand.space import Space
 from firsthand.unasked.volunteer import Piece
 from firsthand.value import replace, value
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
 
 FOUND_WITHIN = 3
 """The episode is among so many hits of its own topic (recall-problem 8.2, SRR)."""
@@ -69,7 +68,7 @@ class CaughtUp:
     left: int
 
 
-def close(agent: Agent, session: str) -> Closed:
+def close(agent: AgentSpace, session: str) -> Closed:
     """Write the episode of a session, or its next version, and look for it by its own topic.
 
     Raises:
@@ -84,7 +83,7 @@ def close(agent: Agent, session: str) -> Closed:
     before = _newest(agent, session)
     if before is not None and before.through >= last.position:
         return _again(agent, before)
-    gathered = extract(agent.memory.events(session), session)
+    gathered = extract(agent.space.events(session), session)
     name = _name(agent, session, gathered, before)
     episode = _append(agent, session, gathered, name, before)
     notes = _write(agent, episode)
@@ -98,7 +97,7 @@ def close(agent: Agent, session: str) -> Closed:
 
 
 def catch_up(
-    agent: Agent,
+    agent: AgentSpace,
     *,
     quiet_seconds: float = QUIET_SECONDS,
     deadline_seconds: float = CATCH_UP_SECONDS,
@@ -121,7 +120,7 @@ def catch_up(
     return CaughtUp(tuple(done), 0)
 
 
-def due(agent: Agent, *, quiet_seconds: float = QUIET_SECONDS, now: Moment | None = None) -> tuple[str, ...]:
+def due(agent: AgentSpace, *, quiet_seconds: float = QUIET_SECONDS, now: Moment | None = None) -> tuple[str, ...]:
     """Name the agent's quiet sessions whose last telling event is in no episode, the newest first.
 
     A session below another one of the agent's, such as a subagent's, is told with that one.
@@ -131,7 +130,7 @@ def due(agent: Agent, *, quiet_seconds: float = QUIET_SECONDS, now: Moment | Non
     through = {one.session: one.through for one in episodes(agent) if one.stage != NOT_CHECKED}
     own = set(agent.sessions())
     found: list[tuple[int, str]] = []
-    for info in agent.memory.sessions():
+    for info in agent.space.sessions():
         name = info.name
         if name not in own or info.last_position <= through.get(name, 0) or _is_below(name, own):
             continue
@@ -145,9 +144,9 @@ def due(agent: Agent, *, quiet_seconds: float = QUIET_SECONDS, now: Moment | Non
     return tuple(name for _, name in sorted(found, reverse=True))
 
 
-def last_telling(agent: Agent, session: str) -> Event | None:
+def last_telling(agent: AgentSpace, session: str) -> Event | None:
     """Give the last event of a session that an episode would tell of; None when there is none."""
-    for event in agent.memory.events(session, newest_first=True, limit=LOOKED_BACK):
+    for event in agent.space.events(session, newest_first=True, limit=LOOKED_BACK):
         if event.kind in TELLING and not event.erased and event.meta.get(INJECTED) is not True:
             return event
     return None
@@ -156,12 +155,12 @@ def last_telling(agent: Agent, session: str) -> Event | None:
 # naming ------------------------------------------------------------------------------------------------
 
 
-def _newest(agent: Agent, session: str) -> Episode | None:
+def _newest(agent: AgentSpace, session: str) -> Episode | None:
     found = [one for one in episodes(agent) if one.session == session]
     return found[-1] if found else None
 
 
-def _name(agent: Agent, session: str, gathered: Extract, before: Episode | None) -> str:
+def _name(agent: AgentSpace, session: str, gathered: Extract, before: Episode | None) -> str:
     """Keep the name of an earlier version as long as it says what the session is about."""
     if before is not None and set(before.topic.split()) & set(gathered.terms[:8]):
         return before.name
@@ -170,21 +169,21 @@ def _name(agent: Agent, session: str, gathered: Extract, before: Episode | None)
     )
 
 
-def _renamed(agent: Agent, session: str, gathered: Extract, name: str) -> str:
+def _renamed(agent: AgentSpace, session: str, gathered: Extract, name: str) -> str:
     """Give a more distinctive name than one by which the episode was not found: its words count as common."""
     neighbours = [*_neighbours(agent, session), name]
     return distinctive(_rare(agent, gathered.words), _date(gathered), neighbours, telling=gathered.telling)
 
 
-def _neighbours(agent: Agent, session: str) -> list[str]:
+def _neighbours(agent: AgentSpace, session: str) -> list[str]:
     return [one.name for one in episodes(agent) if one.session != session]
 
 
-def _rare(agent: Agent, words: tuple[Word, ...]) -> tuple[Word, ...]:
+def _rare(agent: AgentSpace, words: tuple[Word, ...]) -> tuple[Word, ...]:
     """Weigh words by how rare they are in the store: a word of one session alone is worth twice a common one."""
-    memory = agent.memory
-    reader = memory._log.reader  # noqa: SLF001 - one room
-    share = shares(reader, memory.namespace, [one.text for one in words])
+    space = agent.space
+    reader = space.log.reader
+    share = shares(reader, space.namespace, [one.text for one in words])
     return tuple(replace(one, weight=one.weight * (2.0 - min(1.0, 20 * share.get(one.text, 0.0)))) for one in words)
 
 
@@ -196,7 +195,7 @@ def _date(gathered: Extract) -> str:
 # writing -----------------------------------------------------------------------------------------------
 
 
-def _append(agent: Agent, session: str, gathered: Extract, name: str, before: Episode | None) -> Episode:
+def _append(agent: AgentSpace, session: str, gathered: Extract, name: str, before: Episode | None) -> Episode:
     """Append a version of an episode; the same version again is the same event."""
     laid = written(name, gathered.facts, gathered.sections, session=session)
     content = events.to_bytes(laid.text)
@@ -211,16 +210,16 @@ def _append(agent: Agent, session: str, gathered: Extract, name: str, before: Ep
         Kind.EPISODE, content, "text/markdown", meta, agent=agent.name, origin="firsthand", trust=Trust.AGENT,
         time=gathered.moment, id=events.derived_id(gathered.moment, b"episode", *key),
     )  # fmt: skip
-    appended = agent.memory.append([draft], session=agent.session)[0]
-    episode = from_event(agent, agent.memory.event(appended))
+    appended = agent.space.append([draft], session=agent.session)[0]
+    episode = from_event(agent, agent.space.event(appended))
     assert episode is not None, "it was written with a name, a session and a position"
     return episode
 
 
-def _write(agent: Agent, episode: Episode) -> list[str]:
+def _write(agent: AgentSpace, episode: Episode) -> list[str]:
     """Write the file of an episode; a version that a person has changed stays, and is told."""
-    piece = Piece(events.to_text(agent.memory.expand(episode.pointer)), (episode.pointer,))
-    text = validity.funnel(agent.memory).written([piece], lambda pieces: pieces[0].words or pieces[0].title).text
+    piece = Piece(events.to_text(agent.space.expand(episode.pointer)), (episode.pointer,))
+    text = validity.funnel(agent.space).written([piece], lambda pieces: pieces[0].words or pieces[0].title).text
     try:
         done = files.write_ours(agent, file_of(episode.name), text)
     except StoreError as error:  # the event is the episode; the file is for people, and is written by the next closing
@@ -231,7 +230,7 @@ def _write(agent: Agent, episode: Episode) -> list[str]:
 # looking for it ----------------------------------------------------------------------------------------
 
 
-def _again(agent: Agent, episode: Episode) -> Closed:
+def _again(agent: AgentSpace, episode: Episode) -> Closed:
     """See that the file of an episode is there, and look for it if that was not done."""
     notes = _write(agent, episode)
     if episode.verified:
@@ -239,17 +238,15 @@ def _again(agent: Agent, episode: Episode) -> Closed:
     return _checked(agent, episode, _missing(agent, episode), notes, new=False)
 
 
-def _missing(agent: Agent, episode: Episode) -> str:
+def _missing(agent: AgentSpace, episode: Episode) -> str:
     """Name the first stage that was not seen to work; empty when the episode is found by its own topic."""
-    memory = agent.memory
+    space = agent.space
     query = Query(slug_of(episode.name), agent.scope(), hits_max=FOUND_WITHIN)
     try:
         # A fresh handle sees what any other process sees: nothing of this one's memory helps it.
-        with type(memory).open(
-            memory.path, namespace=memory.namespace, read_only=True, create=False, embedder="none"
-        ) as fresh:
+        with Space.open(space.path, namespace=space.namespace, read_only=True, create=False, embedder="none") as fresh:
             position = fresh.event(episode.pointer).position
-            answer = fresh.recall(query)
+            answer = recall(fresh, query)
     except FirsthandError:  # what was written cannot be read: that is the stage, and health says more
         return "written"
     if answer.outcome is Outcome.DEGRADED or answer.through < position:
@@ -257,13 +254,13 @@ def _missing(agent: Agent, episode: Episode) -> str:
     return "" if any(hit.pointer == episode.pointer for hit in answer.hits) else "retrievable"
 
 
-def _checked(agent: Agent, episode: Episode, stage: str, notes: list[str], *, new: bool) -> Closed:
+def _checked(agent: AgentSpace, episode: Episode, stage: str, notes: list[str], *, new: bool) -> Closed:
     """Keep what came of looking for an episode, for health to tell."""
     if stage != episode.stage:
         meta = {"type": CHECK, "episode": episode.pointer, "stage": stage}
         identity = events.IdMaker()()  # the same result may come again after another one
         draft = Draft(Kind.SESSION, b"", meta=meta, origin="firsthand", trust=Trust.TRUSTED, id=identity)
-        agent.memory.append([draft], session=agent.session)
+        agent.space.append([draft], session=agent.session)
     if stage:
         what = {
             "written": "it cannot be read by a fresh handle: run 'firsthand verify'",

@@ -22,23 +22,22 @@ import json
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from firsthand import event, moment, pointer
+from firsthand.agent_space import AgentSpace
 from firsthand.agents import small_files
 from firsthand.agents.authors import author_of
 from firsthand.errors import IdConflict, InvalidArgument, StoreBusy, Unresolvable
 from firsthand.event import Draft, Kind, Trust
-from firsthand.hashing import sha256
 from firsthand.log.disk import make_private
 from firsthand.moment import Moment
-from firsthand.notes.writer import SOURCES, SOURCES_MAX
+from firsthand.notes.sources import FILE, SOURCES
+from firsthand.notes.writer import SOURCES_MAX
 from firsthand.unasked.volunteer import Unasked
 from firsthand.value import value
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
 
 KNOWLEDGE, ENTITIES, EPISODES, RUBRIC_FILE, PREAMBLE_FILE = (
     "knowledge",
@@ -67,9 +66,9 @@ LEARN_WAIT_S = 5.0
 """So long whoever writes a piece of knowledge does."""
 TOLD_MAX = 50
 """Sentences on what was not followed; how many more there are is said."""
-FILE, DIGEST, DELETED = "file", "sha256", "deleted"
+DIGEST, DELETED = "sha256", "deleted"
 SUPERSEDES = "supersedes"
-"""Facts in a version's meta: its file, the hash of its bytes, that it is gone, what it takes the place of."""
+"""Facts in a version's meta beside its file: the hash of its bytes, that it is gone, what it takes the place of."""
 STATE_FILE = ".followed.json"
 WRITTEN_FILE = ".written.json"
 LOCK_FILE = ".lock"
@@ -175,7 +174,7 @@ class _Seen:
     gone: tuple[str, ...]
 
 
-def versions(agent: Agent) -> dict[str, Version]:
+def versions(agent: AgentSpace) -> dict[str, Version]:
     """Read the newest version of each file from the log, by file; the one changed last comes last."""
     found: dict[str, Version] = {}
     for one in agent.own(Kind.NOTE):
@@ -192,7 +191,7 @@ def versions(agent: Agent) -> dict[str, Version]:
     return found
 
 
-def outdated(agent: Agent) -> frozenset[str]:
+def outdated(agent: AgentSpace) -> frozenset[str]:
     """Name the pointers of versions that another one took the place of, or that were deleted."""
     known = versions(agent).values()
     return frozenset(p for one in known for p in (*one.earlier, *((one.pointer,) if one.deleted else ())))
@@ -216,7 +215,7 @@ def is_followed(file: str) -> bool:
 # from the folder into the log ---------------------------------------------------------------------------
 
 
-def follow(agent: Agent) -> Followed:
+def follow(agent: AgentSpace) -> Followed:
     """Take what a person edited in the agent's folder into the log.
 
     Files whose size, time and inode are those of the last time are not read again.
@@ -237,14 +236,14 @@ def follow(agent: Agent) -> Followed:
         for file in seen.gone:
             if file in known and not known[file].deleted:
                 changes.append(_delete(agent, known[file]))
-    if kept != seen.state and not agent.memory.read_only:
+    if kept != seen.state and not agent.space.read_only:
         _write_state(agent.folder / STATE_FILE, kept)
     told = left_out[:TOLD_MAX]
     told += [f"{len(left_out) - TOLD_MAX:,} more files were not followed"] if len(left_out) > TOLD_MAX else []
     return Followed(tuple(changes), len(kept), tuple(told))
 
 
-def learn(agent: Agent, file: str, text: str | bytes, *, by_user: bool = False) -> FileChange | None:
+def learn(agent: AgentSpace, file: str, text: str | bytes, *, by_user: bool = False) -> FileChange | None:
     """Write a piece of knowledge into the log and the agent's folder; None when it says what it said before.
 
     Args:
@@ -272,7 +271,7 @@ def learn(agent: Agent, file: str, text: str | bytes, *, by_user: bool = False) 
     return change
 
 
-def put(agent: Agent, file: str, content: bytes) -> None:
+def put(agent: AgentSpace, file: str, content: bytes) -> None:
     """Write a followed file so that it counts as followed: whoever writes it appends its version too."""
     path = agent.folder / file
     _write(agent.folder, path, content)
@@ -281,7 +280,7 @@ def put(agent: Agent, file: str, content: bytes) -> None:
     _write_state(agent.folder / STATE_FILE, state)
 
 
-def restore(agent: Agent, files: Collection[str] = ()) -> tuple[str, ...]:
+def restore(agent: AgentSpace, files: Collection[str] = ()) -> tuple[str, ...]:
     """Write files anew from the log that are not in the folder; what stands there stays.
 
     Args:
@@ -305,7 +304,7 @@ def restore(agent: Agent, files: Collection[str] = ()) -> tuple[str, ...]:
         address = next(iter(one.earlier), "") if one.deleted else one.pointer
         if os.path.lexists(path) or not address:
             continue
-        _write(agent.folder, path, agent.memory.expand(address))
+        _write(agent.folder, path, agent.space.expand(address))
         state.pop(one.file, None)  # it is followed anew: a deleted file that is back is a new version
         done.append(one.file)
     if done:
@@ -314,7 +313,7 @@ def restore(agent: Agent, files: Collection[str] = ()) -> tuple[str, ...]:
     return tuple(done)
 
 
-def unfollowed(agent: Agent) -> Unfollowed:
+def unfollowed(agent: AgentSpace) -> Unfollowed:
     """Say in what an agent's folder is not what the log has of it; changes neither.
 
     Raises:
@@ -326,13 +325,13 @@ def unfollowed(agent: Agent) -> Unfollowed:
     edited = []
     for one in seen.moved:
         content, before = _read(one, left_out), known.get(one.file)
-        if content is not None and (before is None or before.digest != sha256(content).hex()):
+        if content is not None and (before is None or before.digest != sha256(content).hexdigest()):
             edited.append((one.file, one.signs[1] / 1e9))
     deleted = tuple(file for file in seen.gone if file in known and not known[file].deleted)
     return Unfollowed(tuple(edited), deleted, tuple(left_out))
 
 
-def standing(agent: Agent) -> Iterator[Path]:
+def standing(agent: AgentSpace) -> Iterator[Path]:
     """Yield the plain Markdown files of an agent's folder, followed ones and ours, as far as they can be read whole."""
     for name in (*FOLDERS, EPISODES, DIGEST_FOLDER, *_FILES):
         for path, status in _walk(agent.folder / name, 0, []):
@@ -341,7 +340,7 @@ def standing(agent: Agent) -> Iterator[Path]:
                 yield path
 
 
-def written_by_us(agent: Agent, file: str) -> bool | None:
+def written_by_us(agent: AgentSpace, file: str) -> bool | None:
     """Say whether a generated file stands as it was last written; None when it does not stand there.
 
     Raises:
@@ -357,7 +356,7 @@ def written_by_us(agent: Agent, file: str) -> bool | None:
 # files of ours -------------------------------------------------------------------------------------------
 
 
-def write_ours(agent: Agent, file: str, text: Unasked) -> Written:
+def write_ours(agent: AgentSpace, file: str, text: Unasked) -> Written:
     """Write a file that is generated, unless a person has changed it: then theirs goes into the log, and stays.
 
     To have it generated again, its file is deleted. While another process writes one nothing is written.
@@ -369,7 +368,7 @@ def write_ours(agent: Agent, file: str, text: Unasked) -> Written:
     return Written(file, written=False, why=why)
 
 
-def _write_ours(agent: Agent, file: str, content: bytes) -> Written:
+def _write_ours(agent: AgentSpace, file: str, content: bytes) -> Written:
     path = agent.folder / file
     stands = os.path.lexists(path)
     theirs = _standing(path) if stands else None
@@ -384,14 +383,14 @@ def _write_ours(agent: Agent, file: str, content: bytes) -> Written:
             )
     # What is about to stand there is known as ours before it does: a crash between the two makes it nobody else's.
     ours = _read_state(agent.folder / WRITTEN_FILE)
-    ours[file] = [*ours.get(file, [])[-1:], sha256(content).hex()]
+    ours[file] = [*ours.get(file, [])[-1:], sha256(content).hexdigest()]
     _write_state(agent.folder / WRITTEN_FILE, ours)
     if _write(agent.folder, path, content, lambda: (_standing(path) if os.path.lexists(path) else None) == theirs):
         return Written(file, written=True)
     return _write_ours(agent, file, content)  # a person saved theirs in this very moment
 
 
-def remove_written(agent: Agent, file: str) -> None:
+def remove_written(agent: AgentSpace, file: str) -> None:
     """Remove a generated file, and that it was ever written: its name may say what was erased.
 
     Raises:
@@ -409,27 +408,27 @@ def _standing(path: Path) -> bytes | None:
         return small_files.beginning(path, BYTES_MAX + 1) if stat.S_ISREG(path.lstat().st_mode) else None
 
 
-def _is_ours(agent: Agent, file: str, content: bytes) -> bool:
-    return sha256(content).hex() in _read_state(agent.folder / WRITTEN_FILE).get(file, [])
+def _is_ours(agent: AgentSpace, file: str, content: bytes) -> bool:
+    return sha256(content).hexdigest() in _read_state(agent.folder / WRITTEN_FILE).get(file, [])
 
 
-def _keep_theirs(agent: Agent, file: str, content: bytes) -> None:
-    digest = sha256(content).hex()
+def _keep_theirs(agent: AgentSpace, file: str, content: bytes) -> None:
+    digest = sha256(content).hexdigest()
     identity = event.derived_id(None, b"edited", agent.name.encode(), file.encode(), digest.encode())
     meta = {"edited": file, DIGEST: digest}
     # A person edited it, and it still says what tools and other agents said: it is believed no further than those.
     draft = Draft(Kind.NOTE, content, "text/markdown", meta, origin="user", trust=Trust.UNTRUSTED, id=identity)
-    agent.memory.append([draft], session=agent.session)
+    agent.space.append([draft], session=agent.session)
 
 
 # events ----------------------------------------------------------------------------------------------------
 
 
 def _take(
-    agent: Agent, file: str, content: bytes, before: Version | None, at: Moment | None, *, by_user: bool = True
+    agent: AgentSpace, file: str, content: bytes, before: Version | None, at: Moment | None, *, by_user: bool = True
 ) -> FileChange | None:
     """Append a version, unless the log's newest one has the same bytes."""
-    digest = sha256(content).hex()
+    digest = sha256(content).hexdigest()
     if before is not None and not before.deleted and before.digest == digest:
         return None
     author = author_of(agent, file, content, before.position if before is not None else 0, by_user=by_user)
@@ -442,14 +441,14 @@ def _take(
     return FileChange(file, what, _append(agent, meta, content, at, author.origin, author.trust, before))
 
 
-def _delete(agent: Agent, before: Version) -> FileChange:
+def _delete(agent: AgentSpace, before: Version) -> FileChange:
     meta = {FILE: before.file, DELETED: True, **_supersedes(before)}
     said = f"{before.file} was deleted.".encode()
     return FileChange(before.file, "deleted", _append(agent, meta, said, None, "user", Trust.TRUSTED, before))
 
 
 def _append(
-    agent: Agent, meta: Mapping[str, Any], content: bytes, at: Moment | None, origin: str, trust: Trust,
+    agent: AgentSpace, meta: Mapping[str, Any], content: bytes, at: Moment | None, origin: str, trust: Trust,
     before: Version | None,
 ) -> str:  # fmt: skip
     """Append a version under an id made of what it is: two who follow at once append it once."""
@@ -459,9 +458,9 @@ def _append(
         Kind.NOTE, content, "text/markdown", meta, agent=agent.name, origin=origin, trust=trust, time=at, id=identity
     )
     try:
-        agent.memory.append([draft], session=agent.session)
+        agent.space.append([draft], session=agent.session)
     except IdConflict:  # somebody else followed the same edit, and saw another time of change
-        assert agent.memory.event(identity).meta.get(FILE) == meta[FILE], "an id is made of the file's name"
+        assert agent.space.event(identity).meta.get(FILE) == meta[FILE], "an id is made of the file's name"
     return f"fh:{identity}"
 
 
@@ -472,7 +471,7 @@ def _supersedes(before: Version | None) -> dict[str, list[str]]:
 # the folder ------------------------------------------------------------------------------------------------
 
 
-def _look(agent: Agent, left_out: list[str]) -> _Seen:
+def _look(agent: AgentSpace, left_out: list[str]) -> _Seen:
     """Compare the folder with what was seen at the last following."""
     with small_files.ours(f"look through {agent.folder}"):
         present = {one.file: one for one in _scan(agent.folder, left_out)}

@@ -12,33 +12,38 @@ It connects the parts and decides the order; what each shows is theirs.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from firsthand import fence, moment
+from firsthand.agent_space import AgentSpace
 from firsthand.agents import (
+    actions,
     capture,
+    compaction_notice,
+    health_line,
     injections,
     jobs,
     pauses,
+    preamble_source,
     pulse,
     recording_rules,
     reminders,
     session_cache,
     settings,
+    sleep_jobs,
     validity,
 )
 from firsthand.agents.faults import Fault, keep_fault
 from firsthand.agents.jobs import Job
 from firsthand.agents.waiting_calls import ASKS_NS, KeptCalls
 from firsthand.errors import FirsthandError, StoreBusy
+from firsthand.hosts import hook_hosts
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
 from firsthand.moment import Moment
+from firsthand.space import Space
 from firsthand.unasked import secret_library, volunteer
 from firsthand.unasked.volunteer import NOTHING, Funnel, Unasked
 from firsthand.value import replace, value
-
-if TYPE_CHECKING:
-    from firsthand.memory import Memory
 
 DEADLINES_MS = {HookEvent.SESSION_START: 2_000, HookEvent.PROMPT: 500, HookEvent.BEFORE_TOOL: 60}
 DEADLINE_MS = 250
@@ -72,7 +77,7 @@ class Answered:
 def answer_hook(
     host: str,
     payload: bytes,
-    memory: Memory,
+    space: Space,
     *,
     nonce: str = "",
     now: Moment | None = None,
@@ -89,13 +94,11 @@ def answer_hook(
     Raises:
         InvalidArgument: there is no such host.
     """
-    from firsthand.hosts import hook_hosts
-
     speaks = hook_hosts.named(host)
     call = speaks.parse(payload)
     allowed = DEADLINES_MS.get(call.event, DEADLINE_MS) if deadline_ms is None else deadline_ms
     allowed = allowed if left_ms is None else min(allowed, left_ms)
-    hook = _Hook(memory, call, nonce, now or moment.now(), allowed)
+    hook = _Hook(space, call, nonce, now or moment.now(), allowed)
     reads = speaks.reads_context(call.event)
     if reads and call.host != host:  # another host runs these hooks: what it does not read would count as shown
         reads = hook_hosts.named(call.host).reads_context(call.event)
@@ -106,7 +109,7 @@ def answer_hook(
     )  # fmt: skip
 
 
-def after_hook(memory: Memory) -> None:
+def after_hook(space: Space) -> None:
     """Index the newest events now that the host has its answer, so that the next recall need not read them.
 
     What the library of secrets knows is loaded too, once a process, where `firsthand install` has compiled it.
@@ -114,19 +117,19 @@ def after_hook(memory: Memory) -> None:
     Raises:
         StoreError: it cannot be done now; the next appends do it.
     """
-    rules = memory.path / secret_library.RULES_FOLDER
+    rules = space.path / secret_library.RULES_FOLDER
     if rules.is_dir():
         secret_library.load(rules)
-    if not memory.read_only:
-        memory._log.flush_indexes(memory.namespace)  # noqa: SLF001 - Memory and what acts on it are one room
+    if not space.read_only:
+        space.log.flush_indexes(space.namespace)
 
 
 class _Hook:
     """One call, from what came to what is answered."""
 
-    def __init__(self, memory: Memory, call: HookCall, nonce: str, now: Moment, deadline_ms: int) -> None:
+    def __init__(self, space: Space, call: HookCall, nonce: str, now: Moment, deadline_ms: int) -> None:
         self._until = time.monotonic() + deadline_ms / 1000
-        self._memory, self._call, self._nonce, self._now = memory, call, nonce, now
+        self._space, self._call, self._nonce, self._now = space, call, nonce, now
         self._session = replace(call, agent_id="").log_session
         self.faults: list[str] = []
         self.unrecorded = ""
@@ -140,26 +143,26 @@ class _Hook:
 
     def run(self, *, reads_context: bool) -> HookReply:
         """Do all that the event asks for, each part for itself."""
-        call, memory = self._call, self._memory
+        call, space = self._call, self._space
         if call.fault:
             self._fault("parse", call.fault)
-        if memory.namespace != pulse.CANARY:
-            self._try("pulse", lambda: pulse.beat(memory.path, call.host, call.event, self._now))
+        if space.namespace != pulse.CANARY:
+            self._try("pulse", lambda: pulse.beat(space.path, call.host, call.event, self._now))
         if not call.session:
             return HookReply()
-        self._settings = settings.load(memory.path, call.cwd, self._session)
+        self._settings = settings.load(space.path, call.cwd, self._session)
         for fault in self._settings.faults:
             self._fault("settings", fault)
-        self._off = "" if memory.read_only else "this call"  # where that cannot be read, nothing is recorded
+        self._off = "" if space.read_only else "this call"  # where that cannot be read, nothing is recorded
         self._known = session_cache.Known()
         self._try("known", self._read_known)
-        if not memory.read_only:
+        if not space.read_only:
             self._try("pause", self._look_for_pause)
         if self._off:
             self._settings = replace(self._settings, record=False)
         self._try("kept calls", self._look_for_kept)
-        self._agent = memory.agent(self._known.agent or self._settings.agent or settings.agent_of(call.cwd))
-        if self._settings.record and not memory.read_only:
+        self._agent = AgentSpace(space, self._known.agent or self._settings.agent or settings.agent_of(call.cwd))
+        if self._settings.record and not space.read_only:
             self._try("enrol", self._enrol)
             self._try("record", self._record)
         if self._off and call.event in (HookEvent.SESSION_START, HookEvent.PROMPT):
@@ -185,14 +188,14 @@ class _Hook:
     def _look_for_pause(self) -> None:
         word = self._settings.pause_word
         is_new = not self._known.agent
-        self._off = pauses.off_record(self._memory.path, self._call, self._session, word, self._now, is_new=is_new)
+        self._off = pauses.off_record(self._space.path, self._call, self._session, word, self._now, is_new=is_new)
 
     def _read_known(self) -> None:
-        self._known = session_cache.known(self._memory.path, self._memory.namespace, self._session)
+        self._known = session_cache.known(self._space.path, self._space.namespace, self._session)
 
     def _look_for_kept(self) -> None:
         """Say at once that memory lacks what hooks were told; the hook of the newest calls may still be asking."""
-        kept = KeptCalls(self._memory.path)
+        kept = KeptCalls(self._space.path)
         if waiting := len(kept.waiting(before_ns=self._now.microseconds * 1_000 - ASKS_NS)):
             self._waiting.append(f"{_WAITING}: {waiting:,}")
         if aside := len(kept.set_aside()):
@@ -202,27 +205,27 @@ class _Hook:
         """Make the session the agent's at its first hook; a project that is new brings its other transcripts."""
         if self._known.agent:
             return
-        memory, call, agent = self._memory, self._call, self._agent
+        space, call, agent = self._space, self._call, self._agent
         if not agent.sessions() and call.transcript:
-            self._leave(Job(jobs.PROJECT, memory.namespace, agent.name, "", call.host, call.transcript, call.cwd))
+            self._leave(Job(jobs.PROJECT, space.namespace, agent.name, "", call.host, call.transcript, call.cwd))
         agent.enrol(self._session, host=call.host, cwd=call.cwd)
         self._known = replace(self._known, agent=agent.name)
-        session_cache.keep(memory.path, memory.namespace, self._session, self._known)
+        session_cache.keep(space.path, space.namespace, self._session, self._known)
 
     def _record(self) -> None:
-        memory, agent = self._memory, self._agent.name
-        rules = recording_rules.rules_of(memory.path, self._settings)
+        space, agent = self._space, self._agent.name
+        rules = recording_rules.rules_of(space.path, self._settings)
         call = self._kept = recording_rules.redacted(self._call, rules)
         if recording_rules.is_ignored(self._call, rules):
             self._kept = replace(call, tool_output="")
             return
-        self.left |= capture.record(memory, call, agent, self._known, nonce=self._nonce, now=self._now)
-        job = Job(jobs.FILES, memory.namespace, agent)
+        self.left |= capture.record(space, call, agent, self._known, nonce=self._nonce, now=self._now)
+        job = Job(jobs.FILES, space.namespace, agent)
         if call.event is HookEvent.SESSION_START:
             self._leave(job)
             if self._settings.episodes:
                 self._leave(replace(job, kind=jobs.CATCH_UP))
-            self._leave(Job(jobs.HEALTH, memory.namespace))
+            self._leave(Job(jobs.HEALTH, space.namespace))
         if self._settings.sleep and call.event in (HookEvent.SESSION_START, HookEvent.SESSION_END):
             self._try("sleep", self._leave_sleep)
         if call.event is HookEvent.SESSION_END and self._settings.episodes:
@@ -231,17 +234,12 @@ class _Hook:
             self._leave(replace(named, after_ms=after))
 
     def _leave_sleep(self) -> None:
-        from firsthand.agents import sleep_jobs
-
-        memory, at = self._memory, self._settings.sleep_at
-        whose = memory.namespace, self._agent.name, self._call.cwd
-        self.left |= sleep_jobs.leave_sleep(memory.path, *whose, at, self._now)
+        space, at = self._space, self._settings.sleep_at
+        whose = space.namespace, self._agent.name, self._call.cwd
+        self.left |= sleep_jobs.leave_sleep(space.path, *whose, at, self._now)
 
     def _session_start(self) -> None:
-        from firsthand.agents import preamble_source
-        from firsthand.health import status
-
-        health = status.line(self._memory.path)
+        health = health_line.line(self._space.path)
         again = self._call.source in ("resume", "fork")  # the window still holds what it began with
         if self._settings.preamble and not again:
             made = preamble_source.preamble_of(
@@ -254,19 +252,15 @@ class _Hook:
         if health:
             self._told.append(self._funnel().line(f"firsthand: {health}"))
         if self._call.source == "compact" and self._settings.recall:
-            from firsthand.agents import compaction_notice
-
-            if self._settings.record and not self._memory.read_only:
-                self._try("record", lambda: capture.follow_now(self._memory, self._call, self._agent.name))
-            left = compaction_notice.left(self._memory, self._session)
+            if self._settings.record and not self._space.read_only:
+                self._try("record", lambda: capture.follow_now(self._space, self._call, self._agent.name))
+            left = compaction_notice.left(self._space, self._session)
             text = self._funnel().written(left.pieces, compaction_notice.lines).text
             self._add(text, _MEMORY, shown=[*self._shown.get("shown", ()), *left.pointers])
 
     def _cues(self) -> None:
         if not self._settings.cues or reminders.is_trivial(self._call.prompt) or self._is_late("cues"):
             return
-        from firsthand.agents import preamble_source
-
         made = preamble_source.cues_of(self._agent, self._call.prompt, tokens_max=self._settings.cues_tokens_max)
         self._add(volunteer.came_through(made.text), _MEMORY, cues=len(made.names))
 
@@ -287,27 +281,25 @@ class _Hook:
             self._blocks.append(self._funnel().sealed(found.text, fence.LABEL if found.hits else _MEMORY))
 
     def _warn(self) -> None:
-        from firsthand.agents import actions
-
         found = actions.warn(self._agent, self._call, self._session, self._settings)
         if found.text:
             self._blocks.append(self._funnel().sealed(found.text, fence.LABEL))
             self._shown |= {"shown": [*found.pointers]}
 
     def _replace_output(self) -> None:
-        self._output = capture.replaced(self._memory, self._kept, self._funnel(), nonce=self._nonce, now=self._now)
+        self._output = capture.replaced(self._space, self._kept, self._funnel(), nonce=self._nonce, now=self._now)
 
     # the answer ----------------------------------------------------------------------------------------
 
     def _reply(self) -> HookReply:
         """Keep what is to be shown, then say it; a fault is told once a session."""
         context, told = self._blocks, self._told
-        if context and self._settings.record and not self._memory.read_only:
+        if context and self._settings.record and not self._space.read_only:
             kept: list[bool] = []
             self._try("shown", lambda: kept.append(self._keep()))
             if kept == [False]:  # another hook has said it
                 context, told = [], []
-        elif not self._settings.record and not self._memory.read_only:
+        elif not self._settings.record and not self._space.read_only:
             self._try("known", self._keep_unrecorded)
         new = [fault for fault in (*self.faults, *self._waiting) if fault[:_TOLD_BY] not in self._known.told]
         speaks = self._call.event in (HookEvent.SESSION_START, HookEvent.PROMPT)
@@ -320,12 +312,12 @@ class _Hook:
         return HookReply(volunteer.joined(context), volunteer.joined(told, "; "), self._output)
 
     def _write_known(self) -> None:
-        session_cache.keep(self._memory.path, self._memory.namespace, self._session, self._known)
+        session_cache.keep(self._space.path, self._space.namespace, self._session, self._known)
 
     def _keep_unrecorded(self) -> None:
         """Where nothing is recorded, keep pointers of what is shown in the session's small file, until its end."""
         if self._call.event is HookEvent.SESSION_END:
-            session_cache.forget(self._memory.path, self._memory.namespace, self._session)
+            session_cache.forget(self._space.path, self._space.namespace, self._session)
             return
         after = injections.unrecorded(self._known, self._call, self._shown.get("shown", ()))
         if after != self._known:
@@ -333,7 +325,7 @@ class _Hook:
             self._write_known()
 
     def _keep(self) -> bool:
-        return injections.keep(self._memory, self._session, self._call, self._shown, nonce=self._nonce, now=self._now)
+        return injections.keep(self._space, self._session, self._call, self._shown, nonce=self._nonce, now=self._now)
 
     def _add(self, text: Unasked, label: str, **facts: Any) -> None:
         if text:
@@ -341,10 +333,10 @@ class _Hook:
             self._shown |= facts
 
     def _funnel(self) -> Funnel:
-        return validity.funnel(self._memory)
+        return validity.funnel(self._space)
 
     def _leave(self, job: Job) -> None:
-        self.left |= jobs.leave(self._memory.path, job)
+        self.left |= jobs.leave(self._space.path, job)
 
     def _is_late(self, part: str) -> bool:
         late = time.monotonic() >= self._until
@@ -365,6 +357,6 @@ class _Hook:
     def _fault(self, where: str, text: str) -> None:
         self.faults.append(f"{where}: {text}")
         try:
-            keep_fault(self._memory.path, Fault(where, text, self._session, self._now, self._memory.namespace))
+            keep_fault(self._space.path, Fault(where, text, self._session, self._now, self._space.namespace))
         except FirsthandError as error:  # the disk itself: the hook's log is what is left
             self.faults.append(f"this fault could not be kept: {error}")

@@ -14,21 +14,21 @@ refuses: the fault is kept for `doctor`, and the next prompt is told of it once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from firsthand import fence, moment
-from firsthand.agents import injections, reminders, validity
+from firsthand.agents import compaction_notice, episode_writer, injections, reminders, validity
+from firsthand.agents.agent_tools import AgentTools
 from firsthand.agents.faults import Fault, keep_fault
 from firsthand.agents.preamble_source import cues_of
+from firsthand.context import new_messages
+from firsthand.context.new_messages import Given
+from firsthand.context.session_log import SessionLog
 from firsthand.errors import FirsthandError, FormatError
 from firsthand.hosts.hook import HookCall, HookEvent
 from firsthand.unasked import volunteer
 from firsthand.unasked.volunteer import NOTHING, Funnel, Unasked
 from firsthand.value import value
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent_tools import AgentTools
-    from firsthand.context.new_messages import Given
 
 FORMAT = "openai-chat"
 _T = TypeVar("_T")
@@ -59,7 +59,7 @@ class HostedSession:
     def __init__(self, tools: AgentTools, host: str, session: str, *, records: bool = True) -> None:
         self.tools, self.host, self.session = tools, host, session
         self.name = f"{host}:{session}"
-        self.records = records and tools.settings.record and not tools.memory.read_only
+        self.records = records and tools.settings.record and not tools.space.read_only
         self.faults: list[str] = []
         self._given: Given | None = None
         self._told = 0
@@ -89,13 +89,13 @@ class HostedSession:
         return Brought(volunteer.joined(filter(None, (said, self._last[1].text))), self._last[1].recalled)
 
     def _funnel(self) -> Funnel:
-        return validity.funnel(self.tools.memory)
+        return validity.funnel(self.tools.space)
 
     def _sealed(self, text: Unasked, label: str) -> Unasked:
         return self._funnel().sealed(text, label)
 
     def _brought(self, text: str) -> Brought:
-        memory, settings = self.tools.memory, self.tools.settings
+        space, settings = self.tools.space, self.tools.settings
         blocks: list[Unasked] = []
         facts: dict[str, Any] = {}
         if settings.cues and not reminders.is_trivial(text):
@@ -112,7 +112,7 @@ class HostedSession:
             return Brought()
         if self.records:
             call = HookCall(self.host, HookEvent.PROMPT, session=self.session, prompt=text)
-            injections.keep(memory, self.name, call, facts, nonce=self.name, now=moment.now())
+            injections.keep(space, self.name, call, facts, nonce=self.name, now=moment.now())
         return Brought(volunteer.joined(blocks), len(found.hits))
 
     def messages(self, messages: Sequence[Mapping[str, Any]]) -> int:
@@ -131,7 +131,7 @@ class HostedSession:
             self._try("record", lambda: self._append_all(told), None)
 
     def _append_all(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        session = self.tools.memory.session(self.name, agent=self.tools.agent.name)
+        session = SessionLog(self.tools.space, self.name, self.tools.agent.name)
         session.append_messages(messages, FORMAT, time=moment.now())
 
     def remember(self, text: str) -> None:
@@ -139,16 +139,14 @@ class HostedSession:
         self._try("note", lambda: self.tools.remember(text), None)
 
     def _append(self, messages: Sequence[Mapping[str, Any]]) -> int:
-        from firsthand.context import new_messages
-
-        memory = self.tools.memory
-        reader = memory._log.reader  # noqa: SLF001 - one room
+        space = self.tools.space
+        reader = space.log.reader
         if self._given is None:
-            self._given = new_messages.Given(new_messages.known(reader, memory.namespace, self.name, FORMAT))
+            self._given = new_messages.Given(new_messages.known(reader, space.namespace, self.name, FORMAT))
         try:
             new = self._given.first_new(messages)
         except FormatError:
-            held = new_messages.known(reader, memory.namespace, self.name, FORMAT)
+            held = new_messages.known(reader, space.namespace, self.name, FORMAT)
             new = _after_turn(held, [new_messages.digest(one) for one in messages], messages)
         if new < len(messages):
             self._append_all(messages[new:])
@@ -158,20 +156,16 @@ class HostedSession:
 
     def compressing(self, messages: Sequence[Mapping[str, Any]]) -> Unasked:
         """Say what is about to leave the host's window, once it is in the log: where it is, and exact strings of it."""
-        from firsthand.agents import compaction_notice
-
         self.messages(messages)
 
         def left() -> Unasked:
-            pieces = compaction_notice.left(self.tools.memory, self.name).pieces
+            pieces = compaction_notice.left(self.tools.space, self.name).pieces
             return self._funnel().fenced(pieces, _MEMORY, compaction_notice.lines).text
 
         return self._try("compact", left, NOTHING)
 
     def end(self) -> str:
         """Write the session's episode; gives its name, empty when there is nothing to write or it is switched off."""
-        from firsthand.agents import episode_writer
-
         if not (self.records and self.tools.settings.episodes):
             return ""
         closed = self._try("episode", lambda: episode_writer.close(self.tools.agent, self.name), None)
@@ -185,8 +179,8 @@ class HostedSession:
             text = f"{where}: {type(error).__name__}: {error}"
             self.faults.append(text)
             try:
-                memory = self.tools.memory
-                keep_fault(memory.path, Fault(where, text, self.name, moment.now(), memory.namespace))
+                space = self.tools.space
+                keep_fault(space.path, Fault(where, text, self.name, moment.now(), space.namespace))
             except FirsthandError as worse:  # the disk itself: the prompt's line is what is left
                 self.faults.append(f"this fault could not be kept: {worse}")
             return otherwise

@@ -10,20 +10,17 @@ It does not know when messages are shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from firsthand import event, moment, pointer
+from firsthand.agent_space import AgentSpace
 from firsthand.agents import settings
 from firsthand.errors import InvalidArgument
 from firsthand.event import Draft, Kind, Trust
+from firsthand.log.append import Appended
 from firsthand.moment import Moment
+from firsthand.pointer import Pointer
+from firsthand.space import Space
 from firsthand.value import value
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
-    from firsthand.log.append import Appended
-    from firsthand.memory import Memory
-    from firsthand.pointer import Pointer
 
 INBOX, READ = "inbox", "inbox_read"
 """Facts in meta: who sent this message; which messages were read."""
@@ -51,15 +48,15 @@ class Message:
     read: bool
 
 
-def send(memory: Memory, to: str, text: str, sender: str, about: Sequence[str | Pointer | Appended] = ()) -> Message:
+def send(space: Space, to: str, text: str, sender: str, about: Sequence[str | Pointer | Appended] = ()) -> Message:
     """Send a message to an agent of the same namespace.
 
     Raises:
         InvalidArgument: its settings do not allow it, the text is empty or too long, or its inbox is full.
         Unresolvable: what the message is about is not in this namespace.
     """
-    receiver = memory.agent(to)
-    memory.agent(sender)  # its name is one
+    receiver = AgentSpace(space, to)
+    AgentSpace(space, sender)  # its name is one
     if not _allowed(receiver):
         raise InvalidArgument(
             f"agent {to!r} takes no messages: that is off by default. Switch it on with "
@@ -71,7 +68,7 @@ def send(memory: Memory, to: str, text: str, sender: str, about: Sequence[str | 
     if len(named) > ABOUT_MAX:
         raise InvalidArgument(f"a message is about at most {ABOUT_MAX} things; got {len(named)}")
     for one in named:
-        memory.event(one)
+        space.event(one)
     if sum(not one.read for one in messages(receiver)) >= UNREAD_MAX:
         raise InvalidArgument(f"agent {to!r} has {UNREAD_MAX:,} unread messages; let it read them first")
     meta = {INBOX: sender, "about": named} if named else {INBOX: sender}
@@ -79,11 +76,11 @@ def send(memory: Memory, to: str, text: str, sender: str, about: Sequence[str | 
         Kind.NOTE, event.to_bytes(text), meta=meta, agent=sender, origin=f"agent:{sender}", trust=Trust.UNTRUSTED,
         time=moment.now(),
     )  # fmt: skip
-    appended = memory.append([draft], session=receiver.session)[0]
+    appended = space.append([draft], session=receiver.session)[0]
     return Message(appended.pointer, sender, text, tuple(named), draft.time, read=False)
 
 
-def messages(agent: Agent) -> tuple[Message, ...]:
+def messages(agent: AgentSpace) -> tuple[Message, ...]:
     """Give all messages to an agent, the oldest first."""
     sent = [one for one in agent.own(Kind.NOTE) if isinstance(one.meta.get(INBOX), str) and not one.erased]
     read: set[str] = set()
@@ -96,19 +93,19 @@ def messages(agent: Agent) -> tuple[Message, ...]:
     return tuple(found)
 
 
-def unread(agent: Agent) -> tuple[Message, ...]:
+def unread(agent: AgentSpace) -> tuple[Message, ...]:
     """Give the messages that an agent has not read, the oldest first."""
     return tuple(one for one in messages(agent) if not one.read)
 
 
-def mark_read(agent: Agent, read: Iterable[Message | str]) -> int:
+def mark_read(agent: AgentSpace, read: Iterable[Message | str]) -> int:
     """Let messages count as read; say how many of them did not before."""
     wanted = {one.pointer if isinstance(one, Message) else str(pointer.parse(one)) for one in read}
     new = sorted(one.pointer for one in unread(agent) if one.pointer in wanted)
     if new:
         identity = event.derived_id(None, b"inbox read", agent.name.encode(), *(one.encode() for one in new))
         draft = Draft(Kind.SESSION, b"", meta={READ: new}, origin="firsthand", trust=Trust.TRUSTED, id=identity)
-        agent.memory.append([draft], session=agent.session)
+        agent.space.append([draft], session=agent.session)
     return len(new)
 
 
@@ -117,7 +114,7 @@ def memory_pointer(address: str | Pointer | Appended) -> Pointer:
     return pointer.parse(address if isinstance(address, str) else getattr(address, "pointer", str(address)))
 
 
-def _allowed(receiver: Agent) -> bool:
+def _allowed(receiver: AgentSpace) -> bool:
     """Say whether the receiver's settings, of the user or of the project of its newest session, take messages."""
     cwd = ""
     for one in receiver.own(Kind.SESSION, newest_first=True):
@@ -125,4 +122,4 @@ def _allowed(receiver: Agent) -> bool:
         if isinstance(told, str) and told:
             cwd = told
             break
-    return settings.load(receiver.memory.path, cwd).inbox
+    return settings.load(receiver.space.path, cwd).inbox

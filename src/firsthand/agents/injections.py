@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from hashlib import blake2s
+from typing import Any
 
 from firsthand import event
 from firsthand.agents import session_cache
 from firsthand.errors import IdConflict, Unresolvable
-from firsthand.event import Draft, Event, Kind, Trust
-from firsthand.hashing import blake2s
+from firsthand.event import Draft, Kind, Trust
 from firsthand.hosts.hook import HookCall, HookEvent
 from firsthand.moment import Moment
+from firsthand.notes.turns import told_of
 from firsthand.pointer import Pointer
+from firsthand.space import Space
 from firsthand.value import replace
-
-if TYPE_CHECKING:
-    from firsthand.memory import Memory
 
 INJECTIONS_READ_MAX = 500
 SESSIONS_KEPT = 1_000
@@ -34,14 +33,14 @@ ANEW = ("compact", "clear")
 """Why a session starts with an empty window: what was shown before is no longer in it."""
 
 
-def shown(memory: Memory, session: str) -> frozenset[str]:
+def shown(space: Space, session: str) -> frozenset[str]:
     """Give the pointers that were shown in a session since its window was last emptied.
 
     A handle reads each event once: a daemon asks at every prompt.
     """
-    kept = memory.read_once
+    kept = space.read_once
     through, before = kept.get(("shown", session), (0, frozenset[str]()))
-    new = [*memory.events(session, kind=Kind.INJECTION, after=through, newest_first=True, limit=INJECTIONS_READ_MAX)]
+    new = [*space.events(session, kind=Kind.INJECTION, after=through, newest_first=True, limit=INJECTIONS_READ_MAX)]
     found: set[str] = set()
     for one in new:
         found.update(event.texts(told_of(one).get("shown")))
@@ -52,12 +51,12 @@ def shown(memory: Memory, session: str) -> frozenset[str]:
     if len(kept) >= SESSIONS_KEPT:
         kept.clear()
     kept["shown", session] = (new[0].position if new else through, frozenset(found))
-    return frozenset(found.union(session_cache.known(memory.path, memory.namespace, session).shown))
+    return frozenset(found.union(session_cache.known(space.path, space.namespace, session).shown))
 
 
-def left_window_before(memory: Memory, session: str) -> int | None:
+def left_window_before(space: Space, session: str) -> int | None:
     """Give the position before which a session's events have left its window; None while it was never compacted."""
-    for one in memory.events(session, kind=Kind.SUMMARY, newest_first=True, limit=1):
+    for one in space.events(session, kind=Kind.SUMMARY, newest_first=True, limit=1):
         return one.position
     return None
 
@@ -71,16 +70,7 @@ def unrecorded(before: session_cache.Known, call: HookCall, pointers: Iterable[s
     return replace(before, shown=tuple(dict.fromkeys([*(() if anew else before.shown), *pointers])))
 
 
-def told_of(one: Event) -> dict[str, Any]:
-    """Read what an event says of what was shown; nothing for one that was erased, or that is none of ours."""
-    try:
-        told = {} if one.erased else json.loads(one.text)
-    except (ValueError, RecursionError):  # `firsthand append --kind injection` takes any text
-        return {}
-    return told if isinstance(told, dict) else {}
-
-
-def keep(memory: Memory, session: str, call: HookCall, told: dict[str, Any], *, nonce: str, now: Moment) -> bool:
+def keep(space: Space, session: str, call: HookCall, told: dict[str, Any], *, nonce: str, now: Moment) -> bool:
     """Keep what is about to be shown; False when another hook has shown it for the same call.
 
     Args:
@@ -91,15 +81,15 @@ def keep(memory: Memory, session: str, call: HookCall, told: dict[str, Any], *, 
     """
     meta = {"event": call.event.value, "source": call.source, "host": call.host, "nonce": nonce}
     about = f"{call.event.value}\0{call.key}\0{call.source}\0{call.prompt}\0{call.call_id}\0{call.tool_input}"
-    digest = blake2s(about.encode("utf-8", "surrogatepass"))
+    digest = blake2s(about.encode("utf-8", "surrogatepass")).digest()
     bucket = now.microseconds // (SAME_S * 1_000_000)
     ids = [
-        event.derived_id(None, b"injection", memory.namespace.encode(), session.encode(), digest, b"%d" % number)
+        event.derived_id(None, b"injection", space.namespace.encode(), session.encode(), digest, b"%d" % number)
         for number in (bucket, bucket - 1)
     ]
     for identity in ids:
         try:
-            before = memory.event(Pointer(identity))
+            before = space.event(Pointer(identity))
         except Unresolvable:  # nothing was shown for this call yet
             continue
         return bool(nonce) and before.meta.get("nonce") == nonce
@@ -108,6 +98,6 @@ def keep(memory: Memory, session: str, call: HookCall, told: dict[str, Any], *, 
         origin="firsthand", trust=Trust.TRUSTED, time=now, id=ids[0],
     )  # fmt: skip
     try:
-        return memory.append([draft], session=session)[0].new
+        return space.append([draft], session=session)[0].new
     except IdConflict:  # the other hook was quicker by a moment
         return False

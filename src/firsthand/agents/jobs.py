@@ -9,11 +9,11 @@ It knows the list and not who does what is on it (`doing`).
 from __future__ import annotations
 
 import json
+from hashlib import blake2s
 from pathlib import Path
 from typing import Any
 
 from firsthand.agents import small_files
-from firsthand.hashing import blake2s
 from firsthand.value import asdict, fields, value
 
 FOLLOW, SPOOL, PROJECT, FILES = "follow", "spool", "project", "files"
@@ -55,7 +55,7 @@ class Job:
     def name(self) -> str:
         """What it is known by: the same thing left twice is one job."""
         key = f"{self.namespace}\0{self.agent}\0{self.session}\0{self.host}\0{self.path}"
-        digest = blake2s(key.encode("utf-8", "surrogatepass"), size=12).hex()
+        digest = blake2s(key.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
         return f"{KINDS.index(self.kind) if self.kind in KINDS else 9}-{self.kind}-{digest}"
 
 

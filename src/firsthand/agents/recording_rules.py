@@ -9,17 +9,14 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from firsthand.agents import pauses, settings, small_files
+from firsthand.agents.settings import Settings
 from firsthand.errors import StoreFailed
 from firsthand.hosts.hook import HookCall, HookEvent
 from firsthand.hosts.intake_rules import CaptureRules
 from firsthand.unasked import secret_library, secrets
 from firsthand.value import replace
-
-if TYPE_CHECKING:
-    from firsthand.agents.settings import Settings
 
 KEY_FILE = "redaction.key"
 """In the store's folder, for the owner alone; no export and no backup holds it."""

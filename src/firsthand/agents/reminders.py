@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from firsthand.agent_space import AgentSpace
 from firsthand.agents import validity
 from firsthand.agents.files import outdated
 from firsthand.agents.injections import left_window_before, shown
+from firsthand.agents.settings import Settings
 from firsthand.answer import Answer, Hit, Outcome, Query, Scope
+from firsthand.context import answers
 from firsthand.event import Kind, Trust, texts
+from firsthand.ledger.ledger_recall import recall
+from firsthand.recall import quota
 from firsthand.unasked.volunteer import NOTHING, Piece, Unasked
 from firsthand.value import replace, value
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
-    from firsthand.agents.settings import Settings
 
 QUERY_CHARACTERS_MAX = 4_000
 _POINTS = ".,;:!?\u2026\u3002\uff01\uff1f\u3001"
@@ -37,7 +37,7 @@ _TRIVIAL = frozenset(
     oui non merci continue d'accord parfait vas-y sí si no gracias sigue vale bien claro adelante sim não obrigado
     obrigada continua va bene grazie avanti да нет спасибо дальше хорошо продолжай ок 好 好的 是 是的 继续 谢谢 不 可以
     はい いいえ 続けて ありがとう 네 예 아니요 계속 고마워
-    """.split()  # noqa: SIM905 - so many quoted words are harder to read
+    """.split()  # noqa: SIM905 - words, to be read as such
 )
 
 
@@ -71,7 +71,14 @@ def is_trivial(text: str) -> bool:
     return all(not word or word in _TRIVIAL for word in words)
 
 
-def remind(agent: Agent, text: str, session: str, settings: Settings, *, deadline_ms: int = DEADLINE_MS) -> Reminder:
+def remind(
+    agent: AgentSpace,
+    text: str,
+    session: str,
+    settings: Settings,
+    *,
+    deadline_ms: int = DEADLINE_MS,
+) -> Reminder:
     """Recall what a message of a session brings up.
 
     Raises:
@@ -88,21 +95,20 @@ def remind(agent: Agent, text: str, session: str, settings: Settings, *, deadlin
         asked, scope, hits_max=settings.hits_max + SPARE_HITS,
         budget_tokens_max=TOKENS_MAX * 2, deadline_ms=max(1, deadline_ms), attempts_max=1, cost=settings.cost,
     )  # fmt: skip
-    answer = agent.memory.recall(query)
+    answer = recall(agent.space, query)
     if answer.outcome is not Outcome.FOUND:
         answer = _evicted(agent, session, query, answer)
     if answer.outcome is Outcome.DEGRADED:
         notes = "; ".join(answer.notes) or "a stage is behind or broken"
-        said = validity.funnel(agent.memory).line(f"memory is degraded: {notes}")
+        said = validity.funnel(agent.space).line(f"memory is degraded: {notes}")
         return Reminder(said, (), answer, "degraded")
     if answer.outcome is not Outcome.FOUND:
         return Reminder(answer=answer, skipped=answer.outcome.value)
-    seen = shown(agent.memory, session).union(outdated(agent))
+    seen = shown(agent.space, session).union(outdated(agent))
     unseen = [hit for hit in answer.hits if hit.pointer not in seen]
     hits = _words_first(agent, text, _within_quota(unseen, settings.hits_max), settings.hits_max)
     if not hits:
         return Reminder(answer=answer, skipped="shown before in this session")
-    from firsthand.context import answers
 
     def layout(pieces: Sequence[Piece]) -> str:
         words = {piece.pointers[0]: piece.words for piece in pieces}
@@ -110,30 +116,28 @@ def remind(agent: Agent, text: str, session: str, settings: Settings, *, deadlin
         return answers.of_recall(replace(answer, hits=through), tokens_max=TOKENS_MAX).text
 
     pieces = [Piece(hit.preview, (hit.pointer,)) for hit in hits]
-    through = validity.funnel(agent.memory).written(pieces, layout)
+    through = validity.funnel(agent.space).written(pieces, layout)
     if not through.pointers:
         return Reminder(answer=answer, skipped="taken back")
     return Reminder(through.text, tuple(hit for hit in hits if hit.pointer in through.pointers), answer)
 
 
-def _evicted(agent: Agent, session: str, query: Query, answer: Answer) -> Answer:
+def _evicted(agent: AgentSpace, session: str, query: Query, answer: Answer) -> Answer:
     """Ask again what this session itself has lost from its window, if it has."""
-    before = left_window_before(agent.memory, session)
+    before = left_window_before(agent.space, session)
     if before is None:
         return answer
-    own = agent.memory.recall(replace(query, scope=Scope((session,), before_position=before)))
+    own = recall(agent.space, replace(query, scope=Scope((session,), before_position=before)))
     return own if own.outcome is Outcome.FOUND else answer
 
 
 def _within_quota(hits: list[Hit], most: int) -> list[Hit]:
     """Let no tool and no session fill a reminder while others have something: it has few hits, and nobody asked."""
-    from firsthand.recall import quota
-
     free = max(1, math.ceil(quota.SHARE * most))
     return [hits[at] for at in quota.order([quota.held(h.score, h.trust, h.origin, h.session) for h in hits], free)]
 
 
-def _words_first(agent: Agent, text: str, hits: list[Hit], most: int) -> tuple[Hit, ...]:
+def _words_first(agent: AgentSpace, text: str, hits: list[Hit], most: int) -> tuple[Hit, ...]:
     """Take hits whose words may be shown before those that are a pointer alone, but for the best hit of all."""
     spoken = sorted(hits, key=lambda hit: hit.trust is Trust.UNTRUSTED)
     chosen = _chosen(agent, text, spoken, most)
@@ -142,7 +146,7 @@ def _words_first(agent: Agent, text: str, hits: list[Hit], most: int) -> tuple[H
     return chosen
 
 
-def _chosen(agent: Agent, text: str, hits: list[Hit], most: int) -> tuple[Hit, ...]:
+def _chosen(agent: AgentSpace, text: str, hits: list[Hit], most: int) -> tuple[Hit, ...]:
     """Take the best hits, sources first.
 
     Left out is what says nothing new: an earlier message with the same words, a text that is there twice, what a
@@ -157,10 +161,10 @@ def _chosen(agent: Agent, text: str, hits: list[Hit], most: int) -> tuple[Hit, .
     for hit in hits:
         if hit.kind is Kind.OTHER or hit.pointer in cited or _plain(hit.preview) in told:
             continue
-        if hit.kind is Kind.EPISODE and agent.memory.event(hit.pointer).meta.get("session") in sessions:
+        if hit.kind is Kind.EPISODE and agent.space.event(hit.pointer).meta.get("session") in sessions:
             continue
         if hit.kind is Kind.NOTE:
-            cited.update(texts(agent.memory.event(hit.pointer).meta.get("sources")))
+            cited.update(texts(agent.space.event(hit.pointer).meta.get("sources")))
         told.add(_plain(hit.preview))
         chosen.append(hit)
         if len(chosen) == most:

@@ -10,10 +10,10 @@ none of its words, and goes with its end.
 from __future__ import annotations
 
 import json
+from hashlib import blake2s
 from pathlib import Path
 
 from firsthand.agents import small_files
-from firsthand.hashing import blake2s
 from firsthand.value import value
 
 KNOWN_MAX = 5_000
@@ -108,4 +108,4 @@ def prune(store: Path) -> int:
 
 def _path(store: Path, namespace: str, session: str) -> Path:
     key = f"{namespace}\0{session}".encode("utf-8", "surrogatepass")
-    return store / "hooks" / "known" / f"{blake2s(key, size=12).hex()}.json"
+    return store / "hooks" / "known" / f"{blake2s(key, digest_size=12).hexdigest()}.json"

@@ -20,13 +20,13 @@ import json
 import os
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from hashlib import blake2s
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from firsthand.agents import small_files
 from firsthand.errors import InvalidArgument
-from firsthand.hashing import blake2s
 from firsthand.value import fields, replace, value
 
 PROJECT_FILE = ".firsthand.json"
@@ -167,7 +167,7 @@ def session_file(store: Path, session: str) -> Path:
     """Give the file with the switches of one session."""
     name = quote(session, safe="", errors="surrogateescape")
     if len(name) > NAME_CHARACTERS_MAX:  # no file may have it whole, and another session may begin like it
-        name = f"{name[:NAME_CHARACTERS_MAX]}-{blake2s(session.encode('utf-8', 'surrogateescape')).hex()[:16]}"
+        name = f"{name[:NAME_CHARACTERS_MAX]}-{blake2s(session.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
     return store.joinpath(*SESSIONS_FOLDER, f"{name}.json")
 
 
@@ -180,7 +180,7 @@ def agent_of(cwd: str) -> str:
     """Name the agent of a folder: the project's name, and six signs that tell it from others of that name."""
     folder = project_of(Path(cwd)) if cwd else Path("unknown")
     name = os.fsdecode(os.fsencode(folder.name)[:AGENT_BYTES_MAX])  # a folder of the agent's gets a name like it
-    return f"{name or 'root'}-{blake2s(str(folder).encode('utf-8', 'surrogateescape')).hex()[:6]}"
+    return f"{name or 'root'}-{blake2s(str(folder).encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
 
 
 def _of_project(below: Settings, place: Path, mine: Path) -> Settings:

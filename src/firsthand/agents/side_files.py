@@ -18,17 +18,15 @@ import re
 import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from firsthand import environment
 from firsthand.agents import capture, faults, jobs, session_cache, small_files
 from firsthand.agents.waiting_calls import KeptCalls
 from firsthand.errors import FirsthandError
 from firsthand.event import spellings
+from firsthand.space import Space
 from firsthand.value import asdict, replace
-
-if TYPE_CHECKING:
-    from firsthand.memory import Memory
 
 CALL_BYTES_MAX = 128 << 20
 FILES_MAX = 100_000
@@ -39,7 +37,7 @@ _HALF = re.compile(r"\.(\d+)\.(?:[0-9a-f]{8}|part)\Z")
 _LOGS = ("hooks.log", "hooks.log.1")
 
 
-def record_waiting(memory: Memory, text: str) -> Iterator[str]:
+def record_waiting(space: Space, text: str) -> Iterator[str]:
     """Take into the log now what jobs would take in later and may hold a text; yield why something could not be.
 
     Transcripts that are to be followed are read, and spools that hold the text are recorded without waiting longer
@@ -48,14 +46,14 @@ def record_waiting(memory: Memory, text: str) -> Iterator[str]:
     Raises:
         StoreError: the jobs cannot be read.
     """
-    for job in jobs.pending(memory.path):
-        if job.namespace != memory.namespace or job.kind not in {jobs.FOLLOW, jobs.CLOSE, jobs.SPOOL}:
+    for job in jobs.pending(space.path):
+        if job.namespace != space.namespace or job.kind not in {jobs.FOLLOW, jobs.CLOSE, jobs.SPOOL}:
             continue
         try:
             if job.kind != jobs.SPOOL:
-                capture.follow(memory, job)
-            elif _holds(_read(capture.spool_of(memory, job.session)), spellings(text)):
-                capture.settle(memory, job)
+                capture.follow(space, job)
+            elif _holds(_read(capture.spool_of(space, job.session)), spellings(text)):
+                capture.settle(space, job)
         except FirsthandError as error:
             yield f"{job.path or job.session}: {error}"
 

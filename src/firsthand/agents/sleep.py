@@ -14,23 +14,19 @@ It does not know when it is time to sleep (`sleeping_jobs`), nor what the steps 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from firsthand import moment
+from firsthand.agent_space import AgentSpace
 from firsthand.agents import files, settings, sleep_jobs, sleep_log, small_files, validity
-from firsthand.agents.episode_writer import QUIET_SECONDS
+from firsthand.agents.agent_digest import DigestWritten
+from firsthand.agents.episode_writer import QUIET_SECONDS, Closed
 from firsthand.agents.sleep_page import page
 from firsthand.agents.sleep_steps import CUT, FAILED, Night, SleepStep, run
 from firsthand.errors import InvalidArgument, StoreReadOnly
+from firsthand.ledger.consolidation import Consolidated
+from firsthand.moment import Moment
+from firsthand.space import Space
 from firsthand.value import value
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
-    from firsthand.agents.agent_digest import DigestWritten
-    from firsthand.agents.episode_writer import Closed
-    from firsthand.ledger.consolidation import Consolidated
-    from firsthand.memory import Memory
-    from firsthand.moment import Moment
 
 SECONDS_MAX = 600.0
 """Of a sleep that is told no other limit."""
@@ -72,8 +68,8 @@ class Slept:
 
 
 def sleep(
-    memory: Memory,
-    agent: Agent | str,
+    space: Space,
+    agent: AgentSpace | str,
     *,
     now: Moment | None = None,
     seconds_max: float = SECONDS_MAX,
@@ -96,26 +92,26 @@ def sleep(
         StoreReadOnly: the memory was opened to read.
         StoreError: the store cannot take the record of the sleep.
     """
-    one = _checked(memory, agent, seconds_max)
-    chosen = settings.load(memory.path, cwd)
+    one = _checked(space, agent, seconds_max)
+    chosen = settings.load(space.path, cwd)
     begun = time.monotonic()
     with sleep_log.alone(one):
         night = Night(
             one, next((each for each in sleep_log.sleeps(one) if each.finished), None),
-            int(memory.head().partition(":")[0]), now or moment.now(), begun + seconds_max, quiet_seconds,
+            int(space.head().partition(":")[0]), now or moment.now(), begun + seconds_max, quiet_seconds,
             chosen.episodes, chosen.consolidate if consolidate is None else consolidate,
         )  # fmt: skip
         steps = tuple(run(night))
         return _ended(night, steps, time.monotonic() - begun, seconds_max)
 
 
-def _checked(memory: Memory, agent: Agent | str, seconds_max: float) -> Agent:
-    one = memory.agent(agent) if isinstance(agent, str) else agent
+def _checked(space: Space, agent: AgentSpace | str, seconds_max: float) -> AgentSpace:
+    one = AgentSpace(space, agent) if isinstance(agent, str) else agent
     if not seconds_max > 0:
         raise InvalidArgument(f"a sleep takes a number of seconds above 0; got {seconds_max!r}")
-    if memory.read_only:
-        raise StoreReadOnly(f"a sleep writes summaries and a digest; open {memory.path} without read_only")
-    if not any(memory.events(one.session, limit=1)):
+    if space.read_only:
+        raise StoreReadOnly(f"a sleep writes summaries and a digest; open {space.path} without read_only")
+    if not any(space.events(one.session, limit=1)):
         raise InvalidArgument(
             f"no agent {one.name!r:.120} has anything in this store; sessions become its own by agent.enrol(SESSION)"
         )
@@ -127,7 +123,7 @@ def _ended(night: Night, steps: tuple[SleepStep, ...], seconds: float, seconds_m
     agent = night.agent
     finished = not any(step.state in {CUT, FAILED} for step in steps)
     text = page(night, steps, seconds=seconds, seconds_max=seconds_max)
-    written = files.write_ours(agent, files.SLEEP_FILE, validity.funnel(agent.memory).line(text))
+    written = files.write_ours(agent, files.SLEEP_FILE, validity.funnel(agent.space).line(text))
     since = 0 if night.before is None else night.before.through
     pointer = sleep_log.keep(
         agent, time=night.now, since=since, through=night.through, digest=night.digest, finished=finished,
@@ -142,7 +138,7 @@ def _ended(night: Night, steps: tuple[SleepStep, ...], seconds: float, seconds_m
     )  # fmt: skip
 
 
-def last_page(agent: Agent) -> str | None:
+def last_page(agent: AgentSpace) -> str | None:
     """Give the page of the last sleep as it stands in the agent's folder; None when there is none.
 
     Raises:

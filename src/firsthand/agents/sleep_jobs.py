@@ -14,16 +14,13 @@ import re
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from firsthand.agent_space import AgentSpace
 from firsthand.agents import jobs, settings, small_files
 from firsthand.agents.jobs import Job
 from firsthand.errors import InvalidArgument
 from firsthand.moment import Moment
 from firsthand.value import asdict, replace
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
 
 AGAIN_S = 3_600.0
 """After a sleep was begun that was not finished, so long until the next try."""
@@ -125,13 +122,13 @@ def begin_sleep(store: Path, job: Job) -> bool:
     return True
 
 
-def settle(agent: Agent) -> None:
+def settle(agent: AgentSpace) -> None:
     """Take the job of an agent that has slept away, if there is one.
 
     Raises:
         StoreError: it cannot be removed.
     """
-    small_files.remove(_file(agent.memory.path, Job(jobs.SLEEP, agent.memory.namespace, agent.name)))
+    small_files.remove(_file(agent.space.path, Job(jobs.SLEEP, agent.space.namespace, agent.name)))
 
 
 def _file(store: Path, job: Job) -> Path:

@@ -15,17 +15,15 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from firsthand import moment
+from firsthand.agent_space import AgentSpace
 from firsthand.agents import small_files
 from firsthand.errors import StoreBusy
 from firsthand.event import Draft, Event, IdMaker, Kind, Trust
 from firsthand.moment import Moment
 from firsthand.value import value
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
 
 RECORD = "sleep"
 """The fact ``type`` in the meta of an event that says that the agent slept."""
@@ -55,7 +53,7 @@ class SleepRecord:
     steps: Mapping[str, str]
 
 
-def sleeps(agent: Agent) -> Iterator[SleepRecord]:
+def sleeps(agent: AgentSpace) -> Iterator[SleepRecord]:
     """Yield the sleeps of an agent, the newest first."""
     for event in agent.own(Kind.SESSION, newest_first=True, limit=LOOKED_BACK):
         one = _read(event)
@@ -64,7 +62,7 @@ def sleeps(agent: Agent) -> Iterator[SleepRecord]:
 
 
 def keep(
-    agent: Agent, *, time: Moment, since: int, through: int, digest: int, finished: bool, steps: Mapping[str, str]
+    agent: AgentSpace, *, time: Moment, since: int, through: int, digest: int, finished: bool, steps: Mapping[str, str]
 ) -> str:
     """Append the record of a sleep, and give its pointer.
 
@@ -76,23 +74,23 @@ def keep(
         "steps": dict(steps),
     }  # fmt: skip
     draft = Draft(Kind.SESSION, b"", meta=meta, origin="firsthand", trust=Trust.TRUSTED, time=time, id=IdMaker()())
-    return f"fh:{agent.memory.append([draft], session=agent.session)[0].id}"
+    return f"fh:{agent.space.append([draft], session=agent.session)[0].id}"
 
 
 @contextmanager
-def alone(agent: Agent) -> Iterator[None]:
+def alone(agent: AgentSpace) -> Iterator[None]:
     """Hold the one place in which a store's memory sleeps.
 
     Raises:
         StoreBusy: somebody else sleeps there, who is named.
         StoreError: the place cannot be taken.
     """
-    folder = agent.memory.path / FOLDER
+    folder = agent.space.path / FOLDER
     with small_files.alone(folder / LOCK_FILE) as ours:
         if not ours:
-            raise StoreBusy(f"{_who(agent.memory.path)} sleeps in this store; try again when that is done")
+            raise StoreBusy(f"{_who(agent.space.path)} sleeps in this store; try again when that is done")
         told = {
-            "agent": agent.name, "namespace": agent.memory.namespace, "process": os.getpid(),
+            "agent": agent.name, "namespace": agent.space.namespace, "process": os.getpid(),
             "since": moment.clock(moment.now()),
         }  # fmt: skip
         small_files.write(folder / WHO_FILE, json.dumps(told).encode())

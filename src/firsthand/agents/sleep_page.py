@@ -46,7 +46,7 @@ def _page(night: Night, steps: Sequence[SleepStep], seconds: float, seconds_max:
     yield f"- {_result(steps)}"
     for step in steps:
         yield from _section(step)
-    namespace = night.agent.memory.namespace
+    namespace = night.agent.space.namespace
     where = "" if namespace == NAMESPACE else f" --namespace {shlex.quote(namespace)}"
     commands = [f"{one}{where}" for step in steps for one in step.undo]
     if commands:

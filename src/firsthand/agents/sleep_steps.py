@@ -17,22 +17,19 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from firsthand import pointer as pointer_of
+from firsthand.agent_space import AgentSpace
 from firsthand.agents import agent_digest, episode_writer
+from firsthand.agents.agent_digest import DigestWritten
 from firsthand.agents.episode import code
+from firsthand.agents.episode_writer import Closed
+from firsthand.agents.sleep_log import SleepRecord
 from firsthand.errors import FirsthandError
+from firsthand.ledger.consolidation import Consolidated, consolidate_in
 from firsthand.moment import Moment
 from firsthand.printable import shown
 from firsthand.value import replace, value
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
-    from firsthand.agents.agent_digest import DigestWritten
-    from firsthand.agents.episode_writer import Closed
-    from firsthand.agents.sleep_log import SleepRecord
-    from firsthand.ledger.consolidation import Consolidated
 
 DONE, SKIPPED, CUT, FAILED = "done", "skipped", "cut", "failed"
 LINES_MAX = 40
@@ -75,7 +72,7 @@ class Night:
         gained, lost: lines of the digest, since the sleep before.
     """
 
-    agent: Agent
+    agent: AgentSpace
     before: SleepRecord | None
     through: int
     now: Moment
@@ -144,7 +141,7 @@ def _of_closed(one: Closed) -> str:
 def _digest(night: Night, name: str) -> SleepStep:
     """Make the digest, tell what came into it and what left it, and write it where it is ours."""
     agent = night.agent
-    night.digest = int(agent.memory.head().partition(":")[0])
+    night.digest = int(agent.space.head().partition(":")[0])
     before = agent_digest.digest_of(agent, as_of=night.before.digest).text if night.before is not None else ""
     made = night.digested = agent_digest.write_digest(agent, as_of=night.digest)
     was, now = ([one for one in text.splitlines() if one.startswith("- ")] for text in (before, made.digest.text))
@@ -176,10 +173,8 @@ def _consolidation(night: Night, name: str) -> SleepStep:
     """Keep the rules that the gate lets in."""
     if not night.consolidate:
         return SleepStep(name, SKIPPED, why="it is off until you say: firsthand switch consolidate on")
-    from firsthand.ledger.consolidation import consolidate_in
-
     agent = night.agent
-    done = night.consolidated = consolidate_in(agent.memory, agent.name, keep=True)
+    done = night.consolidated = consolidate_in(agent.space, agent.name, keep=True)
     whose = f"--agent {shlex.quote(agent.name)}"
     lines = [f"kept: {code(one.line, WORDS_CHARACTERS_MAX, f'fh:{one.id}')} (fh:{one.id})" for one in done.kept]
     lines += [f"taken out: {one.target}" for one in done.quarantined]

@@ -13,17 +13,15 @@ it but the ledger's own fold.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from firsthand import pointer
 from firsthand.errors import Unresolvable
 from firsthand.event import Event, Trust
+from firsthand.ledger.decision_log import LedgerLog
+from firsthand.ledger.decisions import Ledger
+from firsthand.space import Space
 from firsthand.unasked import secret_library, secrets
 from firsthand.unasked.volunteer import Funnel, Source, Standing
-
-if TYPE_CHECKING:
-    from firsthand.ledger.decisions import Ledger
-    from firsthand.memory import Memory
 
 READ_BYTES_MAX = 1 << 20
 """Of an event that is searched for secrets; of a larger one only the pointer is shown."""
@@ -32,18 +30,18 @@ RUN_WORDS = 4
 GONE = Source(Standing.NOTHING)
 
 
-def funnel(memory: Memory) -> Funnel:
+def funnel(space: Space) -> Funnel:
     """Make the funnel of a memory, as its log and ledger are now."""
-    finder = secret_library.ready(memory.path / secret_library.RULES_FOLDER)
-    lookup = Lookup(memory, finder)
-    return Funnel(lookup, lambda text, label: memory.fence(text, label=label), finder)
+    finder = secret_library.ready(space.path / secret_library.RULES_FOLDER)
+    lookup = Lookup(space, finder)
+    return Funnel(lookup, lambda text, label: space.fence(text, label=label), finder)
 
 
 class Lookup:
     """Says what stands of a pointer; a text asks for each event once."""
 
-    def __init__(self, memory: Memory, finder: secrets.Finder) -> None:
-        self._memory, self._finder = memory, finder
+    def __init__(self, space: Space, finder: secrets.Finder) -> None:
+        self._space, self._finder = space, finder
         self._events: dict[str, Event | None] = {}
         self._secrets: dict[str, tuple[str, ...]] = {}
         self._ledger: Ledger | None = None
@@ -69,7 +67,7 @@ class Lookup:
     def _event(self, identity: str) -> Event | None:
         if identity not in self._events:
             try:
-                self._events[identity] = self._memory.event(f"fh:{identity}")
+                self._events[identity] = self._space.event(f"fh:{identity}")
             except Unresolvable:
                 self._events[identity] = None
         return self._events[identity]
@@ -84,9 +82,7 @@ class Lookup:
 
     def _decided(self) -> Ledger:
         if self._ledger is None:
-            from firsthand.ledger.decision_log import LedgerLog
-
-            self._ledger = LedgerLog(self._memory).at()
+            self._ledger = LedgerLog(self._space).at()
         return self._ledger
 
     def _is_out(self, event: Event, place: pointer.Pointer, words: str) -> bool:

@@ -15,20 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from hashlib import sha256
 
 from firsthand import pointer
-from firsthand.agents import episode_list, files, side_files, small_files
-from firsthand.agents.agent import agents_of
+from firsthand.agent_space import AgentSpace, agent_names
+from firsthand.agents import episode_list, files, health_line, side_files, small_files
+from firsthand.context.quotes import quoting
 from firsthand.errors import StoreDamaged
 from firsthand.event import Event, Kind, spellings, to_text
-from firsthand.hashing import sha256
+from firsthand.log.erase import Erasure
+from firsthand.notes.sources import FILE
+from firsthand.space import Space
 from firsthand.value import replace
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
-    from firsthand.log.erase import Erasure
-    from firsthand.memory import Memory
 
 STRINGS_MAX = 200
 STRING_CHARACTERS_MIN = 8
@@ -37,7 +35,7 @@ _WITHOUT_POINTERS = (files.PREAMBLE_FILE, files.SLEEP_FILE)
 """They may hold words of an event without its pointer: a cut line of a digest, a word whose recalls fail."""
 
 
-def erase(memory: Memory, wanted: Sequence[str], reason: str, containing: str = "") -> Erasure:
+def erase(space: Space, wanted: Sequence[str], reason: str, containing: str = "") -> Erasure:
     """Erase events with what quotes them: in the log, in the folders of agents, and in the files of hooks.
 
     Args:
@@ -46,28 +44,26 @@ def erase(memory: Memory, wanted: Sequence[str], reason: str, containing: str = 
     Raises:
         StoreError: a file cannot be removed or the log cannot be written; then nothing is erased in the log.
     """
-    from firsthand.context.quotes import quoting
-    from firsthand.health import status
-
-    with_folder = [one for one in agents_of(memory) if one.folder.is_dir()]
+    agents = (AgentSpace(space, name) for name in agent_names(space))
+    with_folder = [agent for agent in agents if agent.folder.is_dir()]
     for agent in with_folder:
         if any(_names_one(small_files.read(path) or b"", wanted) for path in files.standing(agent)):
             files.follow(agent)  # what a person did there since is a version, and goes with the others
-    every = list(dict.fromkeys([*wanted, *quoting(memory, wanted)]))
-    going = [one for one in (memory.event(f"fh:{name}") for name in every) if not one.erased]
-    strings = [*_strings(memory, going)]
+    every = list(dict.fromkeys([*wanted, *quoting(space, wanted)]))
+    going = [one for one in (space.event(f"fh:{name}") for name in every) if not one.erased]
+    strings = [*_strings(space, going)]
     for agent in with_folder:
         _withdraw(agent, going)
-    log = memory._log  # noqa: SLF001 - erasing reaches every part of a store
-    erasure = log.erase(memory.namespace, every, reason)
-    memory._accelerator_of(log.reader.namespace_key(memory.namespace)).discard()  # noqa: SLF001 - it holds the words
-    status.forget_words(memory.path)
+    log = space.log
+    erasure = log.erase(space.namespace, every, reason)
+    space.accelerator_of_log().discard()
+    health_line.forget_words(space.path)
     needles = {form for text in strings for form in (text, *spellings(to_text(text)))}
-    calls = side_files.erase(memory.path, needles | {*(spellings(containing) if containing else ())})
+    calls = side_files.erase(space.path, needles | {*(spellings(containing) if containing else ())})
     return replace(erasure, files=tuple(_still(with_folder, every, strings)), calls=calls)
 
 
-def _withdraw(agent: Agent, going: Collection[Event]) -> None:
+def _withdraw(agent: AgentSpace, going: Collection[Event]) -> None:
     """Remove the files that Firsthand wrote with words of what goes."""
     known = files.versions(agent)
     for event in going:
@@ -76,7 +72,7 @@ def _withdraw(agent: Agent, going: Collection[Event]) -> None:
         one = episode_list.from_event(agent, event) if event.kind is Kind.EPISODE else None
         if one is not None:
             episode_list.remove_ours(agent, one)
-        file = event.meta.get(files.FILE)
+        file = event.meta.get(FILE)
         newest = known.get(file) if isinstance(file, str) else None
         if newest is not None and newest.pointer == f"fh:{event.id}" and event.origin == "agent":
             _remove_written(agent, newest)
@@ -90,7 +86,7 @@ def _withdraw(agent: Agent, going: Collection[Event]) -> None:
         small_files.remove(agent.folder / name)
 
 
-def _remove_written(agent: Agent, version: files.Version) -> None:
+def _remove_written(agent: AgentSpace, version: files.Version) -> None:
     """Remove a file of knowledge that holds the version which goes, as the agent wrote it."""
     path = agent.folder / version.file
     content = small_files.read(path) if path.is_file() and not path.is_symlink() else None
@@ -98,7 +94,7 @@ def _remove_written(agent: Agent, version: files.Version) -> None:
         small_files.remove(path)
 
 
-def _strings(memory: Memory, going: Iterable[Event]) -> Iterator[bytes]:
+def _strings(space: Space, going: Iterable[Event]) -> Iterator[bytes]:
     """Give the texts by which a person's file is known to hold what goes."""
     number = 0
     for event in going:
@@ -107,13 +103,13 @@ def _strings(memory: Memory, going: Iterable[Event]) -> Iterator[bytes]:
         if event.size_bytes > files.BYTES_MAX or event.kind is Kind.EPISODE:
             continue
         with suppress(StoreDamaged):  # what does not come back can be looked for nowhere
-            text = memory.expand(f"fh:{event.id}").strip()
+            text = space.expand(f"fh:{event.id}").strip()
             if len(text) >= STRING_CHARACTERS_MIN:
                 number += 1
                 yield text
 
 
-def _still(with_folder: Iterable[Agent], every: Iterable[str], strings: Collection[bytes]) -> Iterator[str]:
+def _still(with_folder: Iterable[AgentSpace], every: Iterable[str], strings: Collection[bytes]) -> Iterator[str]:
     """Name the files that still hold words or pointers of what was erased."""
     gone = frozenset(every)
     for agent in with_folder:
@@ -132,4 +128,4 @@ def _names_one(content: bytes, gone: Collection[str]) -> bool:
 
 
 def _digest(content: bytes) -> str:
-    return sha256(content).hex()
+    return sha256(content).hexdigest()

@@ -23,6 +23,7 @@ from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
 from firsthand.cli.stores import position, to_read, to_write
 from firsthand.cli.whose import agent_here
+from firsthand.space import Space
 from firsthand.value import asdict
 
 LISTED_MAX = 1_000
@@ -105,7 +106,7 @@ def digest(chosen: argparse.Namespace, out: Output) -> int:
 
 
 def _list(log: LedgerLog, chosen: argparse.Namespace, out: Output) -> int:
-    decisions = log.decisions(position(log.memory, chosen.as_of))
+    decisions = log.decisions(position(log.space, chosen.as_of))
     undone = log.at(chosen.as_of).undone
     newest = decisions[-LISTED_MAX:]
     if out.as_json:
@@ -129,7 +130,7 @@ def _list(log: LedgerLog, chosen: argparse.Namespace, out: Output) -> int:
 
 def _show(log: LedgerLog, one: Decision, out: Output) -> int:
     undone = log.at().undone.get(one.id, "")
-    words = {name: _words(log.memory, name) for name in (one.target, one.by_fact) if name}
+    words = {name: _words(log.space, name) for name in (one.target, one.by_fact) if name}
     if out.as_json:
         out.json({**_plain(one), "undone_by": undone, "words": words})
         return DONE
@@ -147,7 +148,7 @@ def _show(log: LedgerLog, one: Decision, out: Output) -> int:
 
 def _diff(log: LedgerLog, chosen: argparse.Namespace, out: Output) -> int:
     try:
-        positions = [position(log.memory, int(one)) for one in chosen.at]
+        positions = [position(log.space, int(one)) for one in chosen.at]
     except ValueError as error:
         raise InvalidArgument(f"firsthand ledger diff takes two positions; got {' '.join(chosen.at):.60}") from error
     changes = ledger_difference(*(log.at(one) for one in positions))
@@ -185,7 +186,7 @@ def _tell(made: tuple[Decision, ...], out: Output) -> None:
             out.line(f"{one.id}  {'undo ' + one.undoes if one.undoes else one.action}  {shown(one.target)}")
 
 
-def _words(memory: Memory, address: str) -> str:
+def _words(memory: Space, address: str) -> str:
     try:
         return memory.expand(address).decode("utf-8", "replace")
     except Unresolvable as error:

@@ -9,6 +9,7 @@ import argparse
 from collections.abc import Iterator
 
 from firsthand import Event, InvalidArgument, Memory, StoreDamaged, StoreOlder
+from firsthand.space import Space
 from firsthand.value import value
 
 POSITION_MAX = 1 << 48
@@ -24,12 +25,8 @@ def to_read(chosen: argparse.Namespace) -> Memory:
         return Memory.open(chosen.store, namespace=chosen.namespace, read_only=True, create=False)
 
 
-def position(memory: Memory, as_of: int | None) -> int | None:
-    """Give a position that was typed, when the store has come so far; None stays None, which is now.
-
-    Raises:
-        InvalidArgument: it lies before the beginning, or behind the last event.
-    """
+def position(memory: Space, as_of: int | None) -> int | None:
+    """Give a position that was typed, when the store has come so far; None stays None, which is now."""
     head = int(memory.head().partition(":")[0])
     if as_of is not None and not 0 <= as_of <= head:
         raise InvalidArgument(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from firsthand.answer import Query, Scope
 from firsthand.context import task_state as tasks
@@ -22,15 +21,14 @@ from firsthand.context.receipt import Left, Receipt, Reflection, make, spans, to
 from firsthand.context.receipt_topics import Question, questions
 from firsthand.errors import PointerError, StoreDamaged
 from firsthand.event import INJECTED, Draft, Event, IdMaker, Kind, Trust, to_bytes
+from firsthand.ledger.ledger_recall import recall
 from firsthand.log.read import Reader
 from firsthand.recall.frequency import shares
+from firsthand.space import Space
 from firsthand.value import replace, value
 from firsthand.window import Departure, Item, Plan, Window
 
-if TYPE_CHECKING:
-    from firsthand.memory import Memory
-
-    from .fold import Fold
+from .fold import Fold
 
 TERMS_OF_MAX = 64  # events of one run whose terms are looked at for hints
 QUESTIONS = 3  # exact strings that each compaction asks for
@@ -52,7 +50,7 @@ class Compacted:
 
 
 def compact(
-    fold: Fold, memory: Memory, overhead_tokens: int, *, earlier: Sequence[Left], forced: bool
+    fold: Fold, space: Space, overhead_tokens: int, *, earlier: Sequence[Left], forced: bool
 ) -> Compacted | None:
     """Work a compaction out; None when the window is within its high-water mark, or nothing can leave.
 
@@ -66,7 +64,7 @@ def compact(
         return None
     after = _applied(fold, window, planned)
     after = replace(after, cycle=max(after.cycle, window.cycle + 1))
-    reflection = _reflect(fold, memory, planned.leaves)
+    reflection = _reflect(fold, space, planned.leaves)
     totals = fold.receipt.totals if fold.receipt is not None else Reflection()
     made = make(
         planned, after, fold.budget, overhead_tokens=overhead_tokens, unproven=unproven, reflection=reflection,
@@ -156,7 +154,7 @@ def _provable(
         unproven |= missing
 
 
-def _reflect(fold: Fold, memory: Memory, leaves: Sequence[Departure]) -> Reflection | None:
+def _reflect(fold: Fold, space: Space, leaves: Sequence[Departure]) -> Reflection | None:
     """Ask for exact strings of what leaves, and look whether recall and expand bring them back."""
     started = time.perf_counter()
     texts = [
@@ -168,8 +166,8 @@ def _reflect(fold: Fold, memory: Memory, leaves: Sequence[Departure]) -> Reflect
     asked = questions(texts, QUESTIONS)
     if not asked:
         return None
-    recalled = [_is_recalled(memory, fold.session, question) for question in asked]
-    expanded = [_is_expanded(memory, question) for question in asked]
+    recalled = [_is_recalled(space, fold.session, question) for question in asked]
+    expanded = [_is_expanded(space, question) for question in asked]
     missed = tuple(
         question for question, found, opened in zip(asked, recalled, expanded, strict=True) if not (found and opened)
     )
@@ -177,17 +175,17 @@ def _reflect(fold: Fold, memory: Memory, leaves: Sequence[Departure]) -> Reflect
     return Reflection(len(asked), sum(recalled), sum(expanded), missed, seconds)
 
 
-def _is_recalled(memory: Memory, session: str, question: Question) -> bool:
+def _is_recalled(space: Space, session: str, question: Question) -> bool:
     query = Query(
         question.string, Scope(sessions=(session,)), hits_max=QUESTION_HITS_MAX, deadline_ms=QUESTION_DEADLINE_MS,
         attempts_max=1, mmr_lambda=1.0,
     )  # fmt: skip
-    return any(hit.pointer == f"fh:{question.id}" or question.string in hit.exact for hit in memory.recall(query))
+    return any(hit.pointer == f"fh:{question.id}" or question.string in hit.exact for hit in recall(space, query))
 
 
-def _is_expanded(memory: Memory, question: Question) -> bool:
+def _is_expanded(space: Space, question: Question) -> bool:
     try:
-        return to_bytes(question.string) in memory.expand(f"fh:{question.id}")
+        return to_bytes(question.string) in space.expand(f"fh:{question.id}")
     except (PointerError, StoreDamaged):  # counted as missed, and named in the receipt
         return False
 

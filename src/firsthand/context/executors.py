@@ -24,24 +24,23 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from firsthand import moment
 from firsthand import pointer as pointers
 from firsthand.answer import Answer
 from firsthand.context import marker_hints
+from firsthand.context.session_log import SessionLog
+from firsthand.context.session_window import SessionWindow
 from firsthand.errors import InvalidArgument, PointerError, StaleExpectation, Unresolvable
 from firsthand.event import Draft, Event, IdMaker, Kind, Trust, derived_id, to_bytes
+from firsthand.ledger.ledger_recall import recall
 from firsthand.log.append import Appended
 from firsthand.pointer import Pointer
+from firsthand.recall.search import query_of
+from firsthand.space import Space
 from firsthand.value import value
-from firsthand.window import HISTORY
-
-if TYPE_CHECKING:
-    from firsthand.context.session_window import SessionWindow
-    from firsthand.memory import Memory
-    from firsthand.session import Session
-    from firsthand.window import Budget
+from firsthand.window import HISTORY, Budget
 
 TOOL = "delegate"  # the tool of a call that is made for an executor without one
 SCOPE, PARENT = "scope", "parent_session"  # facts in the meta of an executor's first event; hosts write the second too
@@ -85,8 +84,8 @@ class Executor:
     Leaving its ``with`` block finishes it: with the error, when one came, which goes on.
     """
 
-    def __init__(self, memory: Memory, session: Session, first: Event) -> None:
-        self._memory, self._first = memory, first
+    def __init__(self, space: Space, session: SessionLog, first: Event) -> None:
+        self._space, self._first = space, first
         self.session = session
 
     @property
@@ -102,7 +101,7 @@ class Executor:
     @property
     def task(self) -> str:
         """What it is to do, as it was begun with."""
-        return self._memory.expand(f"fh:{self._first.id}").decode("utf-8", "surrogatepass")
+        return self._space.expand(f"fh:{self._first.id}").decode("utf-8", "surrogatepass")
 
     @property
     def call_id(self) -> str:
@@ -117,15 +116,17 @@ class Executor:
     @property
     def is_finished(self) -> bool:
         """True when its result is in its parent, or was handed over."""
-        return any(_has(self._memory, self._id_of(end)) for end in (_EXECUTOR, _END))
+        return any(_has(self._space, self._id_of(end)) for end in (_EXECUTOR, _END))
 
     def window(self, budget: int | Budget, **options: Any) -> SessionWindow:
         """Open its window; the options are those of `Session.window`."""
-        return self.session.window(budget, **options)
+        return SessionWindow(self.session, budget, **options)
 
     def recall(self, query: str, **options: Any) -> Answer:
         """Recall within its scope: its own session and those below it; the options are those of `Memory.recall`."""
-        return self._memory.recall(query, sessions=(self.name, f"{self.name}{_SEPARATOR}*"), **options)
+        scope = (self.name, f"{self.name}{_SEPARATOR}*")
+        rewrite = options.pop("rewrite", None)
+        return recall(self._space, query_of(query, sessions=scope, **options), rewrite=rewrite)
 
     def executor(
         self, name: str | None = None, *, agent: str = "", call: str | Appended | None = None, task: str = ""
@@ -171,18 +172,18 @@ class Executor:
     def _to_parent(self, text: str, facts: Mapping[str, Any]) -> Appended:
         """Append the result; with the call before it, where that was not written before the process ended."""
         call = _delegation(self._first, self.task)
-        missing = [call] if call is not None and not _has(self._memory, str(call.id)) else []
+        missing = [call] if call is not None and not _has(self._space, str(call.id)) else []
         tool = str(self._first.meta.get("tool") or "")
         meta = {"call_id": self.call_id} | ({"tool": tool} if tool else {}) | dict(facts)
         drafts = [*missing, _result(text, self._id_of(_EXECUTOR), meta)]
-        return self._memory.append(drafts, session=self.parent)[-1]
+        return self._space.append(drafts, session=self.parent)[-1]
 
     def _to_self(self, text: str, facts: Mapping[str, Any]) -> Appended:
         end = Draft(
             Kind.SESSION, to_bytes(text), meta={**facts, SCOPE: _END}, agent=self._first.agent, origin="agent",
             trust=Trust.AGENT, time=moment.now(), id=self._id_of(_END),
         )  # fmt: skip
-        return self._memory.append([end], session=self.name)[0]
+        return self._space.append([end], session=self.name)[0]
 
     def _line(self, span: str, last: Event) -> str:
         turns = f"{last.turn:,} turn{'s' if last.turn != 1 else ''}"
@@ -214,7 +215,7 @@ def _speaks(event: Event, first: Event) -> bool:
 
 
 def begin(
-    session: Session, name: str | None = None, *, agent: str = "", call: str | Appended | None = None, task: str = ""
+    session: SessionLog, name: str | None = None, *, agent: str = "", call: str | Appended | None = None, task: str = ""
 ) -> Executor:
     """Begin an executor below a session.
 
@@ -230,43 +231,43 @@ def begin(
         InvalidArgument: the name holds ``/`` or is taken, the call is none of the parent's, or the parent is below
             too many others.
     """
-    memory = session._memory  # noqa: SLF001 - one room
+    space = session.space
     named = IdMaker()().lower() if name is None else name
     if not isinstance(named, str) or not named or _SEPARATOR in named:
         raise InvalidArgument(f"an executor's name is text without {_SEPARATOR!r}; got {name!r}")
     if session.name.count(_SEPARATOR) >= DEPTH_MAX:
         raise InvalidArgument(f"executors nest at most {DEPTH_MAX} deep; {session.name!r} is below too many")
-    child = memory.session(f"{session.name}{_SEPARATOR}{named}", agent=agent)
-    meta = {SCOPE: _EXECUTOR, PARENT: session.name} | _called(memory, session, call)
+    child = SessionLog(space, f"{session.name}{_SEPARATOR}{named}", agent)
+    meta = {SCOPE: _EXECUTOR, PARENT: session.name} | _called(space, session, call)
     first = Draft(
         Kind.SESSION, to_bytes(task), meta=meta, agent=session.agent_name, origin="agent", trust=Trust.AGENT,
         time=moment.now(),
     )  # fmt: skip
     try:
-        appended = memory.append([first], session=child.name, expected_position=0)[0]
+        appended = space.append([first], session=child.name, expected_position=0)[0]
     except StaleExpectation as error:
         raise InvalidArgument(
             f"session {child.name!r} is there already; choose another name, or take it up again (unfinished)"
         ) from error
-    event = memory.event(appended)
+    event = space.event(appended)
     delegation = _delegation(event, task)
     if delegation is not None:
-        memory.append([delegation], session=session.name)
-    return Executor(memory, child, event)
+        space.append([delegation], session=session.name)
+    return Executor(space, child, event)
 
 
-def unfinished(memory: Memory, parent: str) -> tuple[Executor, ...]:
+def unfinished(space: Space, parent: str) -> tuple[Executor, ...]:
     """Find the executors below a session, at any depth, that have no result; in the order they began."""
     found = []
-    for name in _below(memory, parent):
-        first = next(memory.events(name, limit=1))
+    for name in _below(space, parent):
+        first = next(space.events(name, limit=1))
         if first.kind is Kind.SESSION and first.meta.get(SCOPE) == _EXECUTOR:
-            executor = Executor(memory, memory.session(name), first)
+            executor = Executor(space, SessionLog(space, name, ""), first)
             found += [] if executor.is_finished else [executor]
     return tuple(found)
 
 
-def open_span(memory: Memory, address: str | Pointer | Finished) -> Iterator[Below]:
+def open_span(space: Space, address: str | Pointer | Finished) -> Iterator[Below]:
     """Open a span to every event below it, nested ones included, in order.
 
     What happened in an executor comes right before the result that it gave. What has no result in the span, or
@@ -279,47 +280,45 @@ def open_span(memory: Memory, address: str | Pointer | Finished) -> Iterator[Bel
     """
     told = address.pointer if isinstance(address, Finished) else address
     at = told if isinstance(told, Pointer) else pointers.parse(told)
-    first, last = (memory.event(f"fh:{end}") for end in (at.first, at.last or at.first))
+    first, last = (space.event(f"fh:{end}") for end in (at.first, at.last or at.first))
     if first.session != last.session or first.position > last.position:
         raise PointerError(f"a span runs forward within one session; {at} does not: take the one a result tells")
-    below = _below(memory, first.session)
-    yield from _opened(memory, first.session, below, range(first.position, last.position + 1), 0)
+    below = _below(space, first.session)
+    yield from _opened(space, first.session, below, range(first.position, last.position + 1), 0)
 
 
-def _opened(
-    memory: Memory, session: str, below: Collection[str], positions: range | None, depth: int
-) -> Iterator[Below]:
+def _opened(space: Space, session: str, below: Collection[str], positions: range | None, depth: int) -> Iterator[Below]:
     """Open a session, or these positions of it, and what is below."""
     waiting: dict[str, list[Event]] = {}
-    for began in _children(memory, session, below):
+    for began in _children(space, session, below):
         waiting.setdefault(str(began.meta.get("call_id") or ""), []).append(began)
     after, before = (0, None) if positions is None else (positions.start - 1, positions.stop)
-    for event in memory.events(session, after=after, before=before):
+    for event in space.events(session, after=after, before=before):
         if event.kind is Kind.TOOL_RESULT and event.meta.get("call_id"):
             for began in waiting.pop(str(event.meta["call_id"]), []):
-                yield from _opened(memory, began.session, below, None, depth + 1)
+                yield from _opened(space, began.session, below, None, depth + 1)
         yield Below(depth, event)
     for began in (one for several in waiting.values() for one in several):
         if positions is None or began.position in positions:
-            yield from _opened(memory, began.session, below, None, depth + 1)
+            yield from _opened(space, began.session, below, None, depth + 1)
 
 
-def _below(memory: Memory, session: str) -> tuple[str, ...]:
+def _below(space: Space, session: str) -> tuple[str, ...]:
     """Name all sessions whose names are below a session's, at any depth."""
-    return tuple(one.name for one in memory.sessions() if one.name.startswith(session + _SEPARATOR))
+    return tuple(one.name for one in space.sessions() if one.name.startswith(session + _SEPARATOR))
 
 
-def _children(memory: Memory, parent: str, below: Collection[str]) -> Iterator[Event]:
+def _children(space: Space, parent: str, below: Collection[str]) -> Iterator[Event]:
     """Give the first events of the sessions right below one, by their names and their own word."""
     for name in below:
         if name.startswith(parent + _SEPARATOR) and _SEPARATOR not in name[len(parent) + 1 :]:
-            first = next(memory.events(name, limit=1))
+            first = next(space.events(name, limit=1))
             # hosts name the parent without what their import puts before it; an erased event says nothing any more
             if first.erased or first.meta.get(PARENT) in {parent, parent.partition(":")[2]}:
                 yield first
 
 
-def _called(memory: Memory, session: Session, call: str | Appended | None) -> dict[str, Any]:
+def _called(space: Space, session: SessionLog, call: str | Appended | None) -> dict[str, Any]:
     """Give the facts of the call that an executor answers: its own id, where one is to be made."""
     if call is None:
         identifier = IdMaker()()
@@ -328,7 +327,7 @@ def _called(memory: Memory, session: Session, call: str | Appended | None) -> di
         if not call:
             raise InvalidArgument("expected the id of a tool call, or None to have one made; got an empty text")
         return {"call_id": call}
-    event = memory.event(call)
+    event = space.event(call)
     if event.kind is not Kind.TOOL_CALL or event.session != session.name or not event.meta.get("call_id"):
         raise InvalidArgument(
             f"expected a tool call of session {session.name!r}; got {call}: {event.kind.word} of {event.session!r}"
@@ -362,9 +361,9 @@ def _result(text: str, identifier: str, meta: Mapping[str, Any]) -> Draft:
     )
 
 
-def _has(memory: Memory, identifier: str) -> bool:
+def _has(space: Space, identifier: str) -> bool:
     try:
-        memory.event(f"fh:{identifier}")
+        space.event(f"fh:{identifier}")
     except Unresolvable:  # that is the answer
         return False
     return True

@@ -5,8 +5,6 @@ The invariant: nothing is taken from what the log says later than the call.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from firsthand import tokens
 from firsthand.context.anatomy import from_event
 from firsthand.context.anatomy_diff import Difference, diff
@@ -15,20 +13,17 @@ from firsthand.context.prompt import replay as compared
 from firsthand.context.tools import TOOLS
 from firsthand.event import Event, Kind
 from firsthand.formats import canonical
+from firsthand.space import Space
 from firsthand.tokens import TokenCounter
 from firsthand.window import Budget
 
 from .fold import Fold
 from .request import compose_from
 
-if TYPE_CHECKING:
-    from firsthand.memory import Memory
-
-
 ESTIMATES = (tokens.estimate, tokens.OPENAI, tokens.CLAUDE)
 
 
-def replay(memory: Memory, event: Event, counter: TokenCounter | None = None) -> Replay:
+def replay(space: Space, event: Event, counter: TokenCounter | None = None) -> Replay:
     """Compose the prompt of a call again, from the event that holds its anatomy.
 
     Raises:
@@ -37,16 +32,16 @@ def replay(memory: Memory, event: Event, counter: TokenCounter | None = None) ->
     anatomy = from_event(event)
     counter = counter or next((one for one in ESTIMATES if tokens.identity(one) == anatomy.counter), tokens.estimate)
     budget = Budget(anatomy.budget_tokens, item_share=float(event.meta.get("item_share", 0.25)))
-    reader = memory._log.reader  # noqa: SLF001 - one room
-    fold = Fold(reader, memory.namespace, event.session, budget, counter, lambda _: None)
+    reader = space.log.reader
+    fold = Fold(reader, space.namespace, event.session, budget, counter, lambda _: None)
     fold.open(at=event.position - 1)
     offered = event.meta.get("pull", ())
     pull = [tool for tool in TOOLS if tool.name in offered]
     sent = canonical.dump(compose_from(fold, anatomy.format, pull).body)
-    return compared(anatomy, sent, fold.window, why=_why(memory, event, counter, anatomy.counter))
+    return compared(anatomy, sent, fold.window, why=_why(space, event, counter, anatomy.counter))
 
 
-def difference(memory: Memory, before: str, after: str) -> Difference:
+def difference(space: Space, before: str, after: str) -> Difference:
     """Say why one call was sent more or less than another; events too, when both prompts come out as they were.
 
     Args:
@@ -55,18 +50,19 @@ def difference(memory: Memory, before: str, after: str) -> Difference:
     Raises:
         FormatError: an event there is no anatomy.
     """
-    calls = [memory.anatomy(address) for address in (before, after)]
-    replays = [memory.replay(address) for address in (before, after)]
+    events = [space.event(address) for address in (before, after)]
+    calls = [from_event(call) for call in events]
+    replays = [replay(space, call) for call in events]
     old, new = (one.window if one.same else None for one in replays)
     return diff(*calls, window_before=old, window_after=new)
 
 
-def _why(memory: Memory, event: Event, counter: TokenCounter, recorded: str) -> str:
+def _why(space: Space, event: Event, counter: TokenCounter, recorded: str) -> str:
     """Name what is known to make a prompt differ from its record."""
     identity = tokens.identity(counter)
     if identity != recorded:
         return f"its tokens were counted by {recorded}, and now by {identity}: give replay that counter"
-    later = memory.events(event.session, after=event.position)
+    later = space.events(event.session, after=event.position)
     if any(one.kind is Kind.ERASURE for one in later):
         return "something of this session was erased since"
     return "the library that sent it may have been another version"

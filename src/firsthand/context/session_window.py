@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from firsthand import formats, moment, tokens
 from firsthand import window as parts
@@ -27,11 +27,13 @@ from firsthand.context.must_stay import Stay, stays
 from firsthand.context.plan import plan
 from firsthand.context.push_pack import TOKENS_MAX
 from firsthand.context.receipt import Left, Receipt, from_json
-from firsthand.context.tools import ANSWER_TOKENS_MIN, EXPAND, RECALL, Pull, PullLimits
+from firsthand.context.session_log import SessionLog
+from firsthand.context.tools import ANSWER_TOKENS_MIN, Pull, PullLimits
 from firsthand.errors import FormatError, InvalidArgument, StaleExpectation
 from firsthand.event import INJECTED, Draft, IdMaker, Kind, Trust, to_bytes
 from firsthand.formats import canonical
 from firsthand.formats import tool_definitions as calling
+from firsthand.formats.tool_definitions import EXPAND, RECALL
 from firsthand.moment import Moment
 from firsthand.tokens import TokenCounter
 from firsthand.value import replace
@@ -42,10 +44,6 @@ from .compaction import Compacted, compact, shed
 from .fold import PART, Fold
 from .request import SYSTEM_PARTS, TAIL_PARTS, TASK_TOKENS_MAX, Request, compose_from, overhead
 from .session_pack import Pack, pack
-
-if TYPE_CHECKING:
-    from firsthand.memory import Memory
-    from firsthand.session import Session
 
 TRIES_MAX = 20  # of a write that other writers of the session were quicker than
 ANSWERED = frozenset({RECALL, EXPAND})
@@ -63,9 +61,8 @@ class SessionWindow:
 
     def __init__(
         self,
-        memory: Memory,
-        session: Session,
-        budget: Budget,
+        session: SessionLog,
+        budget: int | Budget,
         *,
         format: str | None = None,  # noqa: A002 - the package's word
         counter: TokenCounter | None = None,
@@ -73,16 +70,18 @@ class SessionWindow:
     ) -> None:
         if format is not None:
             formats.named(format)
-        self._memory, self._session, self._format = memory, session, format
-        reader = memory._log.reader  # noqa: SLF001 - one room
+        space = session.space
+        size = budget if isinstance(budget, Budget) else Budget(budget)
+        self._space, self._session, self._format = space, session, format
+        reader = space.log.reader
         self._counts_by_format = counter is None
         first = counter or counter_of(format or self._format_of_first())
-        self._fold = Fold(reader, memory.namespace, session.name, budget, first, self._shed)
+        self._fold = Fold(reader, space.namespace, session.name, size, first, self._shed)
         self._left: list[Left] = []
         self._given: new_messages.Given | None = None
-        limits = pull if isinstance(pull, PullLimits) else limits_of(budget)
+        limits = pull if isinstance(pull, PullLimits) else limits_of(size)
         self._pull = (
-            Pull(memory, session.name, limits, count=self._count, task=self._told_task, conditions=self._conditions)
+            Pull(space, session.name, limits, count=self._count, task=self._told_task, conditions=self._conditions)
             if pull
             else None
         )
@@ -146,7 +145,7 @@ class SessionWindow:
 
     def receipts(self) -> Iterator[Receipt]:
         """Yield the receipts of the session's compactions, the first one first."""
-        for event in self._memory.events(self._session.name, kind=Kind.RECEIPT):
+        for event in self._space.events(self._session.name, kind=Kind.RECEIPT):
             if not event.erased:
                 yield self.receipt(f"fh:{event.id}")
 
@@ -157,7 +156,7 @@ class SessionWindow:
             FormatError: the event there is no receipt.
             Unresolvable: nothing answers to the pointer; `Erased` when it was erased.
         """
-        return from_json(self._memory.expand(address))
+        return from_json(self._space.expand(address))
 
     # the loop ----------------------------------------------------------------------------------------
 
@@ -247,7 +246,7 @@ class SessionWindow:
             changed = tasks.changed(self._fold.task, **fields)
             draft = Draft(Kind.TASK_STATE, tasks.to_json(changed), tasks.MEDIA, **_OURS)
             try:  # a version must have seen all events before it
-                self._memory.append([draft], session=self._session.name, expected_position=self._fold.through or None)
+                self._space.append([draft], session=self._session.name, expected_position=self._fold.through or None)
             except StaleExpectation:  # somebody appended meanwhile: look again
                 continue
             self._follow()
@@ -330,7 +329,7 @@ class SessionWindow:
 
     def _write(self, drafts: Sequence[Draft], made: Compacted | None) -> None:
         """Append receipt, task state and anatomy in one transaction, if the session is still as it was read."""
-        appended = self._memory.append(drafts, session=self._session.name, expected_position=self._fold.through or None)
+        appended = self._space.append(drafts, session=self._session.name, expected_position=self._fold.through or None)
         if made is not None:
             self._fold.adopt(made.window, made.receipt, str(made.draft.id))
             self._left = []
@@ -338,7 +337,7 @@ class SessionWindow:
 
     def _compact(self, *, forced: bool) -> Compacted | None:
         beside = overhead(self._fold, self.format, self._definitions())
-        return compact(self._fold, self._memory, beside, earlier=self._left, forced=forced)
+        return compact(self._fold, self._space, beside, earlier=self._left, forced=forced)
 
     def _shed(self, fold: Fold) -> None:
         """Keep a long session that is read for the first time from filling the memory; one receipt tells what left."""
@@ -349,7 +348,7 @@ class SessionWindow:
     def _sync(self, messages: list[dict[str, Any]]) -> None:
         """Append what is new in the caller's whole list."""
         if self._given is None:
-            held = new_messages.known(self._fold.reader, self._memory.namespace, self._session.name, self._format)
+            held = new_messages.known(self._fold.reader, self._space.namespace, self._session.name, self._format)
             self._given = new_messages.Given(held)
         new = self._given.first_new(messages)
         if new == 0 and len(messages) > 1:  # what is handed over at first was said before: when, nobody knows
@@ -408,7 +407,7 @@ class SessionWindow:
         self._follow()
         drafts = [self._part(name, text) for name, text in wanted.items() if self._part_given(name) != text]
         if drafts:
-            self._memory.append(drafts, session=self._session.name)
+            self._space.append(drafts, session=self._session.name)
 
     def _part(self, name: str, text: bytes) -> Draft:
         kind = Kind.PERSONA if name == parts.PERSONA else Kind.SYSTEM if name in SYSTEM_PARTS else Kind.SESSION
@@ -439,7 +438,7 @@ class SessionWindow:
     def _latest_texts(self) -> list[str]:
         """Read what the topic is told from, so that a session that is opened again goes on with its own."""
         newest = self._fold.reader.events(
-            self._memory.namespace, session=self._session.name, limit=topics.RESUMED_EVENTS, newest_first=True,
+            self._space.namespace, session=self._session.name, limit=topics.RESUMED_EVENTS, newest_first=True,
             damaged=self._fold.tell,
         )  # fmt: skip
         return [one.text for one in newest if one.kind in parts.HISTORY and not one.meta.get(PART)][::-1]

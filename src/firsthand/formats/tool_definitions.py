@@ -2,7 +2,7 @@
 
 The invariant: every call that stands in a reply is found, and one that cannot be
 read says why in ``fault``; it is never left out, since a provider refuses a reply
-whose calls are not all answered. This module runs no tool and knows none.
+whose calls are not all answered. This module runs no tool.
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ from firsthand.errors import FormatError
 from firsthand.formats.fields import items, mapping, text
 from firsthand.value import value
 
+RECALL, EXPAND, TASK = "recall", "expand", "task"
+"""Names of Firsthand's own tools."""
+_OWN_CALLS = frozenset({RECALL, EXPAND})
+_SERVED = "firsthand"  # in the names that hosts give to the tools of an MCP server: mcp__firsthand__recall
 ARGUMENTS_SHOWN_MAX = 120  # characters of malformed arguments in a fault
 _NO_OUTPUT = "[no output]"
 
@@ -221,3 +225,10 @@ def _free(identifier: object, name: object, written: object) -> Call:
 def _tool_result(one: Result) -> dict[str, Any]:
     block = {"type": "tool_result", "tool_use_id": one.call.id, "content": one.text or _NO_OUTPUT}
     return {**block, "is_error": True} if one.is_error else block
+
+
+def is_own(tool: object) -> bool:
+    """Say whether a tool is one of recall's own, by the name that a host calls it: its call only repeats a question."""
+    if not isinstance(tool, str):
+        return False
+    return tool in _OWN_CALLS or (_SERVED in tool and tool.rpartition("_")[2] in _OWN_CALLS)

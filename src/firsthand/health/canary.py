@@ -24,23 +24,23 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from firsthand import environment, moment
-from firsthand.agents import settings, small_files
+from firsthand.agents import health_line, settings, small_files
+from firsthand.agents.hook_answer import answer_hook
+from firsthand.agents.installation import Installed
 from firsthand.agents.pulse import CANARY
 from firsthand.answer import Query
 from firsthand.errors import FirsthandError
 from firsthand.event import Event
-from firsthand.health import rows, status
+from firsthand.health import rows
 from firsthand.health.finding import Finding, Rate, Severity, Stage
+from firsthand.health.measures import silent_failure_rate
 from firsthand.health.surroundings import commands
-from firsthand.memory import Memory
+from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import Moment
+from firsthand.space import Space
 from firsthand.value import asdict, replace, value
-
-if TYPE_CHECKING:
-    from firsthand.agents.installation import Installed
 
 SENT_A_DAY_MAX = 100
 COMMAND_S = 10.0
@@ -116,7 +116,7 @@ def send(root: Path, now: Moment, way: str, call: Call) -> Canary:
         lost, why, answered = _travel(root, month, name, word, call)
     except (FirsthandError, OSError, subprocess.SubprocessError) as error:
         lost, why, answered = Stage.LOG, f"{type(error).__name__}: {error}", b""
-    told = bool(lost) and (b"degraded" in answered or bool(status.line(root)))
+    told = bool(lost) and (b"degraded" in answered or bool(health_line.line(root)))
     took = int((time.monotonic() - begun) * 1000)
     return _keep(root, Canary(str(now), way, str(lost), why[:500], told, took))
 
@@ -142,8 +142,6 @@ def silent(root: Path) -> Rate:
     Raises:
         StoreError: the file cannot be read.
     """
-    from firsthand.health.measures import silent_failure_rate  # noqa: PLC0415 - it imports what measures agents
-
     sent = kept(root)
     lost = [one for one in sent if one.lost]
     return silent_failure_rate(len(lost), sum(one.told for one in lost), len(sent))
@@ -170,17 +168,17 @@ def _travel(root: Path, month: str, name: str, word: str, call: Call) -> tuple[S
     event = _written(root, told, word)
     if event is None:
         return Stage.LOG, "the hook answered, and nothing of what it was told stands in the log", b""
-    with _memory(root) as memory:
+    with _space(root) as space:
         # 2) indexed
-        reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
+        reader = space.log.reader
         faults = reader.index_faults(CANARY)
         if faults:
             first, (position, fault) = next(iter(faults.items()))
             why = f"the {first} index stopped at position {position:,} of {reader.head(CANARY)[0]:,}: {fault}"
             return Stage.INDEX, why, call(asks, _ASKS.format(name=name), name)
         # 3) retrievable
-        answer = memory.recall(Query(_ASKS.format(name=name), attempts_max=1))
-        lacking = event.position in rows.lacking(memory, [event.position])
+        answer = recall(space, Query(_ASKS.format(name=name), attempts_max=1))
+        lacking = event.position in rows.lacking(space, [event.position])
     answered = call(asks, _ASKS.format(name=name), name)
     if not any(hit.position == event.position for hit in answer.hits):
         stage = Stage.INDEX if lacking else Stage.RECALL
@@ -196,9 +194,9 @@ def _written(root: Path, session: str, word: str) -> Event | None:
     """Wait for the event that holds a word; None when it does not come within two seconds."""
     until = time.monotonic() + WRITTEN_S
     while True:
-        with _memory(root) as memory:
-            newest = memory.events(f"claude-code:{session}", newest_first=True, limit=EVENTS_LOOKED_AT)
-            others = memory.events(f"codex:{session}", newest_first=True, limit=EVENTS_LOOKED_AT)
+        with _space(root) as space:
+            newest = space.events(f"claude-code:{session}", newest_first=True, limit=EVENTS_LOOKED_AT)
+            others = space.events(f"codex:{session}", newest_first=True, limit=EVENTS_LOOKED_AT)
             for event in (*newest, *others):
                 if word in event.text:
                     return event
@@ -207,8 +205,8 @@ def _written(root: Path, session: str, word: str) -> Event | None:
         time.sleep(0.05)
 
 
-def _memory(root: Path) -> Memory:
-    return Memory.open(root, namespace=CANARY, read_only=True, create=False, embedder="none")
+def _space(root: Path) -> Space:
+    return Space.open(root, namespace=CANARY, read_only=True, create=False, embedder="none")
 
 
 def _payload(session: str, prompt: str, nonce: str) -> bytes:
@@ -219,11 +217,10 @@ def _payload(session: str, prompt: str, nonce: str) -> bytes:
 
 def _directly(root: Path) -> Call:
     """Answer the hook in this process."""
-    from firsthand.agents.hook_answer import answer_hook  # noqa: PLC0415 - hooks ask the status, which is beside this
 
     def call(session: str, prompt: str, nonce: str) -> bytes:
-        with Memory.open(root, namespace=CANARY, create=False, embedder="none") as memory:
-            return answer_hook("claude-code", _payload(session, prompt, nonce), memory, nonce=nonce).output
+        with Space.open(root, namespace=CANARY, create=False, embedder="none") as space:
+            return answer_hook("claude-code", _payload(session, prompt, nonce), space, nonce=nonce).output
 
     return call
 
@@ -289,7 +286,7 @@ def _keep(root: Path, one: Canary) -> Canary:
     path = _file(root)
     try:
         small_files.add_line(
-            path, json.dumps(asdict(one)).encode(), bytes_max=KEPT_BYTES_MAX, over=lambda: status.halve(path)
+            path, json.dumps(asdict(one)).encode(), bytes_max=KEPT_BYTES_MAX, over=lambda: health_line.halve(path)
         )
     except FirsthandError as error:
         return one if one.lost else replace(one, lost=Stage.STORE.value, why=f"it arrived, but cannot be kept: {error}")

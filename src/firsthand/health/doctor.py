@@ -14,23 +14,22 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from firsthand import environment, moment
-from firsthand.agents import pulse
+from firsthand.agent_space import AgentSpace
+from firsthand.agents import health_line, pulse
+from firsthand.agents.installation import Installed
 from firsthand.errors import FirsthandError
-from firsthand.health import canary, rows, stages, status, surroundings
+from firsthand.health import canary, measures, rows, stages, status, surroundings
 from firsthand.health.finding import AgentHealth, Finding, HealthReport, Rate, Severity, Stage, in_order
+from firsthand.health.folders import of_files
 from firsthand.health.surroundings import DaemonState
+from firsthand.index.reach import reach
 from firsthand.log.database import translating
-from firsthand.memory import Memory
 from firsthand.moment import Moment
 from firsthand.recall.kept_gate import gate_of
-from firsthand.recall.lexical import reach
+from firsthand.space import Space
 from firsthand.value import field, replace, value
-
-if TYPE_CHECKING:
-    from firsthand.agents.installation import Installed
 
 AGENTS_MAX = 20
 MEASURE_S = 4.0
@@ -51,7 +50,7 @@ class Look:
         agent: measure this one alone; empty for all.
         deep: verify the whole log and index, and test every episode.
         canary: send one through the pipeline.
-        keep: keep the look for `status.line` and the history.
+        keep: keep the look for `health_line.line` and the history.
         installed: what hosts are told of hooks; None: not looked at.
         daemon: what is known of it; None: not looked at.
         cwd: the folder whose project settings count.
@@ -111,16 +110,16 @@ def examine(
     root = (store or environment.default_store()).absolute()
     named = namespace if namespace is not None else environment.default_namespace()
     seen = _Seen(root)
-    memory = _opened(root, named, seen)
+    space = _opened(root, named, seen)
     try:
-        _around(seen, root, named, look, memory, at)
-        if memory is not None:
-            _inside(seen, memory, look, at)
+        _around(seen, root, named, look, space, at)
+        if space is not None:
+            _inside(seen, space, look, at)
     finally:
-        if memory is not None:
-            memory.close()
+        if space is not None:
+            space.close()
     silent = Rate(0, 0)
-    if memory is not None:
+    if space is not None:
         if look.canary:
             seen.check(Stage.SHOWN, lambda: canary.findings(root, look.installed or (), at))
         silent = _silent(seen, root)
@@ -129,25 +128,25 @@ def examine(
         str(root), named, at, in_order(seen.findings), tuple(one for one in Stage if one in seen.stages),
         seen.figures, tuple(seen.agents), silent, took,
     )  # fmt: skip
-    return _kept(root, report) if look.keep and memory is not None else report
+    return _kept(root, report) if look.keep and space is not None else report
 
 
-def _opened(root: Path, namespace: str, seen: _Seen) -> Memory | None:
+def _opened(root: Path, namespace: str, seen: _Seen) -> Space | None:
     """Open the store to read; None when it cannot be, which is then found."""
     if not (root / "firsthand.db").exists():
         what = f"there is no store in {root}: nothing was ever recorded"
         seen.findings.append(Finding(Stage.STORE, Severity.BROKEN, what, "firsthand import, or firsthand install HOST"))
         return None
     try:
-        memory = Memory.open(root, namespace=namespace, read_only=True, create=False)
+        space = Space.open(root, namespace=namespace, read_only=True, create=False)
     except FirsthandError as error:
         seen.findings.append(Finding(Stage.STORE, Severity.BROKEN, f"cannot be opened: {error}", "firsthand verify"))
         return None
     seen.stages.append(Stage.STORE)
-    return memory
+    return space
 
 
-def _around(seen: _Seen, root: Path, namespace: str, look: Look, memory: Memory | None, at: Moment) -> None:
+def _around(seen: _Seen, root: Path, namespace: str, look: Look, space: Space | None, at: Moment) -> None:
     """Look at what stands around the store, whether it opens or not."""
     places = look.installed
     if root.is_dir():
@@ -156,9 +155,9 @@ def _around(seen: _Seen, root: Path, namespace: str, look: Look, memory: Memory 
     seen.check(Stage.SETTINGS, lambda: surroundings.of_settings(root, look.cwd))
     fired = _fired(seen, root)
     if places is not None:
-        seen.check(Stage.HOOKS, lambda: surroundings.of_installed(places, fired, memory))
-    if memory is not None and fired:
-        seen.check(Stage.HOOKS, lambda: surroundings.of_firing(memory, fired, at))
+        seen.check(Stage.HOOKS, lambda: surroundings.of_installed(places, fired, space))
+    if space is not None and fired:
+        seen.check(Stage.HOOKS, lambda: surroundings.of_firing(space, fired, at))
     for one in fired:
         seen.figures[f"fired {one.host} {one.event.value}"] = str(one.moment)
     if look.daemon is not None:
@@ -174,56 +173,52 @@ def _fired(seen: _Seen, root: Path) -> tuple[pulse.Fired, ...]:
         return ()
 
 
-def _inside(seen: _Seen, memory: Memory, look: Look, at: Moment) -> None:
+def _inside(seen: _Seen, space: Space, look: Look, at: Moment) -> None:
     """Look at the stages inside the store, in the order of an event's way."""
-    seen.check(Stage.STORE, lambda: stages.of_clock(memory, at))
-    seen.check(Stage.LOG, lambda: stages.of_whole_log(memory) if look.deep else stages.of_log(memory))
-    seen.check(Stage.LOG, lambda: stages.of_marks(memory))
-    seen.check(Stage.INDEX, lambda: stages.of_index(memory))
-    seen.check(Stage.INDEX, lambda: stages.of_accelerator(memory))
-    seen.check(Stage.VECTORS, lambda: stages.of_vectors(memory))
-    seen.check(Stage.RECALL, lambda: stages.of_recall(memory))
-    seen.check(Stage.RECALL, lambda: _figures(seen, memory, look, at))
-    seen.check(Stage.FILES, lambda: _files(memory, look, at))
+    seen.check(Stage.STORE, lambda: stages.of_clock(space, at))
+    seen.check(Stage.LOG, lambda: stages.of_whole_log(space) if look.deep else stages.of_log(space))
+    seen.check(Stage.LOG, lambda: stages.of_marks(space))
+    seen.check(Stage.INDEX, lambda: stages.of_index(space))
+    seen.check(Stage.INDEX, lambda: stages.of_accelerator(space))
+    seen.check(Stage.VECTORS, lambda: stages.of_vectors(space))
+    seen.check(Stage.RECALL, lambda: stages.of_recall(space))
+    seen.check(Stage.RECALL, lambda: _figures(seen, space, look, at))
+    seen.check(Stage.FILES, lambda: _files(space, look, at))
     if look.measures:
-        seen.check(Stage.EPISODES, lambda: _measured(seen, memory, look))
+        seen.check(Stage.EPISODES, lambda: _measured(seen, space, look))
 
 
-def _figures(seen: _Seen, memory: Memory, look: Look, at: Moment) -> list[Finding]:
+def _figures(seen: _Seen, space: Space, look: Look, at: Moment) -> list[Finding]:
     """Note sizes, ages and reach, which are no findings."""
-    reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
-    head, key = reader.head(memory.namespace)[0], reader.namespace_key(memory.namespace)
-    last = rows.last_taken_in(memory)
+    reader = space.log.reader
+    head, key = reader.head(space.namespace)[0], reader.namespace_key(space.namespace)
+    last = rows.last_taken_in(space)
     seen.figures["events"] = f"{head:,}"
-    ago = "" if last is None else f" ({status.age((at.microseconds - last) / 1e6)} ago)"
+    ago = "" if last is None else f" ({health_line.age((at.microseconds - last) / 1e6)} ago)"
     seen.figures["last event"] = "none lately" if last is None else f"{Moment(last)}{ago}"
     seen.figures["text index"] = f"through {reach(reader, key, head).through if key else 0:,} of {head:,}"
-    free = shutil.disk_usage(memory.path).free if look.free_bytes is None else look.free_bytes
+    free = shutil.disk_usage(space.path).free if look.free_bytes is None else look.free_bytes
     seen.figures["free on the disk"] = f"{free >> 20:,} MB"
-    gate = gate_of(reader.db, key, memory._identity())  # noqa: SLF001 - the same
+    gate = gate_of(reader.db, key, space.embedder_identity)
     seen.figures["gate"] = gate.sentence(head)
-    for one in memory.vectors():
+    for one in space.vectors():
         seen.figures[f"vectors by {one.embedder}"] = f"through {one.through:,} of {head:,}"
     return []
 
 
-def _files(memory: Memory, look: Look, at: Moment) -> list[Finding]:
+def _files(space: Space, look: Look, at: Moment) -> list[Finding]:
     """Look at the agents' folders, as many as the time allows; those that did something last first."""
-    from firsthand.health.folders import of_files  # noqa: PLC0415 - the agents' own rooms are many
-
     begun, found = time.monotonic(), []
-    for name in [look.agent] if look.agent else rows.agents(memory)[:AGENTS_MAX]:
-        found += of_files(memory.agent(name), at)
+    for name in [look.agent] if look.agent else rows.agents(space)[:AGENTS_MAX]:
+        found += of_files(AgentSpace(space, name), at)
         if time.monotonic() - begun > FILES_S:
             break
     return found
 
 
-def _measured(seen: _Seen, memory: Memory, look: Look) -> list[Finding]:
+def _measured(seen: _Seen, space: Space, look: Look) -> list[Finding]:
     """Measure the agents, as many as the time allows."""
-    from firsthand.health import measures  # noqa: PLC0415 - the agents' own rooms are many
-
-    named = [look.agent] if look.agent else rows.agents(memory)
+    named = [look.agent] if look.agent else rows.agents(space)
     begun = time.monotonic()
     found: list[Finding] = []
     for number, name in enumerate(named):
@@ -232,7 +227,7 @@ def _measured(seen: _Seen, memory: Memory, look: Look) -> list[Finding]:
             what = f"{len(named) - number:,} of {len(named):,} agents were not measured"
             found.append(Finding(Stage.EPISODES, Severity.NOTE, what, "firsthand doctor --deep, or --agent NAME"))
             break
-        agent = memory.agent(name)
+        agent = AgentSpace(space, name)
         one = measures.measure(agent, sample_max=None if look.deep else measures.SAMPLE_MAX)
         seen.agents.append(one)
         found += of_agent(one, measures.unverified(agent))

@@ -14,14 +14,12 @@ newest `EPISODES_MAX` episodes are looked at.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from firsthand.agent_space import AgentSpace
 from firsthand.agents import files, small_files
+from firsthand.agents.episode_list import episodes, file_of
 from firsthand.health.finding import Finding, Severity, Stage
 from firsthand.moment import Moment
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
 
 EDIT_WAITS_S = 3_600
 """After so long an edit should have been followed: each session's start leaves the job to do it."""
@@ -29,7 +27,7 @@ EPISODES_MAX = 50
 _LINK = " is a link"
 
 
-def of_files(agent: Agent, now: Moment) -> list[Finding]:
+def of_files(agent: AgentSpace, now: Moment) -> list[Finding]:
     """Look at an agent's folder; nothing without one.
 
     Raises:
@@ -40,7 +38,7 @@ def of_files(agent: Agent, now: Moment) -> list[Finding]:
     return [*_of_edits(agent, now.microseconds / 1e6), *_of_ours(agent)]
 
 
-def _of_edits(agent: Agent, now_s: float) -> list[Finding]:
+def _of_edits(agent: AgentSpace, now_s: float) -> list[Finding]:
     """Compare the files that people write with the log."""
     seen = files.unfollowed(agent)
     found = []
@@ -68,10 +66,8 @@ def _changed_s(path: Path) -> float:
     return there.stat().st_mtime
 
 
-def _of_ours(agent: Agent) -> list[Finding]:
+def _of_ours(agent: AgentSpace) -> list[Finding]:
     """Compare the files that Firsthand writes with their events."""
-    from firsthand.agents.episode_list import episodes, file_of  # noqa: PLC0415 - a hook never looks at files
-
     theirs, old, gone = [], [], []
     for one in episodes(agent)[-EPISODES_MAX:]:
         file = file_of(one.name)
@@ -80,7 +76,7 @@ def _of_ours(agent: Agent) -> list[Finding]:
             gone.append((file, one.session))
         elif not ours:
             theirs.append(file)
-        elif small_files.read(agent.folder / file) != agent.memory.expand(one.pointer):
+        elif small_files.read(agent.folder / file) != agent.space.expand(one.pointer):
             old.append((file, one.session))
     theirs += [files.PREAMBLE_FILE] if files.written_by_us(agent, files.PREAMBLE_FILE) is False else []
     found = []

@@ -20,18 +20,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from firsthand.agent_space import AgentSpace
+from firsthand.agents.episode import Episode
+from firsthand.agents.episode_list import episodes
+from firsthand.agents.episode_names import aliases
+from firsthand.agents.preamble_source import cues_of
 from firsthand.answer import Answer, Outcome, Query, Scope
 from firsthand.errors import PointerError, StoreDamaged
 from firsthand.event import Event, Kind
 from firsthand.health.finding import AgentHealth, Rate
 from firsthand.health.rows import lacking
+from firsthand.ledger.ledger_recall import recall
 from firsthand.value import value
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
-    from firsthand.agents.episode import Episode
 
 WINDOW_NAMES = 10
 """k of the paper: file names that its ambient context showed with every message."""
@@ -88,7 +89,7 @@ def sample(episodes: Sequence[Episode], most: int | None) -> list[Episode]:
 
 
 def measure(
-    agent: Agent, *, sample_max: int | None = SAMPLE_MAX, messages: Mapping[str, str] | None = None
+    agent: AgentSpace, *, sample_max: int | None = SAMPLE_MAX, messages: Mapping[str, str] | None = None
 ) -> AgentHealth:
     """Measure an agent's memory.
 
@@ -100,9 +101,6 @@ def measure(
     Raises:
         StoreError: the log cannot be read.
     """
-    from firsthand.agents.episode_list import episodes  # noqa: PLC0415 - a hook never measures
-    from firsthand.agents.episode_names import aliases  # noqa: PLC0415
-
     found = episodes(agent)
     tested = sample(found, sample_max)
     coverage, recall = _coverage(agent, found), _recall(agent, tested)
@@ -114,21 +112,21 @@ def measure(
     )  # fmt: skip
 
 
-def _coverage(agent: Agent, found: Sequence[Episode]) -> _Missing:
+def _coverage(agent: AgentSpace, found: Sequence[Episode]) -> _Missing:
     """Compare what was written, as file or as event, with what the index holds and the log gives back."""
-    memory = agent.memory
+    space = agent.space
     events: dict[str, Event | None] = {one.name: _read(agent, one) for one in found}
-    gone = lacking(memory, [one.position for one in events.values() if one is not None])
+    gone = lacking(space, [one.position for one in events.values() if one is not None])
     there = {name for name, event in events.items() if event is not None and event.position not in gone}
     written = set(events) | _files(agent.folder / "episodes")
     return _Missing(pipeline_coverage(len(there), len(written)), tuple(sorted(written - there)))
 
 
-def _read(agent: Agent, one: Episode) -> Event | None:
+def _read(agent: AgentSpace, one: Episode) -> Event | None:
     """Read an episode's event and its bytes; None when they do not come back."""
     try:
-        event = agent.memory.event(one.pointer)
-        agent.memory.expand(one.pointer)
+        event = agent.space.event(one.pointer)
+        agent.space.expand(one.pointer)
     except (PointerError, StoreDamaged):
         return None
     return event
@@ -139,15 +137,15 @@ def _files(folder: Path) -> set[str]:
     return {path.stem for path in folder.glob("*.md")} if folder.is_dir() else set()
 
 
-def _recall(agent: Agent, tested: Sequence[Episode]) -> _Missing:
+def _recall(agent: AgentSpace, tested: Sequence[Episode]) -> _Missing:
     scope = agent.scope()
     missed = [one.name for one in tested if not _finds(agent, one, scope)]
     return _Missing(semantic_recall_rate(len(tested) - len(missed), len(tested)), tuple(missed))
 
 
-def _finds(agent: Agent, one: Episode, scope: Scope) -> bool:
+def _finds(agent: AgentSpace, one: Episode, scope: Scope) -> bool:
     """Say whether an episode's name finds it, or the session that it is the record of, among the first that pass."""
-    answer = agent.memory.recall(Query(question(one.name), scope, hits_max=HITS_MAX, attempts_max=1))
+    answer = recall(agent.space, Query(question(one.name), scope, hits_max=HITS_MAX, attempts_max=1))
     return passes(answer) and any(hit.pointer == str(one.pointer) or hit.session == one.session for hit in answer.hits)
 
 
@@ -158,10 +156,8 @@ def passes(answer: Answer) -> bool:
     )
 
 
-def _effective(agent: Agent, tested: Sequence[Episode], messages: Mapping[str, str]) -> Rate:
+def _effective(agent: AgentSpace, tested: Sequence[Episode], messages: Mapping[str, str]) -> Rate:
     """Count the episodes whose name is among the cues for a message about them."""
-    from firsthand.agents.preamble_source import cues_of  # noqa: PLC0415
-
     named = 0
     for one in tested:
         cues = cues_of(agent, messages.get(one.session) or _message(agent, one))
@@ -169,13 +165,13 @@ def _effective(agent: Agent, tested: Sequence[Episode], messages: Mapping[str, s
     return Rate(named, len(tested))
 
 
-def _message(agent: Agent, one: Episode) -> str:
+def _message(agent: AgentSpace, one: Episode) -> str:
     """Give the words that a session of an episode began with; its topic where there is no such message."""
-    asked = next(agent.memory.events(one.session, kind=Kind.USER_MESSAGE, limit=1), None)
+    asked = next(agent.space.events(one.session, kind=Kind.USER_MESSAGE, limit=1), None)
     return (asked.text[:MESSAGE_CHARACTERS_MAX] if asked is not None else "") or one.topic
 
 
-def _contradiction(agent: Agent) -> Rate:
+def _contradiction(agent: AgentSpace) -> Rate:
     """Ask for each file of the agent's that has older versions; count those where one stands above the newest."""
     versions: dict[str, list[Event]] = {}
     for event in agent.own(Kind.NOTE, newest_first=True, limit=VERSIONS_MAX):
@@ -187,17 +183,15 @@ def _contradiction(agent: Agent) -> Rate:
     return Rate(wrong, len(keys))
 
 
-def _older_first(agent: Agent, key: str, newest_first: Sequence[Event]) -> bool:
+def _older_first(agent: AgentSpace, key: str, newest_first: Sequence[Event]) -> bool:
     """Say whether a superseded version of a file is recalled above its current one."""
     text = f"{question(Path(key).stem)} {newest_first[0].text[:MESSAGE_CHARACTERS_MAX]}"
-    answer = agent.memory.recall(Query(text, Scope((agent.session,)), hits_max=HITS_MAX, attempts_max=1))
+    answer = recall(agent.space, Query(text, Scope((agent.session,)), hits_max=HITS_MAX, attempts_max=1))
     known = {f"fh:{one.id}": number for number, one in enumerate(newest_first)}
     ranks = [known[hit.pointer] for hit in answer.hits if hit.pointer in known]
     return bool(ranks) and ranks[0] > 0
 
 
-def unverified(agent: Agent) -> list[str]:
+def unverified(agent: AgentSpace) -> list[str]:
     """Name the episodes that were not found by their own topic after they were written (recall-problem 9.2)."""
-    from firsthand.agents.episode_list import episodes  # noqa: PLC0415
-
     return [one.name for one in episodes(agent) if not one.verified and one.stage in _NOT_SEEN]

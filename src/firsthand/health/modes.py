@@ -23,16 +23,16 @@ import json
 import re
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from firsthand.agent_space import AgentSpace
+from firsthand.agents.episode_names import aliases
 from firsthand.answer import Answer, Query, Scope
 from firsthand.errors import PointerError, StoreDamaged
 from firsthand.event import Event, Kind, texts
 from firsthand.health import rows
+from firsthand.ledger.ledger_recall import recall
+from firsthand.notes.turns import told_of
 from firsthand.value import field, value
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
 
 DECAYED_PROMPTS = 10
 """Messages of the user after which what was shown counts as far behind (the paper's case was at the fifteenth)."""
@@ -80,7 +80,7 @@ class _Session:
     told: str = ""  # the words that told the agent to consult its memory
 
 
-def name_failure(agent: Agent, session: str, target: str, *, before: int | None = None) -> Failure:
+def name_failure(agent: AgentSpace, session: str, target: str, *, before: int | None = None) -> Failure:
     """Name the mode in which an agent failed to use an event of its memory.
 
     Args:
@@ -92,8 +92,8 @@ def name_failure(agent: Agent, session: str, target: str, *, before: int | None 
         StoreError: the session cannot be read.
     """
     try:
-        wanted = agent.memory.event(target)
-        agent.memory.expand(target)
+        wanted = agent.space.event(target)
+        agent.space.expand(target)
     except (PointerError, StoreDamaged) as error:
         return Failure(Mode.PIPELINE, f"{target} does not come back: {error}", "firsthand verify")
     seen = _look(agent, session, before)
@@ -106,10 +106,10 @@ def name_failure(agent: Agent, session: str, target: str, *, before: int | None 
     )
 
 
-def _look(agent: Agent, session: str, before: int | None) -> _Session:
+def _look(agent: AgentSpace, session: str, before: int | None) -> _Session:
     """Read a session backwards: prompts, what was shown, what was asked, what it was told of its memory."""
     seen = _Session()
-    newest = agent.memory.events(session, before=before, newest_first=True)
+    newest = agent.space.events(session, before=before, newest_first=True)
     for event in islice(newest, EVENTS_MAX):
         if event.erased:
             continue
@@ -126,8 +126,6 @@ def _look(agent: Agent, session: str, before: int | None) -> _Session:
 
 
 def _injected(event: Event, seen: _Session) -> None:
-    from firsthand.agents.injections import told_of  # noqa: PLC0415 - a hook names no failures
-
     told = told_of(event)
     for pointer in (*texts(told.get("shown")), *texts(told.get("preamble"))):
         seen.shown.setdefault(pointer, seen.prompts)
@@ -144,22 +142,22 @@ def _asked(event: Event) -> str:
     return str(given.get("query", given)) if isinstance(given, dict) else str(given)
 
 
-def _pipeline(agent: Agent, wanted: Event, seen: _Session) -> Failure | None:
+def _pipeline(agent: AgentSpace, wanted: Event, seen: _Session) -> Failure | None:
     """See whether the event could have been found at all; None if so."""
-    reader = agent.memory._log.reader  # noqa: SLF001 - Memory and what acts on it are one room
+    reader = agent.space.log.reader
     mend = "firsthand doctor, then firsthand rebuild"
-    for name, (position, fault) in reader.index_faults(agent.memory.namespace).items():
+    for name, (position, fault) in reader.index_faults(agent.space.namespace).items():
         if wanted.position > position:
             what = f"the {name} index stopped at position {position:,}, before fh:{wanted.id}: {fault}"
             return Failure(Mode.PIPELINE, what, mend)
-    if rows.lacking(agent.memory, [wanted.position]):
+    if rows.lacking(agent.space, [wanted.position]):
         return Failure(Mode.PIPELINE, f"fh:{wanted.id} is in the log and has no row in the text index", mend)
     if seen.degraded and f"fh:{wanted.id}" not in seen.shown:
         return Failure(Mode.PIPELINE, f"recall was degraded when it was asked unasked ({seen.degraded})", mend)
     return None
 
 
-def _aliasing(agent: Agent, wanted: Event, seen: _Session) -> Failure | None:
+def _aliasing(agent: AgentSpace, wanted: Event, seen: _Session) -> Failure | None:
     """See whether a look-alike was shown or recalled in its place; None if not."""
     if f"fh:{wanted.id}" in seen.shown:
         return None
@@ -169,7 +167,7 @@ def _aliasing(agent: Agent, wanted: Event, seen: _Session) -> Failure | None:
         instead += [] if f"fh:{wanted.id}" in hits else hits
     for pointer in instead:
         try:
-            other = agent.memory.event(pointer)
+            other = agent.space.event(pointer)
         except PointerError:
             continue  # of another namespace, or erased since
         if other.id != wanted.id and (how := _alike(wanted, other)):
@@ -180,8 +178,6 @@ def _aliasing(agent: Agent, wanted: Event, seen: _Session) -> Failure | None:
 
 def _alike(one: Event, other: Event) -> str:
     """Say in what two events are versions or look-alikes of each other; empty when they are not."""
-    from firsthand.agents.episode_names import aliases  # noqa: PLC0415 - a hook names no failures
-
     file, name, named = one.meta.get("file"), one.meta.get("name"), other.meta.get("name")
     if isinstance(file, str) and file == other.meta.get("file"):
         return f"another version of {file}"
@@ -192,7 +188,7 @@ def _alike(one: Event, other: Event) -> str:
     return ""
 
 
-def _query(agent: Agent, wanted: Event, seen: _Session) -> Failure | None:
+def _query(agent: AgentSpace, wanted: Event, seen: _Session) -> Failure | None:
     """See whether the agent asked in words that do not find the event; None if it did not ask, or they do."""
     pointer = f"fh:{wanted.id}"
     for query in seen.asked:
@@ -201,7 +197,7 @@ def _query(agent: Agent, wanted: Event, seen: _Session) -> Failure | None:
     if not seen.asked:
         return None
     here = Scope(after_position=wanted.position - 1, before_position=wanted.position + 1)
-    own = agent.memory.recall(Query(wanted.text[:_OWN_WORDS], here, hits_max=1, attempts_max=1))
+    own = recall(agent.space, Query(wanted.text[:_OWN_WORDS], here, hits_max=1, attempts_max=1))
     if not own.hits:
         what = f"not even its own words find {pointer} ({own.outcome})"
         return Failure(Mode.PIPELINE, what, "firsthand doctor, then firsthand rebuild")
@@ -231,5 +227,5 @@ def _not_asked(seen: _Session) -> Failure:
     return Failure(Mode.RECOGNITION, what, "switch cues and recall on: firsthand switch recall on")
 
 
-def _recalled(agent: Agent, query: str) -> Answer:
-    return agent.memory.recall(Query(query or " ", agent.scope(), hits_max=HITS_MAX))
+def _recalled(agent: AgentSpace, query: str) -> Answer:
+    return recall(agent.space, Query(query or " ", agent.scope(), hits_max=HITS_MAX))

@@ -42,7 +42,12 @@ def accept_head(store: str | Path | None = None) -> tuple[Lack, ...]:
 
 
 def verify(
-    log: Log, namespace: str, *, heads: Sequence[str], deep: bool | None, progress: Callable[[int, int], None] | None
+    log: Log,
+    namespace: str,
+    *,
+    heads: Sequence[str] = (),
+    deep: bool | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Verification:
     """Verify a store, and heads of one of its namespaces, whose head alone is given; see `Memory.verify`."""
     verified = log.verify(namespace=namespace, heads=heads, progress=progress)

@@ -6,19 +6,18 @@ believes to reach; and it changes nothing.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import apsw
 
 from firsthand.event import Kind
+from firsthand.index.reach import reach
 from firsthand.index.text import version_of
 from firsthand.log.rows import POSITION_MAX, key_of
-from firsthand.recall.lexical import reach
+from firsthand.space import Space
 from firsthand.value import value
-
-if TYPE_CHECKING:
-    from firsthand.memory import Memory
 
 SPREAD = 64
 """Places all along the log at which the index is asked."""
@@ -41,14 +40,14 @@ class Clocks:
     happened: int | None
 
 
-def lacking(memory: Memory, positions: Sequence[int]) -> set[int]:
+def lacking(space: Space, positions: Sequence[int]) -> set[int]:
     """Give those of some events that the text index has no row for, though it has those around them.
 
     The newest few wait to be indexed together, and are found in the log meanwhile: they lack nothing, unless the
     index has stopped.
     """
-    db, key = _db(memory)
-    at = reach(memory._log.reader, key, memory._log.reader.head(memory.namespace)[0])  # noqa: SLF001 - Memory and health are one room
+    db, key = _db(space)
+    at = reach(space.log.reader, key, space.log.reader.head(space.namespace)[0])
     if not at.fault:
         positions = [one for one in positions if one <= at.through]
     if not version_of(db, key):
@@ -61,18 +60,18 @@ def lacking(memory: Memory, positions: Sequence[int]) -> set[int]:
     return set(positions) - there
 
 
-def newest(memory: Memory, most: int) -> list[int]:
+def newest(space: Space, most: int) -> list[int]:
     """Give the positions of the newest events of the namespace that were not erased, newest first."""
-    db, key = _db(memory)
-    head = memory._log.reader.head(memory.namespace)[0]  # noqa: SLF001 - Memory and health are one room
+    db, key = _db(space)
+    head = space.log.reader.head(space.namespace)[0]
     low, high = key_of(key, max(0, head - NEWEST_POSITIONS)), key_of(key, head)
     sql = "SELECT key FROM event WHERE key > ? AND key <= ? AND salt IS NOT NULL ORDER BY key DESC LIMIT ?"
     return [found & POSITION_MAX for (found,) in _all(db, sql, (low, high, most))]
 
 
-def spread(memory: Memory, through: int) -> list[int]:
+def spread(space: Space, through: int) -> list[int]:
     """Give positions of events of the namespace from all along the log, up to a position."""
-    db, key = _db(memory)
+    db, key = _db(space)
     sql = "SELECT key FROM event WHERE key BETWEEN ? AND ? AND salt IS NOT NULL LIMIT 1"
     found = []
     for number in range(SPREAD):
@@ -81,24 +80,24 @@ def spread(memory: Memory, through: int) -> list[int]:
     return sorted({row & POSITION_MAX for (row,) in found})
 
 
-def clocks(memory: Memory, most: int) -> Clocks:
+def clocks(space: Space, most: int) -> Clocks:
     """Read the clock of the newest events of the namespace."""
-    db, key = _db(memory)
+    db, key = _db(space)
     sql = "SELECT ingested, time FROM event WHERE key > ? AND key <= ? ORDER BY key DESC LIMIT ?"
     rows = _all(db, sql, (key_of(key, 0), key_of(key, POSITION_MAX), most))
     times = [time for _, time in rows if time is not None]
     return Clocks(rows[0][0] if rows else None, max(times, default=None))
 
 
-def last_taken_in(memory: Memory) -> int | None:
+def last_taken_in(space: Space) -> int | None:
     """Say when the newest event of the namespace was taken in, in microseconds since 1970; None without one lately."""
-    db, key = _db(memory)
-    at = newest(memory, 1)
+    db, key = _db(space)
+    at = newest(space, 1)
     found = _all(db, "SELECT ingested FROM event WHERE key = ?", (key_of(key, at[0]),)) if at else []
     return int(found[0][0]) if found else None
 
 
-def last_of_host(memory: Memory, host: str) -> int | None:
+def last_of_host(space: Space, host: str) -> int | None:
     """Say when a message or tool call of a host's sessions was last taken in; None if not lately.
 
     Args:
@@ -107,8 +106,8 @@ def last_of_host(memory: Memory, host: str) -> int | None:
     Returns:
         Microseconds since 1970, of the newest events of the namespace.
     """
-    db, key = _db(memory)
-    head = memory._log.reader.head(memory.namespace)[0]  # noqa: SLF001 - Memory and health are one room
+    db, key = _db(space)
+    head = space.log.reader.head(space.namespace)[0]
     kinds = ", ".join(str(int(kind)) for kind in _WORDS)
     sql = (
         "SELECT max(e.ingested) FROM event e JOIN session s ON s.key = e.session WHERE e.key > ? "  # noqa: S608
@@ -118,9 +117,9 @@ def last_of_host(memory: Memory, host: str) -> int | None:
     return None if found[0][0] is None else int(found[0][0])
 
 
-def agents(memory: Memory) -> list[str]:
+def agents(space: Space) -> list[str]:
     """Name the agents of the namespace, those that did something last first."""
-    db, key = _db(memory)
+    db, key = _db(space)
     sql = (
         "SELECT name FROM session WHERE namespace = ? AND name >= 'agent:' AND name < 'agent;' "
         "ORDER BY last_position DESC"
@@ -128,15 +127,13 @@ def agents(memory: Memory) -> list[str]:
     return [str(name).removeprefix("agent:") for (name,) in _all(db, sql, (key,))]
 
 
-def _db(memory: Memory) -> tuple[apsw.Connection, int]:
-    reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
-    key = reader.namespace_key(memory.namespace)
+def _db(space: Space) -> tuple[apsw.Connection, int]:
+    reader = space.log.reader
+    key = reader.namespace_key(space.namespace)
     return reader.indexed(key), key
 
 
 def _longs(positions: Sequence[int]) -> Any:
-    from array import array  # noqa: PLC0415
-
     return array("q", positions)
 
 

@@ -11,20 +11,20 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from firsthand.answer import Outcome, Query, Scope
 from firsthand.errors import StoreDamaged
 from firsthand.event import Event, Kind
 from firsthand.health import rows
 from firsthand.health.finding import Finding, Severity, Stage
+from firsthand.health.proof import verify
+from firsthand.index.accelerator import TAIL_EVENTS_MAX, available
+from firsthand.index.reach import reach
 from firsthand.index.text import NAME
+from firsthand.ledger.ledger_recall import recall
 from firsthand.log.mend import FOLDER
 from firsthand.moment import Moment
-from firsthand.recall.lexical import reach
-
-if TYPE_CHECKING:
-    from firsthand.memory import Memory
+from firsthand.space import Space
 
 NEWEST_EVENTS = 500
 """Read again with their hashes in each look."""
@@ -64,9 +64,9 @@ def of_room(root: Path, free_bytes: int | None = None) -> list[Finding]:
     return found
 
 
-def of_clock(memory: Memory, now: Moment) -> list[Finding]:
+def of_clock(space: Space, now: Moment) -> list[Finding]:
     """Look whether the clock runs behind what the log has, or events are told from the future."""
-    seen = rows.clocks(memory, NEWEST_EVENTS)
+    seen = rows.clocks(space, NEWEST_EVENTS)
     found = []
     if seen.ingested is not None and seen.ingested > now.microseconds + CLOCK_SLACK_S * 1_000_000:
         what = f"the clock says {now}, but the last event was taken in at {Moment(seen.ingested)}"
@@ -78,12 +78,12 @@ def of_clock(memory: Memory, now: Moment) -> list[Finding]:
     return found
 
 
-def of_log(memory: Memory) -> list[Finding]:
+def of_log(space: Space) -> list[Finding]:
     """Read the newest events again, with their hashes."""
     damaged: list[str] = []
-    reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
+    reader = space.log.reader
     newest = reader.events(
-        memory.namespace, newest_first=True, limit=NEWEST_EVENTS, damaged=lambda _, error: damaged.append(str(error))
+        space.namespace, newest_first=True, limit=NEWEST_EVENTS, damaged=lambda _, error: damaged.append(str(error))
     )
     try:
         for _ in newest:
@@ -96,14 +96,14 @@ def of_log(memory: Memory) -> list[Finding]:
     return [Finding(Stage.LOG, Severity.BROKEN, what, _VERIFY)]
 
 
-def of_marks(memory: Memory) -> list[Finding]:
+def of_marks(space: Space) -> list[Finding]:
     """Compare the log with what it acknowledged last, and note what it has recorded as lost."""
-    log = memory._log  # noqa: SLF001 - Memory and health are one room
+    log = space.log
     compared = log.compared()
     findings = [Finding(Stage.LOG, Severity.BROKEN, str(lack), _MISSING) for lack in compared.lacks]
     findings += [Finding(Stage.LOG, Severity.BROKEN, compared.rot, _MISSING)] if compared.rot else []
     findings += [Finding(Stage.LOG, Severity.NOTE, note, _VERIFY) for note in compared.notes]
-    folder = memory.path / FOLDER
+    folder = space.path / FOLDER
     if folder.is_dir():
         what = f"damaged files of the store were set aside in {folder}"
         mend = "firsthand verify names what was lost; then remove the folder"
@@ -111,9 +111,9 @@ def of_marks(memory: Memory) -> list[Finding]:
     return findings
 
 
-def of_whole_log(memory: Memory) -> list[Finding]:
+def of_whole_log(space: Space) -> list[Finding]:
     """Verify everything: every hash, every chain, every artifact, the indexes against the log."""
-    verified = memory.verify()
+    verified = verify(space.log, space.namespace)
     named = verified.problems[:PROBLEMS_NAMED_MAX]
     return [
         Finding(
@@ -124,24 +124,24 @@ def of_whole_log(memory: Memory) -> list[Finding]:
     ]  # fmt: skip
 
 
-def of_index(memory: Memory) -> list[Finding]:
+def of_index(space: Space) -> list[Finding]:
     """Look how far the text index reaches, and whether it has the rows that it should have."""
-    reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
-    head, key = reader.head(memory.namespace)[0], reader.namespace_key(memory.namespace)
+    reader = space.log.reader
+    head, key = reader.head(space.namespace)[0], reader.namespace_key(space.namespace)
     if not head or not key:
         return []
     found = [
         Finding(Stage.INDEX, Severity.BROKEN, _stopped(name, position, head, fault), _REBUILD)
-        for name, (position, fault) in reader.index_faults(memory.namespace).items()
+        for name, (position, fault) in reader.index_faults(space.namespace).items()
     ]
     at = reach(reader, key, head)
     if found:
         return found
     if at.fault:
         return [Finding(Stage.INDEX, Severity.BROKEN, _stopped(NAME, at.through, head, at.fault), _REBUILD)]
-    asked = [one for one in rows.newest(memory, NEWEST_EVENTS) if one <= at.through]
-    asked = sorted({*asked, *rows.spread(memory, at.through)})
-    gone = rows.lacking(memory, asked)
+    asked = [one for one in rows.newest(space, NEWEST_EVENTS) if one <= at.through]
+    asked = sorted({*asked, *rows.spread(space, at.through)})
+    gone = rows.lacking(space, asked)
     if gone:
         what = f"the text index lacks {len(gone):,} of {len(asked):,} events asked for, the first at {min(gone):,}"
         return [Finding(Stage.INDEX, Severity.BROKEN, f"{what}: it says that it has them", _REBUILD)]
@@ -152,18 +152,16 @@ def _stopped(name: str, position: int, head: int, fault: str) -> str:
     return f"the {name} index stopped at position {position:,} of {head:,}: {fault}"
 
 
-def of_accelerator(memory: Memory) -> list[Finding]:
+def of_accelerator(space: Space) -> list[Finding]:
     """Look whether a large store's copy in tantivy is near enough to the log to be asked; without one nothing lacks."""
-    from firsthand.index.accelerator import TAIL_EVENTS_MAX, available  # noqa: PLC0415 - of large stores alone
-
-    log = memory._log  # noqa: SLF001 - Memory and health are one room
-    head, key = log.reader.head(memory.namespace)[0], log.reader.namespace_key(memory.namespace)
+    log = space.log
+    head, key = log.reader.head(space.namespace)[0], log.reader.namespace_key(space.namespace)
     if not key or not (log.root / "cache" / f"tantivy-{key}").exists():
         return []
     if not available():
         what = "the store has a copy for fast search, but tantivy is not installed: large stores are searched slower"
         return [Finding(Stage.INDEX, Severity.NOTE, what, "pip install 'firsthand[tantivy]'")]
-    through = memory._accelerator_of(key).reach()  # noqa: SLF001 - the same
+    through = space.accelerator_of_log().reach()
     if through is not None and head - through <= TAIL_EVENTS_MAX:
         return []
     reaches = "is none of this log's" if through is None else f"reaches position {through:,} of {head:,}"
@@ -171,13 +169,13 @@ def of_accelerator(memory: Memory) -> list[Finding]:
     return [Finding(Stage.INDEX, Severity.DEGRADED, what, "firsthand follow")]
 
 
-def of_vectors(memory: Memory) -> list[Finding]:
+def of_vectors(space: Space) -> list[Finding]:
     """Look how far vectors reach, and whether they are by the embedder at hand."""
     try:
-        spaces = memory.vectors()
+        spaces = space.vectors()
     except StoreDamaged as error:
         return [Finding(Stage.VECTORS, Severity.BROKEN, str(error), _REBUILD)]
-    head = memory._log.reader.head(memory.namespace)[0]  # noqa: SLF001 - Memory and health are one room
+    head = space.log.reader.head(space.namespace)[0]
     current = next((one for one in spaces if one.current), None)
     others = [one for one in spaces if not one.current and one.vectors]
     if current is None:
@@ -197,14 +195,14 @@ def of_vectors(memory: Memory) -> list[Finding]:
     return [Finding(Stage.VECTORS, Severity.DEGRADED, reach_of, "firsthand follow")]
 
 
-def of_recall(memory: Memory) -> list[Finding]:
+def of_recall(space: Space) -> list[Finding]:
     """Ask for a newest event by its own words, and see whether it comes."""
-    event = _to_ask_for(memory)
+    event = _to_ask_for(space)
     if event is None:
         return []
     # Between the positions around it there is nothing else: no twin can stand in for it.
     here = Scope(after_position=event.position - 1, before_position=event.position + 1)
-    answer = memory.recall(Query(event.text[:_QUERY_CHARACTERS], here, hits_max=1, attempts_max=1))
+    answer = recall(space, Query(event.text[:_QUERY_CHARACTERS], here, hits_max=1, attempts_max=1))
     if not any(hit.position == event.position for hit in answer.hits):
         why = "; ".join(answer.notes) or answer.outcome
         what = f"event fh:{event.id} is in the log, but its own words do not find it: {why}"
@@ -215,11 +213,11 @@ def of_recall(memory: Memory) -> list[Finding]:
     return []
 
 
-def _to_ask_for(memory: Memory) -> Event | None:
+def _to_ask_for(space: Space) -> Event | None:
     """Give the newest event that has words enough to be asked for; None without one."""
-    reader = memory._log.reader  # noqa: SLF001 - Memory and health are one room
+    reader = space.log.reader
     try:
-        for event in reader.events(memory.namespace, newest_first=True, limit=NEWEST_EVENTS, damaged=_pass_over):
+        for event in reader.events(space.namespace, newest_first=True, limit=NEWEST_EVENTS, damaged=_pass_over):
             text = event.text[:_QUERY_CHARACTERS]
             if event.kind in _KINDS and event.is_searchable and len(set(_WORD.findall(text))) > 3:
                 return event

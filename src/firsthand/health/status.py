@@ -1,53 +1,16 @@
-"""What is kept of each look at a memory: one line for whoever starts a session, and a history for trends.
-
-``<store>/health/status.json`` holds the last look, ``history.jsonl`` a line a look. The
-invariant: `line` costs the read of one small file (under a millisecond), for a
-hook reads it at each session start; a status that is old, or cannot be read, says so
-instead of passing for good news.
-
-It does not know how the look was taken.
-"""
+"""Keeping a look at a memory: its line for who starts a session, and its figures at the end of the history."""
 
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from firsthand.agents import small_files
+from firsthand.agents import health_line, small_files
+from firsthand.agents.health_line import LINE_CHARACTERS_MAX
+from firsthand.health.finding import HealthReport, Rate
 
-if TYPE_CHECKING:
-    from firsthand.health.finding import HealthReport, Rate
-
-STATUS_OLD_S = 7 * 86_400
-"""After so long a status says nothing about today."""
-LINE_CHARACTERS_MAX = 400
 HISTORY_BYTES_MAX = 1 << 19
-HISTORY_SHOWN_MAX = 1_000
-_DOCTOR = "firsthand doctor"
-
-
-def line(store: Path, *, now_s: float | None = None) -> str:
-    """Say in one line what is wrong with a store's memory, as last looked at; empty when nothing is.
-
-    Args:
-        now_s: of the clock, in seconds since 1970; None reads it.
-
-    Raises:
-        StoreError: the folder cannot be read.
-    """
-    now_s = time.time() if now_s is None else now_s
-    data = small_files.read(_status(store))
-    if data is None:
-        return ""
-    told = _told(data)
-    if told is None:
-        return f"memory cannot say how it is: {_status(store)} is not what was written ({_DOCTOR})"
-    age_s = now_s - told["time_s"]
-    if told["line"]:
-        return f"{told['line']} (as of {age(age_s)} ago)"
-    return "" if age_s <= STATUS_OLD_S else f"memory was last looked at {age(age_s)} ago ({_DOCTOR})"
 
 
 def keep(store: Path, report: HealthReport) -> None:
@@ -61,65 +24,10 @@ def keep(store: Path, report: HealthReport) -> None:
         "line": report.line[:LINE_CHARACTERS_MAX],
         "findings": [[str(one.stage), str(one.severity), str(one)[:LINE_CHARACTERS_MAX]] for one in report.findings],
     }  # fmt: skip
-    small_files.write(_status(store), json.dumps(told).encode())
-    path = _history(store)
+    small_files.write(health_line.status_file(store), json.dumps(told).encode())
+    path = health_line.history_file(store)
     row = json.dumps(_row(report)).encode()
-    small_files.add_line(path, row, bytes_max=HISTORY_BYTES_MAX, over=lambda: halve(path))
-
-
-def forget_words(store: Path) -> None:
-    """Forget the sentences of the last look, which may name episodes after words that were erased; not how bad it was.
-
-    Raises:
-        StoreError: it cannot be read or written.
-    """
-    data = small_files.read(_status(store))
-    told = None if data is None else _told(data)
-    if told is None or not told.get("findings"):
-        return
-    said = f"memory was {told.get('severity')} when it was last looked at ({_DOCTOR})" if told["line"] else ""
-    small_files.write(_status(store), json.dumps({**told, "line": said, "findings": []}).encode())
-
-
-def looks(store: Path) -> tuple[dict[str, Any], ...]:
-    """Give the looks that are kept, oldest first, at most a thousand; a line torn by a crash is passed over.
-
-    Raises:
-        StoreError: the file cannot be read.
-    """
-    found = []
-    for one in (small_files.read(_history(store)) or b"").splitlines()[-HISTORY_SHOWN_MAX:]:
-        try:
-            row = json.loads(one)
-        except (ValueError, RecursionError):  # torn by a crash
-            continue
-        if isinstance(row, dict) and isinstance(row.get("time"), str):
-            found.append(row)
-    return tuple(found)
-
-
-def looked_at_s(store: Path) -> float | None:
-    """Say when the last look was, in seconds since 1970; None when there was none, or it cannot be read."""
-    data = small_files.read(_status(store))
-    told = None if data is None else _told(data)
-    return None if told is None else float(told["time_s"])
-
-
-def is_good(store: Path) -> bool:
-    """Say whether the last look found nothing broken or degraded."""
-    data = small_files.read(_status(store))
-    told = None if data is None else _told(data)
-    return told is not None and not told["line"]
-
-
-def _told(data: bytes) -> dict[str, Any] | None:
-    """Read a status; None when it is none."""
-    try:
-        told = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    fits = isinstance(told, dict) and isinstance(told.get("line"), str) and isinstance(told.get("time_s"), (int, float))
-    return told if fits else None
+    small_files.add_line(path, row, bytes_max=HISTORY_BYTES_MAX, over=lambda: health_line.halve(path))
 
 
 def _row(report: HealthReport) -> dict[str, Any]:
@@ -140,27 +48,3 @@ def _row(report: HealthReport) -> dict[str, Any]:
 
 def _pair(rate: Rate) -> list[int]:
     return [rate.hits, rate.of]
-
-
-def age(seconds: float) -> str:
-    """Say how long something is in its largest unit, such as ``3 hours``."""
-    for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if seconds >= size:
-            number = int(seconds // size)
-            return f"{number} {word}{'' if number == 1 else 's'}"
-    return "a moment"
-
-
-def halve(path: Path) -> None:
-    """Keep the newer half of a file of lines."""
-    lines = (small_files.read(path) or b"").splitlines()
-    with small_files.ours(f"shorten {path}"), path.open("wb") as file:
-        file.write(b"".join(one + b"\n" for one in lines[len(lines) // 2 :]))
-
-
-def _status(store: Path) -> Path:
-    return store / "health" / "status.json"
-
-
-def _history(store: Path) -> Path:
-    return store / "health" / "history.jsonl"

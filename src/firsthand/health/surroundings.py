@@ -15,21 +15,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from shutil import which
-from typing import TYPE_CHECKING
 
-from firsthand.agents import faults, jobs, settings
+from firsthand.agents import faults, health_line, jobs, settings
+from firsthand.agents.installation import Installed
 from firsthand.agents.pulse import Fired
 from firsthand.agents.waiting_calls import KeptCalls
-from firsthand.health import rows, status
+from firsthand.health import rows
 from firsthand.health.finding import Finding, Severity, Stage
 from firsthand.hosts.hook import HookEvent
 from firsthand.moment import Moment
+from firsthand.space import Space
 from firsthand.unasked import secret_library
 from firsthand.value import value
-
-if TYPE_CHECKING:
-    from firsthand.agents.installation import Installed
-    from firsthand.memory import Memory
 
 SILENT_S = 86_400
 """A hook that fired so long before the last event of its host's sessions does not fire any more."""
@@ -64,7 +61,7 @@ class DaemonState:
     fault: str = ""
 
 
-def of_installed(places: Sequence[Installed], at: Sequence[Fired], memory: Memory | None) -> list[Finding]:
+def of_installed(places: Sequence[Installed], at: Sequence[Fired], space: Space | None) -> list[Finding]:
     """Look at the settings of hosts that are to run hooks, and whether what they name is there."""
     found: list[Finding] = []
     ours = [one for one in places if one.events or one.fault]
@@ -83,9 +80,9 @@ def of_installed(places: Sequence[Installed], at: Sequence[Fired], memory: Memor
         elif _is_held(one, at):
             what = f"{one.host} holds back hooks of firsthand in {one.where}: {one.waits}"
             mend = f"open {one.host}, type /hooks and trust those of firsthand"
-            found.append(Finding(Stage.HOOKS, _severity(one.host, memory), what, mend))
+            found.append(Finding(Stage.HOOKS, _severity(one.host, space), what, mend))
         elif not any(fired.host == one.host for fired in at):
-            severity = _severity(one.host, memory)
+            severity = _severity(one.host, space)
             what = f"hooks of {one.host} are installed in {one.where} and have never fired"
             found.append(
                 Finding(Stage.HOOKS, severity, what, f"begin a session of {one.host}; it may ask to trust them")
@@ -117,9 +114,9 @@ def _is_held(one: Installed, at: Sequence[Fired]) -> bool:
     return bool(one.held.changed) and not fires
 
 
-def _severity(host: str, memory: Memory | None) -> Severity:
+def _severity(host: str, space: Space | None) -> Severity:
     """Rate hooks that do not run: a host whose sessions are in the log is one that is used."""
-    active = memory is not None and rows.last_of_host(memory, host) is not None
+    active = space is not None and rows.last_of_host(space, host) is not None
     return Severity.DEGRADED if active else Severity.NOTE
 
 
@@ -150,13 +147,13 @@ def commands(text: str) -> list[list[str]]:
     return [one for one in found if one]
 
 
-def of_firing(memory: Memory, at: Sequence[Fired], now: Moment) -> list[Finding]:
+def of_firing(space: Space, at: Sequence[Fired], now: Moment) -> list[Finding]:
     """Compare when hooks last fired with what was written of their hosts' sessions."""
     found: list[Finding] = []
     for host in sorted({one.host for one in at}):
         times = {one.event: one.moment.microseconds for one in at if one.host == host}
         newest, prompt = max(times.values()), times.get(HookEvent.PROMPT)
-        written = rows.last_of_host(memory, host)
+        written = rows.last_of_host(space, host)
         again = f"firsthand install {host}"
         if written is not None and written - newest > SILENT_S * _MICROSECONDS:
             what = f"no hook of {host} has fired since {Moment(newest)}, but its sessions go on: {Moment(written)}"
@@ -212,7 +209,7 @@ def _of_sleeps(waiting: Sequence[jobs.Job], now: Moment) -> list[Finding]:
         if one.kind != jobs.SLEEP or late_s < SLEEP_OVERDUE_S:
             continue
         tried = f"; it was begun {one.tries} times and not finished" if one.tries else "; nothing was idle enough"
-        what = f"a sleep was due {status.age(late_s)} ago and is not done{tried}"
+        what = f"a sleep was due {health_line.age(late_s)} ago and is not done{tried}"
         mend = f"firsthand sleep --agent {shlex.quote(one.agent)}"
         found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, mend, one.agent))
     return found
@@ -234,7 +231,7 @@ def _of_calls(store: Path, now: Moment) -> list[Finding]:
     if waiting:
         oldest_s = now.microseconds / 1e6 - min(map(_kept_s, waiting))
         what = f"{len(waiting):,} calls of hooks wait in {kept.folder} to be recorded, the oldest for "
-        found.append(Finding(Stage.LOG, Severity.DEGRADED, what + status.age(oldest_s), "firsthand jobs --run"))
+        found.append(Finding(Stage.LOG, Severity.DEGRADED, what + health_line.age(oldest_s), "firsthand jobs --run"))
     if aside:
         what = f"{len(aside):,} calls of hooks could not be recorded and are set aside in {kept.aside_folder}"
         found.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand jobs --retry"))

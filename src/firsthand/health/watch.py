@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from firsthand import moment
-from firsthand.health import status
-
-if TYPE_CHECKING:
-    from firsthand.health.finding import HealthReport
-    from firsthand.memory import Memory
+from firsthand.agents import health_line
+from firsthand.health import canary, doctor
+from firsthand.health.finding import HealthReport
+from firsthand.space import Space
 
 EVERY_S = 3_600
 EVERY_DEGRADED_S = 300
@@ -29,24 +27,22 @@ def due(store: Path, *, now_s: float | None = None) -> bool:
     Raises:
         StoreError: the folder cannot be read.
     """
-    last = status.looked_at_s(store)
+    last = health_line.looked_at_s(store)
     if last is None:
         return True
     age_s = (time.time() if now_s is None else now_s) - last
-    return age_s < 0 or age_s >= (EVERY_S if status.is_good(store) else EVERY_DEGRADED_S)
+    return age_s < 0 or age_s >= (EVERY_S if health_line.is_good(store) else EVERY_DEGRADED_S)
 
 
-def watch(memory: Memory) -> HealthReport:
+def watch(space: Space) -> HealthReport:
     """Look at a memory's stages, with a canary once a day, and keep what was found.
 
     Raises:
         StoreError: what is kept of canaries cannot be read.
     """
-    from firsthand.health import canary, doctor  # noqa: PLC0415 - a hook asks only whether it is due
-
     now = moment.now()
-    last = canary.last_sent(memory.path)
+    last = canary.last_sent(space.path)
     sent_s = 0.0 if last is None else last.microseconds / 1e6
     send = now.microseconds / 1e6 - sent_s >= CANARY_EVERY_S
     look = doctor.Look(canary=send, measures=False)
-    return doctor.examine(memory.path, namespace=memory.namespace, look=look, now=now)
+    return doctor.examine(space.path, namespace=space.namespace, look=look, now=now)

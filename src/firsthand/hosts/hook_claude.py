@@ -21,7 +21,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
+from firsthand.hosts.hook_cursor import HOST as CURSOR
 from firsthand.hosts.hook_shaped import EVENTS, Shaped, is_utf8
+from firsthand.hosts.hook_vscode import HOST as VSCODE
 from firsthand.unasked.volunteer import came_through
 
 SMALL_TEXT_CHARACTERS = 1_000
@@ -38,12 +40,8 @@ class ClaudeCode(Shaped):
     def call_of(self, told: Mapping[str, Any]) -> HookCall:
         """Make the call of a payload's fields; those of Cursor and VS Code are read as theirs."""
         if any(name in told for name in _OF_CURSOR):
-            from firsthand.hosts.hook_cursor import HOST as CURSOR  # noqa: PLC0415 - seldom, and a hook starts often
-
             return CURSOR.call_of(told)
         if "timestamp" in told and "permission_mode" not in told:
-            from firsthand.hosts.hook_vscode import HOST as VSCODE  # noqa: PLC0415 - the same
-
             return VSCODE.call_of(told)
         return super().call_of(told)
 

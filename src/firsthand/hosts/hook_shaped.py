@@ -21,9 +21,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from hashlib import blake2s
 from typing import Any
 
-from firsthand.hashing import blake2s
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
 from firsthand.hosts.hook_fit import fit, one_line
 from firsthand.unasked.volunteer import came_through
@@ -259,7 +259,7 @@ def digest(call: HookCall) -> str:
 
 
 def _digest(said: str) -> str:
-    return blake2s(said.encode("utf-8", "surrogatepass"), size=_DIGEST_BYTES).hex()
+    return blake2s(said.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
 
 
 # writing -------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from importlib.metadata import entry_points
 
 from firsthand.hosts.claude_code import ClaudeCode
 from firsthand.hosts.codex import Codex
@@ -41,6 +42,4 @@ def recognise(path: str, head: bytes) -> Host | None:
 @cache
 def installed() -> tuple[Host, ...]:
     """Give the hosts of other distributions that are installed, such as firsthand-evals."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - it costs what a whole recall does
-
     return tuple(host for point in entry_points(group=GROUP) for host in point.load())

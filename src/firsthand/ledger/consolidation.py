@@ -13,8 +13,8 @@ It decides nothing itself: who writes is the consolidator, who lets in is the ga
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
+from firsthand.agent_space import NOTES, AgentSpace
 from firsthand.errors import Unresolvable
 from firsthand.event import Kind, Trust
 from firsthand.ledger.cases import cases
@@ -25,11 +25,9 @@ from firsthand.ledger.entries import Entry, Episode, Proposal, View, current, sh
 from firsthand.ledger.entry_gate import GateReport, GateSettings, check
 from firsthand.ledger.entry_log import GATE, EntriesLog
 from firsthand.ledger.solver import Solver, Weak
-from firsthand.notes.writer import NOTES, OURS
+from firsthand.notes.writer import OURS
+from firsthand.space import Space
 from firsthand.value import value
-
-if TYPE_CHECKING:
-    from firsthand.memory import Memory
 
 TELLING = (Kind.USER_MESSAGE, Kind.NOTE)
 """Kinds that cases are taken from; whether one counts is a matter of its trust."""
@@ -53,7 +51,7 @@ class Consolidated:
 
 
 def consolidate_in(
-    memory: Memory,
+    space: Space,
     agent: str = "",
     *,
     consolidator: Consolidator = rules_plus_exceptions,
@@ -74,8 +72,8 @@ def consolidate_in(
         ModelError: the consolidator is a model, and gave no reply; nothing is written.
         Unresolvable: what is approved is the id of none that is proposed, or of several.
     """
-    episodes = episodes_of(memory, agent)
-    log = EntriesLog(memory, agent)
+    episodes = episodes_of(space, agent)
+    log = EntriesLog(space, agent)
     view = _view(log.standing(), episodes)
     proposal = propose(consolidator, view, episodes)
     approved = _named(proposal, approved)
@@ -106,23 +104,23 @@ def _named(proposal: Proposal, approved: Collection[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def consolidated_view(memory: Memory, agent: str = "", *, as_of: int | None = None) -> View:
+def consolidated_view(space: Space, agent: str = "", *, as_of: int | None = None) -> View:
     """Give what stands, entries first and then the raw cases that none of them covers, as of a position."""
-    episodes = episodes_of(memory, agent, as_of=as_of)
-    view = _view(EntriesLog(memory, agent).standing(as_of), episodes)
+    episodes = episodes_of(space, agent, as_of=as_of)
+    view = _view(EntriesLog(space, agent).standing(as_of), episodes)
     return check(Proposal(), view, episodes, Weak()).view
 
 
-def episodes_of(memory: Memory, agent: str = "", *, as_of: int | None = None) -> tuple[Episode, ...]:
+def episodes_of(space: Space, agent: str = "", *, as_of: int | None = None) -> tuple[Episode, ...]:
     """Give the cases of users and notes that stand, in order of position."""
-    ledger, own = LedgerLog(memory).at(as_of), None
+    ledger, own = LedgerLog(space).at(as_of), None
     if agent:
-        of = memory.agent(agent)
+        of = AgentSpace(space, agent)
         own = {*of.sessions(), of.session, NOTES}
     before = None if as_of is None else as_of + 1
     found: list[Episode] = []
     for kind in TELLING:
-        for event in memory.events(kind=kind, before=before):
+        for event in space.events(kind=kind, before=before):
             is_ours = event.origin == OURS or event.trust is Trust.AGENT  # no case, and takes the place of none
             if (own is None or event.session in own) and event.is_searchable and not event.erased and not is_ours:
                 found += [case for case in cases(event) if ledger.stands(case.pointer)]

@@ -13,19 +13,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from firsthand import moment, pointer
 from firsthand.errors import Erased, InvalidArgument, PointerError, Unresolvable
 from firsthand.event import Draft, Event, IdMaker, Kind, Trust, texts
 from firsthand.ledger.decisions import Action, Decision, Ledger, checked, fold, followers
 from firsthand.log.prepare import BATCH_EVENTS_MAX
-from firsthand.notes.writer import SOURCES
+from firsthand.notes.sources import SOURCES
 from firsthand.pointer import Pointer
+from firsthand.space import Space
 from firsthand.value import replace
-
-if TYPE_CHECKING:
-    from firsthand.memory import Memory
 
 SESSION = "ledger"
 MEDIA = "application/vnd.firsthand.decision+json"
@@ -41,23 +39,23 @@ STATED = ("supersede", "tombstone", "restore")
 class LedgerLog:
     """The ledger of a namespace; make one with `ledger_of`."""
 
-    def __init__(self, memory: Memory) -> None:
-        self.memory = memory
+    def __init__(self, space: Space) -> None:
+        self.space = space
 
     def decisions(self, as_of: int | None = None) -> tuple[Decision, ...]:
         """Give the decisions up to a position, in order; a handle reads each event once until something is erased."""
-        kept, head = self.memory.read_once, self._head()
+        kept, head = self.space.read_once, self._head()
         through, (known, checked_to) = kept.get((SESSION, ""), (0, ((), 0)))
-        if known and any(self.memory.events(kind=Kind.ERASURE, after=checked_to, before=head + 1, limit=1)):
+        if known and any(self.space.events(kind=Kind.ERASURE, after=checked_to, before=head + 1, limit=1)):
             through, known = 0, ()
-        new = [*self.memory.events(SESSION, kind=Kind.LEDGER, after=through)]
+        new = [*self.space.events(SESSION, kind=Kind.LEDGER, after=through)]
         known = (*known, *filter(None, map(from_event, new))) if new else known
         kept[SESSION, ""] = (new[-1].position if new else through, (known, head))
         return known if as_of is None else tuple(decision for decision in known if decision.position <= as_of)
 
     def at(self, as_of: int | None = None) -> Ledger:
         """Give the ledger as of a position; None is now."""
-        decisions, kept = self.decisions(as_of), self.memory.read_once
+        decisions, kept = self.decisions(as_of), self.space.read_once
         if as_of is not None:
             return fold(decisions)
         known: tuple[Decision, ...]
@@ -70,7 +68,7 @@ class LedgerLog:
 
     def replaced(self) -> Mapping[int, str]:
         """Give the positions of events that are out, and the pointer of what took the place of each."""
-        ledger, kept = self.at(), self.memory.read_once
+        ledger, kept = self.at(), self.space.read_once
         places: dict[int, str]
         _, (known, places) = kept.get((SESSION, "replaced"), (0, (Ledger(), {})))
         if known is not ledger:
@@ -81,7 +79,7 @@ class LedgerLog:
     def _replaced(self, ledger: Ledger) -> Iterator[tuple[int, str]]:
         for name in {part.partition("@")[0]: None for part in (*ledger.out, *ledger.held)}:
             try:
-                event = self.memory.event(name)
+                event = self.space.event(name)
             except PointerError:  # a ledger that was imported without what it is about
                 continue
             if instead := ledger.replaced_by(name, event.size_bytes):
@@ -99,7 +97,7 @@ class LedgerLog:
             raise InvalidArgument(f"at most {DECISIONS_MAX:,} decisions are kept at once; got {len(new):,}")
         if not new:
             return ()
-        appended = self.memory.append([_draft(decision) for decision in new], session=SESSION)
+        appended = self.space.append([_draft(decision) for decision in new], session=SESSION)
         return tuple(replace(decision, position=at.position) for decision, at in zip(new, appended, strict=True))
 
     def find(self, identity: str) -> Decision:
@@ -153,7 +151,7 @@ class LedgerLog:
         about = {name.partition("@")[0] for one in undone for name in (one.by_fact, one.target) if name}
         after = min(one.position for one in undone)
         made: dict[str, Event] = {}
-        for event in self.memory.events(kind=Kind.ENTRY, after=after):
+        for event in self.space.events(kind=Kind.ENTRY, after=after):
             stands_on = about & {name.partition("@")[0] for name in texts(event.meta.get(SOURCES))}
             if not event.erased and (stands_on or made.keys() & {*texts(event.meta.get("parents"))}):
                 made[event.id] = event
@@ -183,8 +181,8 @@ class LedgerLog:
                 f"supersede takes two pointers, the old event and the new one, and {STATED[1]} and {STATED[2]} one; "
                 f"got {action} with {'two' if by_fact else 'one'}"
             )
-        event = event_at(self.memory, address)
-        new = event_at(self.memory, by_fact) if by_fact else None
+        event = event_at(self.space, address)
+        new = event_at(self.space, by_fact) if by_fact else None
         if new is not None and new.id == event.id:
             raise InvalidArgument(f"an event does not take its own place; expected two events, got fh:{event.id} twice")
         name, instead = f"fh:{event.id}", f"fh:{new.id}" if new is not None else ""
@@ -199,15 +197,15 @@ class LedgerLog:
         ])  # fmt: skip
 
     def _head(self) -> int:
-        return int(self.memory.head().partition(":")[0])
+        return int(self.space.head().partition(":")[0])
 
 
-def ledger_of(memory: Memory) -> LedgerLog:
+def ledger_of(space: Space) -> LedgerLog:
     """Give the ledger of a namespace: which events are out, and what took their place."""
-    return LedgerLog(memory)
+    return LedgerLog(space)
 
 
-def event_at(memory: Memory, address: str | Pointer) -> Event:
+def event_at(space: Space, address: str | Pointer) -> Event:
     """Read the event that a pointer names.
 
     Raises:
@@ -216,7 +214,7 @@ def event_at(memory: Memory, address: str | Pointer) -> Event:
     named = address if isinstance(address, Pointer) else pointer.parse(address)
     if named.last is not None:
         raise Unresolvable(f"expected the pointer of one event; {str(named)!r:.80} is a span. Name its events.")
-    event = memory.event(Pointer(named.first))
+    event = space.event(Pointer(named.first))
     if event.erased:
         raise Erased(f"fh:{event.id} was erased, and all that was made of it")
     return event

@@ -18,12 +18,12 @@ It knows no log, and does not know whether an entry is right: that is `gate`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Literal
 
 from firsthand import printable
 from firsthand.errors import InvalidArgument
 from firsthand.event import Trust, derived_id, to_bytes
-from firsthand.hashing import sha256
 from firsthand.value import field, replace, value
 
 TEXT_CHARACTERS_MAX = 400
@@ -73,7 +73,7 @@ class Episode:
     @property
     def digest(self) -> str:
         """Hash of what it says."""
-        return sha256(b"\0".join(map(to_bytes, (self.scope, self.case, self.answer)))).hex()
+        return sha256(b"\0".join(map(to_bytes, (self.scope, self.case, self.answer)))).hexdigest()
 
     @property
     def line(self) -> str:
@@ -171,7 +171,7 @@ class Proposal:
     def hash(self) -> str:
         """Hash of what is proposed and by whom."""
         told = [(one.action, one.entry.id if one.entry else "", one.targets) for one in self.operations]
-        return sha256(to_bytes(repr((self.by, self.saw, self.faults, told)))).hex()
+        return sha256(to_bytes(repr((self.by, self.saw, self.faults, told)))).hexdigest()
 
     @property
     def written(self) -> tuple[Entry, ...]:
@@ -245,7 +245,7 @@ def identity_of(one: Entry) -> str:
 def basis_of(sources: Iterable[str], episodes: Mapping[str, Episode]) -> str:
     """Hash what sources say; a source that is not there counts by its name alone."""
     told = sorted((one, episodes[one].digest if one in episodes else "") for one in sources)
-    return sha256(to_bytes(repr(told))).hex()
+    return sha256(to_bytes(repr(told))).hexdigest()
 
 
 def current(episodes: Iterable[Episode]) -> dict[str, Episode]:

@@ -23,12 +23,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from hashlib import sha256
 from itertools import islice, zip_longest
 from typing import TypeVar
 
 from firsthand.errors import InvalidArgument
 from firsthand.event import Trust, to_bytes
-from firsthand.hashing import sha256
 from firsthand.ledger.entries import (
     BETWEEN,
     SCOPE_CHARACTERS_MAX,
@@ -48,8 +48,8 @@ from firsthand.ledger.entries import (
     shown,
     with_sources,
 )
-from firsthand.ledger.similarity import folded
 from firsthand.ledger.solver import NUMBER, Solver, line_of
+from firsthand.notes.similarity import folded
 from firsthand.value import asdict, field, replace, value
 
 CASES_MIN = 3
@@ -498,7 +498,7 @@ def _signed(report: GateReport) -> GateReport:
         (one.proposed, one.entry.id, one.accepted, [asdict(check) for check in one.checks]) for one in report.judged
     ]
     named = json.dumps([report.proposal, report.replayed, report.solver, asdict(report.settings), told], sort_keys=True)
-    name = sha256(to_bytes(named)).hex()
+    name = sha256(to_bytes(named)).hexdigest()
     judged = tuple(
         replace(one, entry=replace(one.entry, report=name, solver=report.solver)) if one.accepted else one
         for one in report.judged

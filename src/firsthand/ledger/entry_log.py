@@ -12,18 +12,17 @@ It does not decide what becomes an entry: that is `consolidate.gate`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from firsthand.errors import Unresolvable
 from firsthand.event import Draft, Event, IdMaker, Kind, Trust, texts, to_bytes
 from firsthand.ledger.decision_log import LINEAGE, LedgerLog
 from firsthand.ledger.decisions import Decision, Ledger
 from firsthand.ledger.entries import Entry, check_lineage, descendants, identity_of
-from firsthand.notes.writer import OURS, SOURCES
-
-if TYPE_CHECKING:
-    from firsthand.ledger.entry_gate import GateReport
-    from firsthand.memory import Memory
+from firsthand.ledger.entry_gate import GateReport
+from firsthand.notes.sources import SOURCES
+from firsthand.notes.writer import OURS
+from firsthand.space import Space
 
 SESSION = "entries"
 MEDIA = "text/vnd.firsthand.entry"
@@ -38,13 +37,13 @@ TRUSTS = {one.word: one for one in Trust}
 class EntriesLog:
     """The entries of an agent, or of all of a namespace; make one with `entries_of`."""
 
-    def __init__(self, memory: Memory, agent: str = "") -> None:
-        self.memory, self.agent = memory, agent
+    def __init__(self, space: Space, agent: str = "") -> None:
+        self.space, self.agent = space, agent
 
     def known(self, as_of: int | None = None) -> tuple[Entry, ...]:
         """Give every entry up to a position that is not erased, in order, those that do not stand among them."""
         before = None if as_of is None else as_of + 1
-        events = self.memory.events(SESSION, kind=Kind.ENTRY, before=before)
+        events = self.space.events(SESSION, kind=Kind.ENTRY, before=before)
         return tuple(filter(None, (from_event(one, self.agent) for one in events)))
 
     def standing(self, as_of: int | None = None) -> tuple[Entry, ...]:
@@ -55,14 +54,14 @@ class EntriesLog:
         """
         known = self.known(as_of)
         check_lineage(known)
-        ledger = LedgerLog(self.memory).at(as_of)
+        ledger = LedgerLog(self.space).at(as_of)
         there = [one for one in known if not _waits(one, ledger)]  # what waits takes the place of nothing
         replaced = {name for one in there for name in one.parents}
         return tuple(one for one in there if one.id not in replaced and f"fh:{one.id}" not in ledger.held)
 
     def waiting(self) -> tuple[Entry, ...]:
         """Give the entries on untrusted text whose approval was undone: they wait for the user's act."""
-        ledger = LedgerLog(self.memory).at()
+        ledger = LedgerLog(self.space).at()
         return tuple(one for one in self.known() if _waits(one, ledger))
 
     def barred(self) -> frozenset[str]:
@@ -70,7 +69,7 @@ class EntriesLog:
 
         What the gate took out itself may come in again when it passes.
         """
-        ledger = LedgerLog(self.memory).at()
+        ledger = LedgerLog(self.space).at()
         known = [one for one in self.known() if not _waits(one, ledger)]  # the gate asks for the approval itself
         held = ledger.held
         standing = {one.id for one in self.standing()}
@@ -94,8 +93,8 @@ class EntriesLog:
         again = [one for one in report.view.entries if one.id in checks and one.id in there]
         self._decide("release", again, "it passes its replay again", GATE)
         if new:
-            self.memory.append([self._draft(one, told[one.id], report) for one in new], session=SESSION)
-        approved = LedgerLog(self.memory).at().approved
+            self.space.append([self._draft(one, told[one.id], report) for one in new], session=SESSION)
+        approved = LedgerLog(self.space).at().approved
         let_in = [one for one in (*new, *again) if one.trust is Trust.UNTRUSTED and f"fh:{one.id}" not in approved]
         self._decide("approve", let_in, "the user lets it in although it stands on untrusted text", "user")
         return tuple(new)
@@ -124,7 +123,7 @@ class EntriesLog:
             Unresolvable: there is no such entry.
         """
         one = self.find(identity)
-        held = LedgerLog(self.memory).at().held
+        held = LedgerLog(self.space).at().held
         going = [each for each in (one, *descendants(self.known(), one.id)) if f"fh:{each.id}" not in held]
         return self._decide("quarantine", going, reason, by)
 
@@ -135,12 +134,12 @@ class EntriesLog:
             Unresolvable: there is no such entry.
         """
         one = self.find(identity)
-        is_held = f"fh:{one.id}" in LedgerLog(self.memory).at().held
+        is_held = f"fh:{one.id}" in LedgerLog(self.space).at().held
         return self._decide("release", [one] if is_held else [], reason, by)
 
     def _decide(self, action: Any, entries: Sequence[Entry], reason: str, by: str) -> tuple[Decision, ...]:
         ids = IdMaker()
-        return LedgerLog(self.memory).keep(
+        return LedgerLog(self.space).keep(
             Decision(ids(), action, f"entry:{one.id}", f"fh:{one.id}", reason=reason, sources=(f"fh:{one.id}",), by=by)
             for one in entries
         )
@@ -162,9 +161,9 @@ def _waits(one: Entry, ledger: Ledger) -> bool:
     return one.trust is Trust.UNTRUSTED and f"fh:{one.id}" not in ledger.approved
 
 
-def entries_of(memory: Memory, agent: str = "") -> EntriesLog:
+def entries_of(space: Space, agent: str = "") -> EntriesLog:
     """Give the entries that consolidation made of an agent's facts; an empty name means the whole namespace."""
-    return EntriesLog(memory, agent)
+    return EntriesLog(space, agent)
 
 
 def from_event(event: Event, agent: str) -> Entry | None:

@@ -16,21 +16,18 @@ It does not know what is right: a person says so.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from firsthand.agents.files import FILE
-from firsthand.context.quotes import resting_on
 from firsthand.errors import InvalidArgument
 from firsthand.event import Event, IdMaker, Kind, Trust
 from firsthand.ledger.decision_log import LedgerLog, event_at
 from firsthand.ledger.decisions import REASON_CHARACTERS_MAX, Decision
 from firsthand.ledger.entry_log import AGENT, EntriesLog
+from firsthand.notes.sources import FILE, resting_on
 from firsthand.notes.writer import SORT, SORTS
 from firsthand.pointer import Pointer
+from firsthand.space import Space
 from firsthand.value import value
-
-if TYPE_CHECKING:
-    from firsthand.memory import Memory
 
 MADE_OF = {Kind.NOTE: "note", Kind.EPISODE: "episode", Kind.ENTRY: "entry"}
 """Kinds that are made of other events, and how their keys in the ledger begin."""
@@ -55,9 +52,9 @@ class Waiting:
 class Lineage:
     """What was made of what in a namespace; make one with `lineage_of`."""
 
-    def __init__(self, memory: Memory) -> None:
-        self.memory = memory
-        self.ledger = LedgerLog(memory)
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.ledger = LedgerLog(space)
 
     def came_of(self, address: str | Pointer) -> tuple[Event, ...]:
         """Give what was made of an event, at any depth: notes, episodes and entries, in order.
@@ -65,7 +62,7 @@ class Lineage:
         Raises:
             MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
         """
-        return tuple(resting_on(self.memory, [event_at(self.memory, address)], [*MADE_OF]))
+        return tuple(resting_on(self.space, [event_at(self.space, address)], [*MADE_OF]))
 
     def quarantine(self, address: str | Pointer, *, reason: str = "", by: str = "user") -> tuple[Decision, ...]:
         """Take an event out with all that was made of it.
@@ -76,7 +73,7 @@ class Lineage:
         Raises:
             MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
         """
-        event = event_at(self.memory, address)
+        event = event_at(self.space, address)
         held = self.ledger.at().held
         going = [one for one in (event, *self.came_of(address)) if f"fh:{one.id}" not in held]
         return self._decide("quarantine", going, reason, by)
@@ -87,7 +84,7 @@ class Lineage:
         Raises:
             MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
         """
-        event = event_at(self.memory, address)
+        event = event_at(self.space, address)
         return self._decide("release", [event] if f"fh:{event.id}" in self.ledger.at().held else [], reason, by)
 
     def approve(self, address: str | Pointer, *, reason: str = "", by: str = "user") -> tuple[Decision, ...]:
@@ -97,7 +94,7 @@ class Lineage:
             MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
             InvalidArgument: the event is none that could wait for it.
         """
-        event = event_at(self.memory, address)
+        event = event_at(self.space, address)
         if not self._could_wait(event):
             raise InvalidArgument(
                 f"a rule, a lesson or an entry that stands on what a tool or the web said is approved; fh:{event.id} "
@@ -118,11 +115,11 @@ class Lineage:
         return tuple(sorted(found, key=lambda one: one.position)[-WAITING_MAX:])
 
     def _tainted(self) -> Iterator[Event]:
-        notes = self.memory.events(kind=Kind.NOTE)
+        notes = self.space.events(kind=Kind.NOTE)
         yield from (one for one in notes if self._could_wait(one))
-        agents = {str(one.meta.get(AGENT, "")) for one in self.memory.events(kind=Kind.ENTRY) if not one.erased}
+        agents = {str(one.meta.get(AGENT, "")) for one in self.space.events(kind=Kind.ENTRY) if not one.erased}
         for agent in sorted(agents):
-            yield from (self.memory.event(f"fh:{one.id}") for one in EntriesLog(self.memory, agent).waiting())
+            yield from (self.space.event(f"fh:{one.id}") for one in EntriesLog(self.space, agent).waiting())
 
     def _could_wait(self, event: Event) -> bool:
         if event.kind is Kind.ENTRY:
@@ -148,6 +145,6 @@ def is_tainted_rule(event: Event) -> bool:
     return is_rule and not event.erased and event.trust is Trust.UNTRUSTED
 
 
-def lineage_of(memory: Memory) -> Lineage:
+def lineage_of(space: Space) -> Lineage:
     """Give what was made of what in a namespace."""
-    return Lineage(memory)
+    return Lineage(space)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import threading
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 from backports.zstd import (
@@ -27,8 +28,6 @@ from backports.zstd import (
     ZstdError,
     get_frame_info,
 )
-
-from firsthand.hashing import sha256
 
 RAW, ZSTD, ZSTD_DICTIONARY_1 = 0, 1, 2
 BODY_BYTES_MAX = 64 * 1024 * 1024
@@ -89,7 +88,7 @@ def dictionary_1() -> ZstdDict:
         ValueError: the packaged file is not the one that stores were written with.
     """
     content = Path(__file__).with_name("dictionary_1.bin").read_bytes()
-    digest = sha256(content).hex()
+    digest = sha256(content).hexdigest()
     if digest != DICTIONARY_1_SHA256:
         raise ValueError(
             f"the packaged dictionary_1.bin should have SHA-256 {DICTIONARY_1_SHA256}, it has {digest}: "

@@ -573,19 +573,6 @@ class Log:
         with self.snapshot() as db:
             return export(db, self.artifacts, out, namespace=namespace, session=session)
 
-    def restore(self, source: BinaryIO) -> Exported:
-        """Take an export in. Into an empty store it gives the same store, hash for hash.
-
-        Raises:
-            FormatError: it is no export, or cut off.
-            StoreDamaged: an event in it is not what was written.
-            IdConflict: the store holds one of its events with other bytes.
-        """
-        from .restore import restore
-
-        self._writable()
-        return restore(self, source)
-
     def adopt(self, store_uuid: bytes, created: int) -> None:
         """Take over the identity of the store whose export is being restored, if this one is empty."""
 

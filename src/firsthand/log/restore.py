@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from firsthand.errors import FormatError, StoreDamaged
 from firsthand.event import Artifact
 
 from . import export
+from .log import Log
 from .prepare import Batch, Prepared, check_name
-
-if TYPE_CHECKING:
-    from .log import Log
 
 BATCH_EVENTS = 500
 BATCH_BYTES = 4 << 20
 
 
 def restore(log: Log, source: BinaryIO) -> export.Exported:
-    """Append every event of an export; what is there already is known, what differs is refused."""
+    """Append every event of an export. Into an empty store it gives the same store, hash for hash.
+
+    Raises:
+        FormatError: it is no export, or cut off.
+        StoreDamaged: an event in it is not what was written.
+        StoreReadOnly: the store was opened for reading.
+        IdConflict: the store holds one of its events with other bytes.
+    """
+    log.exclusively(lambda _db: None)  # refused at once where nothing can be written
     pending: list[export.Line] = []
     events = artifacts = new = size = 0
     shared = False

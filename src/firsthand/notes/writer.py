@@ -12,29 +12,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from firsthand import moment, pointer
-from firsthand.errors import Erased, InvalidArgument, MalformedPointer
-from firsthand.event import Draft, Event, Kind, Trust, texts, to_bytes, to_text
+from firsthand.agent_space import NOTES, AgentSpace
+from firsthand.answer import Query, Scope
+from firsthand.errors import Erased, InvalidArgument
+from firsthand.event import Draft, Event, Kind, Trust, to_bytes, to_text
 from firsthand.index.words import SITUATION_CHARACTERS_MAX, SITUATIONS, SITUATIONS_MAX
 from firsthand.log.append import Appended
+from firsthand.notes import turns
+from firsthand.notes.similarity import folded
+from firsthand.notes.sources import REPEATS, SOURCES
 from firsthand.pointer import Pointer
+from firsthand.recall.search import recall
+from firsthand.space import Space, pointer_of
 from firsthand.value import value
 
-if TYPE_CHECKING:
-    from firsthand.memory import Memory
-
-NOTES = "notes"
-"""The session that `Memory.note` writes to when none is named; every agent of the namespace reads it."""
 OURS = "firsthand"
 """The origin of what Firsthand itself derives."""
 SORTS = ("note", "rule", "lesson")
 SOURCES_MAX = 64
 SPAN_EVENTS_MAX = 200
 """Events of one source span whose turns are looked at for situations."""
-SOURCES, REPEATS, SORT = "sources", "situations_of", "sort"
-"""Facts in a note's meta: pointers it rests on; of each situation the event it repeats; which sort of note it is."""
+SORT = "sort"
+"""The fact in a note's meta that says which sort of note it is."""
 READ_CHARACTERS_MAX = 200_000
 """Of an event that is compared with a rule."""
 _BROUGHT = (Kind.TOOL_RESULT, Kind.DOCUMENT, Kind.ATTACHMENT, Kind.USER_MESSAGE, Kind.NOTE, Kind.OTHER)
@@ -85,7 +87,7 @@ class _Told:
 
 
 def note(
-    memory: Memory,
+    space: Space,
     text: str | bytes,
     *,
     session: str,
@@ -105,17 +107,17 @@ def note(
             f"meta is a mapping without {SORT}, {SOURCES}, {SITUATIONS} and {REPEATS}, which come from the "
             f"other arguments; got {more!r:.60}"
         )
-    pointers = list(dict.fromkeys(map(_pointer, sources)))
+    pointers = list(dict.fromkeys(map(pointer_of, sources)))
     if len(pointers) > SOURCES_MAX:
         raise InvalidArgument(f"a note has at most {SOURCES_MAX} sources; got {len(pointers):,}. Name spans instead.")
-    events = [_whole(memory, one) for one in pointers]
+    events = [_whole(space, one) for one in pointers]
     said = to_text(content := to_bytes(text) if isinstance(text, str) else text)
-    theirs = echoed(memory, said) if sort != SORTS[0] else ()
+    theirs = echoed(space, said) if sort != SORTS[0] else ()
     for one in theirs:
         if len(pointers) < SOURCES_MAX and Pointer(one.id) not in pointers:
             pointers.append(Pointer(one.id))
             events.append((one,))
-    told = _from_turns(memory, pointers, events) if situations is None else _given(situations)
+    told = _from_turns(space, pointers, events) if situations is None else _given(situations)
     meta: dict[str, Any] = {**more, SORT: sort}
     meta |= {SOURCES: [str(one) for one in pointers]} if pointers else {}
     meta |= {SITUATIONS: list(told.texts), REPEATS: list(told.repeats)} if told.texts else {}
@@ -125,7 +127,7 @@ def note(
     left_out = told.left_out
     brought = any(one.trust is Trust.UNTRUSTED for found in (theirs, *events) for one in found)
     if given["trust"] == Trust.AGENT:
-        read = "" if brought else _read(memory, said, session, str(given.get("agent") or ""), events)
+        read = "" if brought else _read(space, said, session, str(given.get("agent") or ""), events)
         if brought or read:
             given["trust"] = Trust.UNTRUSTED  # taint follows derivation, and the turn
             waits = f"its turn had read {read}; {_WAITS_TURN}" if read else _WAITS
@@ -133,24 +135,22 @@ def note(
     if given["origin"] == OURS and not pointers and not pointer.find(said):
         raise InvalidArgument("a derived note stands on its sources: name the events that it rests on")
     draft = Draft(Kind.NOTE, content, meta=meta, **given)
-    appended = memory.append([draft], session=session)[0]
+    appended = space.append([draft], session=session)[0]
     return Noted(appended, tuple(map(str, pointers)), told.texts, left_out)
 
 
-def echoed(memory: Memory, text: str) -> tuple[Event, ...]:
+def echoed(space: Space, text: str) -> tuple[Event, ...]:
     """Find what a tool or the web said in these very words: a rule of its words is its rule, whoever notes it."""
-    from firsthand.answer import Query, Scope  # noqa: PLC0415 - a session's end needs a name of this module alone
-
     share = _sharer(text)
     if share is None:
         return ()
     scope = Scope(kinds=_BROUGHT)
     query = Query(text[:_ECHO_CHARACTERS], scope, hits_max=_ECHO_HITS, attempts_max=1, deadline_ms=_ECHO_MS)
-    found = (memory.event(hit.pointer) for hit in memory.recall(query).hits)
+    found = (space.event(hit.pointer) for hit in recall(space, query).hits)
     return tuple(
         one for one in found
         if one.trust is Trust.UNTRUSTED
-        and share(to_text(memory.expand(f"fh:{one.id}"))[:READ_CHARACTERS_MAX]) >= _SHARE
+        and share(to_text(space.expand(f"fh:{one.id}"))[:READ_CHARACTERS_MAX]) >= _SHARE
     )  # fmt: skip
 
 
@@ -159,7 +159,6 @@ def _sharer(text: str) -> Callable[[str], float] | None:
 
     One of so few words that any page may hold them by chance stands in another only when that says nothing else.
     """
-    from firsthand.ledger.similarity import folded  # noqa: PLC0415 - a session's end needs a name of this module alone
 
     def runs(of: str) -> set[tuple[str, ...]]:
         words = re.findall(r"\w+", folded(of))
@@ -173,60 +172,34 @@ def _sharer(text: str) -> Callable[[str], float] | None:
     return (lambda other: float(re.findall(r"\w+", folded(other)) == said)) if said else None
 
 
-def _read(memory: Memory, text: str, session: str, agent: str, sources: Sequence[tuple[Event, ...]]) -> str:
+def _read(space: Space, text: str, session: str, agent: str, sources: Sequence[tuple[Event, ...]]) -> str:
     """Give the pointer of what the turn of a note had read that nobody trusted said; empty for nothing.
 
     Its turn is that of its session, that in which its agent is now, and those of the agent's messages it rests on.
     What the user said in these words is the user's, whatever else was read.
     """
-    from firsthand.agents import turns  # noqa: PLC0415 - a session's end needs a name of this module alone
-
     share = _sharer(text)
-    own = memory.agent(agent) if agent else None
+    own = AgentSpace(space, agent) if agent else None
     kept = {NOTES, *([own.session] if own is not None else [])}  # these have no turns
-    said = [] if session in kept else [turns.users_words(memory, session)]
+    said = [] if session in kept else [turns.users_words(space, session)]
     said += [turns.users_words_of(own)] if own is not None else []
     if share is not None and any(share(one) >= _SHARE for one in said):
         return ""
     told = [one for found in sources for one in found if one.trust is Trust.AGENT and one.kind is not Kind.NOTE]
-    found = (turns.read_in(memory, one.session, before=one.position) for one in told)
-    here = () if session in kept else (turns.read_in(memory, session),)
+    found = (turns.read_in(space, one.session, before=one.position) for one in told)
+    here = () if session in kept else (turns.read_in(space, session),)
     return next(filter(None, (*here, turns.read_by(own) if own is not None else "", *found)), "")
 
 
-def rests_on(memory: Memory, one: Event, erased: Mapping[str, Event]) -> bool:
-    """Say whether a note names one of some events as its source, or repeats its words in a situation."""
-    named = [*texts(one.meta.get(SOURCES)), *texts(one.meta.get(REPEATS))]
-    for text in named:
-        try:
-            address = pointer.parse(text)
-        except MalformedPointer:  # what another program wrote there, or nothing for a situation that was given
-            continue
-        if address.first in erased or address.last in erased:
-            return True
-        if address.last is not None:
-            ends = memory.event(Pointer(address.first)), memory.event(Pointer(address.last))
-            session, low, high = ends[0].session, ends[0].position, ends[1].position
-            if any(event.session == session and low <= event.position <= high for event in erased.values()):
-                return True
-    return False
-
-
-def _pointer(address: str | Pointer | Appended) -> Pointer:
-    if isinstance(address, Appended):
-        return Pointer(address.id)
-    return address if isinstance(address, Pointer) else pointer.parse(address)
-
-
-def _whole(memory: Memory, address: Pointer) -> tuple[Event, ...]:
+def _whole(space: Space, address: Pointer) -> tuple[Event, ...]:
     """Read the events of a source, up to a number; it must be there."""
-    first = memory.event(Pointer(address.first))
+    first = space.event(Pointer(address.first))
     if first.erased:
         raise Erased(f"fh:{first.id} was erased; a note cannot rest on it. Name a source that is there.")
     if address.last is None:
         return (first,)
-    last = memory.event(Pointer(address.last))
-    found = memory.events(first.session, after=first.position - 1, before=last.position + 1, limit=SPAN_EVENTS_MAX)
+    last = space.event(Pointer(address.last))
+    found = space.events(first.session, after=first.position - 1, before=last.position + 1, limit=SPAN_EVENTS_MAX)
     return tuple(event for event in found if not event.erased)
 
 
@@ -238,22 +211,22 @@ def _given(situations: Sequence[str]) -> _Told:
     return _cut([(one, "") for one in situations if one.strip()], [])
 
 
-def _from_turns(memory: Memory, pointers: Sequence[Pointer], sources: Sequence[tuple[Event, ...]]) -> _Told:
+def _from_turns(space: Space, pointers: Sequence[Pointer], sources: Sequence[tuple[Event, ...]]) -> _Told:
     """Take what the user said in the turn of each source."""
     found: dict[str, str] = {}  # text by the pointer of its event
     left_out = []
     for address, events in zip(pointers, sources, strict=True):
-        said = {f"fh:{one.id}": one.text for event in events for one in _asked(memory, event)}
+        said = {f"fh:{one.id}": one.text for event in events for one in _asked(space, event)}
         if not said:
             left_out.append(f"nobody asked anything in the turn of {address}: it gives no situation")
         found |= said
     return _cut([(text, name) for name, text in found.items() if text.strip()], left_out)
 
 
-def _asked(memory: Memory, event: Event) -> Iterator[Event]:
+def _asked(space: Space, event: Event) -> Iterator[Event]:
     """Yield the user message that began an event's turn, if one did."""
     before = event.position + 1
-    for one in memory.events(event.session, before=before, kind=Kind.USER_MESSAGE, limit=1, newest_first=True):
+    for one in space.events(event.session, before=before, kind=Kind.USER_MESSAGE, limit=1, newest_first=True):
         if one.is_searchable and not one.erased:
             yield one
 

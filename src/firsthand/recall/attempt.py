@@ -20,6 +20,8 @@ import apsw
 from firsthand.answer import Query, Scope
 from firsthand.event import Event, Kind, to_text
 from firsthand.index.passages import position_of, row_of
+from firsthand.index.reach import Reach, reach
+from firsthand.index.tokenizer import Tokenize, stems, tokenizer
 from firsthand.log.read import Reader
 from firsthand.value import field, replace, value
 
@@ -28,11 +30,11 @@ from .candidates import Candidates, Ranker
 from .evidence import Evidence, Row
 from .factors import CANDIDATES_MAX, NEUTRAL, STRENGTHS, Candidate, Strengths, factors, task_of
 from .fuse import LIMIT_ROWS, About, about, fuse
-from .lexical import Deadline, Lexical, Reach, agents_of, reach, stems, tokenizer, where
+from .lexical import Deadline, Lexical, agents_of, where
 from .matching import Matcher
 from .near import Near
 from .neighbours import NO_SUPPORT, Neighbours, Support
-from .plan import POSTINGS_INTERACTIVE, Plan, Question, Tokenize, ask, budget, plan
+from .plan import POSTINGS_INTERACTIVE, Plan, Question, ask, budget, plan
 from .rank import Frequencies, Match, base, score, whole
 from .reformulate import AS_ASKED, Weighed
 from .scan import Scanned, scan

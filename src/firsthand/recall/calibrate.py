@@ -22,8 +22,8 @@ from firsthand.answer import Query, Scope
 from firsthand.errors import StoreDamaged
 from firsthand.event import Event
 from firsthand.index import learned
-from firsthand.log.log import Log
 from firsthand.log.read import Reader
+from firsthand.space import Space
 from firsthand.value import value
 
 from .attempt import Scored, Search
@@ -31,7 +31,6 @@ from .gate import DEFAULT, Gate
 from .kept_gate import NAME, is_due, lesson_of
 from .logistic import Weighed, brier, calibration_error, fit, left_out
 from .made import TEXT_CHARACTERS_MAX, Made, Told, make
-from .near import Near
 from .reformulate import AS_ASKED
 from .signals import NAMES, TOP, Signals
 
@@ -72,17 +71,19 @@ Ask = Callable[[str, frozenset[int]], Tried]
 """Asks a store a text, as if it had no events at some positions."""
 
 
-def keep_learned(log: Log, namespace: str, *, near: Near | None = None, embedder: str = "") -> Gate | None:
-    """Learn the gate of a namespace if it is due, and keep it; None where the one at hand stays.
+def keep_learned(space: Space, *, vectors: bool = False) -> Gate | None:
+    """Learn the gate of a space if it is due, and keep it; None where the one at hand stays.
 
     Args:
-        near: the vectors that take part; None for words alone.
-        embedder: their identity.
+        vectors: those of the space are made, so that they take part; without, one that has vectors learns nothing.
 
     Raises:
         StoreBusy: another writer held the store for too long.
     """
+    log, namespace, near, embedder = space.log, space.namespace, space.near, space.embedder_identity
     reader = log.reader
+    if space.read_only or reader.index_faults(namespace) or (near is not None and not vectors):
+        return None
     head, digest = reader.head(namespace)
     key = reader.namespace_key(namespace)
     if not key or not is_due(reader.db, key, head, embedder):

@@ -15,10 +15,11 @@ from typing import Protocol
 
 from firsthand.index import words
 from firsthand.index.passages import ROW_STEP, position_of
+from firsthand.index.tokenizer import Tokenize
 
 from .lexical import Lexical
 from .neighbours import SHARES
-from .plan import Plan, Term, Tokenize
+from .plan import Plan, Term
 from .rank import Wanted
 
 POOL_ROWS = 64

@@ -11,9 +11,11 @@ from collections.abc import Collection
 import apsw
 
 from firsthand.answer import Scope
+from firsthand.index.reach import reach
+from firsthand.index.tokenizer import tokenizer
 from firsthand.log.read import Reader
 
-from .lexical import Deadline, Lexical, reach, tokenizer
+from .lexical import Deadline, Lexical
 from .plan import ask
 
 TERMS_MAX = 400

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from firsthand.answer import Hit
 from firsthand.index import words
+from firsthand.index.tokenizer import Tokenize
 from firsthand.tokens import estimate
 from firsthand.value import value
 
 from . import preview
 from .evidence import Row
-from .plan import Tokenize
 from .rank import Frequencies, Match
 
 PREVIEW_TOKENS_MIN = 24

@@ -17,13 +17,15 @@ from collections.abc import Iterator, Sequence
 
 from firsthand.answer import Scope
 from firsthand.event import Event
+from firsthand.index.reach import reach
+from firsthand.index.tokenizer import tokenizer
 from firsthand.index.words import without_spaceless
 from firsthand.log.read import Reader
 from firsthand.log.rows import key_of
 from firsthand.value import value
 
 from .candidates import best_of, sums
-from .lexical import Deadline, Lexical, reach, tokenizer, where
+from .lexical import Deadline, Lexical, where
 from .rank import Frequencies, by_words
 
 POSTINGS_MAX = 6_000

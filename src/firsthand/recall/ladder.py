@@ -25,6 +25,7 @@ from firsthand.value import replace, value
 from . import reformulate
 from .attempt import Attempt, Scored
 from .reformulate import AS_ASKED, FEEDBACK_ROWS, First, Seen, Weighed, Wording
+from .when import read
 
 TIMES_FIRST_MAX = 5.0
 """The whole ladder takes at most so many times what its first attempt took, in processor time."""
@@ -210,8 +211,6 @@ def _seen(first: Attempt, search: Searching, query: Query, now: Moment, *, trigg
         event = search.event(one.position)
         rows.append(Seen(one.position, one.base, event.time if event is not None else None, frozenset(one.match.times)))
     texts = tuple(search.text(one) for one in first.ranked[:FEEDBACK_ROWS])
-    from .when import read  # noqa: PLC0415 - most recalls climb no ladder
-
     times = read(reformulate.asked(query.text), now)
     return First(first.question, first.frequencies, query.scope, tuple(rows), texts, times, triggers)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,16 +19,13 @@ import apsw
 
 from firsthand.answer import Scope
 from firsthand.index.passages import ROW_STEP, TRIGGER_ROWS, position_of
-from firsthand.index.text import NAME, TOKENIZER, VERSION, IndexSize, counted_of, size_of, varints, version_of
-from firsthand.log.append import BACKLOG_EVENTS
+from firsthand.index.text import IndexSize, counted_of, size_of, varints
 from firsthand.log.index_files import schema_of
-from firsthand.log.read import Reader
 from firsthand.log.rows import key_of
 from firsthand.value import value
 
-from .plan import Question, Term, Tokenize
+from .plan import Question, Term
 
-MISSING = "it is missing, and is made anew as events come, or at once by 'firsthand rebuild'"
 _COUNTS = "firsthand_counts"
 _STEPS = 2_000  # of SQLite's machine between two looks at the clock: a tenth of a millisecond
 STRETCHES_MAX = 16
@@ -36,19 +33,6 @@ STRETCHES_MAX = 16
 _PAGE = 64
 _UNCOUNTED_ROWS = 50_000
 """From here on, without counted terms, stop words are taken to stand in every third row instead of being counted."""
-
-
-@value
-class Reach:
-    """How far the text index of a namespace can be trusted.
-
-    Attributes:
-        through: every event of the namespace up to this position is in it.
-        fault: why it does not follow; empty when what it lacks are only the newest few events.
-    """
-
-    through: int
-    fault: str
 
 
 @value
@@ -105,55 +89,9 @@ class Deadline:
             db.set_progress_handler(None, id=self)
 
 
-def tokenizer(db: apsw.Connection) -> Tokenize:
-    """Give the tokenizer of the index, as a function from UTF-8 to (start, end, stem)."""
-    fts5 = _fts5(db)
-
-    def tokenize(data: bytes) -> Any:
-        return fts5(data, apsw.FTS5_TOKENIZE_QUERY, None, include_colocated=False)
-
-    return tokenize
-
-
-def stems(db: apsw.Connection) -> Callable[[str], list[str]]:
-    """Give the tokenizer of the index, as a function from text to its stems."""
-    fts5 = _fts5(db)
-
-    def cut(text: str) -> Any:
-        data = text.encode("utf-8", "replace")
-        return fts5(data, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
-
-    return cut
-
-
-def _fts5(db: apsw.Connection) -> Any:
-    name, *arguments = TOKENIZER.split()
-    return db.fts5_tokenizer(name, arguments)
-
-
 def _all(db: apsw.Connection, sql: str, values: Sequence[Any]) -> list[Any]:
     """Run a statement to its end: one left open would hold its read transaction."""
     return db.execute(sql, tuple(values)).fetchall()
-
-
-def reach(reader: Reader, namespace: int, head: int) -> Reach:
-    """Say how far the index of a namespace reaches. Costs a few look-ups."""
-    reached = reader.reached(namespace, NAME)
-    if reached.fault or not reached.position:
-        missing = head > BACKLOG_EVENTS and not reached.fault and not reached.position
-        return Reach(reached.position, reached.fault or (MISSING if missing else ""))
-    db = reader.indexed(namespace)
-    version = version_of(db, namespace)
-    if version != VERSION:
-        return Reach(0, f"the text index is of version {version}, not {VERSION}" if version else MISSING)
-    try:
-        size = size_of(db, namespace)
-        newest = db.execute(f"SELECT max(id) FROM text_{namespace}_docsize WHERE id < {ROW_STEP}").get  # noqa: S608
-    except (apsw.SQLError, apsw.CorruptError) as error:
-        return Reach(0, f"the text index cannot be read ({error})")
-    if size.rows and newest is None:
-        return Reach(0, "the text index has lost its rows")
-    return Reach(min(reached.position, head), "")
 
 
 class Lexical:

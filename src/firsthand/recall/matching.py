@@ -11,10 +11,11 @@ from collections.abc import Sequence
 
 from firsthand.event import Event, to_text
 from firsthand.index import words
+from firsthand.index.tokenizer import Tokenize
 from firsthand.value import replace, value
 
 from .evidence import Evidence, Row
-from .plan import Question, Tokenize, abbreviates
+from .plan import Question, abbreviates
 from .rank import Match, Wanted, match
 
 LEAD_CHARACTERS = 64

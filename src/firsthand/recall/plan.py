@@ -12,9 +12,10 @@ This module knows no storage: the tokenizer and the frequencies come in.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from firsthand.index import words
+from firsthand.index.tokenizer import Tokenize
 from firsthand.value import value
 
 from .stop_words import STOP_WORDS
@@ -28,10 +29,6 @@ POSTINGS_INTERACTIVE = 30_000
 """Most postings ranked for somebody who waits for the answer."""
 _POSTINGS_SMALL = 6_000
 _ROWS_A_POSTING = 40
-
-
-Tokenize = Callable[[bytes], list[tuple[int, int, str]]]
-"""Cuts UTF-8 into (start byte, end byte, stem)."""
 
 _QUOTED = re.compile(r'"([^"\n]{2,1000})"|“([^”\n]{2,1000})”|`([^`\n]{2,1000})`')
 _ABBREVIATED_HASH = re.compile(r"(?=[0-9a-f]*\d)[0-9a-f]{7,39}\Z")

@@ -14,12 +14,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
-from firsthand.answer import Answer, Hit, Outcome, Query, Scope
-from firsthand.event import Event, Trust
+from firsthand.answer import Answer, Hit, Outcome, Query, Scope, When, moment_of
+from firsthand.event import Event, Kind, Trust
 from firsthand.index.passages import row_of
 from firsthand.log.read import Reader
 from firsthand.moment import now
+from firsthand.space import Space
 from firsthand.value import replace, value
 
 from . import complement, hits, ladder, mmr, quota
@@ -30,6 +32,7 @@ from .complement import PARTNERS_MAX, Place
 from .evidence import Row
 from .factors import NEUTRAL, STRENGTHS, Strengths
 from .gate import DEFAULT, Gate
+from .kept_gate import gate_of
 from .ladder import Climbed
 from .near import Near
 from .plan import POSTINGS_INTERACTIVE
@@ -46,6 +49,55 @@ class _Sure:
 
     confidence: float
     outcome: Outcome
+
+
+def query_of(
+    query: str | Query,
+    *,
+    sessions: Collection[str] = (),
+    agents: Collection[str] = (),
+    kinds: Collection[Kind | str] = (),
+    since: When = None,
+    until: When = None,
+    hits_max: int = 10,
+    budget_tokens_max: int = 4_000,
+    skip: int = 0,
+) -> Query:
+    """Make a query of a text and the arguments of `firsthand.Memory.recall`; a whole `Query` is given back.
+
+    Raises:
+        QueryError: a number is out of range, a time cannot be read, or a name is no name.
+    """
+    if isinstance(query, Query):
+        return query
+    # The scope makes tuples of what it is given, and members of words, or says what it cannot use.
+    names: list[Any] = [sessions, agents, kinds]
+    scope = Scope(names[0], names[1], names[2], moment_of(since), moment_of(until))
+    return Query(query, scope, hits_max=hits_max, budget_tokens_max=budget_tokens_max, skip=skip)
+
+
+def recall(
+    space: Space,
+    query: Query,
+    *,
+    rewrite: Rewrite | None = None,
+    replaced: Mapping[int, str] = MappingProxyType({}),
+) -> Answer:
+    """Answer a query with all that a space has: its indexes, its vectors and the gate learned on it.
+
+    Args:
+        rewrite: gives the question in other words when the attempts so far do not pass the gate.
+        replaced: positions of events that no longer hold, with the pointer of what took the place of each.
+    """
+    reader, namespace = space.log.reader, space.namespace
+    answer = search(
+        reader, namespace, query, near=space.near, rewrite=rewrite, replaced=replaced,
+        gate=gate_of(reader.db, reader.namespace_key(namespace), space.embedder_identity),
+        accelerator=space.accelerator() if query.scope.everything else None,  # it knows no scope
+    )  # fmt: skip
+    if answer.outcome is Outcome.ABSENT and (unread := space.log.unread(namespace)):
+        return replace(answer, outcome=Outcome.DEGRADED, notes=(*answer.notes, unread))
+    return answer
 
 
 def search(

@@ -100,7 +100,7 @@ class Opening:
         """Let the store go."""
         with self._lock:
             if self._tools is not None:
-                self._tools.memory.close()
+                self._tools.space.close()
                 self._tools = None
 
 

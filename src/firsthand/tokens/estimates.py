@@ -17,6 +17,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from firsthand.tokens.table import UNIT, Weights
+from firsthand.tokens.weights import FAMILIES
 from firsthand.value import value
 
 _LOWER, _UPPER = b"abcdefghijklmnopqrstuvwxyz", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -75,8 +76,6 @@ class _Tables:
 
 
 def _tables(family: str) -> _Tables:
-    from firsthand.tokens.weights import FAMILIES  # noqa: PLC0415 - a process that counts nothing makes no tables
-
     weights = FAMILIES[family]
     single = [weights.control] * 128 + [0] * 128  # 0: the further bytes of a sign, whose first byte bears its weight
     for (low, high), weight in zip(pairwise(_WIDE_FROM), weights.wide, strict=True):

@@ -15,8 +15,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from hashlib import blake2s
 
-from firsthand.hashing import blake2s
 from firsthand.value import value
 
 MARK_HASH_BYTES = 6
@@ -87,7 +87,9 @@ def keyed_mark(key: bytes) -> Marker:
     assert len(key) == KEY_BYTES, f"expected a key of {KEY_BYTES} bytes; got {len(key)}"
 
     def mark(sort: str, secret: str) -> str:
-        digest = blake2s(secret.encode("utf-8", "surrogatepass"), size=MARK_HASH_BYTES, key=key, person=b"secret 1")
+        digest = blake2s(
+            secret.encode("utf-8", "surrogatepass"), digest_size=MARK_HASH_BYTES, key=key, person=b"secret 1"
+        ).digest()
         return f"[secret:{sort}:{digest.hex()}]"
 
     return mark

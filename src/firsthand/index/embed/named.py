@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from firsthand.errors import InvalidArgument
 
+from .endpoint import Endpoint
+from .minilm import MiniLM
 from .port import Embedder
+from .static import Static
 
 WORDS = "minilm, static, endpoint:URL#model, or none"
 
@@ -23,16 +26,10 @@ def named(word: str, key: str | None = None) -> Embedder:
         InvalidArgument: no embedder has this name.
     """
     if word.startswith("endpoint:"):
-        from .endpoint import Endpoint  # noqa: PLC0415 - what is not asked for is not imported
-
         url, _, model = word.removeprefix("endpoint:").partition("#")
         return Endpoint(url, model, key)
     if word == "minilm":
-        from .minilm import MiniLM  # noqa: PLC0415
-
         return MiniLM()
     if word == "static":
-        from .static import Static  # noqa: PLC0415
-
         return Static()
     raise InvalidArgument(f"an embedder is named {WORDS}; got {word!r:.100}")

@@ -14,16 +14,15 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from firsthand.agents import jobs, session_cache, small_files
+from firsthand.agent_space import AgentSpace
+from firsthand.agents import capture, episode_writer, files, jobs, session_cache, small_files
 from firsthand.agents.faults import GIVEN_UP, Fault, keep_fault
 from firsthand.agents.jobs import Job
 from firsthand.errors import FirsthandError, InvalidArgument
+from firsthand.health import watch
+from firsthand.space import Space
 from firsthand.value import asdict, replace, value
-
-if TYPE_CHECKING:
-    from firsthand.memory import Memory
 
 TRIES_MAX = 5
 BACKOFF_S = (2, 15, 60, 300, 1_800)
@@ -39,7 +38,7 @@ class Done:
     dropped: bool = False
 
 
-def run_due(memory: Memory, *, deadline_s: float = DEADLINE_S, now_ms: int | None = None) -> tuple[Done, ...]:
+def run_due(space: Space, *, deadline_s: float = DEADLINE_S, now_ms: int | None = None) -> tuple[Done, ...]:
     """Run the jobs of this namespace that are due, each once; nothing while another process does.
 
     Args:
@@ -49,7 +48,7 @@ def run_due(memory: Memory, *, deadline_s: float = DEADLINE_S, now_ms: int | Non
     Raises:
         StoreError: the list itself cannot be read or written.
     """
-    folder = jobs.folder(memory.path)
+    folder = jobs.folder(space.path)
     if not small_files.names(folder, "", 1):
         return ()
     begun = time.monotonic()
@@ -66,28 +65,28 @@ def run_due(memory: Memory, *, deadline_s: float = DEADLINE_S, now_ms: int | Non
             due = time.time_ns() // 1_000_000 if now_ms is None else now_ms
             if job is None or job.kind == jobs.SLEEP:  # a sleep takes minutes, and a process of its own
                 continue
-            if job.namespace == memory.namespace and job.after_ms <= due:
-                done.append(_run(memory, folder, job, due))
+            if job.namespace == space.namespace and job.after_ms <= due:
+                done.append(_run(space, folder, job, due))
     return tuple(done)
 
 
-def _run(memory: Memory, folder: Path, job: Job, now_ms: int) -> Done:
+def _run(space: Space, folder: Path, job: Job, now_ms: int) -> Done:
     """Run one job. Its try is counted before: one that kills its process is dropped too, in the end."""
     waits, runs = folder / f"{job.name}{jobs.WAITS}", folder / f"{job.name}{jobs.RUNS}"
     begun = replace(job, tries=job.tries + 1)
     with small_files.ours(f"begin {runs}"):
         waits.replace(runs)  # from here on the same job can be left anew, for what happens meanwhile
     if job.tries >= TRIES_MAX:
-        return _dropped(memory, runs, job, job.why or "its process ended each time")
+        return _dropped(space, runs, job, job.why or "its process ended each time")
     small_files.write(runs, json.dumps(asdict(begun)).encode())
     try:
-        _do(memory, begun)
+        _do(space, begun)
     except FirsthandError as error:
         why = f"{type(error).__name__}: {error}"
         if begun.tries >= TRIES_MAX:
-            return _dropped(memory, runs, begun, why)
+            return _dropped(space, runs, begun, why)
         later = replace(begun, why=why[:500], after_ms=now_ms + BACKOFF_S[begun.tries - 1] * 1000)
-        keep_fault(memory.path, Fault(f"job {job.kind}", why, job.session, namespace=job.namespace))
+        keep_fault(space.path, Fault(f"job {job.kind}", why, job.session, namespace=job.namespace))
         small_files.write(waits, json.dumps(asdict(later)).encode())
         small_files.remove(runs)
         return Done(later, why)
@@ -95,42 +94,32 @@ def _run(memory: Memory, folder: Path, job: Job, now_ms: int) -> Done:
     return Done(begun)
 
 
-def _dropped(memory: Memory, runs: Path, job: Job, why: str) -> Done:
+def _dropped(space: Space, runs: Path, job: Job, why: str) -> Done:
     told = f"{GIVEN_UP} after {job.tries} tries: {why}"
-    keep_fault(memory.path, Fault(f"job {job.kind}", told, job.session, namespace=job.namespace))
+    keep_fault(space.path, Fault(f"job {job.kind}", told, job.session, namespace=job.namespace))
     small_files.remove(runs)
     return Done(job, told, dropped=True)
 
 
-def _do(memory: Memory, job: Job) -> None:
+def _do(space: Space, job: Job) -> None:
     """Call whoever does a kind of job."""
-    from firsthand.agents import capture
-
     if job.kind == jobs.FOLLOW:
-        capture.follow(memory, job)
+        capture.follow(space, job)
     elif job.kind == jobs.SPOOL:
-        capture.settle(memory, job)
+        capture.settle(space, job)
     elif job.kind == jobs.PROJECT:
-        capture.take_project(memory, job)
+        capture.take_project(space, job)
     elif job.kind == jobs.FILES:
-        from firsthand.agents import files
-
-        files.follow(memory.agent(job.agent))
-        session_cache.prune(memory.path)
+        files.follow(AgentSpace(space, job.agent))
+        session_cache.prune(space.path)
     elif job.kind == jobs.CLOSE:
-        from firsthand.agents import episode_writer
-
-        capture.follow(memory, job)
-        episode_writer.close(memory.agent(job.agent), job.session)
+        capture.follow(space, job)
+        episode_writer.close(AgentSpace(space, job.agent), job.session)
     elif job.kind == jobs.CATCH_UP:
-        from firsthand.agents import episode_writer
-
-        episode_writer.catch_up(memory.agent(job.agent))
+        episode_writer.catch_up(AgentSpace(space, job.agent))
     elif job.kind == jobs.HEALTH:
-        from firsthand.health import watch
-
-        if watch.due(memory.path):
-            watch.watch(memory)
+        if watch.due(space.path):
+            watch.watch(space)
     else:
         raise InvalidArgument(
             f"expected a job of {', '.join(jobs.KINDS)}; got {job.kind!r}, of another version. Remove it."

@@ -10,8 +10,8 @@ import pytest
 from firsthand import Memory, run_due
 from firsthand.agents import jobs
 from firsthand.agents.faults import faults
-from firsthand.agents.job_runner import BACKOFF_S, TRIES_MAX
 from firsthand.agents.jobs import Job
+from firsthand.health.job_runner import BACKOFF_S, TRIES_MAX
 from firsthand.value import replace
 
 

@@ -15,19 +15,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from firsthand import pointer
-from firsthand.agents.injections import told_of
+from firsthand.agent_space import AgentSpace
 from firsthand.answer import QUERY_CHARACTERS_MAX, Query, Scope
-from firsthand.context.tools import EXPAND, is_own
-from firsthand.errors import FirsthandError, PointerError
+from firsthand.errors import PointerError
 from firsthand.event import INJECTED, Event, Kind, Trust, texts
+from firsthand.formats.tool_definitions import EXPAND, is_own
 from firsthand.moment import MICROSECONDS, now
-
-if TYPE_CHECKING:
-    from firsthand.agents.agent import Agent
-    from firsthand.memory import Memory
+from firsthand.recall.search import recall
+from firsthand.space import Space
 
 EVENTS_MAX = 2_000
 """Of one turn, its newest; one that is longer counts as having read something."""
@@ -44,22 +42,22 @@ _READ = frozenset({Kind.TOOL_RESULT, Kind.DOCUMENT, Kind.ATTACHMENT, Kind.USER_M
 """Kinds that bring something into a turn, where their trust is not the user's or the agent's."""
 
 
-def read_by(agent: Agent) -> str:
+def read_by(agent: AgentSpace) -> str:
     """Give the pointer of what the turns in which an agent may be now have read; empty where nothing is known of it."""
-    memory = agent.memory
+    space = agent.space
     for session in _sessions(agent):
-        if found := read_in(memory, session):
+        if found := read_in(space, session):
             return found
     return ""
 
 
-def read_in(memory: Memory, session: str, *, before: int | None = None) -> str:
+def read_in(space: Space, session: str, *, before: int | None = None) -> str:
     """Give the pointer of what a turn had read that a tool, a page or another agent said; empty for nothing.
 
     Args:
         before: the position of what was written in it; None takes the session's last turn.
     """
-    newest = memory.events(session, before=before, limit=EVENTS_MAX, newest_first=True)
+    newest = space.events(session, before=before, limit=EVENTS_MAX, newest_first=True)
     first, asked = None, 0
     for one in newest:
         first = one
@@ -70,68 +68,55 @@ def read_in(memory: Memory, session: str, *, before: int | None = None) -> str:
             return f"fh:{one.id}"
         if one.trust is Trust.UNTRUSTED and one.kind in _READ and one.size_bytes and one.meta.get(INJECTED) is not True:
             return f"fh:{one.id}"
-        if found := _recalled(memory, one):
+        if found := _recalled(space, one):
             return found
-    whole = first is None or not any(memory.events(session, before=first.position, limit=1))
+    whole = first is None or not any(space.events(session, before=first.position, limit=1))
     return "" if whole or first is None else f"fh:{first.id}"
 
 
-def users_words(memory: Memory, session: str) -> str:
+def users_words(space: Space, session: str) -> str:
     """Give what the user said last in a session."""
-    said = memory.events(session, kind=Kind.USER_MESSAGE, newest_first=True)
+    said = space.events(session, kind=Kind.USER_MESSAGE, newest_first=True)
     return "\n".join(one.text for one in islice((one for one in said if _begins(one)), MESSAGES_MAX))
 
 
-def users_words_of(agent: Agent) -> str:
+def users_words_of(agent: AgentSpace) -> str:
     """Give what the user said last in the sessions in which an agent may be now."""
-    return "\n".join(users_words(agent.memory, one) for one in _sessions(agent))
+    return "\n".join(users_words(agent.space, one) for one in _sessions(agent))
 
 
-def is_unread(agent: Agent) -> bool:
-    """Bring the log up to the turn in which an agent is, where a host's transcript runs ahead of it.
-
-    Returns:
-        True when that cannot be done: what the turn has read is not known then.
-    """
-    from firsthand.agents import capture, jobs
-
-    memory = agent.memory
-    try:
-        for job in jobs.pending(memory.path):
-            if (job.namespace, job.agent) != (memory.namespace, agent.name):
-                continue
-            if job.kind == jobs.SPOOL or (job.kind == jobs.FOLLOW and not capture.is_short(job)):
-                return True
-            if job.kind == jobs.FOLLOW:
-                capture.follow(memory, job)  # the job stays: what comes after this is left to it
-    except FirsthandError:  # whoever does the jobs tells of it; here it says that the turn is not known
-        return True
-    return False
-
-
-def _sessions(agent: Agent) -> Iterator[str]:
+def _sessions(agent: AgentSpace) -> Iterator[str]:
     own, since = set(agent.sessions()), now().microseconds - FRESH_S * MICROSECONDS
-    newest = sorted((one for one in agent.memory.sessions() if one.name in own), key=lambda one: -one.last_position)
+    newest = sorted((one for one in agent.space.sessions() if one.name in own), key=lambda one: -one.last_position)
     for one in newest[:SESSIONS_MAX]:
-        last = next(agent.memory.events(one.name, newest_first=True, limit=1), None)
+        last = next(agent.space.events(one.name, newest_first=True, limit=1), None)
         if last is not None and last.ingested.microseconds >= since:
             yield one.name
+
+
+def told_of(one: Event) -> dict[str, Any]:
+    """Read what an event says of what was shown; nothing for one that was erased, or that is none of ours."""
+    try:
+        told = {} if one.erased else json.loads(one.text)
+    except (ValueError, RecursionError):  # `firsthand append --kind injection` takes any text
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def _begins(one: Event) -> bool:
     return one.kind is Kind.USER_MESSAGE and one.trust is Trust.TRUSTED and one.meta.get(INJECTED) is not True
 
 
-def _recalled(memory: Memory, one: Event) -> str:
+def _recalled(space: Space, one: Event) -> str:
     """Give what memory itself put before the agent that a tool or a page had said: unasked, or at a call of its own."""
     if one.erased:
         return ""
     if one.kind is Kind.INJECTION:
-        return _untrusted(memory, texts(told_of(one).get("shown")))
+        return _untrusted(space, texts(told_of(one).get("shown")))
     if one.kind is not Kind.TOOL_CALL or not is_own(one.meta.get("tool")):
         return ""
     if str(one.meta.get("tool")).endswith(EXPAND):
-        return _untrusted(memory, pointer.find(one.text))
+        return _untrusted(space, pointer.find(one.text))
     try:
         given: Any = json.loads(one.text)
     except (ValueError, RecursionError):  # a call that no tool of ours took
@@ -141,14 +126,14 @@ def _recalled(memory: Memory, one: Event) -> str:
         return ""
     # A host's transcript has no copy of the answer, so it is asked once more.
     scope = Scope(before_position=one.position, without_sessions=(one.session,))
-    answer = memory.recall(Query(asked[:QUERY_CHARACTERS_MAX], scope, hits_max=HITS_MAX, attempts_max=1))
+    answer = recall(space, Query(asked[:QUERY_CHARACTERS_MAX], scope, hits_max=HITS_MAX, attempts_max=1))
     return next((hit.pointer for hit in answer.hits if hit.trust is Trust.UNTRUSTED), "")
 
 
-def _untrusted(memory: Memory, names: list[str]) -> str:
+def _untrusted(space: Space, names: list[str]) -> str:
     for name in names:
         try:
-            found = next((one for one in _under(memory, name) if one.trust is Trust.UNTRUSTED), None)
+            found = next((one for one in _under(space, name) if one.trust is Trust.UNTRUSTED), None)
         except PointerError:  # what is not there, or is no address, brought nothing in
             continue
         if found is not None:
@@ -156,12 +141,12 @@ def _untrusted(memory: Memory, names: list[str]) -> str:
     return ""
 
 
-def _under(memory: Memory, name: str) -> Iterator[Event]:
+def _under(space: Space, name: str) -> Iterator[Event]:
     """Yield the events that a pointer names: of a span all of them, as far as they are looked through."""
     at = pointer.parse(name)
-    first = memory.event(pointer.Pointer(at.first))
+    first = space.event(pointer.Pointer(at.first))
     if at.last is None:
         yield first
         return
-    before = memory.event(pointer.Pointer(at.last)).position + 1
-    yield from memory.events(first.session, after=first.position - 1, before=before, limit=EVENTS_MAX)
+    before = space.event(pointer.Pointer(at.last)).position + 1
+    yield from space.events(first.session, after=first.position - 1, before=before, limit=EVENTS_MAX)

@@ -1,0 +1,318 @@
+"""Space: one namespace of an open store, its log and what follows the log.
+
+Opens and closes the log, the text index, the vectors and the accelerator of one
+namespace together. Every room above takes a `Space`; `firsthand.memory.Memory` is one
+too. The invariant: what `append` has returned is on disk, and `expand` gives the
+exact bytes of what a pointer addresses.
+
+It knows the log and the indexes, and nothing of recall, windows, notes or agents.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+import apsw
+
+from firsthand import environment, fence, pointer
+from firsthand.errors import StoreBusy
+from firsthand.event import Draft, Event, Kind
+from firsthand.index.accelerator import Accelerator, available
+from firsthand.index.dense import Dense, VectorSpace, states
+from firsthand.index.embed.named import named
+from firsthand.index.embed.port import Embedder, accepted
+from firsthand.index.learned import Learned
+from firsthand.index.stats import Stats, measure
+from firsthand.index.text import TextIndex
+from firsthand.index.tokenizer import stems
+from firsthand.index.vectors import Vectors
+from firsthand.log.append import Appended
+from firsthand.log.log import TIMEOUT_MS, Log
+from firsthand.log.mark import EarlierStore
+from firsthand.log.prepare import check_name
+from firsthand.log.read import SessionInfo
+from firsthand.pointer import Pointer
+
+FOLLOW_EVENTS = 5_000
+ACCELERATE_EVENTS_MIN = 50_000
+
+Address = str | Pointer | Appended
+"""What names an event, a span or a part of one: a pointer, its text, or what an append gave."""
+
+
+class Space:
+    """One namespace of one open store.
+
+    Make one with `open`. Safe to share between threads; after a fork the child
+    opens the store again by itself. Closing is not needed for durability: what
+    an append has returned is on disk.
+
+    Attributes:
+        log: the store's log, with every namespace.
+        text_index: the text index, of every namespace.
+        near: what finds events by meaning; None without an embedder.
+        read_once: what a handle has read of the log and need not read again, by who reads it and for what, with
+            the position that it reaches.
+    """
+
+    def __init__(self, log: Log, text_index: TextIndex, namespace: str, embedder: Embedder | None = None) -> None:
+        self.log, self.text_index, self.namespace = log, text_index, namespace
+        self.near = None if embedder is None else Dense(log, namespace, embedder)
+        if self.near is not None:
+            weakref.finalize(self, self.near.stop)  # at the process's end too: no thread stays in a model's code
+        self.read_once = dict[tuple[str, str], tuple[int, Any]]()
+        self._accelerator: Accelerator | None = None
+        self._appended = 0
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        namespace: str | None = None,
+        read_only: bool = False,
+        create: bool = True,
+        timeout_ms: int = TIMEOUT_MS,
+        embedder: Embedder | str | None = None,
+    ) -> Self:
+        """Open a store, making it if the folder is new or empty.
+
+        Args:
+            path: the store's folder; None is ``$FIRSTHAND_STORE``, else ``~/.firsthand``.
+            namespace: the tenant; None is ``$FIRSTHAND_NAMESPACE``, else ``default``.
+            timeout_ms: how long a write waits for other writers, at most a day.
+            embedder: finds events by their meaning too: an `Embedder`, or ``minilm``, ``static`` or
+                ``endpoint:URL#model``; ``none`` for words alone; None is ``$FIRSTHAND_EMBEDDER``, else
+                ``none``. Nothing is downloaded; what is not installed is said by `recall`.
+
+        Raises:
+            InvalidArgument: a flag is not True or False, the timeout no time, or the embedder none.
+            NotAStore: the folder holds something else, or nothing and ``create`` is false.
+            StoreNewer: a newer version wrote the store, and this one cannot read it.
+            StoreReadOnly: it cannot be written here, and ``read_only`` is false.
+        """
+        text_index = TextIndex()
+        name = environment.default_namespace() if namespace is None else namespace
+        tenant = check_name(name, "namespace", empty=False)
+        root = Path(path) if path is not None else environment.default_store()
+        meaning = _embedder(embedder)
+        log = Log(
+            root,
+            read_only=read_only,
+            create=create,
+            timeout_ms=timeout_ms,
+            indexes=(text_index,),
+            followers=(Vectors(), Learned()),
+            heads=environment.heads_folder(),
+        )
+        return cls(log, text_index, tenant, meaning)
+
+    @property
+    def path(self) -> Path:
+        """The store's folder; `StoreReplaced` where it was moved or replaced since it was opened to write."""
+        return self.log.folder()
+
+    @property
+    def earlier(self) -> tuple[EarlierStore, ...]:
+        """The stores that were at this path and are gone, where this handle made a new one in their place."""
+        return self.log.earlier
+
+    @property
+    def read_only(self) -> bool:
+        """True when this handle cannot write."""
+        return self.log.read_only
+
+    def close(self) -> None:
+        """Let the store go."""
+        if self.near is not None:
+            self.near.stop()
+        self.log.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # write -------------------------------------------------------------------------------------------
+
+    def append(
+        self, drafts: Sequence[Draft], *, session: str, expected_position: int | None = None
+    ) -> tuple[Appended, ...]:
+        """Append events to a session, all or none; on return they are on disk and can be found.
+
+        A draft with an id may be appended again: the same bytes change nothing.
+
+        Raises:
+            InvalidDraft, IdConflict, StaleExpectation: this append is refused.
+            StoreBusy, StoreFull, StoreFailed, StoreReadOnly: the store cannot take it.
+        """
+        appended = self.log.append(
+            drafts, namespace=self.namespace, session=session, expected_position=expected_position
+        )
+        self._appended += len(appended)
+        if self._appended >= FOLLOW_EVENTS:
+            self._count_in_passing()
+        if self.near is not None:
+            self.near.wake()
+        return appended
+
+    # read --------------------------------------------------------------------------------------------
+
+    def expand(self, address: Address) -> bytes:
+        """Give the exact bytes that a pointer addresses, whole; see `stream` for what is large.
+
+        Raises:
+            MalformedPointer: it is no pointer.
+            Unresolvable: nothing in this namespace answers to it; `Erased` when it was erased.
+            StoreDamaged: the bytes are not what was written.
+        """
+        return b"".join(self.stream(address))
+
+    def stream(self, address: Address) -> Iterator[bytes]:
+        """Yield the exact bytes that a pointer addresses, in pieces of at most 1 MiB."""
+        return self.log.reader.expand(self.namespace, pointer_of(address))
+
+    def event(self, address: Address) -> Event:
+        """Read the event that a pointer addresses (the first one of a span)."""
+        return self.log.reader.event(self.namespace, pointer_of(address).first)
+
+    def events(
+        self,
+        session: str | None = None,
+        *,
+        kind: Kind | None = None,
+        after: int = 0,
+        before: int | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> Iterator[Event]:
+        """Yield events in order of position; ``after`` and ``before`` are exclusive positions."""
+        bounds: dict[str, Any] = {"after": after, "before": before, "limit": limit, "newest_first": newest_first}
+        return self.log.reader.events(self.namespace, session=session, kind=kind, **bounds)
+
+    def sessions(self) -> tuple[SessionInfo, ...]:
+        """List the sessions of this namespace, in the order they began."""
+        return self.log.reader.sessions(self.namespace)
+
+    @property
+    def identity(self) -> str:
+        """The store's id, hexadecimal: a copy has the same."""
+        return self.log.reader.uuid().hex()
+
+    @property
+    def position(self) -> int:
+        """The position of this namespace's newest event; 0 before the first one."""
+        return self.log.reader.head(self.namespace)[0]
+
+    def head(self) -> str:
+        """Give this namespace's head, ``position:hash``: kept elsewhere, it detects any later change of its past."""
+        position, digest = self.log.reader.head(self.namespace)
+        return f"{position}:{digest.hex()}"
+
+    def fence(self, text: str, *, label: str = fence.LABEL) -> str:
+        """Wrap recalled text for a context; an import into this store then knows it as its own, and leaves it out.
+
+        No text closes its own fence, and what is changed inside one afterwards is data again.
+
+        Args:
+            label: what the text is, in letters, digits and spaces.
+        """
+        return fence.wrap(text, self.log.reader.fence_key(), label=label)
+
+    def stats(self) -> Stats:
+        """Measure the store: events, sessions, sizes, how far the indexes reach."""
+        return measure(self.log, self.namespace, self.near)
+
+    # what follows the log ------------------------------------------------------------------------------
+
+    def vectors(self) -> tuple[VectorSpace, ...]:
+        """Tell how far the vectors of this namespace reach, by embedder; empty without any."""
+        return states(self.log, self.namespace, self.near)
+
+    @property
+    def embedder_identity(self) -> str:
+        """The identity of the embedder in use; empty for words alone."""
+        return self.near.embedder.identity if self.near is not None else ""
+
+    def accelerator(self, *, make: bool = False) -> Accelerator | None:
+        """Give the accelerator of a large store, if there is one (or one is to be made) and it can be used."""
+        if self._accelerator is None and (make or self._accelerator_folder().exists()):
+            self._accelerator = self.accelerator_of_log() if available() else None
+        return self._accelerator
+
+    def accelerator_of_log(self) -> Accelerator:
+        """Give the accelerator of this namespace, made or not: to look how far it is, or to discard it."""
+        reader = self.log.reader
+        key = reader.namespace_key(self.namespace)
+        return Accelerator(self._accelerator_folder(), reader, key, stems(reader.db), read_only=self.read_only)
+
+    def follow(self, *, progress: Callable[[int, int], None] | None = None) -> None:
+        """Bring everything up to date that follows the log: counts of common terms, the accelerator, vectors.
+
+        Args:
+            progress: called with the position that the vectors reach, and the last one.
+
+        Raises:
+            ModelError: the embedder failed; what was made before that is kept.
+        """
+        self.follow_words()
+        if self.near is not None and not self.read_only:
+            self.near.follow(progress)
+
+    def follow_words(self) -> None:
+        """Bring the counts and the accelerator up to date, and have vectors follow in the background."""
+        if self.near is not None:
+            self.near.wake()
+        if self.read_only or self.log.reader.index_faults(self.namespace) or not self.position:
+            return
+        self._count()
+        accelerator = self.accelerator(make=self.position >= ACCELERATE_EVENTS_MIN)
+        while accelerator is not None and accelerator.advance(ACCELERATE_EVENTS_MIN):
+            pass
+
+    def _accelerator_folder(self) -> Path:
+        return self.log.root / "cache" / f"tantivy-{self.log.reader.namespace_key(self.namespace)}"
+
+    def _count(self) -> None:
+        """Index what waits and count the common terms again where that is due."""
+        key = self.log.namespace_key(self.namespace)
+
+        def count(db: apsw.Connection) -> None:
+            if self.log.index_files.attach(key):
+                with db:
+                    self.text_index.refresh(db, key)
+
+        self.log.flush_indexes(self.namespace)
+        self.log.exclusively(count)
+
+    def _count_in_passing(self) -> None:
+        """Count after an append that is on disk already: what only speeds recall must not make it fail."""
+        self._appended = 0
+        with suppress(StoreBusy):  # the store is crowded: it is tried again as many appends later
+            if not self.log.reader.index_faults(self.namespace):
+                self._count()
+
+
+def pointer_of(address: Address) -> Pointer:
+    """Read what names an event as a pointer.
+
+    Raises:
+        MalformedPointer: it is no pointer.
+    """
+    if isinstance(address, Appended):
+        return Pointer(address.id)
+    return address if isinstance(address, Pointer) else pointer.parse(address)
+
+
+def _embedder(embedder: Embedder | str | None) -> Embedder | None:
+    """Give the embedder that is meant; nothing of it is loaded."""
+    embedder = environment.default_embedder() if embedder is None else embedder
+    if embedder is None or embedder == "none":
+        return None
+    return named(embedder, environment.embedder_key()) if isinstance(embedder, str) else accepted(embedder)
