@@ -83,7 +83,7 @@ def fill(memory: Memory, made: World) -> list[int]:
             positions.append(memory.note(text, sources=cards, sort="rule").event.position)
             cards = []
             continue
-        append = memory.session(session).user if kind == Kind.USER_MESSAGE.word else memory.session(session).agent
+        append = memory.session(session).user if kind == Kind.USER_MESSAGE else memory.session(session).agent
         appended = append(text)
         positions.append(appended.position)
         cards = [*cards, appended.pointer] if text.startswith("Score card") else cards

@@ -132,7 +132,7 @@ def test_a_large_image_becomes_an_artifact_of_its_bytes(memory):
     "fields",
     [
         {"content": ["a"]}, {"content": None}, {"content": "text"}, {"content": 1}, {"content": bytearray(b"x")},
-        {"kind": "x"}, {"kind": 99}, {"kind": None}, {"trust": 0}, {"trust": "trusted"}, {"meta": []},
+        {"kind": "x"}, {"kind": 4}, {"kind": None}, {"trust": 1}, {"trust": "trust"}, {"meta": []},
         {"meta": {"x": {1, 2}}}, {"meta": {"k": "v" * 300_000}}, {"meta": {f"k{k}": "v" * 30 for k in range(10_000)}},
         {"media": None}, {"media": "a\nb"}, {"agent": 7}, {"agent": "x" * 513}, {"agent": "\ud800"}, {"origin": b"x"},
         {"part": -1}, {"part": 1.5}, {"part": 70_000}, {"part": True}, {"turn": -1}, {"turn": 2**40}, {"turn": 1.0},

@@ -246,8 +246,8 @@ def test_glossary_says_each_word_in_one_short_paragraph() -> None:
 def test_glossary_knows_the_closed_sets() -> None:
     """Each kind, each label of trust and each outcome of an answer stands in its entry."""
     entries = dict(glossary())
-    missing = [kind.word for kind in Kind if kind.word.replace("_", " ") not in entries["kind"]]
-    missing += [trust.word for trust in Trust if f"`{trust.word}`" not in entries["trust"]]
+    missing = [kind for kind in Kind if kind.replace("_", " ") not in entries["kind"]]
+    missing += [trust for trust in Trust if f"`{trust}`" not in entries["trust"]]
     missing += [outcome.value for outcome in Outcome if f"`{outcome.value}`" not in entries["outcome"]]
     assert missing == []
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
+import json
 import os
 import struct
 
@@ -43,13 +45,55 @@ def event(**fields) -> Event:
 
 def test_the_numbers_of_kinds_and_trust_never_change():
     """The numbers that stand on disk are these, and their words are those that users write."""
-    assert {kind.word: int(kind) for kind in Kind} == {
+    assert {kind: kind.number for kind in Kind} == {
         "user_message": 1, "agent_message": 2, "reasoning": 3, "tool_call": 4, "tool_result": 5, "system": 6,
         "persona": 7, "task_state": 8, "note": 9, "receipt": 10, "summary": 11, "attachment": 12, "document": 13,
         "episode": 14, "ledger": 15, "erasure": 16, "session": 17, "other": 18, "anatomy": 19,
         "injection": 20, "entry": 21, "tuning": 22, "loss": 23,
     }  # fmt: skip
-    assert {trust.word: int(trust) for trust in Trust} == {"trusted": 1, "agent": 2, "untrusted": 3}
+    assert {trust: trust.number for trust in Trust} == {"trusted": 1, "agent": 2, "untrusted": 3}
+
+
+def test_kinds_and_trust_are_words():
+    """A kind and a trust equal their words and are written as them; a number or another word is none."""
+    assert (event().kind, Kind("tool_call"), f"{Kind.TOOL_CALL}") == ("note", Kind.TOOL_CALL, "tool_call")
+    assert json.dumps({Kind.NOTE: Trust.AGENT}) == '{"note": "agent"}'
+    assert (repr(Kind.NOTE), repr(Trust.AGENT)) == ("Kind.NOTE", "Trust.AGENT")
+    for words in (Kind, Trust):
+        assert [words.of(word.number) for word in words] == [*words]
+        for other in (1, "", "Note", None):
+            with pytest.raises(ValueError, match="is not a valid"):
+                words(other)
+        for number in (0, 99, "note", None):
+            with pytest.raises(ValueError, match="is the number of no"):
+                words.of(number)
+
+
+def test_trust_is_ordered_by_trust():
+    """What is more trusted is less, of members and of words; a word that is no trust compares with none."""
+    order = ["trusted", "agent", "untrusted"]
+    for left, right in itertools.product(Trust, Trust):
+        at = order.index(left), order.index(right)
+        for other in (right, str(right)):
+            assert (left < other, left <= other, left > other, left >= other) == (
+                at[0] < at[1], at[0] <= at[1], at[0] > at[1], at[0] >= at[1],
+            )  # fmt: skip
+    assert sorted(Trust) == order
+    with pytest.raises(ValueError, match="is not a valid Trust"):
+        assert Trust.AGENT < "x"
+
+
+def test_what_an_event_shows_of_itself():
+    """An event names its pointer; its repr is one line with kind, pointer, session and the text as far as it fits."""
+    made = event(content=b"We ship on Friday.\n" * 90, session="deploy", kind=Kind.USER_MESSAGE)
+    assert made.pointer == f"fh:{'0' * 26}"
+    assert repr(made) == (
+        f"Event(1, user_message, fh:{'0' * 26}, 'deploy', 'We ship on Friday.\\nWe ship on Friday.\\nWe ship on ...)"
+    )
+    assert repr(event(content=None, erased=True, session="s" * 500)) == (
+        f"Event(1, note, fh:{'0' * 26}, '{'s' * 21}...', erased)"
+    )
+    assert len(repr(event(content="\u2028\0".encode() * 90, session="\n" * 500, position=2**62))) <= 120
 
 
 def test_a_draft_is_untrusted_until_said_otherwise():

@@ -13,7 +13,7 @@ from firsthand import moment
 from firsthand.errors import QueryError
 from firsthand.event import Kind, Trust
 from firsthand.moment import Moment
-from firsthand.value import field, value
+from firsthand.value import field, short_repr, value
 
 QUERY_CHARACTERS_MAX = 100_000
 HITS_MAX = 1_000
@@ -214,6 +214,10 @@ class Hit:
     companion_of: str = ""
     replaced_by: str = ""
 
+    def __repr__(self) -> str:
+        named = {"pointer": self.pointer, "score": round(self.score, 3), "kind": self.kind, "preview": self.preview}
+        return short_repr("Hit", named)
+
 
 @value
 class Hop:
@@ -262,6 +266,10 @@ class Answer:
     threshold: float = 0.0
     gate: str = ""
     hops: tuple[Hop, ...] = ()
+
+    def __repr__(self) -> str:
+        named = {"outcome": self.outcome, "hits": len(self.hits), "confidence": round(self.confidence, 2)}
+        return short_repr("Answer", named | {"query": self.query.text, "notes": self.notes})
 
     def __bool__(self) -> bool:
         return bool(self.hits)
@@ -315,10 +323,10 @@ def _check_line(line: object, name: str) -> str:
 
 
 def _kind(one: object) -> Kind:
-    found = one if isinstance(one, Kind) else next((kind for kind in Kind if kind.word == one), None)
-    if found is None:
-        raise QueryError(f"kinds are members of Kind or of {', '.join(kind.word for kind in Kind)}; got {one!r}")
-    return found
+    try:
+        return Kind(one)  # type: ignore[arg-type]
+    except ValueError as error:
+        raise QueryError(f"kinds are members of Kind, or of the words {', '.join(Kind)}; got {one!r}") from error
 
 
 def _check(value: object, kind: type, name: str, expected: str) -> None:

@@ -15,13 +15,14 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Mapping
-from enum import IntEnum
+from enum import StrEnum
+from functools import cache
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from firsthand.errors import InvalidDraft
 from firsthand.moment import Moment
-from firsthand.value import field, value
+from firsthand.value import cut, field, value
 
 NAME_BYTES_MAX = 512  # namespace, session, agent, origin, media type
 META_BYTES_MAX = 262_144
@@ -36,37 +37,68 @@ _TO_DIGITS = {ord(c): "!" for c in map(chr, range(33, 127))} | {
 }
 
 
-class Kind(IntEnum):
-    """The closed set of things that can happen. The numbers are on disk; never reuse one."""
+class _NumberedWord(StrEnum):
+    """A closed set of words, each with the number that stands for it in headers and rows."""
 
-    USER_MESSAGE = 1
-    AGENT_MESSAGE = 2
-    REASONING = 3
-    TOOL_CALL = 4
-    TOOL_RESULT = 5
-    SYSTEM = 6
-    PERSONA = 7
-    TASK_STATE = 8
-    NOTE = 9
-    RECEIPT = 10
-    SUMMARY = 11  # a host's own summary that replaced history in its window
-    ATTACHMENT = 12  # an image, document or other file of a message
-    DOCUMENT = 13  # a text that is no dialogue: a mail, a page
-    EPISODE = 14
-    LEDGER = 15  # one decision on which fact takes the place of which; pointers, not their words
-    ERASURE = 16
-    SESSION = 17  # what a host says about the session itself: model, folder, settings
-    OTHER = 18  # kept verbatim, not understood
-    ANATOMY = 19  # what one prompt was made of, recorded before it was sent
-    INJECTION = 20  # which events were put before an agent unasked, and why; pointers, not their words
-    ENTRY = 21  # one line of derived memory that the gate of consolidation let in
-    TUNING = 22  # of older stores: a decision on a value that recall used; nothing writes one any more
-    LOSS = 23  # which acknowledged events are missing; takes the position behind the last of them
+    number: int
 
-    @property
-    def word(self) -> str:
-        """The kind as users write it: ``tool_result``."""
-        return self.name.lower()
+    def __new__(cls, word: str, number: int | None = None) -> Self:
+        assert number is not None  # a look-up by word alone does not come here
+        member = str.__new__(cls, word)
+        member._value_ = word
+        member.number = number
+        return member
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+    @classmethod
+    def of(cls, number: int) -> Self:
+        """Give the member that a number stands for.
+
+        Raises:
+            ValueError: it stands for none.
+        """
+        member: Self | None = _by_number(cls).get(number)
+        if member is None:
+            raise ValueError(f"{number!r} is the number of no {cls.__name__}")
+        return member
+
+
+@cache
+def _by_number(words: type[_NumberedWord]) -> dict[int, Any]:
+    return {member.number: member for member in words}
+
+
+class Kind(_NumberedWord):
+    """The closed set of things that can happen: words, so ``event.kind == "tool_call"`` holds.
+
+    The numbers are on disk; never reuse one.
+    """
+
+    USER_MESSAGE = "user_message", 1
+    AGENT_MESSAGE = "agent_message", 2
+    REASONING = "reasoning", 3
+    TOOL_CALL = "tool_call", 4
+    TOOL_RESULT = "tool_result", 5
+    SYSTEM = "system", 6
+    PERSONA = "persona", 7
+    TASK_STATE = "task_state", 8
+    NOTE = "note", 9
+    RECEIPT = "receipt", 10
+    SUMMARY = "summary", 11  # a host's own summary that replaced history in its window
+    ATTACHMENT = "attachment", 12  # an image, document or other file of a message
+    DOCUMENT = "document", 13  # a text that is no dialogue: a mail, a page
+    EPISODE = "episode", 14
+    LEDGER = "ledger", 15  # one decision on which fact takes the place of which; pointers, not their words
+    ERASURE = "erasure", 16
+    SESSION = "session", 17  # what a host says about the session itself: model, folder, settings
+    OTHER = "other", 18  # kept verbatim, not understood
+    ANATOMY = "anatomy", 19  # what one prompt was made of, recorded before it was sent
+    INJECTION = "injection", 20  # which events were put before an agent unasked, and why; pointers, not their words
+    ENTRY = "entry", 21  # one line of derived memory that the gate of consolidation let in
+    TUNING = "tuning", 22  # of older stores: a decision on a value that recall used; nothing writes one any more
+    LOSS = "loss", 23  # which acknowledged events are missing; takes the position behind the last of them
 
 
 UNSEARCHABLE = frozenset({Kind.RECEIPT, Kind.ANATOMY, Kind.INJECTION, Kind.LEDGER, Kind.ENTRY, Kind.TUNING, Kind.LOSS})
@@ -77,16 +109,28 @@ REPEATS = "repeats"
 """The fact in an event's meta which says that its host wrote there once more what it has said elsewhere."""
 
 
-class Trust(IntEnum):
-    """How far the words of an event may be believed as instructions."""
+class Trust(_NumberedWord):
+    """How far the words of an event may be believed as instructions; what is more trusted is less.
 
-    TRUSTED = 1  # the user or the operator wrote it
-    AGENT = 2  # a model wrote it
-    UNTRUSTED = 3  # a tool, a page, a file, a mail brought it
+    They are ordered by trust, not by the alphabet: ``Trust.TRUSTED < Trust.AGENT < Trust.UNTRUSTED``, and
+    ``event.trust <= "agent"`` compares with a word.
+    """
 
-    @property
-    def word(self) -> str:
-        return self.name.lower()
+    TRUSTED = "trusted", 1  # the user or the operator wrote it
+    AGENT = "agent", 2  # a model wrote it
+    UNTRUSTED = "untrusted", 3  # a tool, a page, a file, a mail brought it
+
+    def __lt__(self, other: str) -> bool:
+        return self.number < Trust(other).number
+
+    def __le__(self, other: str) -> bool:
+        return self.number <= Trust(other).number
+
+    def __gt__(self, other: str) -> bool:
+        return self.number > Trust(other).number
+
+    def __ge__(self, other: str) -> bool:
+        return self.number >= Trust(other).number
 
 
 class ByteSource(Protocol):
@@ -175,6 +219,16 @@ class Event:
     commitment: bytes
     chain: bytes
     unchecked: str = ""
+
+    def __repr__(self) -> str:
+        session = self.session if len(self.session) <= 24 else f"{self.session[:21]}..."
+        head = f"Event({self.position}, {self.kind}, {self.pointer}, {session!r}, "
+        return f"{head}{'erased' if self.erased else cut(repr(self.text[:120]), 119 - len(head))})"
+
+    @property
+    def pointer(self) -> str:
+        """The event's address."""
+        return f"fh:{self.id}"
 
     @property
     def size_bytes(self) -> int:

@@ -55,6 +55,9 @@ class Moment:
         if not -1440 < self.offset_minutes < 1440:
             raise ValueError(f"an offset is under 24 hours, not {self.offset_minutes} minutes")
 
+    def __repr__(self) -> str:
+        return f"Moment({str(self)!r})"
+
     def __str__(self) -> str:
         """Write it as ISO 8601 with its offset; the inverse of `parse`."""
         instant = _EPOCH + timedelta(microseconds=self.microseconds)

@@ -8,8 +8,8 @@ instances of a few of the classes that they import; a hook's process, of a handf
 
 The invariant: what a reader of the class sees is what a dataclass would show, to
 the functions of the standard library too (``dataclasses.replace``, ``asdict``,
-``fields``, ``inspect.signature``). Fields are positional, in the order written; no
-value is derived from another one.
+``fields``, ``inspect.signature``); a repr alone differs, since it fits a line. Fields
+are positional, in the order written; no value is derived from another one.
 
 This module knows none of the values. Decision: docs/decisions/0008-values.md.
 """
@@ -17,12 +17,15 @@ This module knows none of the values. Decision: docs/decisions/0008-values.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import Enum
 from functools import cache
 from operator import attrgetter
 from typing import Any, TypeVar, cast, dataclass_transform
 
 T = TypeVar("T")
 
+REPR_CHARACTERS_MAX = 120
+ADDRESS_CHARACTERS = 33  # a pointer, quoted
 _DEFAULTS = "__value_defaults__"
 
 
@@ -184,8 +187,35 @@ def _comparisons(key: Callable[[Any], tuple[Any, ...]], *, order: bool, hashed: 
 
 
 def _repr(self: Any) -> str:
-    shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in fields(self))
-    return f"{type(self).__qualname__}({shown})"
+    """Write a value on a line, without the fields that have their default."""
+    named = {name: getattr(self, name) for name in fields(self)}
+    for name, default in getattr(type(self), _DEFAULTS).items():
+        usual = default.make() if isinstance(default, _Factory) else default
+        if type(named[name]) is type(usual) and named[name] == usual:
+            del named[name]
+    return short_repr(type(self).__name__, named)
+
+
+def short_repr(name: str, named: Mapping[str, Any]) -> str:
+    """Write fields of a value as a repr of at most 120 characters; where they are longer, each is cut to one length."""
+    parts = {key: _start_of(content) for key, content in named.items()}
+    for characters_max in (REPR_CHARACTERS_MAX, ADDRESS_CHARACTERS, 16, 8):
+        text = f"{name}({', '.join(f'{key}={cut(part, characters_max)}' for key, part in parts.items())})"
+        if len(text) <= REPR_CHARACTERS_MAX:
+            return text
+    return f"{cut(text, REPR_CHARACTERS_MAX - 1)})"
+
+
+def cut(text: str, characters_max: int) -> str:
+    """Shorten a text to a number of characters, with dots in the place of what is cut off."""
+    return text if len(text) <= characters_max else f"{text[: characters_max - 3]}..."
+
+
+def _start_of(content: Any) -> str:
+    """Write the beginning of a field: of a payload, the rest is not looked at."""
+    if isinstance(content, Enum):
+        return str(content)
+    return repr(content[:REPR_CHARACTERS_MAX] if isinstance(content, (str, bytes)) else content)
 
 
 def _refuse(self: object, name: str, _: object = None) -> None:

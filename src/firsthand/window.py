@@ -302,7 +302,7 @@ class Share:
 SYSTEM, PERSONA, PREAMBLE, FILES, SKILLS = "system", "persona", "preamble", "files", "skills"
 TOOLS, MARKERS, TASK, CUES, RECALL = "tool schemas", "markers", "task state", "cues", "recall"
 NEWEST, FRAMING = "user message", "framing"
-HISTORY_PARTS = {kind: f"history: {kind.word.replace('_', ' ')}" for kind in sorted(HISTORY)}
+HISTORY_PARTS = {kind: f"history: {kind.replace('_', ' ')}" for kind in Kind if kind in HISTORY}
 PARTS = (
     SYSTEM, PERSONA, PREAMBLE, FILES, SKILLS, TOOLS, *HISTORY_PARTS.values(), MARKERS, TASK, CUES, RECALL, NEWEST,
     FRAMING,

@@ -36,7 +36,7 @@ def test_every_edit_is_a_version_with_its_exact_bytes(agent):
     pointers = [one.changes[0].pointer for one in (first, second, third)]
     assert [agent.space.expand(one) for one in pointers[:2]] == [b"three times\r\n", b"four times"]
     event = agent.space.event(pointers[1])
-    assert (event.origin, event.trust.word, event.meta["supersedes"]) == ("user", "trusted", [pointers[0]])
+    assert (event.origin, event.trust, event.meta["supersedes"]) == ("user", "trusted", [pointers[0]])
     assert files.outdated(agent) == frozenset(pointers)
 
 

@@ -17,7 +17,7 @@ def work_of(memory: Memory, steps: list[tuple[str, dict, str, dict]]) -> Work:
         session.tool_result(session.tool_call(tool, arguments), output, tool=tool, meta=meta)
     work = Work()
     for event in memory.events("s"):
-        (work.call if event.kind.word == "tool_call" else work.result)(event)
+        (work.call if event.kind == "tool_call" else work.result)(event)
     return work
 
 

@@ -50,8 +50,8 @@ def test_the_store_that_it_leaves_is_whole_and_used(shown):
     with Memory.open(store, read_only=True) as memory:
         assert memory.verify().problems == ()
         events = list(memory.events("demo"))
-        calls = [one.meta["call_id"] for one in events if one.kind.word == "tool_call"]
-        results = [one for one in events if one.kind.word == "tool_result"]
+        calls = [one.meta["call_id"] for one in events if one.kind == "tool_call"]
+        results = [one for one in events if one.kind == "tool_result"]
         assert [one.meta["call_id"] for one in results] == calls
         assert sum(one.artifact is not None and one.size_bytes > 50_000 for one in results) >= 3
         assert any(one.meta["exit_code"] for one in results)

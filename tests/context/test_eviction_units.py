@@ -117,7 +117,7 @@ def test_hot_units_are_those_of_the_newest_turns():
 def test_every_kind_of_a_window_has_a_weight():
     """No kind of the history is without a weight, and only system and persona have none to lose."""
     assert set(WEIGHTS) == HISTORY
-    assert {kind.word for kind, weight in WEIGHTS.items() if weight == 0} == {"system", "persona"}
+    assert {kind for kind, weight in WEIGHTS.items() if weight == 0} == {"system", "persona"}
 
 
 def test_priority_is_the_mean_weight_by_tokens_times_the_distance():

@@ -38,7 +38,7 @@ def memory(tmp_path):
 
 
 def told(memory: Memory, session: str) -> list[tuple[str, str]]:
-    return [(event.kind.word, event.text) for event in memory.events(session)]
+    return [(event.kind, event.text) for event in memory.events(session)]
 
 
 def test_an_executor_is_one_call_and_one_result(memory):
@@ -118,7 +118,7 @@ def test_executors_nest(memory):
     two.finish("b done")
     finished = one.finish("a done")
     assert three.name == "plan/a/b/c"
-    shown = [(one.depth, one.event.session, one.event.kind.word) for one in open_span(memory, finished.pointer)]
+    shown = [(one.depth, one.event.session, one.event.kind) for one in open_span(memory, finished.pointer)]
     assert shown == [
         (0, "plan/a", "session"), (0, "plan/a", "agent_message"), (0, "plan/a", "tool_call"),
         (1, "plan/a/b", "session"), (1, "plan/a/b", "agent_message"), (1, "plan/a/b", "tool_call"),
@@ -182,7 +182,7 @@ def test_a_killed_executor_is_found_again(tmp_path):
         assert [one.event.text for one in open_span(memory, executor.pointer)] == ["Find the key", "the key is 7f3a"]
         executor.finish("found")
         assert unfinished(memory, "plan") == ()
-        assert [one.kind.word for one in memory.events("plan")] == ["tool_call", "tool_result"]
+        assert [one.kind for one in memory.events("plan")] == ["tool_call", "tool_result"]
         assert memory.verify().ok
 
 

@@ -39,7 +39,7 @@ def test_the_text_is_within_its_budget(window, text, parts, tokens_max, count):
         return
     assert count(made.text) <= tokens_max or made.text == ""
     barred = made.text.split("## Newest events\n")[-1].split("\n")
-    labels = {f"{kind.word.replace('_', ' ')}, turn {turn}" for kind in Kind for turn in range(20)}
+    labels = {f"{kind.replace('_', ' ')}, turn {turn}" for kind in Kind for turn in range(20)}
     if not parts and made.layout.tail:
         for line in barred:
             assert line[:1] in {"|", "["} or line.endswith("…") or line in labels

@@ -197,7 +197,7 @@ def test_what_cannot_be_read_is_recorded_as_lost(lossy):
     log, ids, left = lossy
     assert assert_accounted(log, ids) == set(range(left + 1, EVENTS + 1))
     (recorded,) = log.reader.events("x", session=SESSION)
-    assert (recorded.position, recorded.kind, recorded.trust.word) == (EVENTS + 1, Kind.LOSS, "trusted")
+    assert (recorded.position, recorded.kind, recorded.trust) == (EVENTS + 1, Kind.LOSS, "trusted")
     verified = assert_whole(log)
     missing = f"{EVENTS - left} acknowledged events of namespace x are missing: positions {left + 1} to {EVENTS}"
     assert [str(loss) for loss in verified.losses] == [f"{missing}; recorded at position {EVENTS + 1}"]

@@ -51,4 +51,4 @@ def there_and_back(name: str, messages: list[dict[str, Any]]) -> list[list[Draft
 
 def told(drafts: list[Draft]) -> list[tuple[str, bytes]]:
     """Give kind and content of each event."""
-    return [(draft.kind.word, bytes(draft.content)) for draft in drafts]
+    return [(draft.kind, bytes(draft.content)) for draft in drafts]

@@ -40,7 +40,7 @@ def contents(some: Sequence[Draft]) -> list[bytes]:
 
 def told(some: Sequence[Draft]) -> list[tuple[str, bytes]]:
     """Give kind and content of each event."""
-    return [(draft.kind.word, bytes(draft.content)) for draft in some]
+    return [(draft.kind, bytes(draft.content)) for draft in some]
 
 
 def cuts(host: Host, path: str, data: bytes) -> None:

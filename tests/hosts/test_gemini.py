@@ -64,7 +64,7 @@ def test_a_message_is_its_parts_and_an_answer_its_thoughts_text_and_calls():
 def test_a_message_written_again_adds_only_what_is_new():
     """The second writing of a message brings the result; text, thought and call are not told twice."""
     made = one(ASKED, ANSWERED, ANSWERED | {"tokens": {"input": 9}})
-    assert [d.kind.word for d in made] == ["reasoning", "agent_message", "tool_call", "tool_result", "session"]
+    assert [d.kind for d in made] == ["reasoning", "agent_message", "tool_call", "tool_result", "session"]
     assert [d.meta.get("rewrites") for d in made] == [None, None, None, "m2", "m2"]
     assert json.loads(made[4].content) == {"model": "g-3", "tokens": {"input": 9}}
 
@@ -115,7 +115,7 @@ def test_a_compression_is_a_summary_and_the_messages_written_again_are_copies():
         listed(opening), USER, listed(opening, USER), listed(opening, snapshot), listed(opening, snapshot, USER),
         listed(opening, snapshot | {"id": "s2"}),
     )  # fmt: skip
-    kinds = [(d.kind.word, d.meta.get(REPEATS)) for d in made]
+    kinds = [(d.kind, d.meta.get(REPEATS)) for d in made]
     assert kinds == [
         ("session", None), ("user_message", None), ("session", True), ("session", True), ("summary", None),
         ("session", True), ("session", True), ("summary", None),

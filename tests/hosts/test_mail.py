@@ -63,7 +63,7 @@ def test_a_readable_mail_is_its_exact_bytes():
 def test_an_encoded_mail_is_given_for_reading_and_its_files_apart(crlf):
     """Encoded words and texts are decoded, plain text goes before HTML, files are their decoded bytes."""
     made = drafts(Mail(), "/x/inbox/1.eml", built(crlf=crlf))
-    assert [(d.kind.word, d.media) for d in made] == [
+    assert [(d.kind, d.media) for d in made] == [
         ("document", "text/plain"), ("attachment", "image/png"), ("attachment", "text/csv"),
     ]  # fmt: skip
     assert made[0].content.decode() == (

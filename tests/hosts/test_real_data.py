@@ -43,7 +43,7 @@ def of(shelf: Shelf, host: str) -> list[Draft]:
 
 
 def kinds(drafts: list[Draft]) -> dict[str, int]:
-    return dict(Counter(draft.kind.word for draft in drafts))
+    return dict(Counter(draft.kind for draft in drafts))
 
 
 def contents(drafts: list[Draft], kind: Kind) -> list[bytes]:

@@ -146,7 +146,8 @@ def test_expected_position(log):
 
 
 BAD = {
-    "no draft": "text", "kind": {"kind": 99}, "kind text": {"kind": "note"}, "trust": {"trust": 0},
+    "no draft": "text", "kind": {"kind": 4}, "kind text": {"kind": "notes"}, "trust": {"trust": 1},
+    "kind list": {"kind": ["note"]},
     "content text": {"content": "text"}, "content none": {"content": None}, "content array": {"content": bytearray()},
     "media": {"media": "a" * 513}, "media control": {"media": "a\n"}, "meta list": {"meta": [1]},
     "meta bytes": {"meta": {"a": b"x"}}, "meta key": {"meta": {1: 2}}, "meta large": {"meta": {"a": "x" * 300_000}},

@@ -33,8 +33,8 @@ def filled(log) -> None:
     """Append every sort of event: odd bytes, records, artifacts, several sessions and namespaces, erased ones."""
     for number, text in enumerate(TEXTS):
         draft = Draft(
-            Kind(1 + number), text, meta={"n": number, "s": "\ud800"} if number % 2 else {}, agent="a", origin="tool:x",
-            trust=Trust.AGENT, time=None if number % 3 else Moment(number * 10**15, -60),
+            Kind.of(1 + number), text, meta={"n": number, "s": "\ud800"} if number % 2 else {},
+            agent="a", origin="tool:x", trust=Trust.AGENT, time=None if number % 3 else Moment(number * 10**15, -60),
         )  # fmt: skip
         log.append([draft], namespace="default", session=f"s{number % 2}")
     raw = b'{"x": "some text of it", "y": 1}\n'

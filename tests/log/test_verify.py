@@ -104,7 +104,7 @@ def test_a_forged_erasure_accounts_for_nothing(make_log):
     log.writer.execute("UPDATE event SET kind = 16 WHERE key > 1")
     assert {(one.where, one.position) for one in log.verify().problems} >= {("event", 2)}
     log.writer.execute("UPDATE event SET salt = NULL, body = NULL WHERE key = 1")
-    assert "no erasure in the log speaks of it" in str(log.verify().problems)
+    assert any("no erasure in the log speaks of it" in problem.what for problem in log.verify().problems)
 
 
 @pytest.mark.parametrize("namespace", ["'abc'", "x'ff'", "1.5", "7"])
@@ -116,5 +116,5 @@ def test_a_large_event_in_no_namespace_is_told(make_log, namespace):
     log.writer.execute(f"UPDATE event SET namespace = {namespace} WHERE key = 1")
     verified = log.verify()
     assert ("event", 1) in {(one.where, one.position) for one in verified.problems}
-    assert "names namespace" in str(verified.problems)
+    assert any("names namespace" in problem.what for problem in verified.problems)
     assert verified.artifacts == 1

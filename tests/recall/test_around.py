@@ -23,7 +23,7 @@ def log(tmp_path):
             [
                 Draft(
                     (Kind.USER_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT)[at % 3], str(at).encode(),
-                    agent=("", "ann", "bob")[at % 3], trust=Trust(1 + at % 3), time=time and parse(time),
+                    agent=("", "ann", "bob")[at % 3], trust=Trust.of(1 + at % 3), time=time and parse(time),
                 )
                 for at, time in enumerate(TIMES)
             ],

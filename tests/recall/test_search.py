@@ -446,7 +446,7 @@ def test_a_tuning_of_an_older_store_is_listed_and_changes_no_answer(log):
     put(log, Draft(Kind.TUNING, decision, media, origin="firsthand", trust=Trust.TRUSTED), session="tuning")
     (event,) = log.reader.events("default", session="tuning", kind=Kind.TUNING)
     after = search(log.reader, "default", Query("which port"))
-    assert (event.kind.word, event.content) == ("tuning", decision)
+    assert (event.kind, event.content) == ("tuning", decision)
     assert ([hit.pointer for hit in after], after.query) == ([hit.pointer for hit in before], before.query)
     assert (len(after), after.query.mmr_lambda) == (3, 0.8)
     assert log.verify().ok

@@ -77,12 +77,12 @@ def tell(memory, way: str, text: str) -> None:
         case "in our own fence":
             session.user(f"Look:\n{memory.fence(text)}\nThanks.")
         case _:
-            session.append(Kind[way.upper()], text, origin="tool:fetch", trust=Trust.UNTRUSTED)
+            session.append(Kind(way), text, origin="tool:fetch", trust=Trust.UNTRUSTED)
 
 
 WAYS = (
     "agent message", "reasoning", "summary", "to a subagent", "note", "rule of a tool's words", "rule with its source",
-    "file", "message of an agent", "import", "in our own fence", *(one.word for one in UNTRUSTED),
+    "file", "message of an agent", "import", "in our own fence", *UNTRUSTED,
 )  # fmt: skip
 
 

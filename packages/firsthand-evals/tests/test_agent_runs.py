@@ -76,7 +76,7 @@ def dump(value: object, indent: int | None = None, *, ascii_only: bool = True) -
 def test_a_swe_agent_run_begins_with_its_task_and_goes_step_by_step(indent, ascii_only):
     """Prompt and issue come first although the file tells them last; a step is thought, call and result."""
     made = drafts(SweAgent(), "/x/astropy__astropy-1.2.traj", dump(TRAJ, indent, ascii_only=ascii_only))
-    assert [(d.kind.word, d.content) for d in made[:-1]] == [
+    assert [(d.kind, d.content) for d in made[:-1]] == [
         ("session", b'"swe_main"'),
         ("system", b"You are a programmer."),
         ("user_message", "The issue: é".encode()),
@@ -139,7 +139,7 @@ def test_a_tau_episode_is_a_session_of_its_task_and_trial():
 def test_a_run_of_several_agents_names_who_spoke():
     """Agents, the terminal and the person are told apart; labels and answers are in no content."""
     made = drafts(WhoAndWhen(), "/x/Hand-Crafted/17.json", dump(WHO))
-    assert [(d.kind.word, d.agent, d.origin, d.trust) for d in made] == [
+    assert [(d.kind, d.agent, d.origin, d.trust) for d in made] == [
         ("agent_message", "Excel_Expert", "agent", Trust.AGENT),
         ("tool_result", "Computer_terminal", "tool:Computer_terminal", Trust.UNTRUSTED),
         ("user_message", "", "user", Trust.TRUSTED),

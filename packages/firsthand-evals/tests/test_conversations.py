@@ -68,7 +68,7 @@ def test_locomo_gives_each_conversation_as_a_session_with_speakers_and_times():
     assert b"the summary" in found[2].record.raw  # what follows a conversation stays with it
     assert b"conv-1" not in found[3].record.raw
     made = drafts(Locomo(), "/x/l.json", data)[:4]
-    assert [(d.kind.word, d.agent, d.content, d.meta["dia_id"], str(d.time)) for d in made] == [
+    assert [(d.kind, d.agent, d.content, d.meta["dia_id"], str(d.time)) for d in made] == [
         ("user_message", "Ada", "Hey Bob é".encode(), "D1:1", "2023-05-08T13:56:00.000Z"),
         ("user_message", "Bob", b"Look", "D1:2", "2023-05-08T13:56:00.000Z"),
         ("attachment", "Bob", b"a red door", "D1:2", "2023-05-08T13:56:00.000Z"),
@@ -89,7 +89,7 @@ def test_beam_is_one_session_named_by_its_folders():
     """Messages in order; the last time anchor dates what follows it."""
     path = "/data/beam-100k/3/chat.json"
     made = drafts(Beam(), path, dump(BEAM))
-    assert [(d.kind.word, d.content, d.meta["chat_id"], d.time) for d in made] == [
+    assert [(d.kind, d.content, d.meta["chat_id"], d.time) for d in made] == [
         ("user_message", b"plan it", 0, None),
         ("agent_message", b"ok", 1, None),
         ("user_message", b"again", 2, parse("2024-03-15")),
@@ -113,7 +113,7 @@ def test_an_irc_log_names_its_speakers_and_passes_midnight():
     """Nick, words and time of each line; notices and odd lines are kept whole; bytes outside of UTF-8 too."""
     path = "/x/2011-05-29_19.ascii.txt"
     made = drafts(Irc(), path, IRC)
-    assert [(d.kind.word, d.agent, d.content, d.time and str(d.time)) for d in made] == [
+    assert [(d.kind, d.agent, d.content, d.time and str(d.time)) for d in made] == [
         ("session", "", b"=== ada [~ada@host]  has joined #x", None),
         ("user_message", "ada", b"does anybody know port 8080?", "2011-05-29T23:58:00.000Z"),
         ("user_message", "bob", "bob shrugs é".encode(), "2011-05-29T23:59:00.000Z"),

@@ -415,11 +415,11 @@ def _clean(text: str) -> str:
 def _hit_facts(hit: Hit) -> dict[str, Any]:
     return {
         "pointer": hit.pointer,
-        "kind": hit.kind.word,
+        "kind": hit.kind,
         "session": hit.session,
         "turn": hit.turn,
         "time": None if hit.time is None else str(hit.time),
-        "trust": hit.trust.word,
+        "trust": hit.trust,
         "score": round(hit.score, 3),
     }
 
@@ -428,7 +428,7 @@ def _timeline_lines(one: Event) -> tuple[str, ...]:
     """Write an event: a line of ours, and after a bar the beginning of what it says."""
     who = one.agent or one.origin
     tool = f" {shown(str(one.meta['tool']))}" if one.meta.get("tool") else ""
-    head = f"fh:{one.id}  {clock(one.time)}  {one.kind.word}{f' by {shown(who)}' if who else ''}{tool}  turn {one.turn}"
+    head = f"fh:{one.id}  {clock(one.time)}  {one.kind}{f' by {shown(who)}' if who else ''}{tool}  turn {one.turn}"
     if one.erased:
         return (f"{head}  erased",)
     if one.meta.get(INJECTED) is True:

@@ -42,10 +42,9 @@ def _within(read: Callable[[str], _N], low: _N, high: _N, expected: str) -> Call
 def kind(text: str) -> Kind:
     """Take a kind of event by its word."""
     try:
-        return Kind[text.upper().replace("-", "_")]
-    except KeyError:
-        known = ", ".join(one.word for one in Kind)
-        raise argparse.ArgumentTypeError(f"expected a kind; got {text!r}. Kinds: {known}") from None
+        return Kind(text.lower().replace("-", "_"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a kind; got {text!r}. Kinds: {', '.join(Kind)}") from None
 
 
 def pair(text: str) -> tuple[str, str]:

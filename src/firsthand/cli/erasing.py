@@ -172,7 +172,7 @@ def _say_wanted(events: Sequence[Event], calls: Sequence[Path], out: Output) -> 
     if out.as_json:
         return
     for event in events[:SHOWN_MAX]:
-        line = f"{event.kind.word:<13}  {size(event.size_bytes):>9}  {shown(event.session)}: {first_line(event.text)}"
+        line = f"{event.kind:<13}  {size(event.size_bytes):>9}  {shown(event.session)}: {first_line(event.text)}"
         out.line(cut(f"fh:{event.id}  {clock(event.time):<20}  {line}", out.width or 160))
     if len(events) > SHOWN_MAX:
         out.line(f"... and {len(events) - SHOWN_MAX:,} more")

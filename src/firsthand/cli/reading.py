@@ -118,11 +118,9 @@ def header(event: Event, named: str = "") -> Iterator[str]:
     """Yield the lines that stand above an event's content."""
     who = f" by {shown(event.agent)}" if event.agent else ""
     from_where = f" from {shown(event.origin)}" if event.origin else ""
-    yield f"{named or f'fh:{event.id}'}  {event.kind.word}{who}{from_where}  {clock(event.time)}"
+    yield f"{named or f'fh:{event.id}'}  {event.kind}{who}{from_where}  {clock(event.time)}"
     what = "erased" if event.erased else f"{size(event.size_bytes)} of {shown(event.media)}"
-    yield (
-        f"session {shown(event.session)}  turn {event.turn}  position {event.position}  {what}  ({event.trust.word})"
-    )
+    yield (f"session {shown(event.session)}  turn {event.turn}  position {event.position}  {what}  ({event.trust})")
     facts = "  ".join(f"{shown(str(key))}={shown(str(value))}" for key, value in event.meta.items())
     if facts:
         yield cut(facts, TEXT_COLUMNS)
@@ -203,7 +201,7 @@ def _timeline_line(event: Event, out: Output) -> str:
     tool = event.meta.get("tool")
     first = "[erased]" if event.erased else first_line(event.text)
     line = (
-        f"{event.position:>8}  {clock(event.time):<20}  {event.kind.word:<13}  {cut(shown(who), 16):<16}  "
+        f"{event.position:>8}  {clock(event.time):<20}  {event.kind:<13}  {cut(shown(who), 16):<16}  "
         f"fh:{event.id}  {size(event.size_bytes):>9}  "
     )
     text = f"{shown(str(tool))}: {first}" if tool else first

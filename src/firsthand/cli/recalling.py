@@ -90,7 +90,7 @@ def _why(answer: Answer) -> str:
 
 def _block(hit: Hit, numbers: dict[str, int], answer: Answer, out: Output) -> None:
     who = hit.agent or hit.origin
-    line = f"{hit.pointer}  {clock(hit.time)}  {hit.kind.word}{f' by {shown(who)}' if who else ''}"
+    line = f"{hit.pointer}  {clock(hit.time)}  {hit.kind}{f' by {shown(who)}' if who else ''}"
     out.line(f"{out.style(str(numbers[hit.pointer]), 'strong')}  {out.style(line, 'name')}")
     place = f"   session {shown(hit.session)}  turn {hit.turn}  {size(hit.size_bytes)}  score {hit.score:.2f}"
     place += f"  belongs with {numbers.get(hit.companion_of, hit.companion_of)}" if hit.companion_of else ""
@@ -137,7 +137,7 @@ def _next(chosen: argparse.Namespace, hits: int) -> str:
         words += [f"--{option}", getattr(chosen, option)] if getattr(chosen, option) else []
     for option in ("session", "agent"):
         words += [word for value in getattr(chosen, option) for word in (f"--{option}", value)]
-    words += [word for kind in chosen.kind for word in ("--kind", kind.word)]
+    words += [word for kind in chosen.kind for word in ("--kind", kind)]
     for option in ("since", "until", "now"):
         words += [f"--{option}", str(getattr(chosen, option))] if getattr(chosen, option) else []
     for name, default in _DEFAULTS.items():

@@ -167,7 +167,7 @@ def _items(stays: Sequence[Stay], everything: bool, out: Output) -> None:
 def _item_row(one: Stay) -> tuple[str, ...]:
     item = one.item
     short = ", shortened" if item.shortened else ""
-    return f"{item.turn}", f"{item.tokens:,}", item.kind.word, f"fh:{item.id}", f"{one.reason}{short}"
+    return f"{item.turn}", f"{item.tokens:,}", item.kind, f"fh:{item.id}", f"{one.reason}{short}"
 
 
 def _form(

@@ -261,7 +261,7 @@ def from_event(event: Event) -> Anatomy:
         FormatError: the event is of another kind, was erased, or holds no record.
     """
     if event.kind is not Kind.ANATOMY or event.content is None:
-        what = "erased" if event.erased else f"an event of kind {event.kind.word}"
+        what = "erased" if event.erased else f"an event of kind {event.kind}"
         raise FormatError(f"expected the pointer of an anatomy; fh:{event.id} is {what}; list them: firsthand anatomy")
     read = from_json(event.content)
     held = {name: getattr(read, name) for name in _written()}

@@ -255,7 +255,7 @@ def _hit_line(hit: Hit, session: str) -> str:
     size = f"  {hit.size_bytes:,} bytes, from byte {hit.preview_start:,}" if hit.preview_start else ""
     place = f"turn {hit.turn}" if hit.session == session else _place(hit.session, hit.turn, own=False)
     return (
-        f"{hit.pointer}  {_about(hit.time, hit.kind, hit.agent or hit.origin)}  {place}  {hit.trust.word}{size}  "
+        f"{hit.pointer}  {_about(hit.time, hit.kind, hit.agent or hit.origin)}  {place}  {hit.trust}{size}  "
         f"score {hit.score:.2f}{exact}"
     )
 
@@ -276,11 +276,11 @@ def _replaced(hit: Hit) -> str:
 
 def _facts(event: Event) -> str:
     about = _about(event.time, event.kind, event.agent or event.origin)
-    return f"{about}  {_place(event.session, event.turn, False)}  {event.trust.word}"
+    return f"{about}  {_place(event.session, event.turn, False)}  {event.trust}"
 
 
 def _about(time: Moment | None, kind: Kind, who: str) -> str:
-    return f"{clock(time)}  {kind.word}{f' by {shown(who)}' if who else ''}"
+    return f"{clock(time)}  {kind}{f' by {shown(who)}' if who else ''}"
 
 
 def _place(session: str, turn: int, own: bool) -> str:
@@ -297,7 +297,7 @@ def _block(event: Event, visible: Collection[str]) -> Block:
     head = f"fh:{event.id}  {_about(event.time, event.kind, event.agent or event.origin)}{tool}  turn {event.turn}"
     if event.erased:
         return Block(f"fh:{event.id}", f"{head}  erased", "")
-    head = f"{head}  {event.trust.word}  {event.size_bytes:,} bytes"
+    head = f"{head}  {event.trust}  {event.size_bytes:,} bytes"
     if event.id in visible:
         return Block(f"fh:{event.id}", f"{head}  in your context already", "")
     if event.meta.get(INJECTED) is True:

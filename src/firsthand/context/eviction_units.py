@@ -21,7 +21,6 @@ from firsthand.window import ACCESSES_KEPT, Budget, Item
 
 STEPS_KEPT = 2  # the newest steps, which never leave
 
-# By number of kind, since looking up a member by its hash costs more than all the rest.
 # Table A of the paper gives the first five. Of the others: reasoning has done its work when its message is
 # written, and providers drop it from closed turns themselves; an attachment is large and opens by its pointer, but
 # somebody chose to give it; a summary stands for much that is not there otherwise; what is not understood cannot be
@@ -39,8 +38,8 @@ WEIGHTS = {
     Kind.PERSONA: 0.0,
 }
 SHORTENED_WEIGHT = 0.3  # an artifact reference: already a pointer, little to gain
-_WEIGHT = tuple(WEIGHTS.get(Kind(number), 0.0) if number else 0.0 for number in range(max(Kind) + 1))
-_BY_AGENT = tuple(number in {Kind.AGENT_MESSAGE, Kind.REASONING, Kind.TOOL_CALL} for number in range(max(Kind) + 1))
+_WEIGHT = {kind: WEIGHTS.get(kind, 0.0) for kind in Kind}
+_BY_AGENT = {kind: kind in {Kind.AGENT_MESSAGE, Kind.REASONING, Kind.TOOL_CALL} for kind in Kind}
 _USER, _CALL, _RESULT = Kind.USER_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT
 _SYSTEM, _PERSONA = Kind.SYSTEM, Kind.PERSONA
 

@@ -330,7 +330,7 @@ def _called(space: Space, session: SessionLog, call: str | Appended | None) -> d
     event = space.event(call)
     if event.kind is not Kind.TOOL_CALL or event.session != session.name or not event.meta.get("call_id"):
         raise InvalidArgument(
-            f"expected a tool call of session {session.name!r}; got {call}: {event.kind.word} of {event.session!r}"
+            f"expected a tool call of session {session.name!r}; got {call}: {event.kind} of {event.session!r}"
         )
     return {"call_id": event.meta["call_id"], "tool": event.meta.get("tool") or ""}
 

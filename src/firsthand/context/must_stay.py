@@ -49,7 +49,7 @@ def stays(window: Window, budget: Budget) -> tuple[Stay, ...]:
 def _why_protected(items: Sequence[Item], index: int) -> str:
     item, newest = items[index], items[-1].turn
     if item.kind in {Kind.SYSTEM, Kind.PERSONA}:
-        return f"{item.kind.word} text never leaves"
+        return f"{item.kind} text never leaves"
     if item.turn != newest:
         return "belongs with what stays"
     return "the newest user message" if item.kind is Kind.USER_MESSAGE else "one of the newest steps"

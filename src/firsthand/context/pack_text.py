@@ -144,5 +144,5 @@ def _heading(title: str) -> str:
 
 
 def _entry(item: Item, text: str) -> str:
-    said = f"{item.kind.word.replace('_', ' ')}, turn {item.turn}"
+    said = f"{item.kind.replace('_', ' ')}, turn {item.turn}"
     return f"{said}\n{text}" if text else said

@@ -206,4 +206,4 @@ def _reason(run: Sequence[Item], inside: list[Unit], budget: Budget) -> str:
     else:
         which = f"closed turns before the newest {budget.hot_turns}"
     again = f"{used:,} of {len(run):,} were used again" if used else "none was used again"
-    return f"{which}; {share} {most.word.replace('_', ' ')}s; {again}"
+    return f"{which}; {share} {most.replace('_', ' ')}s; {again}"

@@ -122,7 +122,7 @@ class Layout:
     def cut(self) -> tuple[Missing, ...]:
         """What is in the pack in part: there the text itself says what is left out."""
         items = [
-            Missing(f"part of a {one.item.kind.word.replace('_', ' ')}", 1, one.item.tokens - one.tokens,
+            Missing(f"part of a {one.item.kind.replace('_', ' ')}", 1, one.item.tokens - one.tokens,
                     f"fh:{one.item.id}")
             for one in self.tail if one.tokens < one.item.tokens
         ]  # fmt: skip

@@ -108,7 +108,7 @@ def last_of_host(space: Space, host: str) -> int | None:
     """
     db, key = _db(space)
     head = space.log.reader.head(space.namespace)[0]
-    kinds = ", ".join(str(int(kind)) for kind in _WORDS)
+    kinds = ", ".join(str(kind.number) for kind in _WORDS)
     sql = (
         "SELECT max(e.ingested) FROM event e JOIN session s ON s.key = e.session WHERE e.key > ? "  # noqa: S608
         f"AND e.key <= ? AND e.kind IN ({kinds}) AND s.name >= ? AND s.name < ?"

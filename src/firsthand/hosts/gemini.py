@@ -163,7 +163,7 @@ def _added(raw: bytes, entry: Any, drafts: list[Draft], state: dict[str, Any]) -
     name = text(entry.get("id"))[:64]
     written: dict[str, str] = state.setdefault("written", {})
     before = written.pop(name, None)
-    marks = [hashlib.sha256(bytes((d.kind,)) + _bytes(d)).hexdigest()[:8] for d in drafts]
+    marks = [hashlib.sha256(bytes((d.kind.number,)) + _bytes(d)).hexdigest()[:8] for d in drafts]
     known = set() if before is None else {before[k : k + 8] for k in range(0, len(before), 8)}
     written[name] = "".join(sorted(known | set(marks))[:PARTS_KEPT_MAX])
     while len(written) > REWRITES_MAX:

@@ -28,7 +28,7 @@ from firsthand.value import fields, value
 
 _NAME = "jsonl"
 _BOM = b"\xef\xbb\xbf"
-_WORDS = {kind.word: kind for kind in Kind} | {
+_WORDS = {str(kind): kind for kind in Kind} | {
     "user": Kind.USER_MESSAGE, "human": Kind.USER_MESSAGE,
     "assistant": Kind.AGENT_MESSAGE, "agent": Kind.AGENT_MESSAGE, "ai": Kind.AGENT_MESSAGE,
     "model": Kind.AGENT_MESSAGE, "bot": Kind.AGENT_MESSAGE,

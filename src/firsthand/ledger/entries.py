@@ -171,7 +171,7 @@ class Proposal:
     def hash(self) -> str:
         """Hash of what is proposed and by whom."""
         told = [(one.action, one.entry.id if one.entry else "", one.targets) for one in self.operations]
-        return sha256(to_bytes(repr((self.by, self.saw, self.faults, told)))).hexdigest()
+        return sha256(to_bytes(repr((self.by, self.saw, [str(fault) for fault in self.faults], told)))).hexdigest()
 
     @property
     def written(self) -> tuple[Entry, ...]:

@@ -31,7 +31,7 @@ AGENT = "agent"
 GATE = "rule:gate"
 """Who decides when an entry that stood fails."""
 _NAMES = ("scope", "by", "basis", "report", AGENT)
-TRUSTS = {one.word: one for one in Trust}
+TRUSTS = {str(trust): trust for trust in Trust}
 
 
 class EntriesLog:
@@ -147,7 +147,7 @@ class EntriesLog:
     def _draft(self, one: Entry, checks: list[list[Any]], report: GateReport) -> Draft:
         meta = {
             SOURCES: list(one.sources), "parents": list(one.parents), "version": one.version, "scope": one.scope,
-            "by": one.created_by, "basis": one.basis, "trust": one.trust.word, "report": one.report,
+            "by": one.created_by, "basis": one.basis, "trust": one.trust, "report": one.report,
             "gate": {"checks": checks, "proposal": report.proposal, "replayed": report.replayed,
                      "solver": report.solver, "theta": report.settings.theta},
             AGENT: self.agent,

@@ -98,7 +98,7 @@ class Lineage:
         if not self._could_wait(event):
             raise InvalidArgument(
                 f"a rule, a lesson or an entry that stands on what a tool or the web said is approved; fh:{event.id} "
-                f"is a {event.kind.word} of trust {event.trust.word}. `firsthand ledger waiting` lists what waits."
+                f"is a {event.kind} of trust {event.trust}. `firsthand ledger waiting` lists what waits."
             )
         known = f"fh:{event.id}" in self.ledger.at().approved
         return self._decide("approve", [] if known else [event], reason, by)

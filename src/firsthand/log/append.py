@@ -20,7 +20,6 @@ from firsthand.event import (
     Event,
     Header,
     Kind,
-    Trust,
     commit_to,
     genesis,
     link,
@@ -273,8 +272,8 @@ class Appender:
         _position, key, part, kind, trust, agent, origin, time, commitment, salt = row
         header = (key, part, kind, trust, agent, origin, time)
         mine = (
-            session.key, event.part, event.kind, event.trust, self._name(event.agent), self._name(event.origin),
-            None if event.time is None else event.time.microseconds,
+            session.key, event.part, event.kind.number, event.trust.number,
+            self._name(event.agent), self._name(event.origin), None if event.time is None else event.time.microseconds,
         )  # fmt: skip
         if header != mine:
             return False
@@ -295,8 +294,9 @@ class Appender:
         turn = event.turn if event.turn >= 0 else counted
         time, now = event.time, event.restored.ingested if event.restored is not None else work.now
         header = Header(
-            event.id, session.length, turn, event.part, event.kind, event.trust, time, now, event.agent, event.origin
-        )
+            event.id, session.length, turn, event.part, event.kind.number, event.trust.number, time, now,
+            event.agent, event.origin,
+        )  # fmt: skip
         chain = link(session.head, header, event.commitment)
         if event.restored is not None and chain != event.restored.chain:
             raise StoreDamaged(
@@ -307,8 +307,8 @@ class Appender:
             _INSERT,
             (
                 key_of(session.namespace, position), event.id, session.namespace, session.key, session.length,
-                event.part, turn,
-                int(event.kind), int(event.trust), self._name(event.agent), self._name(event.origin),
+                event.part, turn, event.kind.number, event.trust.number,
+                self._name(event.agent), self._name(event.origin),
                 None if time is None else time.microseconds, None if time is None else time.offset_minutes,
                 now.microseconds, now.offset_minutes, chain, event.commitment, event.salt, event.stored,
             ),
@@ -330,7 +330,7 @@ class Appender:
         inline = body.payload if isinstance(body.payload, bytes) else None
         return Event(
             position, event.name, tenant.name, session.name, session.length, event.part, turn,
-            Kind(event.kind), event.agent, event.origin, Trust(event.trust), event.time, now,
+            event.kind, event.agent, event.origin, event.trust, event.time, now,
             body.media.decode(), meta_of(body.meta), body.envelope, inline,
             body.payload if isinstance(body.payload, Artifact) else None,
             erased=False, commitment=event.commitment, chain=chain,

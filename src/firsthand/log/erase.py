@@ -86,9 +86,7 @@ def erase(
     already = tuple(event.id for event in events if event.erased)
     for event in fresh:
         if event.kind in {Kind.ERASURE, Kind.LOSS}:
-            raise InvalidDraft(
-                f"fh:{event.id} records an {event.kind.word}; it holds no content of others and is not erased"
-            )
+            raise InvalidDraft(f"{event.pointer} records an {event.kind}, holds nothing of others and is not erased")
     if not fresh:
         _finish(db, artifacts, indexes)
         return Erasure((), already, 0, 0, ())

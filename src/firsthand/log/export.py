@@ -260,7 +260,7 @@ def _event_line(
     namespace, session, agent, origin = names
     out: dict[str, Any] = {
         "id": id_text(row[1]), "namespace": namespace, "session": session, **place, "sequence": row[4], "part": row[5],
-        "turn": row[6], "kind": Kind(row[7]).word, "trust": Trust(row[8]).word, "agent": agent, "origin": origin,
+        "turn": row[6], "kind": Kind.of(row[7]), "trust": Trust.of(row[8]), "agent": agent, "origin": origin,
         "time": None if row[11] is None else [row[11], row[12]], "ingested": [row[13], row[14]],
         "chain": row[15].hex(), "commitment": row[16].hex(),
     }  # fmt: skip
@@ -315,9 +315,8 @@ def parse_event(fields: dict[str, Any]) -> Line:
             stored = compression.compress(body)
         time = None if fields["time"] is None else Moment(*fields["time"])
         event = Prepared(
-            id_bytes(fields["id"]), Kind[fields["kind"].upper()], _whole(fields["part"], PART_MAX),
-            _whole(fields["turn"], TURN_MAX),
-            Trust[fields["trust"].upper()], time, check_name(fields["agent"], "agent"),
+            id_bytes(fields["id"]), Kind(fields["kind"]), _whole(fields["part"], PART_MAX),
+            _whole(fields["turn"], TURN_MAX), Trust(fields["trust"]), time, check_name(fields["agent"], "agent"),
             check_name(fields["origin"], "origin"), salt, commitment, body, stored, artifact,
             fields["id"], None if body is None else decode_body(body),
             Restored(

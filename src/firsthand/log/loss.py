@@ -68,7 +68,7 @@ def parse_loss(content: bytes) -> Loss | None:
 
 def loss_of(row: tuple[Any, ...]) -> Loss | None:
     """Read what an event's row (`rows.STORED`) says was lost; None when it is no loss, or a damaged one."""
-    if row[7] != Kind.LOSS:
+    if row[7] != Kind.LOSS.number:
         return None
     try:
         body = body_of(row)

@@ -146,7 +146,7 @@ def prepare(
     kind, trust = _member(Kind, draft.kind, "kind"), _member(Trust, draft.trust, "trust")
     if kind in {Kind.ERASURE, Kind.LOSS} and not by_log:
         raise InvalidDraft(
-            f"an event of kind {kind.word} is made by the log alone: an erasure by erasing, a loss when events are gone"
+            f"an event of kind {kind} is made by the log alone: an erasure by erasing, a loss when events are gone"
         )
     media = check_name(draft.media, "media").encode()
     meta = _meta(draft.meta)
@@ -226,8 +226,7 @@ def _member(kind: type[_E], value: object, what: str) -> _E:
     try:
         return kind(value)  # type: ignore[arg-type]
     except ValueError as error:
-        words = ", ".join(member.word for member in kind)
-        raise InvalidDraft(f"{what} is one of {words}; got {_shown(value)}") from error
+        raise InvalidDraft(f"{what} is one of {', '.join(kind)}; got {_shown(value)}") from error
 
 
 def _whole(value: object, what: str, most: int) -> None:
@@ -257,7 +256,7 @@ def encode_batch(batch: Batch) -> bytes:
         time = event.time
         out.append(
             _FIXED.pack(
-                event.id, event.part, event.turn, event.kind, event.trust,
+                event.id, event.part, event.turn, event.kind.number, event.trust.number,
                 time is not None, 0 if time is None else time.microseconds, 0 if time is None else time.offset_minutes,
                 len(agent), len(origin), len(event.salt), len(event.commitment), len(event.stored),
             )
@@ -296,7 +295,7 @@ def decode_batch(data: bytes) -> Batch:
             payload = parts.payload
             events.append(
                 Prepared(
-                    fixed[0], Kind(fixed[3]), fixed[1], fixed[2], Trust(fixed[4]),
+                    fixed[0], Kind.of(fixed[3]), fixed[1], fixed[2], Trust.of(fixed[4]),
                     Moment(fixed[6], fixed[7]) if fixed[5] else None, agent.decode(), origin.decode(),
                     salt, commitment, body, stored, payload if isinstance(payload, Artifact) else None,
                     id_text(fixed[0]), parts,

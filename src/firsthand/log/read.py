@@ -36,6 +36,7 @@ Damaged = Callable[[int, StoreDamaged], None]
 
 PIECE_BYTES = 1 << 20
 _FROM = f"SELECT {COLUMNS} FROM event "  # noqa: S608 - a constant
+_HISTORY = {kind.number for kind in HISTORY}
 _PAGE = 256
 _NO_BOUND = 1 << 62  # beyond every position
 _KEPT = "AND (body IS NOT NULL OR salt IS NOT NULL)"  # half a body is damage, none is an erasure
@@ -158,7 +159,7 @@ class Reader:
             # sequences too: by position, each page would be looked for from the session's beginning.
             where, by, values = "session = ? AND ", "sequence", (int(found),)
             low, high = self._last_sequence(values[0], low), self._last_sequence(values[0], high - 1) + 1
-        where += "" if kind is None else f"kind = {int(kind)} AND "
+        where += "" if kind is None else f"kind = {kind.number} AND "
         direction = "DESC" if newest_first else "ASC"
         left = limit if limit is not None else 1 << 62
         while left > 0:
@@ -222,7 +223,7 @@ class Reader:
                 f"SELECT {POSITION} FROM session s JOIN event ON event.session = s.key "  # noqa: S608 - a constant
                 "WHERE s.namespace = ? AND s.name = ? AND event.kind = ? AND event.key < ? "
                 "AND event.salt IS NOT NULL ORDER BY event.sequence DESC LIMIT 1",
-                (tenant, session, kind, _NO_BOUND if before is None else key_of(tenant, before)),
+                (tenant, session, kind.number, _NO_BOUND if before is None else key_of(tenant, before)),
             )
             if found is None:
                 return None
@@ -237,7 +238,7 @@ class Reader:
     def begins_message(self, namespace: str, position: int) -> bool:
         """Say whether the event at a position is the first part of what stands in a window, be it whole or damaged."""
         key = self._key(namespace, position)
-        return bool(key) and self._one("SELECT kind FROM event WHERE key = ? AND part = 0", (key,)) in HISTORY
+        return bool(key) and self._one("SELECT kind FROM event WHERE key = ? AND part = 0", (key,)) in _HISTORY
 
     def entries(self, namespace_key: int, after: int, limit: int) -> Entries:
         """Read the next events of a namespace, as an index is given them; erased ones are left out.
@@ -434,10 +435,10 @@ class Reader:
             "GROUP BY kind ORDER BY kind",
             (self.namespace_key(namespace),),
         )
-        unknown = [kind for kind, _, _, _ in rows if not any(kind == known for known in Kind)]
+        unknown = [kind for kind, _, _, _ in rows if not any(kind == known.number for known in Kind)]
         if unknown:
             raise StoreDamaged(f"{self._root}: events of no known kind ({unknown[0]!r}); run 'firsthand verify'")
-        kinds = {Kind(kind).word: count for kind, count, _, _ in rows}
+        kinds = {str(Kind.of(kind)): count for kind, count, _, _ in rows}
         return kinds, sum(row[2] for row in rows), sum(row[3] or 0 for row in rows)
 
     def indexed(self, namespace_key: int) -> apsw.Connection:

@@ -160,9 +160,9 @@ def event_of(
                 artifact = parts.payload
             else:
                 content = parts.payload
-        trust = Trust(row[8])
+        trust = Trust.of(row[8])
         return Event(
-            row[0], id_text(row[1]), namespace, session, row[4], row[5], row[6], Kind(row[7]), agent, origin,
+            row[0], id_text(row[1]), namespace, session, row[4], row[5], row[6], Kind.of(row[7]), agent, origin,
             Trust.UNTRUSTED if unchecked else trust, header.time, header.ingested,
             media, meta, envelope, content, artifact, erased=body is None, commitment=row[16], chain=row[15],
             unchecked=_UNCHECKED if unchecked else "",

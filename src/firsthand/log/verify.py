@@ -17,7 +17,7 @@ import apsw
 
 from firsthand.errors import QueryError, StoreDamaged
 from firsthand.event import Artifact, Kind, decode_body, genesis, id_text, link, roll
-from firsthand.value import field, value
+from firsthand.value import field, short_repr, value
 
 from .artifacts import ArtifactStore
 from .loss import loss_of, sentence
@@ -99,6 +99,10 @@ class Verification:
     notes: tuple[str, ...] = ()
     heads: Mapping[str, str] = field(default_factory=dict)
     losses: tuple[RecordedLoss, ...] = ()
+
+    def __repr__(self) -> str:
+        named = {"ok": self.ok, "events": self.events, "sessions": self.sessions, "head": self.head}
+        return short_repr("Verification", {**named, "problems": self.problems} if self.problems else named)
 
     @property
     def ok(self) -> bool:
@@ -484,7 +488,7 @@ def _note_body(row: tuple[Any, ...], body: bytes, found: _Findings) -> None:
     if isinstance(payload, Artifact):
         if isinstance(row[2], int):  # of what is no namespace it was said that its session lies in another one
             found.artifacts.setdefault((row[2], payload.digest), row[0])
-    elif row[7] == Kind.ERASURE:
+    elif row[7] == Kind.ERASURE.number:
         found.accounted.update(_erased_by(payload))
     if isinstance(payload, Artifact):
         found.uses.add((row[2], payload.digest, row[0]))

@@ -164,7 +164,7 @@ def _note(head: re.Match[str], evidence: tuple[Evidence, ...], conclusion: str) 
     rest: Rest = "none" if head["rest"] is None else "reachable" if head["rest"] == "is at" else "lost"
     shown = [one.pointer for one in evidence if one.pointer]
     sources = tuple(dict.fromkeys([*shown, *(head["where"] or "").split()]))
-    trust = Trust[head["trust"].upper()] if head["trust"] else Trust.UNTRUSTED
+    trust = Trust(head["trust"]) if head["trust"] else Trust.UNTRUSTED
     return Note(evidence, conclusion, int(head["kept"]), int(head["of"]), rest, sources, head["origin"] or "", trust)
 
 
@@ -174,7 +174,7 @@ def _head(note: Note) -> str:
     rest = {"none": "", "lost": "; the rest was not kept", "reachable": f"; the rest is at {' '.join(beyond)}"}[
         note.rest
     ]
-    origin = f" From {note.origin} ({note.trust.word})." if note.origin else ""
+    origin = f" From {note.origin} ({note.trust})." if note.origin else ""
     return f"{note.kept} of {note.of} statements kept{rest}.{origin}"
 
 

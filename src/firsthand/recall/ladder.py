@@ -200,7 +200,7 @@ def _narrower(scope: Scope, asked: Scope) -> str:
     if scope.before_position != asked.before_position:
         said.append(f"before position {scope.before_position:,}")
     if scope.kinds != asked.kinds:
-        said.append("kinds " + ", ".join(kind.word for kind in scope.kinds))
+        said.append("kinds " + ", ".join(kind for kind in scope.kinds))
     return f" ({'; '.join(said)})" if said else ""
 
 

@@ -375,14 +375,14 @@ def where(db: apsw.Connection, namespace: int, scope: Scope) -> Where:
         values += scope.agents
     if scope.kinds:
         parts.append(f"e.kind IN ({_marks(scope.kinds)})")
-        values += [int(kind) for kind in scope.kinds]
+        values += [kind.number for kind in scope.kinds]
     for sign, moment in ((">=", scope.since), ("<=", scope.until)):
         if moment is not None:
             parts.append(f"e.time {sign} ?")
             values.append(moment.microseconds)
     if scope.trust_max is not None:
         parts.append("e.trust <= ?")
-        values.append(int(scope.trust_max))
+        values.append(scope.trust_max.number)
     if scope.after_position is not None or scope.before_position is not None:
         parts.append("e.key >= ? AND e.key < ?")
         values += (key_of(namespace, low), key_of(namespace, high))

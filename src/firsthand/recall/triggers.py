@@ -230,7 +230,7 @@ class Triggers:
         rows: list[Any] = self._db.execute(
             f"SELECT key - {base} FROM event WHERE key > ? AND key <= ? AND kind = ? "  # noqa: S608 - a number
             "AND salt IS NOT NULL ORDER BY key DESC LIMIT ?",
-            (base + self.through, base + self._head, int(Kind.NOTE), WAITING_MAX),
+            (base + self.through, base + self._head, Kind.NOTE.number, WAITING_MAX),
         ).fetchall()
         positions = [position for (position,) in rows]
         self._evidence.load(positions)
