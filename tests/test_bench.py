@@ -15,7 +15,7 @@ from engines import Fts5Alone, RowsAndIndex, TantivyAlone
 from machine import describe
 from queries import CLASSES, draw
 from setting import Setting
-from table import Bound, Row, Target, as_markdown, as_text, as_values, cells, from_values
+from table import Bound, Row, Target, as_values, cells, from_values
 from timing import interleave, median, percentile
 
 
@@ -49,43 +49,6 @@ def test_no_figure_without_its_baseline() -> None:
     """A row cannot be made without a baseline above zero."""
     with pytest.raises(ValueError, match="append: a baseline is a number above zero; got 0"):
         row(1.0, 0)
-
-
-def test_cells() -> None:
-    """The six cells show three figures of each number, its unit, and the target in words."""
-    assert cells(row(1234.5, 0.25, Target(Bound.OVER_MAX, 150))) == (
-        "append",
-        "1,234 ms",
-        "0.250 ms (bare insert)",
-        "4,938 x",
-        "<= baseline + 150 ms",
-        "NO",
-    )
-
-
-def test_text_table_stands_in_columns() -> None:
-    """In a terminal every separator of a column stands under the one above it."""
-    lines = as_text([row(1, 2), row(123_456, 2, Target(Bound.RATIO_MAX, 1))]).splitlines()
-    at = [[i for i, sign in enumerate(line) if sign in "|+"] for line in lines]
-    assert len(lines) == 4
-    assert [len(columns) for columns in at] == [5] * 4
-    assert at == [at[0]] * 4
-
-
-def test_markdown_shares_notes() -> None:
-    """Rows with the same note point to it by the same number, and it is written once."""
-    text = as_markdown([row(1, 2, note="warm"), row(1, 2), row(3, 2, note="warm"), row(3, 2, note="cold | dark")])
-    assert text.splitlines() == [
-        "| figure | ours | baseline | ratio | target | met? |",
-        "|---|---|---|---|---|---|",
-        "| append [1] | 1.00 ms | 2.00 ms (bare insert) | 0.500 x | - | ours is better |",
-        "| append | 1.00 ms | 2.00 ms (bare insert) | 0.500 x | - | ours is better |",
-        "| append [1] | 3.00 ms | 2.00 ms (bare insert) | 1.50 x | - | baseline is better |",
-        "| append [2] | 3.00 ms | 2.00 ms (bare insert) | 1.50 x | - | baseline is better |",
-        "",
-        "1. warm",
-        "2. cold | dark",
-    ]
 
 
 def test_values_round_trip() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
-from compaction import generated, reader, real, report, scoring, strings, values, whole
+from compaction import generated, reader, real, report, strings, values, whole
 from compaction.generated import TINY
 from compaction.method import Kept
 from compaction.ours import Ours
@@ -276,26 +276,6 @@ def _report(parts):
     text = report.as_json(whole_report)
     assert json.loads(text) == json.loads(json.dumps(whole_report))
     return json.loads(text)
-
-
-def test_the_report_names_who_is_better(tiny):
-    """The report shows every method in each table, and says where another one has the better number."""
-    asked = [
-        scoring.Asked(method, "t", cycle, 1, ask, False, right, right, False, 0, 0.001)
-        for method, right in (("Firsthand", False), ("other", True))
-        for cycle in values.CYCLES
-        for ask in Ask
-    ]
-    fed = [scoring.Fed(name, "t", tokens, 900, dict.fromkeys(values.CYCLES, 1), 0.1, 10)
-           for name, tokens in (("Firsthand", 500), ("other", 400))]  # fmt: skip
-    part = {"title": "A", "about": "b", "rows": scoring.as_values(asked), "fed": scoring.fed_values(fed),
-            "trivial": {"count": 3, "of": 4}}  # fmt: skip
-    text = report.markdown(_report([part]))
-    assert "| other | 100% [21%, 100%] | 100% [21%, 100%] | 100% [21%, 100%] | 100% ± 0% |" in text
-    assert "| Firsthand | 0% [0%, 79%] | 0% [0%, 79%] | 0% [0%, 79%] | 0% ± 0% |" in text
-    assert "- exact, available, after 5: 0% here; other 100%" in text
-    assert "- fewer tokens carried: 500 here; other 400" in text
-    assert "finds it in the first ten hits 3 times of 4" in text
 
 
 # real sessions: shapes of the data, made here ----------------------------------------------------------

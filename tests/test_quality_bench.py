@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
 from firsthand import Kind, Memory, moment
 from firsthand.index.embed.port import callable_embedder
-from quality import baselines, hops, measures, ours, peers, report, sets, sureness, whole
+from quality import baselines, hops, measures, ours, report, sets, sureness, whole
 from quality.bm25 import BM25
 from quality.kept import Kept
 from quality.ours import Attempts
@@ -388,17 +388,6 @@ def test_the_report_shows_the_figures_of_its_json_and_no_others(measured):
     assert ".123 [.101, .145]" in different[0][1]
 
 
-def test_a_better_peer_is_named(measured):
-    """Where another method has the better number the report says so, and whether it is sure."""
-    mine, other = ours.PLAIN, baselines.DENSE
-    rows = measured["quality"]["differences"][mine]
-    rows[other]["all"]["recall@5"] |= {"mean": -0.2, "low": -0.3, "high": -0.1}
-    rows[other]["all"]["recall@10"] |= {"mean": -0.05, "low": -0.2, "high": 0.1}
-    shown = report.markdown({"targets": [], "sets": {"locomo": measured | {"measured": "by a test."}}}).splitlines()
-    assert f"- {other} over {mine}: recall@5 by +.200 [+.100, +.300]" in shown
-    assert f"- {other} over {mine}: recall@10 by +.050 [-.100, +.200] (no difference detectable)" in shown
-
-
 def test_targets_are_judged_on_the_held_out_talks():
     """The target is met or not by the held-out difference, whatever all talks say."""
     spread = {"low": 0.0, "high": 0.2, "count": 3}
@@ -410,12 +399,6 @@ def test_targets_are_judged_on_the_held_out_talks():
     (one,) = report.targets({"locomo": {"quality": {"differences": differences, "methods": {}}}})
     assert (one["wanted"], one["held out"]["mean"]) == (0.07, 0.06)
     assert "| NO |" in report.markdown({"targets": [one], "sets": {}})
-
-
-def test_the_peers_must_be_installed():
-    """An interpreter without the peers is refused with the file that names them."""
-    with pytest.raises(RuntimeError, match="requirements-quality-peers"):
-        peers.versions(Path(sys.executable))
 
 
 def test_the_committed_report_is_made_of_the_committed_figures():

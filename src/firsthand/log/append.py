@@ -308,9 +308,9 @@ class Appender:
             (
                 key_of(session.namespace, position), event.id, session.namespace, session.key, session.length,
                 event.part, turn, event.kind.number, event.trust.number,
-                self._name(event.agent), self._name(event.origin),
-                None if time is None else time.microseconds, None if time is None else time.offset_minutes,
-                now.microseconds, now.offset_minutes, chain, event.commitment, event.salt, event.stored,
+                self._name(event.agent), self._name(event.origin), None if time is None else time.microseconds,
+                None if time is None else time.offset_minutes, now.microseconds, now.offset_minutes,
+                chain, event.commitment, event.salt, event.stored,
             ),
         )  # fmt: skip
         if event.artifact is not None:

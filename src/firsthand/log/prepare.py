@@ -145,9 +145,7 @@ def prepare(
         raise InvalidDraft(f"expected a Draft; got {type(draft).__name__}")
     kind, trust = _member(Kind, draft.kind, "kind"), _member(Trust, draft.trust, "trust")
     if kind in {Kind.ERASURE, Kind.LOSS} and not by_log:
-        raise InvalidDraft(
-            f"an event of kind {kind} is made by the log alone: an erasure by erasing, a loss when events are gone"
-        )
+        raise InvalidDraft(f"an event of kind {kind} is made by the log alone: by erasing, or when events are gone")
     media = check_name(draft.media, "media").encode()
     meta = _meta(draft.meta)
     envelope = draft.envelope
