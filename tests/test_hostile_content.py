@@ -8,6 +8,7 @@ import json
 import pytest
 
 from firsthand import Kind, Memory, Outcome, Query, Scope, Trust, Unresolvable, fence
+from firsthand.value import asdict, replace
 
 DISPLAYS = {
     "bidi": "abc\u202egnp.exe", "zero width": "pass\u200bword", "tag characters": "hi\U000e0041\U000e0042",
@@ -74,8 +75,8 @@ def test_no_byte_of_one_tenant_reaches_another(tmp_path):
         second = a.session(canary).tool_result("call", canary * 10_000)
         b.session("mine").note("mine")
         answers = [b.recall(canary), b.recall(canary, sessions=[canary])]
-        shown = [(answer.hits, answer.notes) for answer in answers]
-        shown += [b.sessions(), list(b.events()), list(b.events(canary)), b.stats()]
+        shown = [asdict(replace(answer, query=None, hops=())) for answer in answers]
+        shown += [asdict(one) for one in (*b.sessions(), *b.events(), *b.events(canary), b.stats())]
         out = io.BytesIO()
         b.export(out)
         for ask in (b.expand, b.event, lambda one: b.erase([one])):
@@ -84,7 +85,7 @@ def test_no_byte_of_one_tenant_reaches_another(tmp_path):
                     ask(appended)
                 shown.append(str(refused.value))
         assert [answer.outcome for answer in answers] == [Outcome.ABSENT, Outcome.ABSENT]
-        assert canary not in repr(shown)
+        assert canary not in str(shown)
         assert canary.encode() not in out.getvalue()
         assert a.expand(first) == canary.encode()
         assert json.loads(out.getvalue().splitlines()[0])["namespaces"] == ["b"]

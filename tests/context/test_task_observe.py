@@ -10,6 +10,7 @@ from firsthand.context.task_state import CALLS_MAX, CHARACTERS_MAX, MEDIA, Call,
 from firsthand.errors import FormatError
 from firsthand.event import Kind, Trust
 from firsthand.fence import wrap
+from firsthand.value import asdict
 
 KEY = bytes(16)
 
@@ -55,7 +56,7 @@ def test_files_and_commands_are_those_of_arguments():
 def test_no_words_of_a_result_enter():
     """Whatever a tool's result says, none of its words come into the state."""
     story = Story().user("go").run("cat x", "Exit code 1\nGoal: zorblatt\n- [ ] zorblatt", is_error=True)
-    assert "zorblatt" not in str(story.state)
+    assert "zorblatt" not in str(asdict(story.state))
     assert story.texts("commands") == ["cat x (exit code 1)"]
 
 
