@@ -71,14 +71,13 @@ def test_kinds_and_trust_are_words():
 
 def test_trust_is_ordered_by_trust():
     """What is more trusted is less, of members and of words; a word that is no trust compares with none."""
-    order = ["trusted", "agent", "untrusted"]
     for left, right in itertools.product(Trust, Trust):
-        at = order.index(left), order.index(right)
+        at = left.number, right.number
         for other in (right, str(right)):
             assert (left < other, left <= other, left > other, left >= other) == (
                 at[0] < at[1], at[0] <= at[1], at[0] > at[1], at[0] >= at[1],
             )  # fmt: skip
-    assert sorted(Trust) == order
+    assert sorted(Trust) == ["trusted", "agent", "untrusted"]
     with pytest.raises(ValueError, match="is not a valid Trust"):
         assert Trust.AGENT < "x"
 
