@@ -181,7 +181,7 @@ class Appender:
             _settle(ticket, outcome, indexed=indexed)
 
     def _begin(self) -> None:
-        self._inodes.check(self._db)
+        self._inodes.check(self._db, wal=False)
         self._files.trim()
         try:
             self._db.execute("BEGIN IMMEDIATE")

@@ -71,6 +71,7 @@ class IndexFiles:
 
     def __init__(self, db: apsw.Connection, root: Path, *, write: bool = False) -> None:
         self._db, self._root, self._write = db, root, write
+        self._folder = str(root / FOLDER)
         self._inodes: dict[int, int] = {}  # of the attached ones, the one used last at the end
         self._synced: set[int] = set()  # attached within a transaction, where the kind of sync cannot be chosen
 
@@ -183,8 +184,8 @@ class IndexFiles:
         self._db.execute(f"DETACH {schema_of(namespace)}")
 
     def _inode(self, namespace: int) -> int:
-        try:
-            return path_of(self._root, namespace).stat().st_ino
+        try:  # os.stat: this stands on the way of every append
+            return os.stat(f"{self._folder}/{namespace}.db").st_ino  # noqa: PTH116
         except OSError:  # there is none, which 0 says
             return 0
 

@@ -38,13 +38,16 @@ class Inodes:
         self._size_bytes = file.stat().st_size
         self._fault = ""
 
-    def check(self, db: apsw.Connection) -> None:
+    def check(self, db: apsw.Connection, *, wal: bool = True) -> None:
         """Refuse to go on over other files than those that were opened; under the write lock.
+
+        Args:
+            wal: look at the WAL too; a transaction that begins leaves that to its end, before it is acknowledged.
 
         Raises:
             StoreReplaced: a name is gone, or leads to another file, or the database was cut off.
         """
-        if self._unchanged():
+        if self._unchanged(wal=wal):
             return
         self._fault = self._fault or self._difference() or self._cut(db)
         if self._fault:
@@ -54,14 +57,14 @@ class Inodes:
                 "Find out who moves or cleans files there, then open the store again: it says what is missing."
             )
 
-    def _unchanged(self) -> bool:
+    def _unchanged(self, *, wal: bool) -> bool:
         """Say whether both names lead to the files that were opened, and the database is as long as it was."""
         try:  # os.stat: this stands on the way of every append, and pathlib doubles what it costs
-            database, wal = os.stat(self._database), os.stat(self._wal)  # noqa: PTH116
+            there = os.stat(self._database)  # noqa: PTH116
         except FileNotFoundError:
             return False
-        inodes = (database.st_dev, database.st_ino), (wal.st_dev, wal.st_ino)
-        return not self._fault and inodes == self._opened and database.st_size == self._size_bytes
+        same = (there.st_dev, there.st_ino) == self._opened[0] and there.st_size == self._size_bytes
+        return not self._fault and same and (not wal or inode_of(self._wal) == self._opened[1])
 
     def _difference(self) -> str:
         for name, opened in zip((self._database, self._wal), self._opened, strict=True):

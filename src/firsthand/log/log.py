@@ -54,13 +54,13 @@ from .disk import Disk, open_private
 from .index_files import IndexFiles
 from .inodes import Inodes, inode_of
 from .mark import EarlierStore, Marks
-from .mend import Comparison, Lack, drop_copies, lacking
+from .mend import Comparison, Lack, drop_copies, lacking, set_aside
 from .port import FollowingIndex, TransactionIndex
 from .prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, check_name, decode_batch, encode_batch, prepare
 from .queue import Ticket, WriterQueue
 from .read import Reader
 from .schema import DATABASE_FILE, VERSION, check_readable, migrate, version_of
-from .witness import Witness, check_not_gone, rot_of, set_aside_rot, unread
+from .witness import Witness, check_not_gone, rot_of, unread
 
 if TYPE_CHECKING:
     from .backup import Backup
@@ -220,7 +220,8 @@ class Log:
         assert self._writer is not None  # called while opening
         version = version_of(self._writer)  # again, under the lock: another process may have been first
         if version < VERSION:
-            set_aside_rot(self.root, self._disk)
+            if rot_of(self.root):  # the migration moves the WAL, and drops what SQLite does not see of it
+                set_aside(self.root, self._disk)
             migrate(self._writer, version, os.urandom(16), self._clock().microseconds, os.urandom(KEY_BYTES))
             self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)  # so that no loss of a WAL takes the identity along
 

@@ -104,7 +104,7 @@ class MarkFile:
     """
 
     def __init__(self, descriptor: int, uuid: bytes | None) -> None:
-        self._fd = descriptor
+        self.descriptor = descriptor
         self.damaged: set[int] = set()
         self.home = self._read_home()
         self._uuid = uuid if uuid is not None else self.home.uuid if self.home is not None else b""
@@ -132,17 +132,17 @@ class MarkFile:
         path = os.fsencode(home.path)[:_PATH_BYTES_MAX]
         header = _HEADER.pack(_MAGIC, home.uuid, home.inode, len(path)) + path
         header = header.ljust(HEADER_BYTES - _CHECKSUM.size, b"\0")
-        os.pwrite(self._fd, header + _CHECKSUM.pack(zlib.crc32(header)), 0)
+        os.pwrite(self.descriptor, header + _CHECKSUM.pack(zlib.crc32(header)), 0)
         self.home = home
 
     def read(self, slot: int) -> Mark | None:
         """Read a slot's mark; None where nothing was written, or something else stands there now."""
-        return self._unpacked(slot, os.pread(self._fd, RECORD_BYTES, HEADER_BYTES + slot * RECORD_BYTES))
+        return self._unpacked(slot, os.pread(self.descriptor, RECORD_BYTES, HEADER_BYTES + slot * RECORD_BYTES))
 
     def marks(self) -> Iterator[Mark]:
         """Yield the marks of all namespaces."""
-        size = max(0, os.fstat(self._fd).st_size - HEADER_BYTES)
-        data = os.pread(self._fd, size, HEADER_BYTES)
+        size = max(0, os.fstat(self.descriptor).st_size - HEADER_BYTES)
+        data = os.pread(self.descriptor, size, HEADER_BYTES)
         for slot in range(1, -(-len(data) // RECORD_BYTES)):
             mark = self._unpacked(slot, data[slot * RECORD_BYTES : (slot + 1) * RECORD_BYTES])
             if mark is not None:
@@ -150,22 +150,33 @@ class MarkFile:
 
     def write(self, marks: Sequence[Mark]) -> None:
         """Overwrite the marks of some namespaces; the last of them is that of the last commit."""
-        for slot, mark in [*((mark.key, mark) for mark in marks), (0, marks[-1])]:
-            os.pwrite(self._fd, self._packed(slot, mark), HEADER_BYTES + slot * RECORD_BYTES)
+        for at, data in self.records(marks):
+            os.pwrite(self.descriptor, data, at)
+
+    def records(self, marks: Sequence[Mark]) -> list[tuple[int, bytes]]:
+        """Give what `write` writes, and where: of all files of one store it is the same."""
+        records: list[tuple[int, bytes]] = []
+        for slot, mark in sorted(({mark.key: mark for mark in marks} | {0: marks[-1]}).items()):
+            data, at = self._packed(slot, mark), HEADER_BYTES + slot * RECORD_BYTES
+            if records and records[-1][0] + len(records[-1][1]) == at:
+                records[-1] = records[-1][0], records[-1][1] + data
+            else:
+                records.append((at, data))
+        return records
 
     def clear(self) -> None:
         """Drop all marks."""
-        os.ftruncate(self._fd, HEADER_BYTES)
+        os.ftruncate(self.descriptor, HEADER_BYTES)
 
     def sync(self) -> None:
         """Wait until all marks are on the medium."""
-        os.fsync(self._fd)
+        os.fsync(self.descriptor)
 
     def close(self) -> None:
-        os.close(self._fd)
+        os.close(self.descriptor)
 
     def _read_home(self) -> Home | None:
-        header = os.pread(self._fd, HEADER_BYTES, 0)
+        header = os.pread(self.descriptor, HEADER_BYTES, 0)
         if len(header) < HEADER_BYTES:
             return None
         body, (checksum,) = header[: -_CHECKSUM.size], _CHECKSUM.unpack(header[-_CHECKSUM.size :])
@@ -292,9 +303,11 @@ class Marks:
         What cannot be written is a fault and no error: the commit is on disk, and `verify` says that its mark
         lags behind.
         """
+        records = self._files[0].records(marks) if self._files else []
         for file in self._files:
             try:  # not through `_attempt`: this stands on the way of every append
-                file.write(marks)
+                for at, data in records:
+                    os.pwrite(file.descriptor, data, at)
             except OSError as error:
                 self._note(error, "write")
         self._unsynced += 1

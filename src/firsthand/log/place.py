@@ -99,11 +99,7 @@ def file_system(path: Path, mounts: Path = _MOUNTS) -> str:
 
 
 def check_options(read_only: object, create: object, timeout_ms: object, timeout_ms_max: int) -> None:
-    """Refuse how a store is to be opened if the values are no such options.
-
-    Raises:
-        InvalidArgument: one is not.
-    """
+    """Raise `InvalidArgument` for values that are no options of opening a store."""
     for name, given in (("read_only", read_only), ("create", create)):
         if not isinstance(given, bool):  # the text "false" is true: a store would be opened the other way
             raise InvalidArgument(f"{name} is True or False; got {given!r}")

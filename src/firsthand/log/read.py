@@ -29,7 +29,7 @@ from .database import Readers, translating
 from .index_files import Reached
 from .loss import parse_loss
 from .port import Entries, Entry
-from .rows import COLUMNS, POSITION, POSITION_MAX, check_event_types, check_session_types, event_of, header_of, key_of
+from .rows import COLUMNS, POSITION, POSITION_MAX, SESSION, check_event_types, check_types, event_of, header_of, key_of
 
 Damaged = Callable[[int, StoreDamaged], None]
 """Is told the position of an event that is not what was written, and what is wrong with it."""
@@ -522,7 +522,7 @@ class Reader:
 
 
 def _session_of(row: tuple[Any, ...]) -> SessionInfo:
-    check_session_types(row)
+    check_types(row, SESSION, f"session {row[0]!r}")
     name, length, turn, first, last, first_position, last_position, head = row
     try:
         times = [None if one is None else Moment(one) for one in (first, last)]

@@ -40,9 +40,10 @@ _PLACE = (int, bytes, int, int, int, int, int, int, int, int, int)  # position t
 _TIMES = ((int, int, int, int), (_NONE, _NONE, int, int))
 _BODIES = ((bytes, bytes, bytes, bytes), (bytes, bytes, _NONE, _NONE))
 _EVENT: frozenset[Types] = frozenset(_PLACE + times + body for times in _TIMES for body in _BODIES)
-_SESSION: frozenset[Types] = frozenset(
+SESSION: frozenset[Types] = frozenset(
     (str, int, int, first, last, int, int, bytes) for first in (int, _NONE) for last in (int, _NONE)
 )
+"""What lists show of a session: name, length, turn, times, positions, head."""
 
 
 def key_of(namespace: int, position: int) -> int:
@@ -70,15 +71,6 @@ def check_event_types(row: tuple[Any, ...]) -> None:
         StoreDamaged: a field is not what was written.
     """
     check_types(row[:19], _EVENT, f"event at position {row[0]}")
-
-
-def check_session_types(row: tuple[Any, ...]) -> None:
-    """Check the types of what lists show of a session: name, length, turn, times, positions, head.
-
-    Raises:
-        StoreDamaged: a field is not what was written.
-    """
-    check_types(row, _SESSION, f"session {row[0]!r}")
 
 
 def meta_of(data: bytes) -> Mapping[str, Any]:

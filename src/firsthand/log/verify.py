@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import apsw
@@ -182,12 +183,12 @@ def verify(
     Raises:
         QueryError: a head is not of its form.
     """
-    kept = dict(parse_head(text) for text in heads)
-    found = _Findings()
-    with _Snapshot(db):
+    kept, found = dict(parse_head(text) for text in heads), _Findings()
+    with _snapshot(db):
         rows = Rows(db)
         tables = _Tables(db, rows, found)
-        _check_pages(db, found, wanted=pages)
+        if pages:
+            _check_pages(db, found)
         totals = {key: max(tables.head(key)[0], rows.last_position(key)) for key in tables.tenants}
         derived: dict[str, str] = {}
         done, count = 0, sum(totals.values())
@@ -342,18 +343,15 @@ def _check_unmet(position: int, total: int, namespace: str, found: _Findings) ->
     found.add("head", what, position, namespace=namespace)
 
 
-class _Snapshot:
-    """One read transaction, ended without a word even when the database is damaged."""
-
-    def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
-
-    def __enter__(self) -> None:
-        self._db.execute("BEGIN")
-
-    def __exit__(self, *_: object) -> None:
-        if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
+@contextmanager
+def _snapshot(db: apsw.Connection) -> Iterator[None]:
+    """Read in one transaction, which is ended without a word even when the database is damaged."""
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
 
 
 class _Tables:
@@ -562,9 +560,7 @@ def _check_erasures(tables: _Tables, found: _Findings) -> None:
             found.add("event", "its content is gone, but no erasure in the log speaks of it", position, identifier)
 
 
-def _check_pages(db: apsw.Connection, found: _Findings, *, wanted: bool) -> None:
-    if not wanted:
-        return
+def _check_pages(db: apsw.Connection, found: _Findings) -> None:
     try:
         rows = db.execute("PRAGMA integrity_check(100)").fetchall()
     except apsw.Error as error:

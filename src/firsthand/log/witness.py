@@ -122,12 +122,6 @@ def rot_of(root: Path) -> str:
     )
 
 
-def set_aside_rot(root: Path, disk: Disk) -> None:
-    """Copy a store with a rotten WAL aside, before a migration moves the WAL and drops what SQLite does not see."""
-    if rot_of(root):
-        set_aside(root, disk)
-
-
 def unread(root: Path, db: apsw.Connection, marks: Marks, key: int) -> str:
     """Say what was acknowledged in a namespace, or last in any, and cannot be read; empty when all can be."""
     if marks.copied:
