@@ -179,8 +179,9 @@ def test_every_command_a_document_names_exists(document: Path, home: Path) -> No
         if match is None:
             continue
         shown = help_of(home, match[1] or "")
-        if match[1] == "eval" and shown:  # the one command of commands: what follows names another one
-            shown = help_of(home, f"eval {(match[2] or 'list').split()[0]}")
+        named = re.match(r"[a-z][\w-]*(?= |$)", match[2] or "")
+        if "\n  COMMAND\n" in shown or "\n  WHAT\n" in shown:  # a group: what follows names one of its commands
+            shown = help_of(home, f"{match[1]} {named[0]}") if named else shown
         options = re.findall(r"(?<![\w-])--[a-z][\w-]*", match[2] or "")
         if not shown or any(not re.search(rf"(?<![\w-]){option}(?![\w-])", shown) for option in options):
             wrong.append(line)

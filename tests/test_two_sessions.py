@@ -26,7 +26,7 @@ def environment(tmp_path: Path):
     (home / "project" / ".git").mkdir(parents=True)
     told = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_RUNTIME_DIR": str(run)}
     yield told
-    firsthand(told, "daemon", "--stop", check=False)
+    firsthand(told, "serve", "--stop", check=False)
 
 
 def firsthand(environment: dict[str, str], *arguments: str, check: bool = True) -> str:

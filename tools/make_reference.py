@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from firsthand.cli import evaluations
 from firsthand.cli.arguments import parser
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
@@ -26,7 +25,7 @@ not UTF-8 stand as `{"base64": ...}`.
 
 def reference() -> str:
     """Give the whole text of the command reference."""
-    top = parser((evaluations.NAME,))
+    top = parser(("eval",))
     parts = [_HEAD, _section("firsthand", top)]
     parts += [_section(f"firsthand {name}", one) for name, one in _commands(top)]
     return "\n".join(parts)
@@ -34,6 +33,7 @@ def reference() -> str:
 
 def _commands(above: argparse.ArgumentParser, before: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
     """Yield each command below a parser by its words; a command of commands comes before its own."""
+    above.format_help()  # a command learns its arguments when it is first used
     for action in above._actions:  # noqa: SLF001 - argparse has no other way to ask for them
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             for name, one in action.choices.items():

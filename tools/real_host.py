@@ -318,7 +318,7 @@ class Run:
         """Wait until the first session's episode is written."""
         began = time.monotonic()
         while time.monotonic() - began < SECONDS_MAX:
-            if '"name"' in self.firsthand("episodes", "--json", check=False):
+            if '"name"' in self.firsthand("agent", "episodes", "--json", check=False):
                 print(f"episode written {time.monotonic() - began:.1f} s after the session's end")
                 return
             time.sleep(0.5)
@@ -370,7 +370,7 @@ def end(run: Run, events: set[str], *, summaries: bool) -> int:
         summaries: whether the host's compaction must stand in the log.
     """
     deadline = time.monotonic() + SECONDS_MAX
-    while run.firsthand("jobs", "--json", check=False).strip() and time.monotonic() < deadline:
+    while run.firsthand("agent", "jobs", "--json", check=False).strip() and time.monotonic() < deadline:
         time.sleep(1)
     _log_once(run, summaries=summaries)
     doctor = json.loads(run.firsthand("doctor", "--json", check=False) or "{}")
@@ -380,8 +380,8 @@ def end(run: Run, events: set[str], *, summaries: bool) -> int:
     if not doctor.get("ok"):
         run.faults.append(f"doctor: {doctor.get('line')}")
     _payloads(run, events)
-    run.firsthand("verify")
-    run.firsthand("daemon", "--stop", check=False)
+    run.firsthand("store", "verify")
+    run.firsthand("serve", "--stop", check=False)
     log = run.work / "run" / "firsthand" / "hooks.log"
     said = log.read_text().splitlines() if log.exists() else []
     run.faults += [f"the log of hooks: {line}" for line in said if "the daemon ends: told to" not in line]

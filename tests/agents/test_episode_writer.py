@@ -132,7 +132,7 @@ def test_an_index_that_is_behind_is_named(memory, agent):
     memory.log.exclusively(lambda db: db.execute("DROP TABLE text_1").fetchall())
     done = close(agent, "s")
     assert (done.verified, done.episode.stage) == (False, "indexed")
-    assert "run 'firsthand rebuild'" in done.why
+    assert "run 'firsthand store rebuild'" in done.why
     assert agent.episodes()[0].stage == "indexed"
     memory.rebuild()
     assert close(agent, "s").verified

@@ -18,7 +18,7 @@ def memory(tmp_path):
 def test_messages_are_refused_until_the_receiver_allows_them(memory):
     """By default no agent takes messages, and the error says what to switch on."""
     (memory.path / "settings.json").write_text("{}")
-    with pytest.raises(InvalidArgument, match="firsthand switch inbox on"):
+    with pytest.raises(InvalidArgument, match="firsthand agent switch inbox on"):
         memory.agent("shop").tell("hello", sender="api")
     assert memory.agent("shop").messages() == ()
 

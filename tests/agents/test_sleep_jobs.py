@@ -157,6 +157,6 @@ def test_doctor_names_a_sleep_that_did_not_happen(switched):
     assert (found.severity.value, found.agent, found.mend) == (
         "degraded",
         "my shop",
-        "firsthand sleep --agent 'my shop'",
+        "firsthand agent sleep --agent 'my shop'",
     )
     assert found.what == "a sleep was due 1 day ago and is not done; nothing was idle enough"

@@ -106,7 +106,7 @@ class Shell:
     def append(self, content: str | bytes, session: str = "s", kind: str = "user_message", *more: object) -> str:
         """Append an event and give its pointer."""
         data = content.encode() if isinstance(content, str) else content
-        said = self("append", "-", "--session", session, "--kind", kind, *more, stdin=data)
+        said = self("session", "append", "-", "--session", session, "--kind", kind, *more, stdin=data)
         assert said.code == 0, said.error
         return said.text.strip()
 

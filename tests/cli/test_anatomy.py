@@ -27,12 +27,12 @@ def drop_gauge(line: str) -> str:
 
 def test_calls_are_listed(talked):
     """A line a call, oldest first: turn, cycle, markers, tokens, utilisation, growth and topic."""
-    said = talked("anatomy")
+    said = talked("session", "anatomy")
     assert (said.code, said.lines[0]) == (0, "session deploy")
     assert re.split(r"\s{2,}", said.lines[1].strip()) == [
         "call", "turn", "cycle", "markers", "tokens", "used", "growth", "topic",
     ]  # fmt: skip
-    calls = talked("anatomy", "--json").json_lines
+    calls = talked("session", "anatomy", "--json").json_lines
     assert [one["call"] for one in calls] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert len(said.lines) == 10
     for line, one in zip(said.lines[2:], calls, strict=True):
@@ -50,35 +50,41 @@ def test_calls_are_listed(talked):
 def test_the_share_of_recall_is_told(talked):
     """When a model has asked for recall, the call it answered counts, beside the paper's figure."""
     asked(talked.store)
-    said = talked("anatomy", "deploy")
+    said = talked("session", "anatomy", "deploy")
     assert "asked for in 1 of 9 calls (11.1 %), 1 of 9 turns (11.1 %); the paper: 22 % of turns\n" in said.error
-    newest = talked("anatomy", "show", "10", "--json").json
+    newest = talked("session", "anatomy", "show", "10", "--json").json
     assert (newest["recalls"], newest["expands"]) == (1, 0)
-    assert "since the call before the model asked for 1 recall and 0 expand" in talked("anatomy", "show").text
+    assert (
+        "since the call before the model asked for 1 recall and 0 expand" in talked("session", "anatomy", "show").text
+    )
 
 
 def test_the_newest_calls_are_listed_first_when_there_are_many(talked):
     """With a limit the newest are shown, and how many were left out; 0 shows all."""
-    said = talked("anatomy", "--limit", "3")
+    said = talked("session", "anatomy", "--limit", "3")
     assert [line.split()[0] for line in said.lines[2:]] == ["6", "7", "8"]
     assert said.error.startswith("5 earlier ones: --limit 0\n")
-    assert len(talked("anatomy", "--limit", "0", "--json").json_lines) == 8
+    assert len(talked("session", "anatomy", "--limit", "0", "--json").json_lines) == 8
 
 
 def test_the_session_of_the_newest_call_is_taken(talked):
     """Without a name the session of the newest call is meant; a name, or --session, means another."""
     talk(talked.store, turns=2, session="show")
-    assert talked("anatomy").lines[0] == "session show"
-    assert talked("anatomy", "deploy").lines[0] == "session deploy"
-    assert len(talked("anatomy", "--session", "show").lines) == 4
-    assert talked("anatomy", "show", "2", "--session", "deploy").lines[0].startswith("call 2 of session deploy,")
-    assert talked("anatomy", "show", "2").lines[0].startswith("call 2 of session show,")
+    assert talked("session", "anatomy").lines[0] == "session show"
+    assert talked("session", "anatomy", "deploy").lines[0] == "session deploy"
+    assert len(talked("session", "anatomy", "--session", "show").lines) == 4
+    assert (
+        talked("session", "anatomy", "show", "2", "--session", "deploy")
+        .lines[0]
+        .startswith("call 2 of session deploy,")
+    )
+    assert talked("session", "anatomy", "show", "2").lines[0].startswith("call 2 of session show,")
 
 
 def test_a_call_is_drawn_as_a_bar(talked):
     """The bar is 80 columns wide, with a letter for each part of the record, which a line below it explains."""
-    one = talked("anatomy", "show", "8", "--json").json
-    said = talked("anatomy", "show", "8")
+    one = talked("session", "anatomy", "show", "8", "--json").json
+    said = talked("session", "anatomy", "show", "8")
     assert said.lines[0] == f"call 8 of session deploy, turn 8, cycle {one['cycle']}"
     assert said.lines[1].endswith(f"openai-chat to small-1  {one['pointer']}")
     assert said.lines[2].startswith("topic: ")
@@ -95,15 +101,15 @@ def test_a_call_is_drawn_as_a_bar(talked):
     )
     assert max(map(len, rows)) <= 80
     assert [line for line in said.lines if line.startswith("marker ")] == [f"marker {one}" for one in one["markers"]]
-    assert said.lines[-1] == f"last compaction: firsthand window deploy --receipt {one['receipt']}"
-    assert talked("anatomy", "show", one["pointer"]).text == said.text
-    assert talked("anatomy", "show").text == said.text
+    assert said.lines[-1] == f"last compaction: firsthand session window deploy --receipt {one['receipt']}"
+    assert talked("session", "anatomy", "show", one["pointer"]).text == said.text
+    assert talked("session", "anatomy", "show").text == said.text
 
 
 def test_an_overdrawn_call_says_so(shell):
     """When what must stay is more than the budget, the bar is full and the excess is told."""
     talk(shell.store, turns=1, budget=500)
-    said = shell("anatomy", "show")
+    said = shell("session", "anatomy", "show")
     assert re.search(r"of 500 tokens \(\d+\.?\d* %, [\d,]+ over it; ", said.lines[3])
     assert "." not in said.lines[4]
     assert not any(line.startswith(".  free") for line in said.lines)
@@ -111,7 +117,7 @@ def test_an_overdrawn_call_says_so(shell):
 
 def test_json_has_the_record_and_the_papers_names(talked):
     """The JSON form holds every field, the shares by part, and the schema of the paper; shares sum to the bytes."""
-    one = talked("anatomy", "show", "3", "--json").json
+    one = talked("session", "anatomy", "show", "3", "--json").json
     assert sum(share["bytes"] for share in one["shares"]) == one["bytes"]
     assert {share["name"] for share in one["shares"]} <= set(PARTS)
     assert one["paper"] == {
@@ -128,8 +134,8 @@ def test_json_has_the_record_and_the_papers_names(talked):
 
 def test_a_difference_is_explained(talked):
     """`diff` says what came and left between two calls, in sentences and part by part; without names, the last two."""
-    found = talked("anatomy", "diff", "1", "8", "--json").json
-    said = talked("anatomy", "diff", "1", "8")
+    found = talked("session", "anatomy", "diff", "1", "8", "--json").json
+    said = talked("session", "anatomy", "diff", "1", "8")
     assert said.code == 0
     sentences, _, rows = said.text.partition("\n\n")
     assert sentences.splitlines() == found["sentences"]
@@ -141,22 +147,22 @@ def test_a_difference_is_explained(talked):
     assert found["left"]
     assert found["compactions"] > 0
     assert sum(one["tokens"] for one in found["changes"]) == found["tokens"]
-    last = talked("anatomy", "diff", "--json").json
-    pointers = [one["pointer"] for one in talked("anatomy", "--json").json_lines]
+    last = talked("session", "anatomy", "diff", "--json").json
+    pointers = [one["pointer"] for one in talked("session", "anatomy", "--json").json_lines]
     assert [last["before"], last["after"]] == pointers[-2:]
 
 
 def test_a_replay_gives_exactly_what_was_sent(talked):
     """To a pipe come the bytes whose hash was recorded before the call, for every call of the session."""
-    for one in talked("anatomy", "--json").json_lines:
-        said = talked("anatomy", "replay", one["call"])
+    for one in talked("session", "anatomy", "--json").json_lines:
+        said = talked("session", "anatomy", "replay", one["call"])
         assert hashlib.sha256(said.out).hexdigest() == one["sha256"]
         assert len(said.out) == one["bytes"]
         assert said.code == 0
         assert said.error == f"firsthand: the same {one['bytes']:,} bytes as recorded, sha256 {one['sha256']}\n"
-    form = talked("anatomy", "replay", "--json").json
+    form = talked("session", "anatomy", "replay", "--json").json
     assert form["same"]
-    assert form["body"] == json.loads(talked("anatomy", "replay").out)
+    assert form["body"] == json.loads(talked("session", "anatomy", "replay").out)
 
 
 def test_a_replay_that_is_not_the_same_says_so(talked):
@@ -164,13 +170,15 @@ def test_a_replay_that_is_not_the_same_says_so(talked):
     with Memory.open(talked.store) as memory:
         (first,) = [one for one in memory.session("deploy").events(limit=5) if "Question 0" in one.text]
         memory.erase([f"fh:{first.id}"])
-    said = talked("anatomy", "replay", "1")
+    said = talked("session", "anatomy", "replay", "1")
     assert said.code == 3
     assert said.error.startswith("firsthand: not the recorded prompt: sha256 ")
     assert said.error.endswith("something of this session was erased since\n")
     assert b"Question 0" not in said.out
     assert (
-        talked("anatomy", "diff", "1", "2").text.splitlines()[2].startswith("Events and merged markers were not comp")
+        talked("session", "anatomy", "diff", "1", "2")
+        .text.splitlines()[2]
+        .startswith("Events and merged markers were not comp")
     )
 
 
@@ -180,7 +188,7 @@ def test_a_terminal_shows_a_replay_for_reading(talked):
         window = memory.session("deploy").window(4_000)
         window.add({"role": "user", "content": "red \x1b[31m text"})
         window.request()
-    text = talked.on_terminal("anatomy", "replay", NO_COLOR="1").text
+    text = talked.on_terminal("session", "anatomy", "replay", NO_COLOR="1").text
     assert re.search(r"^--- messages 1 of \d+ system$", text, re.MULTILINE)
     assert "You are careful." in text
     assert "red \\x1b[31m text" in text
@@ -189,31 +197,31 @@ def test_a_terminal_shows_a_replay_for_reading(talked):
 
 def test_a_terminal_has_colours_and_a_pipe_none(talked):
     """A bar on a terminal has colours, unless they are not wanted; piped it has none."""
-    coloured = talked.on_terminal("anatomy", "show").text
-    plain = talked.on_terminal("anatomy", "show", NO_COLOR="1").text
+    coloured = talked.on_terminal("session", "anatomy", "show").text
+    plain = talked.on_terminal("session", "anatomy", "show", NO_COLOR="1").text
     assert "\x1b[" in coloured
     assert "\x1b[" not in plain
     assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
-    assert "\x1b[" not in talked("anatomy", "show").text
+    assert "\x1b[" not in talked("session", "anatomy", "show").text
 
 
 def test_export_writes_every_record(talked):
     """`export` gives every call of every session as a line of JSON, or those of one session."""
     talk(talked.store, turns=2, session="other")
-    every = talked("anatomy", "export")
+    every = talked("session", "anatomy", "export")
     assert [(one["session"], one["call"]) for one in every.json_lines] == [
         *(("deploy", number) for number in range(1, 9)), ("other", 1), ("other", 2),
     ]  # fmt: skip
     assert every.error == "10 records, a line each\n"
-    assert talked("anatomy", "export", "other").lines == every.lines[8:]
-    assert talked("anatomy", "export", "--session", "other", "--quiet").error == ""
+    assert talked("session", "anatomy", "export", "other").lines == every.lines[8:]
+    assert talked("session", "anatomy", "export", "--session", "other", "--quiet").error == ""
 
 
 @pytest.mark.parametrize("words", [(), ("show",), ("diff",), ("replay",), ("export",), ("nobody",), ("show", "1")])
 def test_without_calls_nothing_is_found(shell, words):
     """In a store where no call was recorded, each form ends with 1 and says so."""
     shell.append("hello")
-    said = shell("anatomy", *words)
+    said = shell("session", "anatomy", *words)
     assert (said.code, said.out) == (1, b"")
     assert said.error.startswith(("firsthand: no call was recorded here; ", "firsthand: no call 1 is recorded in "))
 
@@ -221,25 +229,29 @@ def test_without_calls_nothing_is_found(shell, words):
 def test_one_call_has_no_difference(shell):
     """With one call there is nothing to compare."""
     talk(shell.store, turns=1)
-    said = shell("anatomy", "diff")
+    said = shell("session", "anatomy", "diff")
     assert (said.code, said.error) == (1, "firsthand: this session has one call only, so there is no difference\n")
 
 
 @pytest.mark.parametrize(
     ("words", "code", "error"),
     [
-        (("show", "1", "2"), 2, "firsthand: anatomy show takes one call; got '1 2'\n"),
-        (("diff", "1"), 2, "firsthand: anatomy diff takes two calls, or none for the last two; got '1'\n"),
-        (("deploy", "2"), 2, "firsthand: anatomy list takes one session; got 'deploy 2'\n"),
-        (("export", "a", "b"), 2, "firsthand: anatomy export takes one session; got 'a b'\n"),
-        (("show", "9"), 1, "firsthand: no call 9 is recorded in session 'deploy'; see them all: firsthand anatomy\n"),
+        (("show", "1", "2"), 2, "firsthand: session anatomy show takes one call; got '1 2'\n"),
+        (("diff", "1"), 2, "firsthand: session anatomy diff takes two calls, or none for the last two; got '1'\n"),
+        (("deploy", "2"), 2, "firsthand: session anatomy list takes one session; got 'deploy 2'\n"),
+        (("export", "a", "b"), 2, "firsthand: session anatomy export takes one session; got 'a b'\n"),
+        (
+            ("show", "9"),
+            1,
+            "firsthand: no call 9 is recorded in session 'deploy'; see them all: firsthand session anatomy\n",
+        ),
         (("show", "x"), 5, "firsthand: expected a pointer such as fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY, "),
         (("replay", "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"), 1, "firsthand: no event fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY in "),
     ],
 )
 def test_what_is_not_understood_is_told(talked, words, code, error):
     """Too many words are a usage error; an unknown call is not found; what is no pointer is refused."""
-    said = talked("anatomy", *words)
+    said = talked("session", "anatomy", *words)
     assert (said.code, said.out) == (code, b"")
     assert said.error.startswith(error)
 
@@ -247,9 +259,9 @@ def test_what_is_not_understood_is_told(talked, words, code, error):
 def test_another_event_is_no_call(talked):
     """The pointer of an event that is no anatomy is refused, and the message says what it is."""
     pointer = talked.append("hello")
-    said = talked("anatomy", "show", pointer)
+    said = talked("session", "anatomy", "show", pointer)
     assert said.code == 5
     assert said.error == (
-        f"firsthand: expected the pointer of an anatomy; {pointer} is an event of kind user_message; "
-        "list them: firsthand anatomy\n"
+        f"firsthand: expected an anatomy's pointer; {pointer} is an event of kind user_message; "
+        "see: firsthand session anatomy\n"
     )

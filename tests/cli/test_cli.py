@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import argparse
 import fcntl
 import os
+import shlex
 import subprocess
+import sys
 
 import pytest
 from terminal import command
 
 import firsthand
 from firsthand import errors
-from firsthand.cli.arguments import parser
+from firsthand.cli.arguments import COMMANDS, GROUPS, parser
 from firsthand.cli.cli import main
 from firsthand.log.log import Log
 
-COMMANDS = (
-    "import", "append", "recall", "show", "sessions", "timeline", "stats", "verify", "export", "restore", "backup",
-    "erase", "rebuild", "demo",
-)  # fmt: skip
+
+def every_command(above=None, before=()):
+    """Yield each command and group by its words, with its parser."""
+    above = parser(("eval",)) if above is None else above
+    above.format_help()
+    for action in above._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, command_parser in action.choices.items():
+                yield (*before, name), command_parser
+                yield from every_command(command_parser, (*before, name))
+
+
+OURS = [words for words, _ in every_command() if words[0] != "eval"]
+LEAVES = [words for words in OURS if words not in {other[:-1] for other in OURS}]
 
 
 def test_every_public_name_can_be_had():
@@ -36,36 +49,110 @@ def test_the_version_is_told(shell):
     assert (said.code, said.text) == (0, f"firsthand {firsthand.__version__}\n")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help_with_examples(shell, name):
+@pytest.mark.parametrize("words", LEAVES, ids=" ".join)
+def test_every_command_has_help_with_examples(shell, words):
     """The help of a command is a sentence and examples, and each example is understood by the parser."""
-    said = shell(name, "--help")
+    said = shell(*words, "--help")
     assert said.code == 0
-    assert said.lines[0].startswith(f"usage: firsthand {name}")
+    assert said.lines[0].startswith(f"usage: firsthand {' '.join(words)}")
     examples = [line.strip() for line in said.text.partition("examples:\n")[2].splitlines()]
     assert examples
     for example in examples:
-        words = example.partition("firsthand ")[2]
-        assert words, example
-        assert parser().parse_args(_words(words)).command_at
+        typed = example.partition("firsthand ")[2]
+        assert typed, example
+        assert parser().parse_args(_words(typed)).command_at
 
 
 def _words(line: str) -> list[str]:
-    import shlex
+    typed = line.split("   ", maxsplit=1)[0].partition(" | ")[0].partition(" > ")[0].partition(" < ")[0]
+    return shlex.split(typed)
 
-    typed = shlex.split(line.split("   ", maxsplit=1)[0].partition(" | ")[0].partition(" > ")[0].partition(" < ")[0])
-    return ["1:0" if word.startswith("$(") else word for word in typed]
+
+def test_there_are_at_most_sixteen_names_at_the_first_level():
+    """A newcomer sees eight commands first, and at most sixteen names in all, each with one short line."""
+    names = [words[0] for words, _ in every_command() if len(words) == 1]
+    assert len(names) <= 16
+    assert names[:8] == ["demo", "install", "import", "recall", "show", "timeline", "doctor", "serve"]
+
+
+def test_a_line_of_help_has_at_most_twelve_words():
+    """The line of each command in the help of its group, and of each option, is short."""
+    lines = [line for _, line in COMMANDS.values()]
+    for words, command_parser in every_command():
+        if words[0] != "eval":
+            for action in command_parser._actions:
+                choices = getattr(action, "_choices_actions", ())
+                lines += [choice.help for choice in choices] or [action.help or ""]
+    assert [line for line in lines if len(line.split()) > 12] == []
+
+
+def test_the_table_of_groups_is_what_they_hold():
+    """What a mistyped name is compared with is what can be typed."""
+    groups = {words[0]: tuple(other[1] for other in OURS if len(other) == 2 and other[0] == words[0]) for words in OURS}
+    assert {group: tuple(sorted(names)) for group, names in groups.items() if names} == {
+        group: tuple(sorted(names)) for group, names in GROUPS.items()
+    }
+
+
+def test_nothing_typed_shows_the_first_screen(shell):
+    """Without a command the first screen is shown, of at most 24 lines; a group without one names its commands."""
+    said = shell()
+    assert (said.code, said.error) == (0, "")
+    assert len(said.lines) <= 24
+    assert said.text in shell("--help").text + "\n"
+    group = shell("store")
+    assert (group.code, group.out) == (2, b"")
+    assert "verify" in group.error
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("recal x", "firsthand recall"),
+        ("verify", "firsthand store verify"),
+        ("store verfy", "firsthand store verify"),
+        ("sessions", "firsthand session"),
+        ("append x", "firsthand session append"),
+        ("ledger aprove x", "firsthand ledger approve"),
+        ("agents", "firsthand agent"),
+        ("digest", "firsthand agent digest"),
+    ],
+)
+def test_a_mistyped_command_says_what_was_meant(shell, typed, meant):
+    """An unknown name ends with 2 and names the nearest one, in its group, or where the name stands."""
+    said = shell(*typed.split())
+    assert (said.code, said.out) == (2, b"")
+    assert said.error.splitlines()[0].endswith((meant, f"{meant} list")) or f"{meant} or " in said.error
+
+
+def test_an_unknown_command_that_is_like_none_names_the_help(shell):
+    """Where nothing is near, the sentence says so and where the help is."""
+    said = shell("xyzzy")
+    assert (said.code, said.error) == (2, "firsthand: there is no command 'xyzzy'\nhelp: firsthand --help\n")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["recall", "store", "agent", "session"]])
+def test_a_command_imports_no_other(words):
+    """The first screen, and a recall whose words are names of commands, load no other command."""
+    code = "import sys; from firsthand.cli.cli import main; main(sys.argv[1:]); "
+    code += "print(sorted(name for name in sys.modules if name.startswith('firsthand.cli.')), file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, *words, "--store", "/nowhere"][: 4 + len(words) + 2 * (len(words) > 1)],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    loaded = done.stderr.splitlines()[-1]
+    assert "firsthand.cli.cli" in loaded
+    assert [name for name in ("store", "agent", "session", "ledger", "serve") if f"cli.{name}'" in loaded] == []
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        (),
         ("forget",),
-        ("append", "x"),
-        ("append", "x", "--session", "s", "--kind", "rumour"),
-        ("append", "x", "--session", "s", "--expect", "-1"),
-        ("append", "x", "--session", "s", "--time", "yesterday"),
+        ("session", "append", "x"),
+        ("session", "append", "x", "--session", "s", "--kind", "rumour"),
+        ("session", "append", "x", "--session", "s", "--expect", "-1"),
+        ("session", "append", "x", "--session", "s", "--time", "yesterday"),
         ("recall",),
         ("recall", "x", "--limit", "0"),
         ("recall", "x", "--limit", "1001"),
@@ -76,10 +163,10 @@ def _words(line: str) -> list[str]:
         ("show",),
         ("show", "fh:0", "--raw", "--around", "1"),
         ("timeline", "--until", "soon"),
-        ("export", "--all", "--session", "s"),
-        ("erase",),
+        ("store", "export", "--all", "--session", "s"),
+        ("store", "erase"),
         ("demo", "--store", "x"),
-        ("verify", "--hea", "1:0"),
+        ("store", "verify", "--hea", "1:0"),
     ],
 )
 def test_what_is_not_understood_is_a_usage_error(shell, arguments):
@@ -94,9 +181,14 @@ def test_global_options_stand_before_or_after_the_command(shell):
     """--store, --namespace, --json and --quiet mean the same on both sides of the command's name."""
     shell.append("hello there")
     other = shell.home / "other"
-    assert shell("--store", other, "--namespace", "n", "append", "x1", "--session", "s", "--json").json["position"] == 1
-    before = shell("--store", other, "--namespace", "n", "--json", "--quiet", "sessions")
-    after = shell("sessions", "--quiet", "--json", "--namespace", "n", "--store", other)
+    assert (
+        shell("--store", other, "--namespace", "n", "session", "append", "x1", "--session", "s", "--json").json[
+            "position"
+        ]
+        == 1
+    )
+    before = shell("--store", other, "--namespace", "n", "--json", "--quiet", "session", "list")
+    after = shell("session", "list", "--quiet", "--json", "--namespace", "n", "--store", other)
     assert before == after
     assert [one["name"] for one in before.json_lines] == ["s"]
     assert (before.code, before.error) == (0, "")
@@ -117,8 +209,11 @@ NO_EVENT = "fh:" + "0" * 26
 @pytest.mark.parametrize(
     "typed",
     [
-        "recall x", f"show {NO_EVENT}", "sessions", "timeline", "stats", "verify", "export", f"erase {NO_EVENT}",
-        "rebuild", "backup b",
+        "recall x", f"show {NO_EVENT}", "timeline", "session list", "session window s", "session anatomy",
+        "store stats", "store verify", "store head", "store export", f"store erase {NO_EVENT}", "store rebuild",
+        "store backup b", "store follow", "agent list", "agent episodes", "agent preamble", "agent inbox",
+        "agent files", "agent digest", "agent sleep", "ledger list", "ledger waiting", "ledger entries",
+        f"note add x --source {NO_EVENT}",
     ],
 )  # fmt: skip
 def test_a_store_that_is_not_there_is_refused(shell, typed):
@@ -134,7 +229,7 @@ def test_a_folder_with_other_things_is_no_store(shell):
     """A folder that holds something else is refused, and left as it is."""
     shell.store.mkdir()
     (shell.store / "diary.txt").write_text("mine")
-    said = shell("append", "x", "--session", "s")
+    said = shell("session", "append", "x", "--session", "s")
     assert said.code == 5
     assert "holds files but no Firsthand store" in said.error
     assert [path.name for path in shell.store.iterdir()] == ["diary.txt"]
@@ -148,7 +243,12 @@ def test_a_damaged_database_is_damaged(shell):
     data = bytearray(file.read_bytes())
     data[: 4096 * 2] = os.urandom(4096 * 2)
     file.write_bytes(data)
-    for arguments in (("recall", "hello"), ("timeline",), ("verify",), ("append", "x", "--session", "s")):
+    for arguments in (
+        ("recall", "hello"),
+        ("timeline",),
+        ("store", "verify"),
+        ("session", "append", "x", "--session", "s"),
+    ):
         said = shell(*arguments)
         assert said.code in {3, 5}, said
         assert said.error.startswith("firsthand: ")
@@ -164,7 +264,7 @@ def test_a_newer_store_is_refused(shell):
     db = apsw.Connection(str(shell.store / "firsthand.db"))
     db.execute("PRAGMA user_version = 99")
     db.close()
-    said = shell("append", "x", "--session", "s")
+    said = shell("session", "append", "x", "--session", "s")
     assert said.code == 5
     assert "newer" in said.error
 
@@ -176,7 +276,7 @@ def test_a_store_that_is_held_is_busy(shell, monkeypatch):
     monkeypatch.setattr(firsthand.Memory, "open", lambda path=None, **options: opened(path, timeout_ms=100, **options))
     with (shell.store / "lock").open("rb+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        said = shell("append", "x", "--session", "s")
+        said = shell("session", "append", "x", "--session", "s")
     assert said.code == 4
     assert "firsthand: " in said.error
 
@@ -184,7 +284,7 @@ def test_a_store_that_is_held_is_busy(shell, monkeypatch):
 def test_a_full_disk_ends_with_4(shell):
     """A store that cannot grow says so and ends with 4; what it held is still there."""
     pointer = shell.append("hello there")
-    limited = f"ulimit -f 300; exec {' '.join(command(('append', '-', '--session', 's')))}"
+    limited = f"ulimit -f 300; exec {' '.join(command(('session', 'append', '-', '--session', 's')))}"
     done = subprocess.run(
         ["bash", "-c", limited], input=os.urandom(4_000_000), env=shell.environment(), capture_output=True,
         timeout=60, check=False,
@@ -203,7 +303,7 @@ def test_an_interrupt_ends_with_130(shell, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(Log, "verify", interrupted)
-        said = shell("verify")
+        said = shell("store", "verify")
     assert (said.code, said.error) == (130, "interrupted; what was acknowledged is kept\n")
 
 
@@ -225,7 +325,8 @@ def test_without_standard_streams_nothing_breaks(shell):
     """A process that is started with its streams closed does its work and shows no traceback."""
     shell.append("x")
     for closed in (">&-", "2>&-", "<&- >&-"):
-        done = subprocess.run(["bash", "-c", f"exec {' '.join(command(('stats',)))} {closed}"], capture_output=True,
+        typed = f"exec {' '.join(command(('store', 'stats')))} {closed}"
+        done = subprocess.run(["bash", "-c", typed], capture_output=True,
                               env=shell.environment(), timeout=60, check=False)  # fmt: skip
         assert done.returncode == 0, done
         assert b"Traceback" not in done.stderr
@@ -271,7 +372,7 @@ def test_stored_text_does_not_reach_a_terminal_as_it_is(shell):
     for arguments in (
         ("recall", "needle"),
         ("timeline",),
-        ("sessions",),
+        ("session", "list"),
         ("show", pointer),
         ("show", pointer, "--around", "1"),
     ):
@@ -293,5 +394,5 @@ def test_an_output_that_is_not_utf8_still_shows_what_it_can(shell):
 
 def test_main_takes_the_arguments_of_the_process(shell, monkeypatch):
     """Without arguments, those of the process are taken."""
-    monkeypatch.setattr("sys.argv", ["firsthand", "sessions"])
+    monkeypatch.setattr("sys.argv", ["firsthand", "session", "list"])
     assert main() == 5

@@ -1,4 +1,4 @@
-"""firsthand export, restore and backup."""
+"""firsthand store export, restore and backup."""
 
 from __future__ import annotations
 
@@ -16,39 +16,43 @@ def full(shell):
     """A store with a text, bytes, an artifact and an erased event, in two sessions and two namespaces."""
     shell.append("text")
     shell.append(bytes(range(256)) * 200, "t", "tool_result")
-    shell("erase", shell.append("gone"), "--yes")
+    shell("store", "erase", shell.append("gone"), "--yes")
     shell.append("other tenant", "s", "note", "--namespace", "n")
     return shell
 
 
 def test_an_export_restores_to_the_same_store(full):
     """Export --all to a file and restore into an empty store give the same head; again there is nothing new."""
-    said = full("export", full.home / "all.jsonl", "--all", "--json")
+    said = full("store", "export", full.home / "all.jsonl", "--all", "--json")
     assert said.json == {"file": str(full.home / "all.jsonl"), "events": 5, "artifacts": 1}
     other = full.home / "other"
-    done = full("restore", full.home / "all.jsonl", "--store", other)
+    done = full("store", "restore", full.home / "all.jsonl", "--store", other)
     assert (done.code, done.text) == (0, f"restored into {other}: 5 events (5 new) and 1 artifact\n")
-    assert full("stats", "--store", other, "--json").json["head"] == full("stats", "--json").json["head"]
-    again = full("restore", full.home / "all.jsonl", "--store", other, "--json").json
+    assert (
+        full("store", "stats", "--store", other, "--json").json["head"] == full("store", "stats", "--json").json["head"]
+    )
+    again = full("store", "restore", full.home / "all.jsonl", "--store", other, "--json").json
     assert (again["events"], again["new"], again["store"]) == (5, 0, str(other))
-    assert full("verify", "--store", other).code == 0
+    assert full("store", "verify", "--store", other).code == 0
 
 
 def test_an_export_goes_through_pipes(full):
     """Export to standard output and restore from standard input carry the same bytes as files."""
-    piped = full.process("export", "--all")
+    piped = full.process("store", "export", "--all")
     assert piped.error == "exported 5 events and 1 artifact\n"
-    full("export", full.home / "all.jsonl", "--all")
+    full("store", "export", full.home / "all.jsonl", "--all")
     assert piped.out == (full.home / "all.jsonl").read_bytes()
     other = full.home / "other"
-    assert full.process("restore", "-", "--store", other, stdin=piped.out).code == 0
-    assert full("stats", "--store", other, "--json").json["head"] == full("stats", "--json").json["head"]
+    assert full.process("store", "restore", "-", "--store", other, stdin=piped.out).code == 0
+    assert (
+        full("store", "stats", "--store", other, "--json").json["head"] == full("store", "stats", "--json").json["head"]
+    )
 
 
 def test_a_session_and_a_namespace_are_exported_alone(full):
     """--session takes one session, no option one namespace, and nothing of another tenant."""
-    assert full("export", "--session", "t").error == "exported 1 event and 1 artifact\n"
-    mine = full("export")
+    assert full("store", "export", "--session", "t").error == "exported 1 event and 1 artifact\n"
+    mine = full("store", "export")
     assert mine.error == "exported 4 events and 1 artifact\n"
     assert b"other tenant" not in mine.out
 
@@ -57,7 +61,7 @@ def test_a_file_that_is_there_is_not_written_over(full):
     """An export to a file that exists is refused and leaves it alone."""
     file = full.home / "mine.txt"
     file.write_text("mine")
-    said = full("export", file)
+    said = full("store", "export", file)
     assert (said.code, said.error) == (5, f"firsthand: {file}: File exists\n")
     assert file.read_text() == "mine"
 
@@ -70,7 +74,7 @@ def test_an_export_that_fails_leaves_no_file(full, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(Memory, "export", fail)
-        said = full("export", full.home / "all.jsonl")
+        said = full("store", "export", full.home / "all.jsonl")
     assert (said.code, said.error) == (4, "firsthand: No space left on device\n")
     assert not (full.home / "all.jsonl").exists()
 
@@ -83,11 +87,11 @@ def test_a_damaged_store_is_exported_as_far_as_it_goes(full, to_file):
     db.execute("UPDATE event SET salt = zeroblob(16) WHERE key = 1")
     db.close()
     file = full.home / "some.jsonl"
-    words = ["export", *([file] if to_file else []), "--all"]
+    words = ["store", "export", *([file] if to_file else []), "--all"]
     refused = full(*words)
     assert (refused.code, file.exists()) == (3, False)
     assert "position 1: " in refused.error
-    assert "firsthand export --salvage" in refused.error
+    assert "firsthand store export --salvage" in refused.error
     said = full(*words, "--salvage")
     assert said.code == 3
     assert said.error.startswith("exported 4 events and 1 artifact")
@@ -99,46 +103,46 @@ def test_a_damaged_store_is_exported_as_far_as_it_goes(full, to_file):
 
 def test_salvaging_a_whole_store_leaves_nothing_out(full):
     """--salvage of a store without damage ends with 0, and its file restores."""
-    said = full("export", full.home / "all.jsonl", "--all", "--salvage", "--json")
+    said = full("store", "export", full.home / "all.jsonl", "--all", "--salvage", "--json")
     assert (said.code, said.json["events"], said.json["damaged"]) == (0, 5, 0)
-    assert full("restore", full.home / "all.jsonl", "--store", full.home / "other").code == 0
+    assert full("store", "restore", full.home / "all.jsonl", "--store", full.home / "other").code == 0
 
 
 def test_a_store_that_is_named_by_an_option_is_salvaged(full):
     """`export --salvage --store FOLDER` reads that folder."""
-    assert full("export", "--all", "--salvage", "--store", full.store).error.startswith("exported ")
+    assert full("store", "export", "--all", "--salvage", "--store", full.store).error.startswith("exported ")
 
 
 def test_an_export_is_not_poured_onto_a_terminal(full):
     """Without a file, on a terminal, export says how it is used."""
-    said = full.on_terminal("export")
+    said = full.on_terminal("store", "export")
     assert said.code == 2
     assert b"an export is made for files" in said.out
 
 
 def test_what_is_no_export_is_refused(full):
     """A file that is no export, a cut one, and one that is not there are refused, and nothing is taken in."""
-    export = full("export").out
+    export = full("store", "export").out
     for content in (b"hello\n", export[: len(export) // 2], b""):
         (full.home / "x").write_bytes(content)
-        said = full("restore", full.home / "x", "--store", full.home / "new")
+        said = full("store", "restore", full.home / "x", "--store", full.home / "new")
         assert said.code in {3, 5}, content
         assert said.error.startswith("firsthand: ")
-    missing = full("restore", full.home / "missing", "--store", full.home / "new")
+    missing = full("store", "restore", full.home / "missing", "--store", full.home / "new")
     assert (missing.code, missing.error) == (5, f"firsthand: {full.home / 'missing'}: No such file or directory\n")
     assert issubclass(FormatError, Exception)
 
 
 def test_a_backup_is_a_store(full):
     """Backup copies everything into a new folder that verifies and has the same head; a full folder is refused."""
-    said = full("backup", full.home / "copy")
-    head = full("stats", "--json").json["head"]
+    said = full("store", "backup", full.home / "copy")
+    head = full("store", "stats", "--json").json["head"]
     assert said.code == 0
     assert said.lines[0].startswith(f"copied to {full.home / 'copy'}: 5 events, 1 artifact, ")
     assert said.lines[1] == f"head  {head}  default"
-    assert full("verify", "--store", full.home / "copy", "--head", head).code == 0
-    again = full("backup", full.home / "copy")
+    assert full("store", "verify", "--store", full.home / "copy", "--head", head).code == 0
+    again = full("store", "backup", full.home / "copy")
     assert (again.code, again.out) == (4, b"")
     assert "holds something" in again.error
-    form = full("backup", full.home / "second", "--json").json
+    form = full("store", "backup", full.home / "second", "--json").json
     assert (form["path"], form["events"], form["heads"]["default"]) == (str(full.home / "second"), 5, head)

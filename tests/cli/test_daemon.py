@@ -78,7 +78,7 @@ def test_there_is_one_daemon_however_many_hooks_start_it(user):
         process.communicate(json.dumps(prompt(number)).encode(), timeout=60)
         assert process.returncode == 0
     pid = user.daemon()
-    assert user.command("daemon", "--foreground").returncode == 5
+    assert user.command("serve", "--foreground").returncode == 5
     assert user.daemon() == pid
     assert until(lambda: len(said(user.store)) == 10)
     assert len((user.run_folder / "starts").read_text().split()) == 1
@@ -156,7 +156,7 @@ def test_a_runtime_folder_that_others_may_write_to_is_not_used(served):
     assert served.hook(prompt(1)).code == 0
     served.run_folder.chmod(0o700)
     assert (served.status()["calls"], len(served.kept())) == (1, 1)
-    assert served.command("jobs", "--run").returncode == 0
+    assert served.command("agent", "jobs", "--run").returncode == 0
     assert said(served.store) == ["prompt number 0 of s", "prompt number 1 of s"]
 
 
@@ -425,9 +425,9 @@ def test_a_deep_runtime_folder_has_a_socket_too(tmp_path):
 
 def test_stopping_and_asking_when_none_runs(served):
     """Stop ends it and the lock is free; asked again, the commands say that none runs."""
-    assert (served.command("daemon").returncode, served.command("daemon", "--stop").stdout) == (0, "stopped\n")
-    assert served.command("daemon", "--stop").stdout == "no daemon runs\n"
-    told = served.command("daemon")
+    assert (served.command("serve").returncode, served.command("serve", "--stop").stdout) == (0, "stopped\n")
+    assert served.command("serve", "--stop").stdout == "no daemon runs\n"
+    told = served.command("serve")
     assert (told.returncode, told.stdout) == (1, "no daemon runs; the next hook starts one\n")
 
 

@@ -37,10 +37,10 @@ def test_a_broken_stage_comes_first_and_ends_with_3(user):
     said = user("doctor", "--no-canary")
     assert said.code == DAMAGED
     assert said.lines[2:4] == [
-        "broken  index: the text index stopped at position 0 of 1: cut off", "    -> firsthand rebuild",
+        "broken  index: the text index stopped at position 0 of 1: cut off", "    -> firsthand store rebuild",
     ]  # fmt: skip
     assert user("doctor", "--no-canary", "--json").code == DAMAGED
-    assert user("rebuild").code == DONE
+    assert user("store", "rebuild").code == DONE
     assert user("doctor", "--no-canary").code == DONE
     rows = user("doctor", "--history", "--json").json_lines
     assert [(one["severity"], one["stages"][:1]) for one in rows] == [("broken", ["index"])] * 2 + [("note", [])]
@@ -57,7 +57,7 @@ def test_why_an_event_was_not_used_is_named(user):
     said = user("doctor", "--missed", pointer, "--session", "later")
     assert (said.code, said.lines) == (DONE, [
         "recognition failure: nothing about it was shown or asked for in 1 messages",
-        "    -> switch cues and recall on: firsthand switch recall on",
+        "    -> switch cues and recall on: firsthand agent switch recall on",
     ])  # fmt: skip
     told = user("doctor", "--missed", pointer, "--session", "later", "--agent", "web", "--json").json
     assert (told["mode"], told["agent"]) == ("recognition failure", "web")

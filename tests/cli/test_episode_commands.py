@@ -21,48 +21,48 @@ def two(shell):
 
 def test_closing_one_session(two):
     """Its pointer and name are printed, the file is written; again, it says that it was there."""
-    said = two("episode", "close", "s1")
+    said = two("agent", "close", "s1")
     assert said.code == 0, said.error
     pointer, name = said.text.split()
     assert "retry-queue" in name
     assert two("show", pointer).text.startswith(f"# {name[:10]} ")
-    assert two("episode", "close", "s1").text == f"{pointer}  {name}  (was there)\n"
+    assert two("agent", "close", "s1").text == f"{pointer}  {name}  (was there)\n"
 
 
 def test_closing_all(two):
     """Every session of an agent that has no episode gets one, the newest first; then there is nothing to do."""
-    said = two("episode", "close", "--all", "--seconds", 60, "--json")
+    said = two("agent", "close", "--all", "--seconds", 60, "--json")
     assert [(one["session"], one["verified"], one["new"]) for one in said.json_lines] == [
         ("s2", True, True), ("s1", True, True),
     ]  # fmt: skip
-    assert two("episode", "close", "--all").error == "every session has its episode\n"
-    left = two("append", "once more", "--session", "s1")
+    assert two("agent", "close", "--all").error == "every session has its episode\n"
+    left = two("session", "append", "once more", "--session", "s1")
     assert left.code == 0
-    assert len(two("episode", "close", "--all", "--agent", "web", "--quiet").lines) == 1
+    assert len(two("agent", "close", "--all", "--agent", "web", "--quiet").lines) == 1
 
 
 def test_whose_session_it_is(two):
     """A session of nobody is refused until it is said whose it is; one that is not there has no episode."""
-    refused = two("episode", "close", "s3")
+    refused = two("agent", "close", "s3")
     assert (refused.code, "say whose it is with --agent" in refused.error) == (5, True)
-    assert two("episode", "close", "s3", "--agent", "ops").code == 0
-    assert two("episode", "close", "none", "--agent", "ops").code == 1
-    assert two("episode", "close").code == 5
-    assert two("episode", "close", "s1", "--all").code == 5
+    assert two("agent", "close", "s3", "--agent", "ops").code == 0
+    assert two("agent", "close", "none", "--agent", "ops").code == 1
+    assert two("agent", "close").code == 5
+    assert two("agent", "close", "s1", "--all").code == 5
 
 
 def test_lists(two):
     """Agents with their numbers, episodes with names and state; of one agent or all; nothing found is exit code 1."""
-    assert two("episodes").code == 1
-    two("episode", "close", "s1")
-    two("episode", "close", "s3", "--agent", "ops")
-    names = [one["agent"] for one in two("episodes", "--json").json_lines]
+    assert two("agent", "episodes").code == 1
+    two("agent", "close", "s1")
+    two("agent", "close", "s3", "--agent", "ops")
+    names = [one["agent"] for one in two("agent", "episodes", "--json").json_lines]
     assert names == ["web", "ops"]
-    (line,) = two("episodes", "--agent", "web").lines
+    (line,) = two("agent", "episodes", "--agent", "web").lines
     assert "s1" in line
     assert "not found" not in line
-    assert two("agents").lines[0].split()[:5] == ["web", "2", "sessions", "1", "episode"]
-    assert [one["sessions"] for one in two("agents", "--json").json_lines] == [2, 1]
+    assert two("agent", "list").lines[0].split()[:5] == ["web", "2", "sessions", "1", "episode"]
+    assert [one["sessions"] for one in two("agent", "list", "--json").json_lines] == [2, 1]
 
 
 def test_sessions_become_an_agents_own(two):
@@ -71,25 +71,25 @@ def test_sessions_become_an_agents_own(two):
         memory.note("Mend the queue first.", session="s1")
         for name in ("s3/agent-7", "talk-1", "talk-2"):
             memory.session(name).user("Please look at the swing.")
-    said = two("agents", "enrol", "talk-*", "s3", "--agent", "web")
+    said = two("agent", "enrol", "talk-*", "s3", "--agent", "web")
     assert (said.code, said.text.split()) == (0, ["web", "talk-1", "web", "talk-2", "web", "s3"])
-    assert two("agents", "enrol", "*", "--agent", "other", "--json").json_lines == [
+    assert two("agent", "enrol", "*", "--agent", "other", "--json").json_lines == [
         {"agent": "other", "session": name} for name in ("s1", "s2", "s3", "talk-1", "talk-2")
     ]
-    again = two("agents", "enrol", "s*", "--agent", "web")
+    again = two("agent", "enrol", "s*", "--agent", "web")
     assert (again.code, again.text) == (0, "")
     assert "0 sessions more of agent web, 3 were its own" in again.error
-    assert [one["sessions"] for one in two("agents", "list", "--json").json_lines] == [5, 5]
+    assert [one["sessions"] for one in two("agent", "list", "--json").json_lines] == [5, 5]
 
 
 def test_what_cannot_be_enrolled_is_said(two):
     """No name, an unknown one, and words that a list does not take."""
-    for words, told in (
-        (("enrol",), "name the sessions to enrol"), (("enrol", "nothing*"), "no session is named 'nothing*'"),
-        (("list", "s1"), "expected no words behind list, got 1 word"),
+    for words, code, told in (
+        (("enrol",), 2, "required: SESSION"), (("enrol", "nothing*"), 5, "no session is named 'nothing*'"),
+        (("list", "s1"), 2, "unrecognized arguments: s1\nhelp: firsthand agent list --help"),
     ):  # fmt: skip
-        said = two("agents", *words)
-        assert (said.code, said.text) == (5, "")
+        said = two("agent", *words)
+        assert (said.code, said.text) == (code, "")
         assert told in said.error
 
 
@@ -98,10 +98,10 @@ def test_sessions_of_nobody_are_no_empty_answer(shell):
     shell.append("The port of staging is 8080.")
     shell.append("The port of staging is now 8443.")
     for words in (("sleep",), ("digest",), ("sleep", "--timer", "03:30")):
-        said = shell(*words)
+        said = shell("agent", *words)
         assert (said.code, said.text) == (5, "")
         assert "(the agent of this folder) has anything in this store" in said.error
-        assert "firsthand agents enrol 'SESSION*'" in said.error
-    assert shell("agents", "enrol", "s*").code == 0
-    assert shell("sleep", "--ended").code == 0
-    assert "## Sessions: 1 of 1" in shell("digest").text
+        assert "firsthand agent enrol 'SESSION*'" in said.error
+    assert shell("agent", "enrol", "s*").code == 0
+    assert shell("agent", "sleep", "--ended").code == 0
+    assert "## Sessions: 1 of 1" in shell("agent", "digest").text

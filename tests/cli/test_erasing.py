@@ -13,7 +13,7 @@ def test_an_erased_event_is_gone_everywhere(shell):
     """Erase shows what goes, destroys it and proves it: nothing recalls, expands or scans it, the chain holds."""
     kept = shell.append("something that stays")
     gone = shell.append(f"write to {SECRET} today")
-    said = shell("erase", gone, "--reason", "asked by the person", "--yes")
+    said = shell("store", "erase", gone, "--reason", "asked by the person", "--yes")
     assert said.code == 0
     assert said.lines[0].startswith(f"{gone}  ")
     assert said.lines[0].endswith(f"s: write to {SECRET} today")
@@ -41,11 +41,11 @@ def test_containing_finds_a_text_wherever_it_stands(shell, tmp_path):
     (tmp_path / "talk.jsonl").write_text(json.dumps({"role": "user", "content": "hello", "about": text}) + "\n")
     shell("import", tmp_path / "talk.jsonl")
     imported = shell("timeline", "--json").json_lines[-1]["pointer"]
-    done = shell("erase", "--containing", text, "--yes", "--json").json
+    done = shell("store", "erase", "--containing", text, "--yes", "--json").json
     assert sorted(done["erased"]) == sorted([*held, imported])
     assert done["proof"]["ok"] is True
     assert (done["artifacts_removed"], done["proof"]["scanned"]) == (1, [])
-    assert shell("erase", "--containing", text, "--yes").code == 1
+    assert shell("store", "erase", "--containing", text, "--yes").code == 1
 
 
 def test_whole_records_go(shell):
@@ -58,10 +58,10 @@ def test_whole_records_go(shell):
             "anthropic",
         )  # fmt: skip
         alone = [memory.session("talk").note(f"note {number}") for number in range(3)]
-    lines = shell("erase", parts[1].pointer, "--yes").lines
+    lines = shell("store", "erase", parts[1].pointer, "--yes").lines
     assert [line.split()[0] for line in lines[:3]] == [part.pointer for part in parts[:3]]
     assert lines[3] == "erased 3 events and 0 artifacts"
-    span = shell("erase", f"{alone[0].pointer}..{alone[2].id}", "--yes", "--json").json
+    span = shell("store", "erase", f"{alone[0].pointer}..{alone[2].id}", "--yes", "--json").json
     assert span["erased"] == [one.pointer for one in alone]
     assert [one["erased"] for one in shell("timeline", "--json").json_lines if one["pointer"] == parts[3].pointer] == [
         False
@@ -72,21 +72,21 @@ def test_the_same_strings_elsewhere_are_pointed_out(shell):
     """Strings of the erased content that other events hold too are named, since they were not erased."""
     gone = shell.append(f"mail {SECRET}")
     other = shell.append(f"also {SECRET}", "t")
-    said = shell("erase", gone, "--yes")
+    said = shell("store", "erase", gone, "--yes")
     assert f"the same strings also stand in 1 event that were not erased: {other}" in said.lines
 
 
 def test_nothing_goes_unasked(shell):
     """Without a terminal and --yes, and on a terminal after anything but yes, nothing is erased."""
     pointer = shell.append("keep me")
-    said = shell("erase", pointer)
+    said = shell("store", "erase", pointer)
     assert said.code == 2
     assert "nothing was erased: without a terminal to ask on, say --yes" in said.error
-    no = shell.on_terminal("erase", pointer, answer=b"n\n")
+    no = shell.on_terminal("store", "erase", pointer, answer=b"n\n")
     assert no.code == 2
     assert b"destroy the content of 1 event for good? [y/N]" in no.out
     assert shell("show", pointer).out == b"keep me"
-    yes = shell.on_terminal("erase", pointer, answer=b"yes\n")
+    yes = shell.on_terminal("store", "erase", pointer, answer=b"yes\n")
     assert yes.code == 0
     assert b"the chain verifies" in yes.out
     assert shell("show", pointer).code == 1
@@ -95,9 +95,9 @@ def test_nothing_goes_unasked(shell):
 def test_what_cannot_be_erased_is_told(shell):
     """An unknown pointer, a wrong one, and one erased before end with 1, 5 and 1; nothing else goes with them."""
     pointer = shell.append("keep me")
-    assert shell("erase", pointer, "fh:" + "0" * 26, "--yes").code == 1
-    assert shell("erase", pointer, "nonsense", "--yes").code == 5
+    assert shell("store", "erase", pointer, "fh:" + "0" * 26, "--yes").code == 1
+    assert shell("store", "erase", pointer, "nonsense", "--yes").code == 5
     assert shell("show", pointer).out == b"keep me"
-    assert shell("erase", pointer, "--yes").code == 0
-    again = shell("erase", pointer, "--yes")
+    assert shell("store", "erase", pointer, "--yes").code == 0
+    again = shell("store", "erase", pointer, "--yes")
     assert (again.code, again.error) == (1, "firsthand: nothing to erase: no event holds it, or it was erased before\n")

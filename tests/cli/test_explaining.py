@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from firsthand import Answer, Conditions, Hit, Hop, Kind, Outcome, Query, Trust
-from firsthand.cli.explaining import explain
 from firsthand.cli.output import Output
+from firsthand.cli.recall import explain
 from firsthand.value import replace
 
 PARTS = {"base": 0.8, "premise": 1.0, "phase": 0.9, "superseded": 0.25, "task_relevance": 1.0}

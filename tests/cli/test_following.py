@@ -1,4 +1,4 @@
-"""firsthand follow, and what other commands say of vectors."""
+"""firsthand store follow, and what other commands say of vectors."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ WORDLLAMA = pytest.mark.skipif(importlib.util.find_spec("wordllama") is None, re
 def test_follow_without_an_embedder(shell):
     """Without an embedder what speeds recall is brought up to date, and a remark says how to find by meaning."""
     shell.append("one")
-    done = shell("follow")
+    done = shell("store", "follow")
     assert (done.code, done.lines[0].partition(" (")[0]) == (DONE, "up to date through position " + head(shell))
     assert "FIRSTHAND_EMBEDDER=minilm" in done.error
-    assert shell("follow", "--json").json == {"head": int(head(shell)), "vectors": [], "index_faults": {}}
-    assert "vectors" not in shell("stats").text
+    assert shell("store", "follow", "--json").json == {"head": int(head(shell)), "vectors": [], "index_faults": {}}
+    assert "vectors" not in shell("store", "stats").text
 
 
 def test_an_index_of_another_version_is_said(shell):
@@ -29,35 +29,37 @@ def test_an_index_of_another_version_is_said(shell):
     with Memory.open(shell.store) as memory:
         memory.follow()
         memory.log.exclusively(lambda db: db.execute("UPDATE text_index SET version = '0.9'"))
-    done = shell("follow")
+    done = shell("store", "follow")
     assert done.code == DAMAGED
     assert "text index  does not follow: the text index is of version 0.9" in done.text
-    assert "firsthand rebuild" in done.error
-    assert "firsthand rebuild" in shell("stats").text
-    assert shell("rebuild").code == DONE
-    assert shell("follow").code == DONE
+    assert "firsthand store rebuild" in done.error
+    assert "firsthand store rebuild" in shell("store", "stats").text
+    assert shell("store", "rebuild").code == DONE
+    assert shell("store", "follow").code == DONE
 
 
 def head(shell) -> str:
-    return shell("stats", "--json").json["head"].partition(":")[0]
+    return shell("store", "stats", "--json").json["head"].partition(":")[0]
 
 
 def test_an_embedder_that_cannot_be_had_is_said(shell, monkeypatch):
     """A word that names none is refused everywhere; a server that is not there is told, and words still find."""
     shell.append("one")
     monkeypatch.setenv("FIRSTHAND_EMBEDDER", "word2vec")
-    for command in (("follow",), ("recall", "x"), ("stats",)):
+    for command in (("store", "follow"), ("recall", "x"), ("store", "stats")):
         done = shell(*command)
         assert done.code == REFUSED
         assert "an embedder is named minilm, static, endpoint:URL#model, or none; got 'word2vec'" in done.error
     monkeypatch.setenv("FIRSTHAND_EMBEDDER", "none")
-    assert shell("follow", "--json").json["vectors"] == []
+    assert shell("store", "follow", "--json").json["vectors"] == []
     monkeypatch.setattr("firsthand.index.embed.endpoint.PAUSE_SECONDS", 0.001)
     monkeypatch.setenv("FIRSTHAND_EMBEDDER", "endpoint:http://127.0.0.1:9/v1#small")
-    done = shell("follow")
+    done = shell("store", "follow")
     assert done.code == REFUSED
     assert "http://127.0.0.1:9/v1/embeddings could not be asked" in done.error
-    assert "0 vectors of 0 dimensions by endpoint:http://127.0.0.1:9/v1/embeddings#small" in shell("stats").text
+    assert (
+        "0 vectors of 0 dimensions by endpoint:http://127.0.0.1:9/v1/embeddings#small" in shell("store", "stats").text
+    )
 
 
 @WORDLLAMA
@@ -67,12 +69,12 @@ def test_vectors_follow_behind_an_import(shell, tmp_path, monkeypatch):
     source = tmp_path / "talk.jsonl"
     source.write_text("".join(f'{{"session": "s", "role": "user", "content": "line {n} of it"}}\n' for n in range(20)))
     done = shell("import", str(source))
-    assert "vectors follow behind (20 events to go): firsthand follow" in done.error
-    assert shell("follow").lines[0].endswith(", through the last event")
-    assert "firsthand follow" not in shell("import", str(source)).error
-    (space,) = shell("stats", "--json").json["vectors"]
+    assert "vectors follow behind (20 events to go): firsthand store follow" in done.error
+    assert shell("store", "follow").lines[0].endswith(", through the last event")
+    assert "firsthand store follow" not in shell("import", str(source)).error
+    (space,) = shell("store", "stats", "--json").json["vectors"]
     assert (space["vectors"], space["dimension"], space["through"], space["current"]) == (20, 256, 20, True)
-    assert "vectors were dropped and follow behind (20 events to go)" in shell("rebuild").error
-    assert shell("follow").code == DONE
+    assert "vectors were dropped and follow behind (20 events to go)" in shell("store", "rebuild").error
+    assert shell("store", "follow").code == DONE
     monkeypatch.delenv("FIRSTHAND_EMBEDDER")
-    assert shell("follow").lines[0].endswith("through the last event; of another embedder, not used")
+    assert shell("store", "follow").lines[0].endswith("through the last event; of another embedder, not used")

@@ -38,14 +38,14 @@ def test_a_head_is_kept_and_verified(full, tmp_path):
     file.write_text(kept.text)
     full.append("one more")
     for head in (kept.text.strip(), file):
-        assert full("verify", "--head", head).code == 0
+        assert full("store", "verify", "--head", head).code == 0
     whole = full("store", "head", "--json")
     file.write_text(whole.text)
-    assert full("verify", "--head", file).code == 0
-    refused = full("verify", "--head", file, "--namespace", "other")
+    assert full("store", "verify", "--head", file).code == 0
+    refused = full("store", "verify", "--head", file, "--namespace", "other")
     assert (refused.code, "is of namespace 'default'" in refused.error) == (5, True)
     forged = kept.text.strip()[:-4] + "0000"
-    assert full("verify", "--head", forged).code == 3
+    assert full("store", "verify", "--head", forged).code == 3
 
 
 def test_a_signed_head_is_verified_with_its_key(full, tmp_path, key):
@@ -54,15 +54,15 @@ def test_a_signed_head_is_verified_with_its_key(full, tmp_path, key):
     assert kept.code == 0
     file = tmp_path / "head"
     file.write_text(kept.text)
-    verified = full("verify", "--head", file)
+    verified = full("store", "verify", "--head", file)
     assert verified.code == 0
     public = kept.json["key"]
     assert f"signed with the key {public}" in verified.text
-    assert full("verify", "--head", file, "--key", public).code == 0
-    other = full("verify", "--head", file, "--key", "A" * 43 + "=")
+    assert full("store", "verify", "--head", file, "--key", public).code == 0
+    other = full("store", "verify", "--head", file, "--key", "A" * 43 + "=")
     assert (other.code, "expected a head signed with the key" in other.error) == (5, True)
     file.write_text(kept.text.replace('"head":"', '"head":"1'))
-    changed = full("verify", "--head", file)
+    changed = full("store", "verify", "--head", file)
     assert (changed.code, "signature" in changed.error) == (5, True)
     missing = full("store", "head", "--sign", tmp_path / "none")
     assert (missing.code, "openssl genpkey" in missing.error) == (5, True)
@@ -75,7 +75,7 @@ def test_a_rollback_is_named_and_accepted(full):
     full.append("one more")
     shutil.rmtree(full.store)
     older.rename(full.store)
-    named = full("verify")
+    named = full("store", "verify")
     assert named.code == 3
     assert "1 acknowledged event of namespace default is missing: position " in named.text
     doctor = full("doctor", "--no-canary")
@@ -83,8 +83,8 @@ def test_a_rollback_is_named_and_accepted(full):
     assert "1 acknowledged event of namespace default is missing" in doctor.text
     accepted = full("store", "accept-head")
     assert (accepted.code, accepted.text.startswith("accepted  1 acknowledged event")) == (0, True)
-    assert full("verify").code == 0
-    assert "nothing to accept" in full("store", "accept-head", "--store", full.store).text
+    assert full("store", "verify").code == 0
+    assert "nothing is missing" in full("store", "accept-head", "--store", full.store).text
 
 
 def test_a_loss_is_named_for_good(full):
@@ -98,10 +98,10 @@ def test_a_loss_is_named_for_good(full):
     with Memory.open(full.store, namespace="default", embedder="none") as memory:
         head = memory.head()
         (loss,) = memory.verify().losses
-    verified = full("verify")
+    verified = full("store", "verify")
     assert (verified.code, f"lost  {loss}" in verified.text) == (0, True)
     position = int(head.partition(":")[0])
-    assert full("verify", "--json").json["losses"] == [
+    assert full("store", "verify", "--json").json["losses"] == [
         {"namespace": "default", "position": position, "missing": [[position - 1, position - 1]]}
     ]
     assert "loss" in full("timeline").text

@@ -51,7 +51,7 @@ def test_a_hook_that_may_start_no_daemon_keeps_its_call(user):
     assert (answer.code, answer.out, answer.error) == (0, b"", b"")
     assert until(lambda: len(user.kept()) == 1)
     assert not (user.run_folder / "daemon.lock").exists()
-    assert "1 call recorded" in user.command("jobs", "--run").stderr
+    assert "1 call recorded" in user.command("agent", "jobs", "--run").stderr
     assert user.said() == ["prompt number 1 of s"]
     assert user.kept() == []
 
@@ -190,7 +190,7 @@ def test_a_daemon_that_hangs_and_cannot_be_marked_costs_no_event(tmp_path):
         answer = user.hook(prompt(1))
     assert (answer.code, answer.error) == (0, b"")
     assert len(user.kept()) == 1
-    assert user.command("jobs", "--run").returncode == 0
+    assert user.command("agent", "jobs", "--run").returncode == 0
     assert user.said() == ["prompt number 1 of s"]
     with Memory.open(user.store, read_only=True) as memory:
         assert memory.verify().ok

@@ -61,9 +61,11 @@ def test_a_user_installs_and_uninstalls(shell, host):
     assert path.read_bytes() == before
     (told,) = [line for line in shell("install", "--json").json_lines if line["where"] == str(path)]
     assert (told["host"], told["scope"], told["current"], told["fault"]) == (host, "user", True, "")
-    assert shell("uninstall", host).code == 0
+    assert shell("install", host, "--remove").code == 0
     assert files_below(shell.home) == set()
-    assert shell("uninstall", host).lines[0] == f"{host}: nothing of firsthand is there; {path} stays as it is"
+    assert (
+        shell("install", host, "--remove").lines[0] == f"{host}: nothing of firsthand is there; {path} stays as it is"
+    )
 
 
 @pytest.mark.parametrize("host", PROJECT_FILES)
@@ -74,7 +76,7 @@ def test_a_project_installs_and_uninstalls(shell, host):
     assert shell("install", host, "--project", project).code == 0
     assert PROJECT_FILES[host] in files_below(project)
     assert files_below(shell.home) == {f"a project/{name}" for name in files_below(project)}
-    assert shell("uninstall", host, "--project", project).code == 0
+    assert shell("install", host, "--remove", "--project", project).code == 0
     assert files_below(project) == set()
 
 
@@ -101,7 +103,7 @@ def test_settings_that_were_there_come_back_byte_for_byte(shell):
         "async": True,
     }  # fmt: skip
     assert path.stat().st_mode & 0o777 == 0o640
-    shell("uninstall", "claude-code")
+    shell("install", "claude-code", "--remove")
     assert path.read_text(encoding="utf-8") == THEIRS
     assert files_below(shell.home) == {".claude/settings.json"}
 
@@ -114,7 +116,7 @@ def test_what_was_changed_since_is_kept_by_an_uninstall(shell):
     shell("install", "claude-code")
     told = json.loads(path.read_bytes())
     path.write_text(json.dumps(told | {"model": "sonnet"}), encoding="utf-8")
-    shell("uninstall", "claude-code")
+    shell("install", "claude-code", "--remove")
     assert json.loads(path.read_bytes()) == json.loads(THEIRS) | {"model": "sonnet"}
     assert path.with_name("settings.json.before-firsthand").read_text(encoding="utf-8") == THEIRS
 
@@ -154,7 +156,7 @@ def test_a_link_is_followed(shell):
     assert shell("install", "claude-code").code == 0
     assert link.is_symlink()
     assert CLIENT in real.read_text(encoding="utf-8")
-    shell("uninstall", "claude-code")
+    shell("install", "claude-code", "--remove")
     assert link.is_symlink()
     assert real.read_text(encoding="utf-8") == THEIRS
 
@@ -165,8 +167,8 @@ def test_settings_with_comments_are_refused_unharmed(shell, content):
     path = shell.home / ".claude" / "settings.json"
     path.parent.mkdir()
     path.write_text(content, encoding="utf-8")
-    for command in ("install", "uninstall"):
-        said = shell(command, "claude-code")
+    for options in ((), ("--remove",)):
+        said = shell("install", "claude-code", *options)
         assert said.code == 5
         assert "expected" in said.error
     assert path.read_text(encoding="utf-8") == content
@@ -248,7 +250,7 @@ def test_redaction_is_off_until_it_is_asked_for(shell):
     assert not load(shell.store).redact
     done = shell("install", "claude-code", "--redact")
     assert load(shell.store).redact
-    assert "firsthand switch redact off" in done.out.decode() + done.error
+    assert "firsthand agent switch redact off" in done.out.decode() + done.error
 
 
 def test_a_switch_for_a_folder_deep_in_a_project_is_of_the_project(shell):
@@ -307,7 +309,7 @@ def test_an_edited_rule_of_cursor_is_not_taken_away(shell):
     shell("install", "cursor", "--project", project)
     rule = project / ".cursor" / "rules" / "firsthand.mdc"
     rule.write_text("mine", encoding="utf-8")
-    shell("uninstall", "cursor", "--project", project)
+    shell("install", "cursor", "--remove", "--project", project)
     assert rule.read_text(encoding="utf-8") == "mine"
 
 

@@ -148,8 +148,8 @@ def test_a_terminal_sees_progress_and_a_pipe_does_not(shell, tmp_path):
 
 def test_an_append_prints_its_pointer(shell):
     """Append prints the pointer alone; the event has the kind, tool, call and agent that were given."""
-    said = shell("append", "ls -l", "--session", "s", "--kind", "tool_call", "--agent", "ann", "--tool", "bash",
-                 "--call-id", "c1")  # fmt: skip
+    said = shell("session", "append", "ls -l", "--session", "s", "--kind", "tool_call", "--agent", "ann",
+                 "--tool", "bash", "--call-id", "c1")  # fmt: skip
     assert (said.code, said.error) == (0, "")
     (event,) = shell("timeline", "--json").json_lines
     assert said.text == event["pointer"] + "\n"
@@ -171,13 +171,13 @@ def test_whose_words_they_are_follows_from_the_kind(shell):
 
 def test_the_same_id_again_changes_nothing(shell):
     """A retry with id and bytes is no second event and says so; other bytes are refused."""
-    typed = ("append", "x", "--session", "s", "--id", "0" * 26, "--json")
+    typed = ("session", "append", "x", "--session", "s", "--id", "0" * 26, "--json")
     assert shell(*typed).json == {
         "pointer": "fh:" + "0" * 26, "position": 1, "session": "s", "new": True, "indexed": True,
     }  # fmt: skip
     assert shell(*typed).json["new"] is False
     assert shell(*typed[:-1]).error == "it was there already; nothing was added\n"
-    other = shell("append", "y", *typed[2:])
+    other = shell("session", "append", "y", *typed[3:])
     assert (other.code, other.out) == (5, b"")
     assert "with other bytes" in other.error
 
@@ -185,8 +185,8 @@ def test_the_same_id_again_changes_nothing(shell):
 def test_an_append_can_expect_where_the_session_ends(shell):
     """--expect POSITION refuses when someone else has appended since."""
     shell.append("x")
-    assert shell("append", "y", "--session", "s", "--expect", "1").code == 0
-    said = shell("append", "z", "--session", "s", "--expect", "1")
+    assert shell("session", "append", "y", "--session", "s", "--expect", "1").code == 0
+    said = shell("session", "append", "z", "--session", "s", "--expect", "1")
     assert (said.code, said.out) == (5, b"")
     assert "it ends at 2" in said.error
 
@@ -194,16 +194,16 @@ def test_an_append_can_expect_where_the_session_ends(shell):
 def test_standard_input_is_taken_byte_for_byte(shell):
     """A pipe's bytes are kept exactly, with or without the dash, and so are an argument's."""
     content = bytes(range(256)) * 1000
-    without = shell.process("append", "--session", "s", stdin=content)
+    without = shell.process("session", "append", "--session", "s", stdin=content)
     assert shell.process("show", without.text.strip()).out == content
-    odd = subprocess.run([*command(("append",)), b"caf\xe9 \xff", b"--session", b"s"], env=shell.environment(),
-                         capture_output=True, check=True, timeout=60)  # fmt: skip
+    odd = subprocess.run([*command(("session", "append")), b"caf\xe9 \xff", b"--session", b"s"],
+                         env=shell.environment(), capture_output=True, check=True, timeout=60)  # fmt: skip
     assert shell.process("show", odd.stdout.decode().strip()).out == b"caf\xe9 \xff"
 
 
 def test_a_large_input_is_streamed(shell):
     """A payload of 60 MB is appended by a process that may not hold it in memory."""
-    typed = " ".join(command(("append", "--session", "s", "--kind", "tool_result")))
+    typed = " ".join(command(("session", "append", "--session", "s", "--kind", "tool_result")))
     script = (
         "import resource, subprocess, sys\n"
         "done = subprocess.run(sys.argv[1].split(), stdin=open(sys.argv[2], 'rb'))\n"

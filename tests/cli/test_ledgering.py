@@ -34,16 +34,16 @@ def test_an_event_is_superseded_shown_undone_and_compared(filled):
         0, "supersede", old, new, "user",
     )  # fmt: skip
     again = filled("ledger", "supersede", old, new)
-    assert (again.code, "the same is decided" in again.error) == (1, True)
-    assert TEXTS[0] not in filled("digest", "--agent", "shop").text
-    assert filled("ledger").text.split() == ["5", made["id"][-10:], "supersede", old, "user"]
+    assert (again.code, "has the same decision already" in again.error) == (1, True)
+    assert TEXTS[0] not in filled("agent", "digest", "--agent", "shop").text
+    assert filled("ledger", "list").text.split() == ["5", made["id"][-10:], "supersede", old, "user"]
     shown = filled("ledger", "show", made["id"][-10:])
     assert [line.partition(" (")[0] for line in shown.text.splitlines()[1:]] == [
         "by user: moved", "about: The port is 80.", "in its place: The port is now 81.",
     ]  # fmt: skip
     assert filled("ledger", "undo", made["id"], "--following", "--reason", "two ports").code == 0
-    assert "undone" in filled("ledger").text.splitlines()[0]
-    assert TEXTS[0] in filled("digest", "--agent", "shop").text
+    assert "undone" in filled("ledger", "list").text.splitlines()[0]
+    assert TEXTS[0] in filled("agent", "digest", "--agent", "shop").text
     again = filled("ledger", "undo", made["id"])
     assert (again.code, "is undone already; firsthand ledger undo" in again.error) == (1, True)
     diff = filled("ledger", "diff", "5", "6")
@@ -54,13 +54,13 @@ def test_an_event_is_superseded_shown_undone_and_compared(filled):
 
 def test_a_person_tombstones_and_restores(filled):
     """An event is named by the pointer that the digest shows."""
-    line = next(line for line in filled("digest", "--agent", "shop").text.splitlines() if "Ann" in line)
+    line = next(line for line in filled("agent", "digest", "--agent", "shop").text.splitlines() if "Ann" in line)
     address = line.rpartition("(")[2].rstrip(")")
     assert filled("ledger", "tombstone", address, "--reason", "married").code == 0
-    assert "Ann" not in filled("digest", "--agent", "shop").text
+    assert "Ann" not in filled("agent", "digest", "--agent", "shop").text
     assert filled("ledger", "restore", address).code == 0
-    assert "Ann" in filled("digest", "--agent", "shop").text
-    assert "Ann" not in filled("digest", "--agent", "shop", "--as-of", "5").text
+    assert "Ann" in filled("agent", "digest", "--agent", "shop").text
+    assert "Ann" not in filled("agent", "digest", "--agent", "shop", "--as-of", "5").text
     stands = filled("ledger", "restore", address)
     assert (stands.code, stands.error) == (1, f"{address} is not out\n")
     with Memory.open(filled.store, read_only=True) as memory:
@@ -72,35 +72,33 @@ def test_a_person_tombstones_and_restores(filled):
 
 def test_the_digest_is_written(filled):
     """Written, it stands in the agent's folder; as of a position it is only shown."""
-    written = filled("digest", "--agent", "shop", "--write")
+    written = filled("agent", "digest", "--agent", "shop", "--write")
     assert (written.code, written.text.strip().endswith("shop/digest.md")) == (0, True)
-    assert filled("digest", "--agent", "shop", "--json").json["notes"] == 3
-    refused = filled("digest", "--agent", "shop", "--write", "--as-of", "1")
+    assert filled("agent", "digest", "--agent", "shop", "--json").json["notes"] == 3
+    refused = filled("agent", "digest", "--agent", "shop", "--write", "--as-of", "1")
     assert (refused.code, "got both" in refused.error) == (5, True)
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (("ledger", "undo"), 5, "takes 1 word behind it; got 0"),
-        (("ledger", "diff", "1"), 5, "takes 2 words behind it; got 1"),
-        (("ledger", "diff", "1", "x"), 5, "takes two positions; got 1 x"),
-        (("ledger", "diff", "-1", "1"), 5, "expected a position from 0 to 4, where this store is now; got -1"),
+        (("ledger", "undo"), 2, "the following arguments are required: ID"),
+        (("ledger", "diff", "1"), 2, "required: POSITION"),
+        (("ledger", "diff", "1", "x"), 2, "expected a whole number"),
         (("ledger", "diff", "1", "99"), 5, "from 0 to 4, where this store is now; got 99"),
-        (("ledger", "--as-of", "99"), 5, "from 0 to 4, where this store is now; got 99"),
-        (("digest", "--agent", "shop", "--as-of", "99"), 5, "from 0 to 4, where this store is now; got 99"),
+        (("ledger", "list", "--as-of", "99"), 5, "from 0 to 4, where this store is now; got 99"),
+        (("agent", "digest", "--agent", "shop", "--as-of", "99"), 5, "from 0 to 4, where this store is now; got 99"),
         (
-            ("digest", "--agent", "shop", "--as-of", "0"),
+            ("agent", "digest", "--agent", "shop", "--as-of", "0"),
             1,
             "no note stands and no session has an episode",
         ),
-        (("ledger", "--as-of", "0"), 1, "nothing is decided as of position 0"),
+        (("ledger", "list", "--as-of", "0"), 1, "nothing is decided as of position 0"),
         (("ledger", "show", "none"), 1, "expected the id of one decision"),
         (("ledger", "tombstone", "fh:" + "0" * 26), 1, "0" * 26),
-        (("ledger", "supersede", "fh:" + "0" * 26), 5, "takes 2 words behind it; got 1"),
-        (("ledger",), 1, ""),
-        (("digest", "--agent", "nobody"), 5, "no agent 'nobody' has anything in this store"),
-        (("digest", "--agent", "shop", "--lines", "3"), 5, "at least 12 lines"),
+        (("ledger", "supersede", "fh:" + "0" * 26), 2, "required: NEW"),
+        (("agent", "digest", "--agent", "nobody"), 5, "no agent 'nobody' has anything in this store"),
+        (("agent", "digest", "--agent", "shop", "--lines", "3"), 5, "at least 12 lines"),
     ],
 )
 def test_what_cannot_be_done_is_said(filled, arguments, code, told):

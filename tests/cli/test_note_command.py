@@ -7,24 +7,25 @@ def test_a_rule_is_kept_with_its_sources_and_the_words_it_was_learned_from(shell
     """Note prints a pointer; its JSON names sources and situations, which are the user's words of the source's turn."""
     asked = shell.append("the pods die with exit code 137")
     answer = shell.append("I restarted them", "s", "agent_message")
-    said = shell("note", "HEAP SNAPSHOT FIRST", "--source", answer, "--rule", "--json").json
+    said = shell("note", "add", "HEAP SNAPSHOT FIRST", "--source", answer, "--rule", "--json").json
     pointer = said.pop("pointer")
     assert said == {
         "position": 3, "session": "notes", "sort": "rule", "sources": [answer],
         "situations": ["the pods die with exit code 137"], "left_out": [],
     }  # fmt: skip
     assert shell("show", pointer).out == b"HEAP SNAPSHOT FIRST"
-    assert shell("erase", asked, "--yes", "--json").json["erased"] == [asked, pointer]
+    assert shell("store", "erase", asked, "--yes", "--json").json["erased"] == [asked, pointer]
 
 
 def test_what_gave_no_situation_is_told(shell):
     """A source without a user's turn gives none, and the command says so; a situation that is given is kept."""
     alone = shell.append("nobody asked", "s", "agent_message")
-    said = shell("note", "a lesson", "--source", alone, "--lesson")
+    said = shell("note", "add", "a lesson", "--source", alone, "--lesson")
     assert said.code == 0
     assert f"nobody asked anything in the turn of {alone}: it gives no situation" in said.error
     given = shell(
         "note",
+        "add",
         "x",
         "--source",
         alone,
@@ -43,12 +44,12 @@ def test_what_gave_no_situation_is_told(shell):
 
 def test_a_note_can_come_from_standard_input(shell):
     """A dash reads the text from the pipe, byte for byte."""
-    pointer = shell("note", "-", stdin=b"one\ntwo \xff\n").lines[0]
+    pointer = shell("note", "add", "-", stdin=b"one\ntwo \xff\n").lines[0]
     assert shell("show", pointer).out == b"one\ntwo \xff\n"
 
 
 def test_a_source_that_is_not_there_refuses_the_note(shell):
     """A pointer that resolves to nothing keeps nothing."""
     shell.append("something")
-    assert shell("note", "x", "--source", "fh:" + "0" * 26).code == 1
+    assert shell("note", "add", "x", "--source", "fh:" + "0" * 26).code == 1
     assert len(shell("timeline", "--json").json_lines) == 1

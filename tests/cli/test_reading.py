@@ -73,7 +73,7 @@ def test_a_range_beyond_the_end_and_an_erased_event_are_told(shell):
     beyond = shell("show", f"{pointer}@0-9")
     assert (beyond.code, beyond.out) == (1, b"")
     assert "reaches beyond the end: the content has 1 bytes" in beyond.error
-    assert shell("erase", pointer, "--yes").code == 0
+    assert shell("store", "erase", pointer, "--yes").code == 0
     erased = shell("show", pointer)
     assert (erased.code, erased.out) == (1, b"")
     assert "was erased" in erased.error
@@ -91,7 +91,7 @@ def test_json_keeps_bytes_that_are_no_text(shell):
 
 def test_json_of_a_huge_content_is_refused(shell, monkeypatch):
     """What is too large for one JSON value is a usage error that says how to get it."""
-    monkeypatch.setattr("firsthand.cli.reading.JSON_CONTENT_BYTES_MAX", 10)
+    monkeypatch.setattr("firsthand.cli.show.JSON_CONTENT_BYTES_MAX", 10)
     said = shell("show", shell.append("x" * 11), "--json")
     assert (said.code, said.out) == (2, b"")
     assert "ask for a part of it, such as fh:" in said.error
@@ -157,14 +157,14 @@ def test_sessions_are_listed(shell):
     shell.append("a", "one", "user_message", "--time", "2026-01-01")
     shell.append("b", "two", "note", "--id", "0" * 26)
     shell.append("c", "one", "user_message", "--time", "2026-01-02T00:00:00+02:00")
-    said = shell("sessions")
+    said = shell("session", "list")
     assert said.lines == [
         "events  turns  first                 last                  session",
         "     2      2  2026-01-01 00:00:00Z  2026-01-01 22:00:00Z  one",
         "     1      0  time unknown          time unknown          two",
     ]
     assert said.error == "2 sessions; read one: firsthand timeline --session NAME\n"
-    first = shell("sessions", "--json").json_lines[0]
+    first = shell("session", "list", "--json").json_lines[0]
     assert {key: first[key] for key in ("name", "events", "turns", "first", "first_position", "last_position")} == {
         "name": "one", "events": 2, "turns": 2, "first": "2026-01-01T00:00:00.000Z", "first_position": 1,
         "last_position": 3,
@@ -174,7 +174,7 @@ def test_sessions_are_listed(shell):
 def test_an_empty_namespace_has_no_sessions(shell):
     """A namespace that nothing was written to has no sessions, which is no failure."""
     shell.append("a")
-    said = shell("sessions", "--namespace", "elsewhere")
+    said = shell("session", "list", "--namespace", "elsewhere")
     assert (said.code, said.out) == (0, b"")
     assert "no sessions in namespace 'elsewhere'" in said.error
 
@@ -228,8 +228,8 @@ def test_the_timeline_says_how_to_go_on(shell):
 def test_an_unknown_session_is_told(shell):
     """Timeline and export of a session that is not there end with 1 and say where to look."""
     shell.append("x")
-    for command in ("timeline", "export"):
-        said = shell(command, "--session", "nobody")
+    for command in (("timeline",), ("store", "export")):
+        said = shell(*command, "--session", "nobody")
         assert (said.code, said.out) == (1, b"")
         assert "no session 'nobody' here" in said.error
 
@@ -306,11 +306,11 @@ def test_stats_count_and_measure(shell):
     """Stats names the store, counts events by kind, and prints the head that verify derives."""
     shell.append(BYTES, "s", "tool_result")
     shell.append("x")
-    found = shell("stats", "--json").json
+    found = shell("store", "stats", "--json").json
     assert (found["events"], found["sessions"], found["erased"], found["artifacts"]) == (2, 1, 0, 1)
     assert found["kinds"] == {"tool_result": 1, "user_message": 1}
-    assert found["head"] == shell("verify", "--json").json["head"]
-    said = shell("stats")
+    assert found["head"] == shell("store", "verify", "--json").json["head"]
+    said = shell("store", "stats")
     assert said.code == 0
     assert [line.split()[0] for line in said.lines] == [
         "store", "namespace", "events", "sessions", "erased", "artifacts", "database", "index", "head",

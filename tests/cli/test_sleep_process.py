@@ -74,7 +74,7 @@ def test_a_process_that_ends_badly_is_named_and_its_sleep_stays(store):
         sleeper.look(store, "default", 1.0)
         sleeper._process.wait(WAIT_S)
     sleeper.look(store, "default", 1.0)
-    assert told == ["a sleep of -nobody ended with exit code 5: firsthand sleep --agent -nobody"]
+    assert told == ["a sleep of -nobody ended with exit code 5: firsthand agent sleep --agent -nobody"]
     (left,) = sleeps_waiting(Path(store), "default")
     assert (left.agent, left.tries) == ("-nobody", 1)
 

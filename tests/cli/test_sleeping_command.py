@@ -23,14 +23,14 @@ def filled(shell):
 
 def test_an_agent_sleeps_and_the_page_is_shown_again(filled):
     """The page is said, shown later byte for byte, and as JSON with every step; a session that goes on is left."""
-    slept = filled("sleep", "--agent", "shop", "--ended", "--seconds", "60", "--project", filled.home)
+    slept = filled("agent", "sleep", "--agent", "shop", "--ended", "--seconds", "60", "--project", filled.home)
     assert slept.code == 0
     assert "## Digest: done, 1 change" in slept.text
-    shown = filled("sleep", "--agent", "shop", "--show")
+    shown = filled("agent", "sleep", "--agent", "shop", "--show")
     assert (shown.code, shown.text) == (0, slept.text)
-    told = filled("sleep", "--agent", "shop", "--show", "--json").json
+    told = filled("agent", "sleep", "--agent", "shop", "--show", "--json").json
     assert (told["page"], told["last"]["finished"]) == (slept.text, True)
-    again = filled("sleep", "--agent", "shop", "--json", "--consolidate").json
+    again = filled("agent", "sleep", "--agent", "shop", "--json", "--consolidate").json
     assert [(step["name"], step["state"]) for step in again["steps"]] == [
         ("episodes", "done"), ("summaries", "done"), ("digest", "done"),
         ("consolidation", "done"),
@@ -40,9 +40,9 @@ def test_an_agent_sleeps_and_the_page_is_shown_again(filled):
 
 def test_all_agents_sleep_one_after_the_other(filled):
     """Each has its page; none is begun when the time is up, which is said."""
-    slept = filled("sleep", "--all", "--json")
+    slept = filled("agent", "sleep", "--all", "--json")
     assert [(one["agent"], one["finished"]) for one in slept.json_lines] == [("shop", True), ("web", True)]
-    cut = filled("sleep", "--all", "--seconds", "0.001")
+    cut = filled("agent", "sleep", "--all", "--seconds", "0.001")
     assert (cut.code, cut.text.count("# Sleep of")) == (0, 1)
     assert "web and those behind it are left for the next time" in cut.error
     assert "the sleep was not finished" in cut.error
@@ -52,34 +52,34 @@ def test_the_line_for_a_crontab_runs_what_it_says(filled, tmp_path):
     """It names this interpreter, store, namespace and agent, at the time that was typed, with its signs escaped."""
     with Memory.open(filled.store, embedder="none") as memory:
         memory.agent("100% web").enrol("web")
-    made = filled("sleep", "--agent", "100% web", "--timer", "3:05", "--project", tmp_path)
+    made = filled("agent", "sleep", "--agent", "100% web", "--timer", "3:05", "--project", tmp_path)
     assert made.code == 0
     fields = shlex.split(made.text.replace(r"\%", "%"))
     assert fields[:8] == ["5", "3", "*", "*", "*", "nice", "-n", "10"]
-    assert fields[9:13] == ["-P", "-m", "firsthand", "sleep"]
-    assert fields[13:] == [
-        f"--store={filled.store}", "--namespace=default", "--agent=100% web", "--quiet", f"--project={tmp_path}",
+    assert fields[9:15] == ["-P", "-m", "firsthand", "agent", "sleep", "--quiet"]
+    assert fields[15:] == [
+        f"--store={filled.store}", "--namespace=default", "--agent=100% web", f"--project={tmp_path}",
     ]  # fmt: skip
-    assert filled("sleep", "--agent", "web", "--timer", "24:00").code == 5
-    assert "name it with --agent" in filled("sleep", "--all", "--timer", "03:30").error
+    assert filled("agent", "sleep", "--agent", "web", "--timer", "24:00").code == 5
+    assert "name it with --agent" in filled("agent", "sleep", "--all", "--timer", "03:30").error
 
 
 def test_a_sleep_that_is_due_is_done_with_the_jobs(filled):
-    """`firsthand jobs --run` does what the daemon had no time for; what is not due yet waits."""
+    """`firsthand agent jobs --run` does what the daemon had no time for; what is not due yet waits."""
     (filled.store / "settings.json").write_text('{"sleep": true}')
     jobs.leave(filled.store, jobs.Job(jobs.SLEEP, "default", "shop"))
     ahead = Moment(4_000_000_000_000_000).milliseconds
     jobs.leave(filled.store, jobs.Job(jobs.SLEEP, "default", "web", after_ms=ahead))
-    run = filled("jobs", "--run")
+    run = filled("agent", "jobs", "--run")
     assert (run.code, run.text) == (0, "sleep  shop  done\n")
-    assert "sleep  web" in filled("jobs").text
+    assert "sleep  web" in filled("agent", "jobs").text
     jobs.leave(filled.store, jobs.Job(jobs.SLEEP, "default", "shop"))
-    assert filled("jobs", "--run", "--json").json["finished"]
+    assert filled("agent", "jobs", "--run", "--json").json["finished"]
 
 
 def test_what_was_never_done_is_said(filled):
     """No page, no agent: each has its exit code and sentence."""
-    none = filled("sleep", "--agent", "web", "--show")
-    assert (none.code, none.text, none.error.strip()) == (1, "", "it has not slept yet: firsthand sleep")
-    unknown = filled("sleep", "--agent", "nobody")
+    none = filled("agent", "sleep", "--agent", "web", "--show")
+    assert (none.code, none.text, none.error.strip()) == (1, "", "it has not slept yet: firsthand agent sleep")
+    unknown = filled("agent", "sleep", "--agent", "nobody")
     assert (unknown.code, "no agent 'nobody'" in unknown.error) == (5, True)

@@ -160,20 +160,20 @@ def test_calls_that_fail_go_behind_those_that_were_not_tried(user):
 
 
 def test_what_was_set_aside_can_be_tried_again(user):
-    """`firsthand jobs --retry` lets them wait as if never tried; the exit code says what failed again."""
+    """`firsthand agent jobs --retry` lets them wait as if never tried; the exit code says what failed again."""
     path = kept(user, 1)
     whole = path.read_bytes()
     damage(path, "unknown host")
     for _ in range(TRIES_MAX):
         record(user)
     aside = user.kept("set-aside")[0]
-    listed = user.command("jobs")
+    listed = user.command("agent", "jobs")
     assert f"1 call set aside (--retry): {aside.parent}" in listed.stderr
-    assert user.command("jobs", "--retry").returncode != 0
+    assert user.command("agent", "jobs", "--retry").returncode != 0
     (again,) = user.kept()
     assert again.name.endswith(".1.call")
     again.write_bytes(whole)
-    assert "1 call recorded" in user.command("jobs", "--run").stderr
+    assert "1 call recorded" in user.command("agent", "jobs", "--run").stderr
     assert (user.said(), user.kept(), user.kept("set-aside")) == (["prompt number 1 of s"], [], [])
 
 

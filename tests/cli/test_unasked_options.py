@@ -5,10 +5,18 @@ from __future__ import annotations
 from firsthand import Memory
 
 
-def test_no_daemon_is_said_to_run_where_none_does(shell, monkeypatch, tmp_path):
-    """The status is asked for by name or by default, and exit code 1 says that there is none."""
+def test_the_server_is_started_shown_and_stopped(shell, monkeypatch, tmp_path):
+    """Serve starts it once and says what it is doing; --status and --stop give 1 where none runs."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    assert [shell("daemon", "--status").code, shell("daemon").code] == [1, 1]
+    assert [shell("serve", "--status").code, shell("serve", "--stop").code] == [1, 1]
+    try:
+        first, again = shell("serve"), shell("serve", "--json")
+        assert (first.code, again.code, again.json["answers"]) == (0, 0, True)
+        assert f"process {again.json['pid']}, " in first.text
+        assert shell("serve", "--foreground").code == 5
+    finally:
+        assert shell("serve", "--stop").text == "stopped\n"
+    assert shell("serve", "--status", "--json").json == {"runs": False, "answers": False}
 
 
 def test_what_doctor_found_is_kept_and_shown_as_history(shell, monkeypatch, tmp_path):
@@ -27,8 +35,8 @@ def test_a_message_names_what_it_is_about(shell):
     """The pointers of a message are kept with it."""
     pointer = shell.append("the deploy failed")
     (shell.store / "settings.json").write_text('{"inbox": true}')
-    shell("inbox", "send", "look at this", "--agent", "shop", "--sender", "api", "--about", pointer)
-    assert pointer in shell("inbox", "--agent", "shop", "--json").text
+    shell("agent", "inbox", "send", "look at this", "--agent", "shop", "--sender", "api", "--about", pointer)
+    assert pointer in shell("agent", "inbox", "--agent", "shop", "--json").text
 
 
 def test_the_tools_are_described_whatever_the_agent(shell, tmp_path):

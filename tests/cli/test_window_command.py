@@ -23,8 +23,8 @@ def sections(text: str) -> list[list[str]]:
 
 def test_a_window_shows_what_it_holds_and_why(talked):
     """Tokens and marks, task state, markers, receipts, and each item with the reason why it is there."""
-    form = talked("window", "deploy", "--json").json
-    said = talked("window", "deploy")
+    form = talked("session", "window", "deploy", "--json").json
+    said = talked("session", "window", "deploy")
     head, task, markers, receipts, items = sections(said.text)
     assert (said.code, head[0]) == (0, "session deploy")
     events = f"{len(form['items'])} events"
@@ -51,7 +51,7 @@ def test_a_window_shows_what_it_holds_and_why(talked):
 
 def test_json_has_budget_markers_and_task(talked):
     """The JSON form gives the budget with its marks, each marker with its pointer and text, and the task state."""
-    form = talked("window", "deploy", "--json").json
+    form = talked("session", "window", "deploy", "--json").json
     assert {name: form["budget"][name] for name in ("tokens_max", "high_tokens", "low_tokens", "hot_turns")} == {
         "tokens_max": 4_000, "high_tokens": 3_600, "low_tokens": 2_400, "hot_turns": 3,
     }  # fmt: skip
@@ -64,24 +64,28 @@ def test_json_has_budget_markers_and_task(talked):
 
 def test_a_receipt_says_what_left_and_why(talked):
     """--receipt shows one compaction: what left, with reasons, the reflection, and all reflections of the session."""
-    one = talked("window", "deploy", "--json").json["receipts"][-1]
-    said = talked("window", "deploy", "--receipt", one["pointer"])
+    one = talked("session", "window", "deploy", "--json").json["receipts"][-1]
+    said = talked("session", "window", "deploy", "--receipt", one["pointer"])
     assert said.code == 0
     assert said.lines[0].startswith(f"{one['pointer']}  ")
     assert said.lines[1:-1] == one["text"].splitlines()
     assert said.lines[1].startswith(f"Compaction {one['cycle']}: {one['tokens_before']:,} tokens became ")
     assert all(left["pointer"] in said.text and left["reason"] in said.text for left in one["left"])
     assert said.lines[-1].startswith("In all compactions of the session: ")
-    assert talked("window", "deploy", "--receipt", one["pointer"], "--json").json == one
+    assert talked("session", "window", "deploy", "--receipt", one["pointer"], "--json").json == one
 
 
 def test_another_budget_shows_another_window(talked):
     """--budget shows the window as it would be; nothing is compacted or recorded by looking."""
     with Memory.open(talked.store, read_only=True) as memory:
         before = memory.head()
-    assert talked("window", "deploy", "--budget", "9000").lines[1].endswith("; the next one above 8,100, down to 5,400")
-    assert talked("window", "deploy", "--budget", "100", "--json").json["budget"]["tokens_max"] == 100
-    tight = talked("window", "deploy", "--budget", "800")
+    assert (
+        talked("session", "window", "deploy", "--budget", "9000")
+        .lines[1]
+        .endswith("; the next one above 8,100, down to 5,400")
+    )
+    assert talked("session", "window", "deploy", "--budget", "100", "--json").json["budget"]["tokens_max"] == 100
+    tight = talked("session", "window", "deploy", "--budget", "800")
     assert "leaves with the next request" in tight.text
     assert "the next request compacts it first\n" in tight.error
     with Memory.open(talked.store, read_only=True) as memory:
@@ -91,7 +95,7 @@ def test_another_budget_shows_another_window(talked):
 def test_a_session_without_a_window_is_shown_whole(shell):
     """For a session that no call was made for, a budget is taken and told; there are no markers and receipts yet."""
     pointer = shell.append("fix the build", "plain")
-    said = shell("window", "plain")
+    said = shell("session", "window", "plain")
     assert said.code == 0
     assert said.error == "no window was kept for this session; shown under 200,000 tokens, --budget takes others\n"
     head, _, markers, items = sections(said.text)
@@ -105,10 +109,10 @@ def test_many_items_and_receipts_are_shortened(shell):
     talk(shell.store, turns=30, budget=2_500)
     for number in range(60):
         shell.append(f"note {number}", "long")
-    short, everything = shell("window", "long"), shell("window", "long", "--all")
+    short, everything = shell("session", "window", "long"), shell("session", "window", "long", "--all")
     assert "20 earlier items: --all\n" in short.error
     assert len(everything.lines) == len(short.lines) + 20
-    few, all_of_them = shell("window", "deploy"), shell("window", "deploy", "--all")
+    few, all_of_them = shell("session", "window", "deploy"), shell("session", "window", "deploy", "--all")
     more = int(re.search(r"^(\d+) earlier receipts: --all$", few.error, re.MULTILINE)[1])
     assert len(all_of_them.lines) == len(few.lines) + more
     assert "earlier" not in all_of_them.error
@@ -117,15 +121,15 @@ def test_many_items_and_receipts_are_shortened(shell):
 @pytest.mark.parametrize(
     ("words", "code", "error"),
     [
-        (("nobody",), 1, "firsthand: no session 'nobody' here; see them all: firsthand sessions\n"),
+        (("nobody",), 1, "firsthand: no session 'nobody' here; see them all: firsthand session list\n"),
         (("deploy", "--receipt", "x"), 5, "firsthand: expected a pointer such as "),
         (("deploy", "--receipt", "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"), 1, "firsthand: no event fh:01J8ZQ4T9M6V3K2N7P5R8S1"),
-        (("deploy", "--budget", "0"), 2, "usage: firsthand window"),
+        (("deploy", "--budget", "0"), 2, "firsthand: argument --budget: expected a whole number"),
     ],
 )
 def test_what_is_not_there_is_told(talked, words, code, error):
     """An unknown session or receipt is not found; what is no pointer or no budget is refused."""
-    said = talked("window", *words)
+    said = talked("session", "window", *words)
     assert (said.code, said.out) == (code, b"")
     assert said.error.startswith(error)
 
@@ -133,6 +137,6 @@ def test_what_is_not_there_is_told(talked, words, code, error):
 def test_another_event_is_no_receipt(talked):
     """The pointer of an event that is no receipt is refused."""
     pointer = talked.append("hello", "deploy")
-    said = talked("window", "deploy", "--receipt", pointer)
+    said = talked("session", "window", "deploy", "--receipt", pointer)
     assert (said.code, said.out) == (5, b"")
     assert said.error.startswith("firsthand: expected a receipt")

@@ -231,5 +231,5 @@ def test_an_event_gives_its_record_with_pointer_and_time():
 )
 def test_another_event_is_refused(one, what):
     """An event of another kind, or an erased one, is no record, and the message names its pointer."""
-    with pytest.raises(FormatError, match=f"expected the pointer of an anatomy; fh:{identifier(5)} is {what};"):
+    with pytest.raises(FormatError, match=f"expected an anatomy's pointer; fh:{identifier(5)} is {what};"):
         from_event(one)

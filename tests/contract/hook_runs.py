@@ -90,7 +90,7 @@ class Hooked:
 
     def status(self) -> dict:
         """Ask the daemon what it is at."""
-        return json.loads(self.command("daemon", "--json").stdout)
+        return json.loads(self.command("serve", "--json").stdout)
 
     def daemon(self) -> int:
         """Wait for a daemon that answers, and give its process."""
@@ -115,7 +115,7 @@ class Hooked:
                 os.kill(int(pid), signal.SIGCONT)
             except ProcessLookupError:  # it ended already
                 return
-        self.command("daemon", "--stop")
+        self.command("serve", "--stop")
 
 
 def prompt(number: int, session: str = "s", text: str = "") -> dict:

@@ -174,7 +174,7 @@ def test_an_erased_word_is_in_no_file_and_no_process(user):
     for way in ways:
         assert any(way in path for path in before), way
     server = user.daemon()
-    done = user.command("erase", "--containing", WORD, "--yes", "--json")
+    done = user.command("store", "erase", "--containing", WORD, "--yes", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     assert not lives(server)
     assert holding(user) == set()
@@ -182,12 +182,12 @@ def test_an_erased_word_is_in_no_file_and_no_process(user):
     path = transcript(user, "and the host is blue")
     said = claude(user, path, "where was it that the animals go?")
     assert WORD.encode() not in said
-    assert user.command("jobs", "--run").returncode == 0
+    assert user.command("agent", "jobs", "--run").returncode == 0
     assert "and the host is blue" in user.said()
     assert until(lambda: not user.kept())
     user.end()
     assert holding(user) == set()
-    assert user.command("erase", "--containing", WORD, "--yes").returncode == 1
+    assert user.command("store", "erase", "--containing", WORD, "--yes").returncode == 1
 
 
 def test_a_prompt_that_waits_in_the_spool_is_erased(user):
@@ -195,10 +195,12 @@ def test_a_prompt_that_waits_in_the_spool_is_erased(user):
     with Memory.open(user.store) as memory:
         memory.session("s").user("hello")
     keep(user, 1)
-    done = json.loads(user.command("erase", "--containing", WORD, "--yes", "--json").stdout)
+    done = json.loads(user.command("store", "erase", "--containing", WORD, "--yes", "--json").stdout)
     assert (len(done["erased"]), done["proof"]["ok"], user.kept()) == (1, True, [])
     damaged = keep(user, 2, host="nobody")
-    done = json.loads(user.command("erase", "--containing", 'the canary7f3a9e" sings\nand', "--yes", "--json").stdout)
+    done = json.loads(
+        user.command("store", "erase", "--containing", 'the canary7f3a9e" sings\nand', "--yes", "--json").stdout
+    )
     assert (done["erased"], [Path(path).parent for path in done["calls"]]) == ([], [damaged.parent])
     assert user.kept() == []
     user.hook(prompt(3))

@@ -104,7 +104,7 @@ def test_a_full_disk_holds_no_host(tmp_path):
     assert b"the call could not be kept either and is lost" in error
     assert time.monotonic() - begun < user.promised()
     user.hook(prompt(3))
-    assert user.command("jobs", "--run").returncode == 0
+    assert user.command("agent", "jobs", "--run").returncode == 0
     assert user.said() == ["prompt number 1 of s", "prompt number 3 of s"]
     with Memory.open(user.store) as memory:
         assert memory.verify().ok

@@ -89,7 +89,7 @@ def test_without_its_text_index_the_log_alone_answers(store, statement, stage):
         answer = memory.recall(ASKED)
     assert answer.outcome is Outcome.DEGRADED
     assert any(stage in note for note in answer.notes)
-    assert any("firsthand rebuild" in note for note in answer.notes)
+    assert any("firsthand store rebuild" in note for note in answer.notes)
     assert answer.hits[0].preview == ANSWER
 
 

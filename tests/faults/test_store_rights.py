@@ -185,7 +185,7 @@ def test_no_file_of_the_runtime_folder_is_written_through_a_link(home, tmp_path,
         env={**os.environ, "HOME": str(home), "XDG_RUNTIME_DIR": str(home)},
     )  # fmt: skip
     hook_files.log(str(run), "a line")
-    subprocess.run([sys.executable, "-m", "firsthand", "daemon", "--stop"], check=False, capture_output=True)
+    subprocess.run([sys.executable, "-m", "firsthand", "serve", "--stop"], check=False, capture_output=True)
     assert done.returncode == 0
     assert target.read_text() == "mine"
 

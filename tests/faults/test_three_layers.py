@@ -101,11 +101,11 @@ def test_with_a_broken_pipeline_the_agent_is_told_at_once(day):
     day.stop_index()
     answered = day.ask()
     assert "degraded" in answered
-    assert "firsthand rebuild" in answered
+    assert "firsthand store rebuild" in answered
     day.look()
     started = day.start()
     assert "the text index stopped at position 1" in started
-    assert "firsthand rebuild" in json.loads(started)["systemMessage"]
+    assert "firsthand store rebuild" in json.loads(started)["systemMessage"]
     assert day.failure() is Mode.PIPELINE
 
 
@@ -127,7 +127,7 @@ def test_all_layers_broken_is_still_told_at_the_start(day):
     day.look()
     started = day.start()
     assert "memory is broken: index" in started
-    assert "firsthand rebuild" in json.loads(started)["systemMessage"]
+    assert "firsthand store rebuild" in json.loads(started)["systemMessage"]
     assert day.ask() == ""
     assert day.failure() is Mode.PIPELINE
 

@@ -90,12 +90,12 @@ def test_a_healthy_store_is_healthy(store):
     ("statement", "stage", "words", "mend"),
     [
         ("UPDATE reach SET position = 5, fault = 'was cut off' WHERE name = 'text'", "index",
-         "the text index stopped at position 5 of 60: was cut off", "firsthand rebuild"),
-        ("DROP TABLE text_1", "index", "text index", "firsthand rebuild"),
-        ("DELETE FROM text_1_docsize", "index", "lost its rows", "firsthand rebuild"),
-        ("DELETE FROM text_1_docsize WHERE id BETWEEN 20 AND 30", "index", "lacks 11 of", "firsthand rebuild"),
-        ("UPDATE text_index SET version = '0.0'", "index", "of version 0.0", "firsthand rebuild"),
-        ("UPDATE event SET body = x'0102' WHERE key = 58", "log", "are not what was written", "firsthand verify"),
+         "the text index stopped at position 5 of 60: was cut off", "firsthand store rebuild"),
+        ("DROP TABLE text_1", "index", "text index", "firsthand store rebuild"),
+        ("DELETE FROM text_1_docsize", "index", "lost its rows", "firsthand store rebuild"),
+        ("DELETE FROM text_1_docsize WHERE id BETWEEN 20 AND 30", "index", "lacks 11 of", "firsthand store rebuild"),
+        ("UPDATE text_index SET version = '0.0'", "index", "of version 0.0", "firsthand store rebuild"),
+        ("UPDATE event SET body = x'0102' WHERE key = 58", "log", "are not what was written", "firsthand store verify"),
     ],
     ids=["stopped", "dropped", "rows lost", "orphaned for a while", "another version", "damaged event"],
 )  # fmt: skip
@@ -118,7 +118,7 @@ def test_a_table_that_is_gone_is_a_finding_and_no_crash(store, statement, stage)
     first = found(store)[0]
     assert first[:2] == (stage, "broken")
     assert "cannot be looked at" in first[2]
-    assert "firsthand verify" in first[2]
+    assert "firsthand store verify" in first[2]
 
 
 def test_pulses_that_cannot_be_read_are_a_finding(store):
@@ -189,7 +189,7 @@ def test_vectors_behind_and_of_another_model_are_named(tmp_path, monkeypatch):
     for embedder, words in ((old, "reach position 1 of 301"), (new, "the embedder was callable:old")):
         with Memory.open(root, embedder=embedder, read_only=True) as memory:
             (one,) = stages.of_vectors(memory)
-        assert (one.severity, one.mend) == (Severity.DEGRADED, "firsthand follow")
+        assert (one.severity, one.mend) == (Severity.DEGRADED, "firsthand store follow")
         assert words in one.what or "the embedder was old" in one.what
     with Memory.open(root, read_only=True) as memory:
         (note,) = stages.of_vectors(memory)
@@ -211,7 +211,7 @@ def test_an_index_with_rows_and_no_words_is_found_by_asking(store):
     (one,) = found(store)
     assert one[:2] == ("recall", "broken")
     assert "its own words do not find it" in one[2]
-    assert "firsthand rebuild" in one[2]
+    assert "firsthand store rebuild" in one[2]
 
 
 def test_a_recall_that_says_that_it_is_degraded_is_told(tmp_path):
@@ -225,7 +225,7 @@ def test_a_recall_that_says_that_it_is_degraded_is_told(tmp_path):
         assert stages.of_recall(memory) == []
     with Memory.open(tmp_path, embedder=embedder, read_only=True) as memory:
         (one,) = stages.of_recall(memory)
-        assert (one.stage, one.severity, one.mend) == (Stage.RECALL, Severity.DEGRADED, "firsthand follow")
+        assert (one.stage, one.severity, one.mend) == (Stage.RECALL, Severity.DEGRADED, "firsthand store follow")
         assert one.what.startswith("recall answers, but says: ")
         assert memory.verify().ok
 
@@ -359,7 +359,7 @@ def alone(tmp_path, monkeypatch):
     for name in ("HOME", "XDG_RUNTIME_DIR"):
         monkeypatch.setenv(name, str(tmp_path))
     yield
-    subprocess.run([sys.executable, "-m", "firsthand", "daemon", "--stop"], check=False, capture_output=True)
+    subprocess.run([sys.executable, "-m", "firsthand", "serve", "--stop"], check=False, capture_output=True)
 
 
 def test_a_canary_travels_by_the_very_command_of_the_host(store, tmp_path, alone):

@@ -54,7 +54,7 @@ def test_an_edit_and_a_deletion_that_wait_are_degraded(agent):
     path.write_text("The fence is closed at ten.\n")
     assert found(agent, 60) == []
     ((severity, what, mend),) = found(agent, EDIT_WAITS_S + 60)
-    assert (severity, mend) == ("degraded", "firsthand files --agent zoo")
+    assert (severity, mend) == ("degraded", "firsthand agent files --agent zoo")
     assert what.startswith("1 edits are not in the log, such as knowledge/fence.md, changed 2")
     agent.follow()
     assert found(agent, EDIT_WAITS_S + 60) == []
@@ -94,11 +94,11 @@ def test_an_episode_file_that_is_not_its_event_is_degraded_and_mended_as_told(ag
     again.unlink()
     files.write_ours(agent, f"episodes/{again.name}", old.decode())
     ((severity, what, mend),) = found(agent)
-    assert (severity, mend) == ("degraded", "delete it, then: firsthand episode close monday")
+    assert (severity, mend) == ("degraded", "delete it, then: firsthand agent close monday")
     assert what == f"1 files are not what their events say, such as episodes/{again.name}"
     again.unlink()
     ((severity, what, mend),) = found(agent)
-    assert (severity, mend) == ("note", "firsthand episode close monday writes it again")
+    assert (severity, mend) == ("note", "firsthand agent close monday writes it again")
     agent.close("monday")
     assert found(agent) == []
     assert "on Tuesday" in again.read_text()

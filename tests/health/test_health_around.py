@@ -58,7 +58,7 @@ def test_hooks_told_twice_are_a_note_and_two_hosts_in_one_window_are_degraded(tm
     both = [place("claude-code", "/a/settings.json"), place("claude-code", "/b/hooks.json", PLUGIN)]
     found = [one for one in surroundings.of_installed(both, (), None) if "times" in one.what]
     assert [(one.severity, one.mend) for one in found] == [
-        (Severity.NOTE, "firsthand uninstall claude-code, in one of them")
+        (Severity.NOTE, "firsthand install claude-code --remove, in one")
     ]
     assert "runs 2 times, by /a/settings.json and /b/hooks.json" in found[0].what
     two = [place(host, f"/p/.github/hooks/{host}.json", "project") for host in ("vscode", "copilot")]
@@ -103,7 +103,7 @@ def test_the_fast_copy_far_behind_or_damaged_is_degraded(tmp_path, monkeypatch):
         assert stages.of_accelerator(memory) == []
         monkeypatch.setattr(accelerator, "TAIL_EVENTS_MAX", 20)
         (one,) = stages.of_accelerator(memory)
-        assert (one.stage, one.severity, one.mend) == (Stage.INDEX, Severity.DEGRADED, "firsthand follow")
+        assert (one.stage, one.severity, one.mend) == (Stage.INDEX, Severity.DEGRADED, "firsthand store follow")
         assert "reaches position 10 of 40" in one.what
         memory.accelerator_of_log().advance(100)
         assert stages.of_accelerator(memory) == []
@@ -130,13 +130,15 @@ def test_every_command_that_is_told_exists():
     """What a finding says to type is a command of ours, with options that it has."""
     from firsthand.cli.arguments import parser
 
-    every = next(one for one in parser()._actions if isinstance(one, argparse._SubParsersAction)).choices
     told = mends()
     assert len(told) > 15
     for one in told:
-        name, *words = shlex.split(one)
-        assert name in every, one
-        options = {option for action in every[name]._actions for option in action.option_strings}
+        words, named = shlex.split(one), parser()
+        while words and (groups := [it for it in named._actions if isinstance(it, argparse._SubParsersAction)]):
+            assert words[0] in groups[0].choices, one
+            named = groups[0].choices[words.pop(0)]
+            named.format_help()  # it learns its arguments when it is first used
+        options = {option for action in named._actions for option in action.option_strings}
         assert {word for word in words if word.startswith("--")} <= options, one
 
 
@@ -145,7 +147,7 @@ def test_what_waits_to_be_recorded_is_named(tmp_path):
     for folder in ("late", "set-aside", "waiting"):
         (tmp_path / "hooks" / folder).mkdir(parents=True)
         (tmp_path / "hooks" / folder / "1-x.0.call").write_bytes(b"x")
-    at_once = [(Severity.DEGRADED, "firsthand jobs --run"), (Severity.BROKEN, "firsthand jobs --retry")]
+    at_once = [(Severity.DEGRADED, "firsthand agent jobs --run"), (Severity.BROKEN, "firsthand agent jobs --retry")]
     assert [(finding.severity, finding.mend) for finding in surroundings.of_jobs(tmp_path, now())] == at_once
     found = surroundings.of_jobs(tmp_path, later(HOUR_MS))
     assert [(finding.severity, finding.mend) for finding in found] == [*at_once, at_once[0]]

@@ -174,6 +174,6 @@ def test_pipeline_failure_of_an_event_that_does_not_come_back(memory):
     memory.erase([gone])
     failure = name_failure(memory.agent("noument"), SESSION, gone)
     assert (failure.mode, failure.mend, "does not come back" in failure.sign) == (
-        Mode.PIPELINE, "firsthand verify", True,
+        Mode.PIPELINE, "firsthand store verify", True,
     )  # fmt: skip
     assert memory.verify().ok

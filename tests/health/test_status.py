@@ -12,7 +12,9 @@ from firsthand.health.finding import Finding, HealthReport, Rate, Severity, Stag
 from firsthand.moment import Moment
 
 NOW_S = 1_800_000_000
-STOPPED = Finding(Stage.INDEX, Severity.BROKEN, "the text index stopped at position 812 of 900", "firsthand rebuild")
+STOPPED = Finding(
+    Stage.INDEX, Severity.BROKEN, "the text index stopped at position 812 of 900", "firsthand store rebuild"
+)
 CLOCK = Finding(Stage.STORE, Severity.DEGRADED, "the clock runs behind", "set it")
 NOTE = Finding(Stage.HOOKS, Severity.NOTE, "none are installed", "firsthand install HOST")
 
@@ -34,7 +36,7 @@ def test_the_worst_is_told_with_what_to_type(tmp_path):
     """The line names the stage, what was seen, the command, how much more there is, and how old it is."""
     status.keep(tmp_path, report(NOTE, CLOCK, STOPPED))
     assert health_line.line(tmp_path, now_s=NOW_S + 7_300) == (
-        "memory is broken: index: the text index stopped at position 812 of 900 (firsthand rebuild)"
+        "memory is broken: index: the text index stopped at position 812 of 900 (firsthand store rebuild)"
         "; and 1 more: firsthand doctor (as of 2 hours ago)"
     )
 

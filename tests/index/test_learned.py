@@ -79,5 +79,5 @@ def test_what_is_not_what_was_written_is_refused(log, damage):
     """Bytes that are no text any more, or another type, are `StoreDamaged`, with what to do."""
     keep(log, 1, "gate", LESSON)
     log.exclusively(lambda db: db.execute(f"UPDATE learned SET {damage}"))
-    with pytest.raises(StoreDamaged, match="'firsthand rebuild' drops it"):
+    with pytest.raises(StoreDamaged, match="'firsthand store rebuild' drops it"):
         learned.read(log.reader.db, 1, "gate")

@@ -223,7 +223,7 @@ def test_damage_is_a_fault(log):
         log.exclusively(lambda db, sql=sql: db.execute(sql).fetchall())
         found = search_of(log, embedder).near("red", 3)
         assert found.rows == ()
-        assert "firsthand rebuild" in found.fault
+        assert "firsthand store rebuild" in found.fault
 
 
 def test_what_stopped_following_is_told_beside_the_rows(log):

@@ -194,7 +194,7 @@ def test_damage_is_named(store, damage):
     write(store, lambda db: db.execute(sql).fetchall())
     found, _ = check(store.reader.db)
     assert any(says in fault for fault in found)
-    assert all("firsthand rebuild" in fault for fault in found)
+    assert all("firsthand store rebuild" in fault for fault in found)
 
 
 def test_bits_that_fit_no_vector_are_named(store):

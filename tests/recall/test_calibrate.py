@@ -147,7 +147,7 @@ def test_a_gate_is_learned_anew_only_when_it_is_due(memory):
     memory.follow()
     assert memory.recall("harbour").gate == first
     fill(memory, 80, seed=2)
-    assert memory.recall("harbour").gate == f"{first}; old, the store is at 240 now: run 'firsthand follow'"
+    assert memory.recall("harbour").gate == f"{first}; old, the store is at 240 now: run 'firsthand store follow'"
     memory.follow()
     assert "at position 240;" in memory.recall("harbour").gate
 
@@ -190,7 +190,7 @@ def test_a_gate_of_other_signals_or_vectors_is_told(memory):
     keep(memory, "0:", Gate(1.0, position=160).to_json())
     assert memory.recall("harbour").gate == DEFAULT.sentence(160)
     keep(memory, kept_gate.lesson_of(DEFAULT).version, Gate(1.0, questions=99, position=160, embedder="m").to_json())
-    assert memory.recall("harbour").gate.endswith("; learned with other vectors than now: run 'firsthand follow'")
+    assert memory.recall("harbour").gate.endswith("; learned with other vectors than now: run 'firsthand store follow'")
 
 
 def test_the_prior_is_kept_where_questions_say_nothing():

@@ -58,7 +58,7 @@ def test_a_gate_says_what_it_rests_on():
     gate = Gate(0.0, questions=312, position=5_882, error=0.041)
     sentence = "learned on 312 questions made of this store at position 5,882; calibration error .04"
     assert gate.sentence(6_000) == sentence
-    assert gate.sentence(8_823) == f"{sentence}; old, the store is at 8,823 now: run 'firsthand follow'"
+    assert gate.sentence(8_823) == f"{sentence}; old, the store is at 8,823 now: run 'firsthand store follow'"
     assert (gate.is_old(8_822), gate.is_old(8_823)) == (False, True)
     assert Gate(0.0, questions=9_000, error=0.12).sentence(50) == (
         "learned on 9,000 questions of other stores, none of this one; calibration error .12 there"
@@ -86,7 +86,7 @@ def test_a_gate_comes_back_from_json():
 )
 def test_a_damaged_gate_is_named(text, wrong):
     """What is no gate is refused with what is wrong and what to do."""
-    with pytest.raises(StoreDamaged, match=f"{wrong}.*'firsthand follow' learns it anew"):
+    with pytest.raises(StoreDamaged, match=f"{wrong}.*'firsthand store follow' learns it anew"):
         from_json(text)
 
 

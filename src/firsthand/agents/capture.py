@@ -68,7 +68,7 @@ def record(space: Space, call: HookCall, agent: str, told: session_cache.Known, 
     path = spool_of(space, job.session)
 
     def full() -> None:
-        raise StoreFull(f"expected at most {SPOOL_BYTES_MAX:,} bytes in {path}. Run 'firsthand jobs'.")
+        raise StoreFull(f"expected at most {SPOOL_BYTES_MAX:,} bytes in {path}. Run 'firsthand agent jobs'.")
 
     line = json.dumps({"call": asdict(call), "nonce": nonce, "now": [now.microseconds, now.offset_minutes]})
     small_files.add_line(path, line.encode(), bytes_max=SPOOL_BYTES_MAX, over=full)

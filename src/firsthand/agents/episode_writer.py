@@ -263,8 +263,8 @@ def _checked(agent: AgentSpace, episode: Episode, stage: str, notes: list[str], 
         agent.space.append([draft], session=agent.session)
     if stage:
         what = {
-            "written": "it cannot be read by a fresh handle: run 'firsthand verify'",
-            "indexed": "the index has not reached it: run 'firsthand rebuild'",
+            "written": "it cannot be read by a fresh handle: run 'firsthand store verify'",
+            "indexed": "the index has not reached it: run 'firsthand store rebuild'",
             "retrievable": f"{topic_of(episode.name)!r} does not bring it back among the first {FOUND_WITHIN}",
         }[stage]
         notes = [f"episode {episode.name}: {what}.", *notes]

@@ -60,7 +60,7 @@ def send(space: Space, to: str, text: str, sender: str, about: Sequence[str | Po
     if not _allowed(receiver):
         raise InvalidArgument(
             f"agent {to!r} takes no messages: that is off by default. Switch it on with "
-            "firsthand switch inbox on, or with --project for its project alone"
+            "firsthand agent switch inbox on, or with --project for its project alone"
         )
     if not text.strip() or len(text) > CHARACTERS_MAX:
         raise InvalidArgument(f"a message has 1 to {CHARACTERS_MAX:,} characters; got {len(text):,}. Point with about.")

@@ -40,7 +40,7 @@ _RULE = """---
 description: Firsthand keeps what happened in earlier sessions of this project
 alwaysApply: true
 ---
-<!-- written by firsthand install; firsthand uninstall takes it away -->
+<!-- written by firsthand install; firsthand install --remove takes it away -->
 Earlier sessions are kept word for word. Before you say that you do not know what was decided, tried or said, and
 before you repeat something that may have failed already, call the `recall` tool of the MCP server `firsthand` with
 the exact strings you have (names, paths, error messages). `expand` gives the whole text behind a pointer `fh:...`.
@@ -168,9 +168,9 @@ def plan_uninstall(
         after = without_server(_text(server_file, before), SERVER)
         changes.append(_restored(_changed(server_file, "MCP server", before, after)))
     if host == "cursor" and project is not None:
-        rule = project / _RULE_FILE
-        kept = _read(rule)
-        changes.append(Change(rule, "rule", kept, None if kept == _RULE.encode() else kept))
+        kept = _read(rule := project / _RULE_FILE) or b""
+        ours = kept.replace(b"firsthand uninstall", b"firsthand install --remove") == _RULE.encode()
+        changes.append(Change(rule, "rule", kept or None, None if ours else kept or None))
     remove = "" if server_file is not None else _server_line(host, project, ())
     return Plan(host, tuple(changes), (f"if you added the MCP server: {remove}",) if remove else ())
 

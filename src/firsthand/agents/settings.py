@@ -192,7 +192,7 @@ def _of_project(below: Settings, place: Path, mine: Path) -> Settings:
         why = (
             f"{place} may come with a checkout, so it only turns things off ({', '.join(THEIRS)}): {strange} of "
             f'{len(told)} entries change nothing. What you want of them stands in {mine}, under "{PROJECTS}" and the '
-            "folder: firsthand switch NAME on --project ."
+            "folder: firsthand agent switch NAME on --project ."
         )
         faults = (*faults, why)
     return replace(below, **dict.fromkeys(off, False), faults=(*below.faults, *faults))
@@ -226,7 +226,7 @@ def _of_session(below: Settings, place: Path) -> Settings:
 def _not_of_a_session(name: str) -> str:
     return (
         f"expected {name} of all of an agent's memory, from the user: "
-        f"firsthand switch {name.removesuffix('_at')} on, or with --project"
+        f"firsthand agent switch {name.removesuffix('_at')} on, or with --project"
     )
 
 

@@ -23,8 +23,8 @@ _HEADS = {
     "digest": ("change", "changes"),
     "consolidation": ("change", "changes"),
 }
-_MORE = {"digest": "firsthand digest", "episodes": "firsthand episodes",
-         "summaries": "firsthand episodes", "consolidation": "firsthand consolidate"}  # fmt: skip
+_MORE = {"digest": "firsthand agent digest", "episodes": "firsthand agent episodes",
+         "summaries": "firsthand agent episodes", "consolidation": "firsthand ledger entries"}  # fmt: skip
 
 
 def page(night: Night, steps: Sequence[SleepStep], *, seconds: float, seconds_max: float) -> str:

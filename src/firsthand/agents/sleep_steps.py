@@ -172,14 +172,14 @@ def _changes(difference: str) -> Iterator[str]:
 def _consolidation(night: Night, name: str) -> SleepStep:
     """Keep the rules that the gate lets in."""
     if not night.consolidate:
-        return SleepStep(name, SKIPPED, why="it is off until you say: firsthand switch consolidate on")
+        return SleepStep(name, SKIPPED, why="it is off until you say: firsthand agent switch consolidate on")
     agent = night.agent
     done = night.consolidated = consolidate_in(agent.space, agent.name, keep=True)
     whose = f"--agent {shlex.quote(agent.name)}"
     lines = [f"kept: {code(one.line, WORDS_CHARACTERS_MAX, f'fh:{one.id}')} (fh:{one.id})" for one in done.kept]
     lines += [f"taken out: {one.target}" for one in done.quarantined]
-    undo = [f"firsthand quarantine {one.id[-ID_SHOWN:]} {whose}" for one in done.kept]
-    undo += [f"firsthand quarantine {one.target[-ID_SHOWN:]} --release {whose}" for one in done.quarantined]
+    undo = [f"firsthand ledger quarantine {one.id[-ID_SHOWN:]} {whose}" for one in done.kept]
+    undo += [f"firsthand ledger quarantine {one.target[-ID_SHOWN:]} --release {whose}" for one in done.quarantined]
     return _step(name, DONE, lines, why=_sentence(" ".join(map(str, done.report.faults))), undo=undo)
 
 

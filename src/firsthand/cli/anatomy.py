@@ -1,10 +1,10 @@
-"""The command anatomy: which calls a model was sent, what one of them was made of, and why the next one was larger.
+"""The command session anatomy: which calls a model was sent, what each was made of, why the next was larger.
 
-    firsthand anatomy [SESSION]         a line a call, oldest first
-    firsthand anatomy show [CALL]       one call as a bar
-    firsthand anatomy diff [CALL CALL]  what came and left between two
-    firsthand anatomy replay [CALL]     exactly what was sent
-    firsthand anatomy export [SESSION]  the records as JSON lines
+    firsthand session anatomy [SESSION]         a line a call, oldest first
+    firsthand session anatomy show [CALL]       one call as a bar
+    firsthand session anatomy diff [CALL CALL]  what came and left between two
+    firsthand session anatomy replay [CALL]     exactly what was sent
+    firsthand session anatomy export [SESSION]  the records as JSON lines
 
 A CALL is the number of a call of a session, or the pointer of its record.
 """
@@ -14,14 +14,16 @@ from __future__ import annotations
 import argparse
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 from firsthand import Anatomy, Difference, Memory, Unresolvable, difference, use_of
 from firsthand.cli import json_forms
+from firsthand.cli.argument_values import number
+from firsthand.cli.arguments import Parser
 from firsthand.cli.bars import FREE, LETTERS, gauge, runs
-from firsthand.cli.display import clock, count, cut, shown, size, table
+from firsthand.cli.display import clock, count, shown, size
 from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.cli.output import Output
 from firsthand.cli.stores import to_read
@@ -33,14 +35,35 @@ _ACTIONS = ("show", "diff", "replay", "export")
 _STYLES = ("name", "good", "warn", "mark", "bad", "strong")
 
 
-def anatomy(chosen: argparse.Namespace, out: Output) -> int:
+def add(group: Parser) -> None:
+    """Add the command to the group session."""
+    command = group.command(
+        "anatomy", _anatomy, "Show what models were sent, call by call, and why it grew.",
+        """
+        firsthand session anatomy                       the calls of the session that had the newest one
+        firsthand session anatomy deploy                those of this session
+        firsthand session anatomy show 12               one call as a bar; none given: the newest
+        firsthand session anatomy diff 11 12            why the prompt grew; none given: the newest two
+        firsthand session anatomy replay 12 | sha256sum     exactly what was sent
+        firsthand session anatomy export > calls.jsonl  every record of every session
+        """,
+    )  # fmt: skip
+    command.add_argument(
+        "words", nargs="*", metavar="WHAT", help="a session; or show, diff, replay, export, as in the examples"
+    )
+    command.add_argument("--session", metavar="NAME", help="whose calls the numbers count; default: the newest call's")
+    command.add_argument("--limit", type=number(0), default=40, metavar="N", help="most lines, default 40; 0 for all")
+
+
+def _anatomy(chosen: argparse.Namespace, out: Output) -> int:
     """Show what was sent to models."""
     action, *words = chosen.words or [""]
     if action not in _ACTIONS:
         action, words = "list", chosen.words
     if len(words) > {"diff": 2}.get(action, 1) or (action == "diff" and len(words) == 1):
         wanted = {"diff": "two calls, or none for the last two", "list": "one session", "export": "one session"}
-        out.warn(f"firsthand: anatomy {action} takes {wanted.get(action, 'one call')}; got {shown(' '.join(words))!r}")
+        takes = wanted.get(action, "one call")
+        out.warn(f"firsthand: session anatomy {action} takes {takes}; got {shown(' '.join(words))!r}")
         return USAGE
     with to_read(chosen) as memory:
         if action == "export":
@@ -89,7 +112,7 @@ def _call(memory: Memory, word: str, session: str | None) -> Anatomy:
         if one.call == int(word):
             return one
     where = f"session {name!r}" if name is not None else f"namespace {memory.namespace!r}"
-    raise Unresolvable(f"no call {word} is recorded in {where}; see them all: firsthand anatomy")
+    raise Unresolvable(f"no call {word} is recorded in {where}; see them all: firsthand session anatomy")
 
 
 def _session(memory: Memory, session: str | None) -> str | None:
@@ -121,9 +144,7 @@ def _list(memory: Memory, session: str | None, limit: int, out: Output) -> int:
     out.line(out.style(f"session {shown(calls[0].session)}", "strong"))
     lines: list[tuple[str, ...]] = [("call", "turn", "cycle", "markers", "tokens", "used", "", "growth", "topic")]
     lines += [_row(one, growth) for one, growth in rows]
-    for number, line in enumerate(table(lines, right=frozenset({0, 1, 2, 3, 4, 5, 7}))):
-        text = cut(line, out.width) if out.terminal else line
-        out.line(out.style(text, "faint") if number == 0 else text)
+    out.table(lines, {0, 1, 2, 3, 4, 5, 7})
     if first:
         out.remark(f"{first:,} earlier ones: --limit 0")
     if use.calls:
@@ -132,7 +153,9 @@ def _list(memory: Memory, session: str | None, limit: int, out: Output) -> int:
             f"({use.calls_percent:g} %), {use.turns_using:,} of {count(use.turns, 'turn')} ({use.turns_percent:g} %); "
             f"the paper: {PAPER_PERCENT} % of turns"
         )
-    out.remark("look at one: firsthand anatomy show CALL; why it grew: firsthand anatomy diff CALL CALL")
+    out.remark(
+        "look at one: firsthand session anatomy show CALL; why it grew: firsthand session anatomy diff CALL CALL"
+    )
     return DONE
 
 
@@ -152,13 +175,14 @@ def _row(one: Anatomy, growth: int) -> tuple[str, ...]:
 
 
 def _export(memory: Memory, session: str | None, out: Output) -> int:
-    number = 0
-    for number, one in enumerate(memory.anatomies(session), 1):  # noqa: B007 - told below
-        out.json(json_forms.of_anatomy(one))
-    if not number:
+    records = 0
+    for call in memory.anatomies(session):
+        out.json(json_forms.of_anatomy(call))
+        records += 1
+    if not records:
         out.warn(f"firsthand: {_NONE}")
         return NOTHING_FOUND
-    out.remark(f"{count(number, 'record')}, a line each")
+    out.remark(f"{count(records, 'record')}, a line each")
     return DONE
 
 
@@ -184,19 +208,19 @@ def _show(one: Anatomy, out: Output) -> int:
         f"{one.tokens:,} of {one.budget_tokens:,} tokens ({one.utilisation_percent:g} %, {left}; counted by "
         f"{shown(one.counter)}), {size(one.bytes)}"
     )
-    for line in drawn(one, out):
+    for line in _drawn(one, out):
         out.line(line)
-    asked = " and ".join(f"{number:,} {name}" for name, number in (("recall", one.recalls), ("expand", one.expands)))
+    asked = " and ".join(f"{calls:,} {name}" for name, calls in (("recall", one.recalls), ("expand", one.expands)))
     out.line(f"{count(one.events, 'event')} of the history; since the call before the model asked for {asked}")
     for marker in one.markers:
         out.line(f"marker {marker}")
     if one.receipt:
-        out.line(f"last compaction: firsthand window {shown(one.session)} --receipt {one.receipt}")
-    out.remark(f"exactly what was sent: firsthand anatomy replay {one.pointer}")
+        out.line(f"last compaction: firsthand session window {shown(one.session)} --receipt {one.receipt}")
+    out.remark(f"exactly what was sent: firsthand session anatomy replay {one.pointer}")
     return DONE
 
 
-def drawn(one: Anatomy, out: Output) -> Iterator[str]:
+def _drawn(one: Anatomy, out: Output) -> Iterator[str]:
     """Draw the bar, and under it a line for each part."""
     free = one.budget_tokens - one.tokens
     tokens = [(share.name, share.tokens) for share in one.shares] + [(FREE, free)]
@@ -228,12 +252,11 @@ def _diff(memory: Memory, before: Anatomy, after: Anatomy, out: Output) -> int:
         out.line(shown(sentence))
     if found.changes:
         out.line()
-        for number, line in enumerate(table([*_changes(found)], right=frozenset({1, 2, 3, 4}))):
-            out.line(out.style(line, "faint") if number == 0 else line)
+        out.table([*_changes(found)], {1, 2, 3, 4}, whole=True)
     return DONE
 
 
-def _changes(found: Difference) -> Iterable[tuple[str, ...]]:
+def _changes(found: Difference) -> Iterator[tuple[str, ...]]:
     yield "part", f"call {found.before.call}", f"call {found.after.call}", "tokens", "bytes"
     for one in found.changes:
         yield one.name, f"{one.tokens_before:,}", f"{one.tokens_after:,}", f"{one.tokens:+,}", f"{one.bytes:+,}"
@@ -263,8 +286,8 @@ def _readable(body: Any) -> Iterator[str]:
     """Write a request for reading: a heading for each message, its texts as lines, all else as JSON."""
     for name, held in body.items():
         entries = held if isinstance(held, list) else [held]
-        for number, entry in enumerate(entries, 1):
-            of = f" {number} of {len(entries)}" if isinstance(held, list) else ""
+        for place, entry in enumerate(entries, 1):
+            of = f" {place} of {len(entries)}" if isinstance(held, list) else ""
             role = entry.get("role", entry.get("type", "")) if isinstance(entry, dict) else ""
             yield f"--- {shown(name)}{of} {shown(str(role))}".rstrip()
             yield from _texts(entry)

@@ -1,10 +1,8 @@
 """The command line: arguments in, one command run, an exit code out.
 
-This module knows the commands' names and options; each command's work is in a
-module of its own, imported when it is chosen, since the start of a recall is paid
-at every prompt. The outermost frame here is the one place where an error becomes
-a sentence and an exit code; nothing but a fault of Firsthand itself shows a
-traceback.
+The outermost frame here is the one place where an error becomes a sentence and an
+exit code; nothing but a fault of Firsthand itself shows a traceback. What can be
+typed is in `firsthand.cli.arguments`.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from firsthand import (
     StoreFull,
     Unresolvable,
 )
-from firsthand.cli.arguments import parser
+from firsthand.cli.arguments import Run, parser
 from firsthand.cli.display import shown
 from firsthand.cli.exits import DAMAGED, DONE, INTERRUPTED, NOTHING_FOUND, PIPE_CLOSED, REFUSED, STORE_FAILED
 from firsthand.cli.output import Output
@@ -74,9 +72,7 @@ def _open_streams() -> None:
 def _run(chosen: argparse.Namespace) -> int:
     out = Output(as_json=chosen.json, quiet=chosen.quiet)
     try:
-        module, _, name = chosen.command_at.partition(":")
-        command: Command = getattr(import_module(module if "." in module else f"firsthand.cli.{module}"), name)
-        code = command(chosen, out)
+        code = _command(chosen.command_at)(chosen, out)
         out.flush()
         return code
     except BrokenPipeError:
@@ -91,6 +87,15 @@ def _run(chosen: argparse.Namespace) -> int:
     except OSError as error:  # of a file that the user named; the store's own come as StoreError
         named = f"{error.filename}: " if error.filename else ""
         return _say(out, f"{named}{error.strerror}", STORE_FAILED if error.errno in _DISK_FAULTS else REFUSED)
+
+
+def _command(run: Run) -> Command:
+    """Give the function that a command runs."""
+    if not isinstance(run, str):
+        return run
+    module, _, name = run.partition(":")
+    function: Command = getattr(import_module(module if "." in module else f"firsthand.cli.{module}"), name)
+    return function
 
 
 def _say(out: Output, text: str, code: int) -> int:

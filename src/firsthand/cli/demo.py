@@ -1,71 +1,100 @@
-"""The demo: a new store, real work recorded in it, found again, and a broken copy that is caught.
+"""The command demo: a new store, real work recorded in it, found again, and a broken copy that is caught.
 
-It asks nothing, sends nothing, and needs no key. Every time it prints is
-measured, and whatever does not come out as it should is said and makes the exit
-code 3.
+It asks nothing, sends nothing and needs no key. What it prints is measured; whatever does
+not come out as it should is said, and makes the exit code 3.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import re
 import secrets
 import shlex
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from firsthand import (
-    Appended,
-    ImportReport,
-    Memory,
-    Moment,
-    Outcome,
-    Query,
-    Scope,
-    Session,
-    SourceRejected,
-    StoreDamaged,
-    usual_places,
-)
-from firsthand.cli.demo_reminded import reminded
-from firsthand.cli.demo_telling import Telling
-from firsthand.cli.demo_window import SESSION as LONG_SESSION
-from firsthand.cli.demo_window import long_session
-from firsthand.cli.demo_work import Ran, Step, run, steps, string_from_middle
-from firsthand.cli.display import clock, count, cut, shown, size
+from firsthand import Appended, Memory, Outcome, Query
+from firsthand.cli.arguments import Parser
+from firsthand.cli.display import count, cut, shown, size
 from firsthand.cli.exits import DAMAGED, DONE, REFUSED, USAGE
 from firsthand.cli.output import Output
-from firsthand.cli.stores import Damaged, walk
+from firsthand.environment import for_commands
 from firsthand.moment import now
-from firsthand.value import value
+from firsthand.value import field, value
 
 SESSION = "demo"
-IMPORT_SECONDS_MAX = 15.0  # of the user's own sessions, newest first; the rest is left to `firsthand import`
-IMPORT_FILE_BYTES_MAX = 32 << 20
-IMPORT_GROUP_BYTES = 4 << 20
-PROBLEM_COLUMNS = 170
-LONG_BYTES = 20_000  # an output from here on is asked for a string from its middle
+COMMAND_SECONDS_MAX = 20
+LONG_BYTES = 5_000
+"""An output from here on is asked for a string from its middle."""
+_SETTINGS = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8", "PAGER": "cat", "COLUMNS": "100"}
+_BROKEN_SETTINGS = '{"retries": 3, "timeout_s": 30,}'
+_WORK = (
+    ("Starting our tool feels slow. Which imports cost the time?", "I will measure the imports.",
+     ("-X", "importtime", "-c", "import asyncio, http.client, unittest.mock")),
+    ("Show me how our options are read.", "This is the reference of the modules that read them.",
+     ("-m", "pydoc", "argparse", "subprocess", "logging")),
+    ("Now read the settings of the last deployment.", "Reading them.",
+     ("-c", f"import json; json.loads({_BROKEN_SETTINGS!r})")),
+)  # fmt: skip
+"""What the user asks, what the agent says, and the real command of this machine's Python that it runs."""
+_TOKEN = re.compile(r"(?<![\w.:-])[A-Za-z_][A-Za-z0-9_.]{9,60}[A-Za-z0-9_]")
 
 
 @value
 class Result:
-    """One command's recorded output."""
+    """A command as people would type it, what it printed, and where that was recorded."""
 
-    step: Step
+    command: str
+    printed: bytes
     appended: Appended
-    size_bytes: int
-    sha256: str
-    exit_code: int
-    string: str | None
 
 
-def demo(chosen: argparse.Namespace, out: Output) -> int:
-    """Show Firsthand at work."""
+@value(frozen=False)
+class Report:
+    """What the demo says, and what did not come out as it should."""
+
+    out: Output
+    facts: dict[str, Any] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+
+    def head(self, text: str) -> None:
+        """Begin a part."""
+        self.line()
+        self.line(self.out.style(text, "strong"))
+
+    def line(self, text: str = "") -> None:
+        """Say a line, unless the answer is JSON."""
+        if not self.out.as_json:
+            self.out.line(cut(text, self.out.width))
+
+    def check(self, true: bool, failure: str) -> str:
+        """Remember what failed; give the word for it."""
+        if true:
+            return self.out.style("yes", "good")
+        self.failures.append(failure)
+        return self.out.style("NO", "bad")
+
+
+def add(parser: Parser) -> None:
+    """Add the arguments."""
+    parser.describe(
+        _demo, "Record real commands in a new store, find strings, break a copy. No key, no network.",
+        """
+        firsthand demo
+        firsthand demo --into tryout
+        """,
+    )  # fmt: skip
+    parser.add_argument("--into", metavar="DIR", help="a new or empty folder; default firsthand-demo-TIME here")
+
+
+def _demo(chosen: argparse.Namespace, out: Output) -> int:
     if chosen.store or chosen.namespace:
         out.warn("firsthand: the demo makes a store of its own; name its folder with --into DIR")
         return USAGE
@@ -73,224 +102,117 @@ def demo(chosen: argparse.Namespace, out: Output) -> int:
     if folder is None:
         out.warn(f"firsthand: {shown(chosen.into)} holds something; expected a new or empty folder")
         return REFUSED
-    started = time.monotonic()
-    tell = Telling(out)
-    store = folder / "store"
-    tell.facts["store"] = str(store)
+    started, store, report = time.monotonic(), folder / "store", Report(out)
     with Memory.open(store) as memory:
-        tell.line(f"Firsthand makes a store of its own for this: {shown(str(store))}")
-        if chosen.into is None and folder.parent != Path.cwd():
-            tell.line("(in a temporary folder, since the current one cannot be written)")
-        _import_sessions(memory, tell)
-        results = _record(memory.session(SESSION, agent="demo-agent"), tell)
-        _recall(memory, results, tell)
-        _expand(memory, results, tell)
-        _ask_in_vain(memory, tell)
-        _break_a_copy(memory, results, folder / "broken-copy", tell)
-        long_session(memory, tell)
-        reminded(memory, folder / "project", tell)
-    _close(store, folder, started, tell)
-    for failure in tell.failures:
+        results = _record(memory, report)
+        _find(memory, results, report)
+        _break_a_copy(memory, results, folder / "broken-copy", report)
+        verified = memory.verify()
+        report.check(verified.ok, "the demo's own store does not verify")
+    report.head(f"Done in {time.monotonic() - started:.1f} s. Type next:")
+    place = shown(shlex.quote(str(store)))
+    for words in (f"timeline --store {place}", f"recall JSONDecodeError --store {place}"):
+        report.line(f"  firsthand {words}")
+    report.line("  firsthand install                 connect your own agents; firsthand import takes in their past")
+    report.line(f"  rm -r {shown(shlex.quote(str(folder)))}")
+    report.facts |= {
+        "store": str(store), "events": verified.events, "head": verified.head, "failures": report.failures,
+        "ok": not report.failures, "seconds": time.monotonic() - started,
+    }  # fmt: skip
+    if out.as_json:
+        out.json(report.facts)
+    for failure in report.failures:
         out.warn(f"firsthand: this did not come out as it should: {failure}")
-    return DAMAGED if tell.failures else DONE
+    return DAMAGED if report.failures else DONE
 
 
 def _folder(named: str | None) -> Path | None:
     """Give the demo's folder; None when the one that was named holds something."""
     if named is not None:
         folder = Path(named).expanduser().absolute()
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            return None
-        return folder
+        return None if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) else folder
     name = f"firsthand-demo-{time.strftime('%Y%m%d-%H%M%S')}"
     try:
         (Path.cwd() / name).mkdir()
-    except OSError:  # the current folder cannot be written; `demo` says so
+    except OSError:  # the current folder cannot be written; the lines at the end name the other one
         return Path(tempfile.mkdtemp(prefix=f"{name}-"))
     return Path.cwd() / name
 
 
-# 1) the user's own sessions --------------------------------------------------------------------------
-
-
-def _import_sessions(memory: Memory, tell: Telling) -> None:
-    places = usual_places()
-    hosts = ", ".join(dict.fromkeys(place.host for place in places))
-    tell.head("1. Your own agent sessions")
-    files = _newest_first()
-    tell.facts["sessions_found"] = len(files)
-    if not files:
-        tell.line(f"   none found in the usual places ({hosts}); the demo goes on without")
-        tell.facts["sessions_imported"] = tell.facts["events_imported"] = 0
-        return
-    started = time.monotonic()
-    taken = 0
-    reports: list[ImportReport] = []
-    for group in _groups(files):
-        if time.monotonic() - started > IMPORT_SECONDS_MAX:
-            break
-        taken += len(group)
-        try:
-            reports.append(memory.import_paths(group))
-        except SourceRejected as error:  # a file by itself that is no transcript; the demo needs none
-            tell.line(f"   refused: {shown(str(error))}")
-    events = sum(report.events_new for report in reports)
-    quarantined = sum(report.quarantined_count for report in reports)
-    seconds = time.monotonic() - started
-    tell.line(f"   {taken:,} of {count(len(files), 'file')} ({hosts}): {count(events, 'event')} in {seconds:.1f} s")
-    if quarantined:
-        tell.line(f"   {count(quarantined, 'record')} not understood, kept word for word")
-    for refused in [one for report in reports for one in report.refused][:3]:
-        tell.line(f"   refused: {shown(refused.refused)}")
-    if taken < len(files):
-        tell.line("   the others can wait: firsthand import takes in all of them")
-    tell.facts |= {"sessions_imported": taken, "events_imported": events}
-
-
-def _newest_first() -> list[Path]:
-    """List the sessions in the usual places that are small enough for a demo."""
-    found: dict[Path, float] = {}
-    for place in usual_places():
-        for path in place.folder.glob(place.pattern) if place.exists else ():
-            if path.is_symlink() or not path.is_file():
-                continue
-            status = path.stat()
-            if status.st_size <= IMPORT_FILE_BYTES_MAX:
-                found[path] = status.st_mtime
-    return sorted(found, key=lambda path: (-found[path], str(path)))
-
-
-def _groups(files: list[Path]) -> Iterator[list[Path]]:
-    group: list[Path] = []
-    size_bytes = 0
-    for path in files:
-        group.append(path)
-        size_bytes += path.stat().st_size
-        if size_bytes >= IMPORT_GROUP_BYTES:
-            yield group
-            group, size_bytes = [], 0
-    if group:
-        yield group
-
-
-# 2) a live session -----------------------------------------------------------------------------------
-
-
-def _record(session: Session, tell: Telling) -> list[Result]:
-    tell.head("2. A live session: real commands on this machine, every byte they print")
-    tell.line("   (the agent's lines are scripted; commands and outputs are real)")
+def _record(memory: Memory, report: Report) -> list[Result]:
+    report.head("1. An agent works; every byte that its commands print is recorded")
+    session = memory.session(SESSION, agent="demo-agent")
     results: list[Result] = []
-    for step in steps():
-        if step.asks:
-            session.user(step.asks, time=now())
-        session.agent(step.says, time=now())
-        call = session.tool_call("bash", {"command": step.shown}, time=now())
-        ran = run(step)
-        with ran.output:
-            results.append(_keep(session, step, call, ran, results))
-        last = results[-1]
-        tell.line(f"   {size(last.size_bytes):>9}  exit {last.exit_code}  {last.appended.pointer}  {shown(step.title)}")
-    failed = [result for result in results if result.exit_code]
-    said = f"{len(results)} commands ran, {len(failed)} failed: " + ", ".join(one.appended.pointer for one in failed)
-    session.agent(said, time=now())
-    tell.facts["commands"] = [
-        {"pointer": one.appended.pointer, "bytes": one.size_bytes, "sha256": one.sha256, "command": one.step.shown}
-        for one in results
+    for asked, answered, words in _WORK:
+        command = shlex.join(("python", *words))
+        session.user(asked, time=now())
+        session.agent(answered, time=now())
+        call = session.tool_call("bash", {"command": command}, time=now())
+        ran = subprocess.run(
+            [sys.executable, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env=for_commands(**_SETTINGS), timeout=COMMAND_SECONDS_MAX, check=False,
+        )  # fmt: skip
+        meta = {"exit_code": ran.returncode}
+        appended = session.tool_result(call, ran.stdout, tool="bash", meta=meta, time=now())
+        results.append(Result(command, ran.stdout, appended))
+        report.line(f"  {size(len(ran.stdout)):>9}  exit {ran.returncode}  {appended.pointer}  {shown(command)}")
+    report.facts["commands"] = [
+        {"command": result.command, "pointer": result.appended.pointer, "bytes": len(result.printed)}
+        for result in results
     ]
     return results
 
 
-def _keep(session: Session, step: Step, call: Appended, ran: Ran, before: list[Result]) -> Result:
-    """Append a command's output as it is streamed from its file, and draw a string from its middle."""
-    appended = session.tool_result(call, ran.output, tool="bash", meta={"exit_code": ran.exit_code}, time=now())
-    string = None
-    if ran.size_bytes >= LONG_BYTES:
-        ran.output.seek(0)
-        string = string_from_middle(ran.output.read(), [one.string for one in before if one.string])
-    return Result(step, appended, ran.size_bytes, ran.sha256, ran.exit_code, string)
-
-
-# 3) find again ---------------------------------------------------------------------------------------
-
-
-def _recall(memory: Memory, results: list[Result], tell: Telling) -> None:
-    tell.head("3. Exact strings from the middle of those outputs, recalled")
-    found: list[dict[str, Any]] = []
+def _find(memory: Memory, results: list[Result], report: Report) -> None:
+    report.head("2. A string from the middle of an output is found again, and its source comes back byte for byte")
+    recalled = []
     for result in results:
-        if result.string is None:
+        string = _string_from_middle(result.printed) if len(result.printed) >= LONG_BYTES else None
+        if string is None:
             continue
         started = time.perf_counter()
-        answer = memory.recall(Query(result.string, hits_max=20))
+        answer = memory.recall(Query(string, hits_max=20))
         milliseconds = (time.perf_counter() - started) * 1000
-        hit = next((one for one in answer if one.pointer == result.appended.pointer and one.exact), None)
-        tell.line(f"   {shown(result.string)}")
-        word = tell.hold(hit is not None, f"{result.string} was not found in {result.appended.pointer}")
-        where = f"{hit.pointer} at byte {hit.preview_start:,}, {clock(hit.time)}" if hit else answer.outcome.value
-        tell.line(f"      found: {word}  {where}  ({milliseconds:.0f} ms)")
-        found.append({"string": result.string, "found": hit is not None, "milliseconds": milliseconds})
-    tell.facts["recalled"] = found
-    tell.hold(bool(found), "no output was long enough to draw a string from")
+        found = any(hit.pointer == result.appended.pointer and hit.exact for hit in answer)
+        word = report.check(found, f"{string} was not found in {result.appended.pointer}")
+        report.line(f"  {shown(string)}: {word}, in {result.appended.pointer} ({milliseconds:.0f} ms)")
+        recalled.append({"string": string, "found": found, "milliseconds": milliseconds})
+    report.check(bool(recalled), "no output was long enough to draw a string from")
+    longest = max(results, key=lambda result: len(result.printed))
+    data = memory.expand(longest.appended)
+    word = report.check(data == longest.printed, "the longest output did not come back as it was printed")
+    report.line(f"  {len(data):,} bytes, SHA-256 {hashlib.sha256(data).hexdigest()[:16]}..., as printed: {word}")
+    never = memory.recall(secrets.token_hex(16))
+    word = report.check(never.outcome is Outcome.ABSENT, f"a string that was never said is {never.outcome.value}")
+    report.line(f"  what was never said: {never.outcome.value} ({word}, all of it was searched)")
+    report.facts |= {"recalled": recalled, "absent": never.outcome is Outcome.ABSENT}
 
 
-def _expand(memory: Memory, results: list[Result], tell: Telling) -> None:
-    tell.head("4. The longest output, expanded to its bytes")
-    longest = max(results, key=lambda one: one.size_bytes)
-    started = time.perf_counter()
-    digest, size_bytes = hashlib.sha256(), 0
-    for piece in memory.stream(longest.appended):
-        digest.update(piece)
-        size_bytes += len(piece)
-    milliseconds = (time.perf_counter() - started) * 1000
-    same = (digest.hexdigest(), size_bytes) == (longest.sha256, longest.size_bytes)
-    tell.line(f"   SHA-256 of what the command printed  {longest.sha256}")
-    tell.line(f"   SHA-256 of what the log gives back   {digest.hexdigest()}")
-    word = tell.hold(same, "the longest output did not come back as it was printed")
-    tell.line(f"   the same: {word}  {size_bytes:,} bytes in {milliseconds:.0f} ms")
-    tell.facts["expanded"] = {"pointer": longest.appended.pointer, "same": same, "bytes": size_bytes}
+def _string_from_middle(printed: bytes) -> str | None:
+    """Draw a string that stands in an output once, from as near its middle as there is one."""
+    text = printed.decode("utf-8", "replace")
+    middle = len(text) // 2
+    tokens = sorted(_TOKEN.finditer(text), key=lambda match: abs(match.start() - middle))
+    return next((match[0] for match in tokens[:200] if text.count(match[0]) == 1), None)
 
 
-def _ask_in_vain(memory: Memory, tell: Telling) -> None:
-    tell.head("5. An empty answer says why it is empty")
-    never_said, earlier = secrets.token_hex(16), Scope(until=Moment(0))
-    for text, query, expected in (
-        (f"{never_said}, which nobody ever said", Query(never_said), Outcome.ABSENT),
-        ("'settings', but only before 1970", Query("settings", earlier), Outcome.FILTERED),
-    ):
-        answer = memory.recall(query)
-        word = tell.hold(answer.outcome is expected, f"{text}: {answer.outcome.value} instead of {expected.value}")
-        tell.line(f"   {text}: {answer.outcome.value} (as it should be: {word})")
-        tell.facts[expected.value] = answer.outcome is expected
-
-
-# 6) a broken copy ------------------------------------------------------------------------------------
-
-
-def _break_a_copy(memory: Memory, results: list[Result], copy: Path, tell: Telling) -> None:
-    tell.head("6. A copy of the store, with one byte changed in an event and one in an artifact")
-    made = memory.backup(copy)
-    tell.line(f"   copied {count(made.events, 'event')}, {size(made.size_bytes)}; the store itself stays as it is")
-    victim = results[0].appended.position - 1  # the first tool call
-    longest = max(results, key=lambda one: one.size_bytes).appended
-    expected = {victim, longest.position}
-    _flip_in_event(copy, victim)
-    _flip_in_artifact(copy, memory, longest)
+def _break_a_copy(memory: Memory, results: list[Result], copy: Path, report: Report) -> None:
+    report.head("3. One bit is changed in a copy of the store, in its file")
+    events = memory.backup(copy).events
+    victim = results[0].appended.position - 1  # the first call of a tool
+    _flip(copy / "firsthand.db", victim)
     with Memory.open(copy, read_only=True, create=False) as broken:
-        verified = broken.verify()
-        for problem in verified.problems[:4]:
-            tell.line(f"   wrong  {cut(shown(str(problem)), PROBLEM_COLUMNS)}")
-        named = {problem.position for problem in verified.problems}
-        word = tell.hold(expected <= named, f"verify named positions {sorted(named)}, not {sorted(expected)}")
-        tell.line(f"   verify names both: {word}")
-        whole, damaged = _read_all(broken)
-    right = damaged == len(expected) and whole == made.events - damaged
-    word = tell.hold(right, f"{whole} of {made.events} events of the copy could be read")
-    tell.line(f"   and every other event is still read, byte for byte: {word} ({whole:,} of {made.events:,})")
-    tell.facts["broken"] = {"named": sorted(named), "expected": sorted(expected), "whole": whole, "damaged": damaged}
+        problems = broken.verify().problems
+    named = {problem.position for problem in problems}
+    for problem in problems[:2]:
+        report.line(f"  wrong  {cut(shown(str(problem)), 150)}")
+    word = report.check(victim in named, f"verify named positions {named}, not {victim}")
+    report.line(f"  firsthand store verify names it, of {count(events, 'event')}: {word}")
+    report.facts["broken"] = {"expected": victim, "named": sorted(position for position in named if position)}
 
 
-def _flip_in_event(store: Path, position: int) -> None:
+def _flip(file: Path, position: int) -> None:
     """Change one bit in the middle of an event's body, in the database file itself."""
-    file = store / "firsthand.db"
     database = apsw.Connection(str(file))
     try:
         body = database.execute("SELECT body FROM event WHERE key = ?", (position,)).get
@@ -303,66 +225,3 @@ def _flip_in_event(store: Path, position: int) -> None:
     broken[len(body) // 2] ^= 1
     # A page that SQLite has split still holds what moved away: the remains are changed along with the event.
     file.write_bytes(data.replace(body, bytes(broken)))
-
-
-def _flip_in_artifact(store: Path, memory: Memory, appended: Appended) -> None:
-    """Change one bit in the middle of an artifact's file."""
-    artifact = memory.event(appended).artifact
-    assert artifact is not None, "the longest output is large enough to be an artifact"
-    (file,) = store.rglob(f"{artifact.digest.hex()}.zst")
-    data = bytearray(file.read_bytes())
-    data[len(data) // 2] ^= 1
-    file.write_bytes(data)
-
-
-def _read_all(memory: Memory) -> tuple[int, int]:
-    """Read every event to its last byte; give how many are whole and how many are damaged."""
-    whole = damaged = 0
-    for one in walk(memory):
-        if isinstance(one, Damaged):
-            damaged += 1
-            continue
-        try:
-            for _ in memory.stream(f"fh:{one.id}"):
-                pass
-        except StoreDamaged:
-            damaged += 1
-        else:
-            whole += 1
-    return whole, damaged
-
-
-# 8) what is there, and what to type next -------------------------------------------------------------
-
-
-def _close(store: Path, folder: Path, started: float, tell: Telling) -> None:
-    """Open the store again, as the next process will, and say what is in it."""
-    with Memory.open(store, read_only=True, create=False) as memory:
-        verified = memory.verify()
-        stats = memory.stats()
-        text = sum(one.size_bytes for one in memory.events())
-    seconds = time.monotonic() - started
-    disk = stats.database_bytes + stats.wal_bytes + stats.artifact_bytes
-    word = tell.hold(verified.ok, "the demo's own store does not verify")
-    tell.head("9. The store")
-    tell.line(
-        f"   {count(stats.events, 'event')}, {size(text)} of content, {size(disk)} on disk with its index; "
-        f"it verifies: {word}"
-    )
-    tell.line(f"   head {verified.head}")
-    tell.line(f"   all of this took {seconds:.1f} s")
-    place = shown(shlex.quote(str(store)))
-    tell.head("Type next")
-    for words in (
-        "sessions", f"timeline --session {SESSION}", "recall Traceback settings", f"anatomy {LONG_SESSION}",
-        f"window {LONG_SESSION}", "verify",
-    ):  # fmt: skip
-        tell.line(f"   firsthand {words} --store {place}")
-    tell.line("   firsthand import                      your own sessions, into your own store")
-    tell.line(f"   rm -r {shown(shlex.quote(str(folder)))}")
-    tell.facts |= {
-        "events": stats.events, "content_bytes": text, "disk_bytes": disk, "head": verified.head,
-        "ok": verified.ok and not tell.failures, "seconds": seconds, "failures": tell.failures,
-    }  # fmt: skip
-    if tell.out.as_json:
-        tell.out.json(tell.facts)

@@ -29,6 +29,7 @@ from firsthand import (
     looks,
     name_failure,
 )
+from firsthand.cli.arguments import Parser
 from firsthand.cli.display import shown, table
 from firsthand.cli.exits import DAMAGED, DONE
 from firsthand.cli.output import Output
@@ -43,8 +44,27 @@ _COLOURS = {"broken": "bad", "degraded": "warn", "note": "faint"}
 _MEASURES = ("PC", "SRR", "ATR", "effective", "contradiction")
 
 
-def doctor(chosen: argparse.Namespace, out: Output) -> int:
-    """Look at the memory and say how it is."""
+def add(parser: Parser) -> None:
+    """Add the arguments."""
+    parser.describe(
+        _doctor, "Check every stage of the memory, and say what is broken and what to type.",
+        """
+        firsthand doctor                        exit code 3 when a stage is broken or degraded
+        firsthand doctor --json --no-canary     for a script; nothing is written but the report itself
+        firsthand doctor --agent web-3f2a1c --deep
+        firsthand doctor --history              how it went over time
+        firsthand doctor --missed fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY --session claude-code:5b0a6c1e
+        """,
+    )  # fmt: skip
+    parser.add_argument("--agent", default="", metavar="NAME", help="measure this agent alone")
+    parser.add_argument("--deep", action="store_true", help="verify the whole log and index, test every episode")
+    parser.add_argument("--no-canary", action="store_true", help="send nothing through the hooks")
+    parser.add_argument("--history", action="store_true", help="show earlier reports instead")
+    parser.add_argument("--missed", metavar="POINTER", help="name why an agent did not use this event, with --session")
+    parser.add_argument("--session", default="", metavar="NAME", help="with --missed: where it should have")
+
+
+def _doctor(chosen: argparse.Namespace, out: Output) -> int:
     store = Path(chosen.store) if chosen.store else environment.default_store()
     if chosen.history:
         return _trends(store, out)
@@ -59,13 +79,13 @@ def doctor(chosen: argparse.Namespace, out: Output) -> int:
     out.progress(lambda: f"looking at {store}")
     report = examine(store, namespace=chosen.namespace, look=look)
     if out.as_json:
-        out.json(of_report(report))
+        out.json(_form(report))
     else:
-        say(report, out)
+        _say(report, out)
     return DONE if report.ok else DAMAGED
 
 
-def of_report(report: HealthReport) -> dict[str, Any]:
+def _form(report: HealthReport) -> dict[str, Any]:
     """Give a report as JSON: times and words as text, rates as hits of so many."""
     told = asdict(report)
     told["time"] = str(report.time)
@@ -76,7 +96,7 @@ def of_report(report: HealthReport) -> dict[str, Any]:
     return told
 
 
-def say(report: HealthReport, out: Output) -> None:
+def _say(report: HealthReport, out: Output) -> None:
     """Say what was found, for people: the broken stage first, then what was measured."""
     state = "healthy" if report.ok else str(report.severity)
     looked = ", ".join(report.looked_at) or "nothing"
@@ -158,7 +178,7 @@ def _missed(chosen: argparse.Namespace, out: Output) -> int:
         ]
         if not found:
             whose = f"agent {chosen.agent!r}" if chosen.agent else "any agent"
-            raise Unresolvable(f"expected a session of {whose}; {chosen.session!r} is none. See: firsthand agents")
+            raise Unresolvable(f"expected a session of {whose}; {chosen.session!r} is none. See: firsthand agent list")
         failure = name_failure(found[0], chosen.session, chosen.missed)
     if out.as_json:
         out.json({"mode": str(failure.mode), "sign": failure.sign, "mend": failure.mend, "agent": found[0].name})

@@ -1,4 +1,4 @@
-"""The commands install and uninstall: hooks of ours in the settings of agents' hosts.
+"""The command install: put hooks of ours into the settings of agents' hosts, or take them out.
 
 A file is changed by writing another one beside it and putting that in its place,
 with its mode kept and links followed; it is read again before, so that what
@@ -29,6 +29,7 @@ from firsthand import (
     switch,
     user_file,
 )
+from firsthand.cli.arguments import Parser
 from firsthand.cli.display import shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
@@ -38,16 +39,35 @@ from firsthand.value import asdict
 ATTEMPTS_MAX = 3
 
 
-def install(chosen: argparse.Namespace, out: Output) -> int:
-    """Install hooks for a host, or tell what is installed."""
-    if chosen.host is None:
-        return _tell(chosen, out)
-    return _carry_out(chosen, out, "installed")
+def add(parser: Parser) -> None:
+    """Add the arguments."""
+    parser.describe(
+        _install, "Let an agent's host run the hooks of Firsthand; without a host, list where they are.",
+        """
+        firsthand install                               the hosts on this machine, and what is installed
+        firsthand install claude-code                   for all projects of this user
+        firsthand install codex --project .             for one project
+        firsthand install gemini --dry-run              what would change
+        firsthand install claude-code --redact          secrets become marks before they are written
+        firsthand install claude-code --remove          take the hooks out again; all else stays as it is
+        """,
+    )  # fmt: skip
+    parser.add_argument("host", nargs="?", metavar="HOST", help="claude-code, codex, gemini, cursor, vscode or copilot")
+    whom = parser.add_mutually_exclusive_group()
+    whom.add_argument("--project", nargs="?", const=".", metavar="DIR", help="for this project only; default .")
+    whom.add_argument("--user", action="store_true", help="for all projects of this user, which is the default")
+    parser.add_argument("--dry-run", action="store_true", help="show what would change and write nothing")
+    parser.add_argument("--tool-output", action="store_true", help="let hooks replace large results of Claude's tools")
+    parser.add_argument("--redact", action="store_true", help="replace secrets before anything is written")
+    parser.add_argument("--remove", action="store_true", help="take the hooks out of the host's settings")
 
 
-def uninstall(chosen: argparse.Namespace, out: Output) -> int:
-    """Take our hooks out of a host's settings."""
-    return _carry_out(chosen, out, "uninstalled")
+def _install(chosen: argparse.Namespace, out: Output) -> int:
+    if chosen.host is not None:
+        return _carry_out(chosen, out)
+    if chosen.remove:
+        raise InvalidArgument("name the host whose hooks to remove, such as: firsthand install claude-code --remove")
+    return _tell(chosen, out)
 
 
 def hook_command(host: str, store: str | None, namespace: str | None) -> list[str]:
@@ -64,14 +84,15 @@ def _named(store: str | None, namespace: str | None) -> list[str]:
 # carrying out --------------------------------------------------------------------------------------
 
 
-def _carry_out(chosen: argparse.Namespace, out: Output, done: str) -> int:
+def _carry_out(chosen: argparse.Namespace, out: Output) -> int:
+    done = "uninstalled" if chosen.remove else "installed"
     for _ in range(ATTEMPTS_MAX):
-        plan = _plan(chosen, done)
+        plan = _plan(chosen)
         if chosen.dry_run:
             return _show(plan, out)
         notes = _write(plan)
         if notes is not None:
-            notes += _offer_redaction(chosen, out) if done == "installed" else []
+            notes += [] if chosen.remove else _offer_redaction(chosen, out)
             return _report(plan, notes, done, out)
     raise InvalidArgument(f"{plan.changes[0].path} is being written by something else; close it and run this again")
 
@@ -87,15 +108,15 @@ def _offer_redaction(chosen: argparse.Namespace, out: Output) -> list[str]:
     notes = [] if learned else ["secrets are known by shape alone; more of them: pip install 'firsthand[secrets]'"]
     if wanted:
         switch(user_file(store), "redact", on=True)
-        notes.append("secrets are replaced before they are written; undo: firsthand switch redact off")
+        notes.append("secrets are replaced before they are written; undo: firsthand agent switch redact off")
     return notes
 
 
-def _plan(chosen: argparse.Namespace, done: str) -> Plan:
+def _plan(chosen: argparse.Namespace) -> Plan:
     project = None if chosen.project is None else Path(chosen.project).expanduser().absolute()
     if project is not None and not project.is_dir():
         raise InvalidArgument(f"expected the folder of a project after --project; there is no folder {project}")
-    if done == "uninstalled":
+    if chosen.remove:
         return plan_uninstall(chosen.host, home=home(), project=project, folders=host_folders())
     server: list[str] = []
     if find_spec("mcp") is not None:

@@ -12,10 +12,10 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, BinaryIO
 
-from firsthand.cli.display import cut
+from firsthand.cli.display import cut, table
 from firsthand.environment import plain_output
 
 _STYLES = {"strong": "1", "faint": "2", "good": "32", "warn": "33", "bad": "31", "mark": "1;33", "name": "36"}
@@ -47,6 +47,17 @@ class Output:
         """Say a line of the answer."""
         self._end_progress()
         self._write(text + "\n")
+
+    def table(self, rows: Sequence[Sequence[str]], right: Iterable[int] = (), *, whole: bool = False) -> None:
+        """Say rows with aligned columns, the first as their head; a terminal gets them cut to its width.
+
+        Args:
+            right: numbers of the columns that are aligned to the right.
+            whole: do not cut, since a name at the end is there to be typed.
+        """
+        for number, line in enumerate(table(rows, right=frozenset(right))):
+            text = line if whole else cut(line, self.width)
+            self.line(self.style(text, "faint") if number == 0 else text)
 
     def json(self, value: Any) -> None:
         """Give the answer as one line of JSON, all ASCII."""

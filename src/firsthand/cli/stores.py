@@ -1,15 +1,26 @@
-"""How a command opens its store, and walks through its events past damaged ones.
+"""How a command opens its store, finds the session or agent that was named, and walks past damaged events.
 
-The invariant: a damaged event is named where it stands and hides no other.
+The invariants: a damaged event is named where it stands and hides no other; a session or
+an agent that has nothing in the store is no empty answer, and whoever asks is told so.
 """
 
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator
 
-from firsthand import Event, InvalidArgument, Memory, StoreDamaged, StoreOlder
-from firsthand.space import Space
+from firsthand import (
+    Agent,
+    Event,
+    InvalidArgument,
+    Memory,
+    StoreDamaged,
+    StoreOlder,
+    Unresolvable,
+    agent_in,
+)
+from firsthand.cli.display import count, shown
 from firsthand.value import value
 
 POSITION_MAX = 1 << 48
@@ -41,12 +52,60 @@ def to_write(chosen: argparse.Namespace, *, create: bool) -> Memory:
     return Memory.open(chosen.store, namespace=chosen.namespace, create=create)
 
 
+def session_in(memory: Memory, name: str) -> str:
+    """Give the name of a session that is there.
+
+    Raises:
+        Unresolvable: it is not.
+    """
+    if all(session.name != name for session in memory.sessions()):
+        raise Unresolvable(f"no session {name!r} here; see them all: firsthand session list")
+    return name
+
+
+def agent_here(memory: Memory, name: str, folder: str) -> Agent:
+    """Give an agent by its name, or that of a folder.
+
+    Raises:
+        InvalidArgument: no session of the store is its own, and it keeps nothing there.
+    """
+    agent = memory.agent(name) if name else agent_in(memory, folder)
+    if agent.sessions() or any(memory.events(agent.session, limit=1)):
+        return agent
+    whose = "" if name else " (the agent of this folder)"
+    with_it = f" --agent {shlex.quote(name)}" if name else ""
+    raise InvalidArgument(
+        f"no agent {agent.name!r:.120}{whose} has anything in this store. `firsthand agent list` lists those that do; "
+        f"sessions become its own by: firsthand agent enrol 'SESSION*'{with_it}"
+    )
+
+
+def vectors_left(memory: Memory) -> str:
+    """Say how far the vectors of the embedder at hand are behind; empty when they are not, or without one."""
+    head = int(memory.head().partition(":")[0])
+    left = [head - space.through for space in memory.vectors() if space.current and space.through < head]
+    return f"{count(left[0], 'event')} to go" if left else ""
+
+
+def words_of(memory: Memory, address: str) -> str:
+    """Give the text of an event, or why it is not to be had."""
+    try:
+        return memory.expand(address).decode("utf-8", "replace")
+    except Unresolvable as error:
+        return f"not to be had: {error}"
+
+
 @value
 class Damaged:
     """Stands where an event cannot be read."""
 
     position: int
     why: str
+
+    @property
+    def sentence(self) -> str:
+        """Say that it is damaged, and how."""
+        return f"firsthand: the event at position {self.position} is damaged: {shown(self.why)}"
 
 
 def walk(

@@ -1,4 +1,4 @@
-"""The command window: what a session's next prompt would hold, what stands for the rest, and what each compaction did.
+"""The command session window: what a next prompt would hold, what stands for the rest, what compactions did.
 
 It reads only: nothing is compacted, and nothing recorded.
 """
@@ -10,10 +10,12 @@ from collections.abc import Sequence
 
 from firsthand import Budget, Kind, Memory, Receipt, SessionWindow, Stay, TaskState
 from firsthand.cli import json_forms
-from firsthand.cli.display import clock, count, cut, shown, table
-from firsthand.cli.exits import DONE, NOTHING_FOUND
+from firsthand.cli.argument_values import number
+from firsthand.cli.arguments import Parser
+from firsthand.cli.display import clock, count, shown
+from firsthand.cli.exits import DONE
 from firsthand.cli.output import Output
-from firsthand.cli.stores import to_read
+from firsthand.cli.stores import session_in, to_read
 from firsthand.context import task_text
 from firsthand.tokens import estimate
 from firsthand.value import value
@@ -33,13 +35,29 @@ class Written:
     receipt: Receipt
 
 
-def window(chosen: argparse.Namespace, out: Output) -> int:
+def add(group: Parser) -> None:
+    """Add the command to the group session."""
+    command = group.command(
+        "window", _window, "Show a session's context window, and why each item is in it.",
+        """
+        firsthand session window deploy
+        firsthand session window deploy --budget 8000               as it would be under another budget
+        firsthand session window deploy --receipt fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY    what one compaction took out, and why
+        """,
+    )  # fmt: skip
+    command.add_argument("session", metavar="SESSION", help="the session")
+    command.add_argument(
+        "--budget", type=number(1, 100_000_000), metavar="TOKENS", help="default: that of its newest call"
+    )
+    how = command.add_mutually_exclusive_group()
+    how.add_argument("--receipt", metavar="POINTER", help="only this receipt")
+    how.add_argument("--all", action="store_true", help="every receipt and item; otherwise the newest")
+
+
+def _window(chosen: argparse.Namespace, out: Output) -> int:
     """Show a session's window."""
     with to_read(chosen) as memory:
-        if all(one.name != chosen.session for one in memory.sessions()):
-            out.warn(f"firsthand: no session {shown(chosen.session)!r} here; see them all: firsthand sessions")
-            return NOTHING_FOUND
-        session = memory.session(chosen.session)
+        session = memory.session(session_in(memory, chosen.session))
         if chosen.receipt is not None:
             return _one_receipt(session.window(BUDGET_TOKENS, pull=False), memory, chosen.receipt, out)
         budget = _budget(memory, chosen.session, chosen.budget)
@@ -131,12 +149,11 @@ def _receipt_lines(session: str, receipts: Sequence[Written], everything: bool, 
     shown_now = receipts if everything else receipts[-RECEIPTS_SHOWN:]
     rows: list[tuple[str, ...]] = [("cycle", "before", "after", "events", "asked", "back", "time", "receipt")]
     rows += [_receipt_row(one) for one in shown_now]
-    for number, line in enumerate(table(rows, right=frozenset({0, 1, 2, 3, 4, 5}))):
-        out.line(out.style(line, "faint") if number == 0 else line)
+    out.table(rows, range(6), whole=True)
     if len(shown_now) < len(receipts):
         out.remark(f"{len(receipts) - len(shown_now):,} earlier receipts: --all")
     out.remark("asked, back: exact strings of what left that were asked for, and that came back")
-    out.remark(f"what left, and why: firsthand window {shown(session)} --receipt {receipts[-1].pointer}")
+    out.remark(f"what left, and why: firsthand session window {shown(session)} --receipt {receipts[-1].pointer}")
 
 
 def _receipt_row(one: Written) -> tuple[str, ...]:
@@ -157,9 +174,7 @@ def _items(stays: Sequence[Stay], everything: bool, out: Output) -> None:
     first = 0 if everything else max(0, len(stays) - ITEMS_SHOWN)
     rows: list[tuple[str, ...]] = [("turn", "tokens", "kind", "event", "why it is there")]
     rows += [_item_row(one) for one in stays[first:]]
-    for number, line in enumerate(table(rows, right=frozenset({0, 1}))):
-        text = cut(line, out.width) if out.terminal else line
-        out.line(out.style(text, "faint") if number == 0 else text)
+    out.table(rows, {0, 1})
     if first:
         out.remark(f"{first:,} earlier items: --all")
 

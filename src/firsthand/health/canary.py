@@ -97,7 +97,7 @@ def findings(root: Path, places: Sequence[Installed], now: Moment) -> list[Findi
         what = f"no canary was sent: {len(today):,} were, within a day"
         return [Finding(Stage.SHOWN, Severity.NOTE, what)]
     direct = send(root, now, DIRECT, _directly(root))
-    found = _lost(direct, "look at the other findings, then: firsthand rebuild")
+    found = _lost(direct, "look at the other findings, then: firsthand store rebuild")
     if found:
         return found  # what is lost on the direct way is lost on each
     found += _not_run(places)

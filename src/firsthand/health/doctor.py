@@ -84,7 +84,7 @@ class _Seen:
             with translating(self.store):  # a look reads tables itself, and any of them may be gone
                 self.findings += look()
         except FirsthandError as error:
-            self.findings.append(Finding(stage, Severity.BROKEN, f"cannot be looked at: {error}", "firsthand verify"))
+            self.findings.append(Finding(stage, Severity.BROKEN, f"cannot be looked at: {error}", stages.VERIFY))
             return
         except OSError as error:
             self.findings.append(Finding(stage, Severity.BROKEN, f"cannot be looked at: {error}", "check the disk"))
@@ -140,7 +140,7 @@ def _opened(root: Path, namespace: str, seen: _Seen) -> Space | None:
     try:
         space = Space.open(root, namespace=namespace, read_only=True, create=False)
     except FirsthandError as error:
-        seen.findings.append(Finding(Stage.STORE, Severity.BROKEN, f"cannot be opened: {error}", "firsthand verify"))
+        seen.findings.append(Finding(Stage.STORE, Severity.BROKEN, f"cannot be opened: {error}", stages.VERIFY))
         return None
     seen.stages.append(Stage.STORE)
     return space
@@ -245,19 +245,19 @@ def of_agent(one: AgentHealth, unverified: Sequence[str] = ()) -> list[Finding]:
     if one.coverage.hits < one.coverage.of:
         severity = Severity.DEGRADED if one.coverage.hits else Severity.BROKEN
         what = f"PC {one.coverage}: episodes were written that nobody can find: {missed}"
-        add(Stage.EPISODES, severity, what, "firsthand rebuild; firsthand episode close --all")
+        add(Stage.EPISODES, severity, what, "firsthand store rebuild; firsthand agent close --all")
     elif one.recall.of >= ENOUGH_EPISODES and one.recall.hits < LOW * one.recall.of:
         what = f"SRR {one.recall}: episodes are not found by their own names: {missed}"
-        add(Stage.RECALL, Severity.DEGRADED, what, "firsthand follow learns the gate of recall on this store")
+        add(Stage.RECALL, Severity.DEGRADED, what, "firsthand store follow learns the gate of recall on this store")
     if one.effective.of >= ENOUGH_EPISODES and one.effective.hits < LOW * one.effective.of:
         what = f"effective ATR {one.effective}: the cues of a message seldom name the episode it is about"
-        add(Stage.SHOWN, Severity.DEGRADED, what, "firsthand cues TEXT shows what is chosen")
+        add(Stage.SHOWN, Severity.DEGRADED, what, "firsthand agent cues TEXT shows what is chosen")
     if one.contradiction.hits:
         what = f"{one.contradiction} of its files are recalled in an older version first"
-        add(Stage.RECALL, Severity.DEGRADED, what, "firsthand rebuild")
+        add(Stage.RECALL, Severity.DEGRADED, what, "firsthand store rebuild")
     if unverified:
         what = f"{len(unverified):,} episodes were written and not found again: {', '.join(unverified[:3])}"
-        add(Stage.EPISODES, Severity.DEGRADED, what, "firsthand episode close SESSION tries again")
+        add(Stage.EPISODES, Severity.DEGRADED, what, "firsthand agent close SESSION tries again")
     if one.aliases:
         what = (
             f"{len(one.aliases):,} groups of names are too alike (temporal aliasing): {' = '.join(one.aliases[0][:3])}"

@@ -47,7 +47,8 @@ def _of_edits(agent: AgentSpace, now_s: float) -> list[Finding]:
     if waits:
         file, at = waits[0]
         what = f"{len(waits):,} edits are not in the log, such as {file}, changed {Moment(int(at * 1e6))}"
-        found.append(Finding(Stage.FILES, Severity.DEGRADED, what, f"firsthand files --agent {agent.name}", agent.name))
+        mend = f"firsthand agent files --agent {agent.name}"
+        found.append(Finding(Stage.FILES, Severity.DEGRADED, what, mend, agent.name))
     lost = [one for one in seen.left_out if f"{files.SUFFIX} " in one and _LINK not in one]
     others = [one for one in seen.left_out if one not in lost]
     mend = "save it as text in UTF-8, or take it away"
@@ -82,11 +83,11 @@ def _of_ours(agent: AgentSpace) -> list[Finding]:
     found = []
     if old:
         what = f"{len(old):,} files are not what their events say, such as {old[0][0]}"
-        mend = f"delete it, then: firsthand episode close {old[0][1]}"
+        mend = f"delete it, then: firsthand agent close {old[0][1]}"
         found.append(Finding(Stage.FILES, Severity.DEGRADED, what, mend, agent.name))
     if gone:
         what = f"{len(gone):,} episodes have no file, such as {gone[0][0]}; the log has them"
-        mend = f"firsthand episode close {gone[0][1]} writes it again"
+        mend = f"firsthand agent close {gone[0][1]} writes it again"
         found.append(Finding(Stage.FILES, Severity.NOTE, what, mend, agent.name))
     if theirs:
         what = f"{len(theirs):,} files of ours were changed by hand and stay so, such as {theirs[0]}"

@@ -95,7 +95,7 @@ def name_failure(agent: AgentSpace, session: str, target: str, *, before: int | 
         wanted = agent.space.event(target)
         agent.space.expand(target)
     except (PointerError, StoreDamaged) as error:
-        return Failure(Mode.PIPELINE, f"{target} does not come back: {error}", "firsthand verify")
+        return Failure(Mode.PIPELINE, f"{target} does not come back: {error}", "firsthand store verify")
     seen = _look(agent, session, before)
     return (
         _pipeline(agent, wanted, seen)
@@ -145,7 +145,7 @@ def _asked(event: Event) -> str:
 def _pipeline(agent: AgentSpace, wanted: Event, seen: _Session) -> Failure | None:
     """See whether the event could have been found at all; None if so."""
     reader = agent.space.log.reader
-    mend = "firsthand doctor, then firsthand rebuild"
+    mend = "firsthand doctor, then firsthand store rebuild"
     for name, (position, fault) in reader.index_faults(agent.space.namespace).items():
         if wanted.position > position:
             what = f"the {name} index stopped at position {position:,}, before fh:{wanted.id}: {fault}"
@@ -172,7 +172,7 @@ def _aliasing(agent: AgentSpace, wanted: Event, seen: _Session) -> Failure | Non
             continue  # of another namespace, or erased since
         if other.id != wanted.id and (how := _alike(wanted, other)):
             what = f"{pointer} came instead of fh:{wanted.id}: {how}"
-            return Failure(Mode.ALIASING, what, "give sessions names that tell them apart: firsthand episodes")
+            return Failure(Mode.ALIASING, what, "give sessions names that tell them apart: firsthand agent episodes")
     return None
 
 
@@ -200,9 +200,9 @@ def _query(agent: AgentSpace, wanted: Event, seen: _Session) -> Failure | None:
     own = recall(agent.space, Query(wanted.text[:_OWN_WORDS], here, hits_max=1, attempts_max=1))
     if not own.hits:
         what = f"not even its own words find {pointer} ({own.outcome})"
-        return Failure(Mode.PIPELINE, what, "firsthand doctor, then firsthand rebuild")
+        return Failure(Mode.PIPELINE, what, "firsthand doctor, then firsthand store rebuild")
     what = f"{seen.asked[0]!r:.120} does not find {pointer}, whose own words do"
-    mend = "note the rule with the situations it is for: firsthand note --rule --situation TEXT"
+    mend = "note the rule with the situations it is for: firsthand note add --rule --situation TEXT"
     return Failure(Mode.QUERY, what, mend)
 
 
@@ -224,7 +224,7 @@ def _not_asked(seen: _Session) -> Failure:
         what = f"it was told {seen.told!r:.120}, and recalled nothing in {seen.prompts} messages"
         return Failure(Mode.PROTOCOL, what, "a rule that asks for remembering cannot be relied on: switch recall on")
     what = f"nothing about it was shown or asked for in {seen.prompts} messages"
-    return Failure(Mode.RECOGNITION, what, "switch cues and recall on: firsthand switch recall on")
+    return Failure(Mode.RECOGNITION, what, "switch cues and recall on: firsthand agent switch recall on")
 
 
 def _recalled(agent: AgentSpace, query: str) -> Answer:

@@ -36,9 +36,9 @@ VECTORS_BEHIND_MAX = 256
 """The same as recall takes for a stage that is behind."""
 PROBLEMS_NAMED_MAX = 5
 _QUERY_CHARACTERS = 300
-_REBUILD = "firsthand rebuild"
+_REBUILD = "firsthand store rebuild"
 _MISSING = "the next write brings back what can be read and records the rest; or firsthand store accept-head"
-_VERIFY = "firsthand verify"
+VERIFY = "firsthand store verify"
 _MISSING = "the next write brings back what can be read and records the rest; or firsthand store accept-head"
 _WORD = re.compile(r"\w{4,}")
 _KINDS = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_RESULT, Kind.DOCUMENT, Kind.NOTE, Kind.EPISODE)
@@ -93,7 +93,7 @@ def of_log(space: Space) -> list[Finding]:
     if not damaged:
         return []
     what = f"{len(damaged):,} of the newest {NEWEST_EVENTS:,} events are not what was written: {damaged[0]}"
-    return [Finding(Stage.LOG, Severity.BROKEN, what, _VERIFY)]
+    return [Finding(Stage.LOG, Severity.BROKEN, what, VERIFY)]
 
 
 def of_marks(space: Space) -> list[Finding]:
@@ -106,7 +106,7 @@ def of_marks(space: Space) -> list[Finding]:
     folder = space.path / FOLDER
     if folder.is_dir():
         what = f"damaged files of the store were set aside in {folder}"
-        mend = "firsthand verify names what was lost; then remove the folder"
+        mend = "firsthand store verify names what was lost; then remove the folder"
         findings.append(Finding(Stage.LOG, Severity.NOTE, what, mend))
     return findings
 
@@ -118,7 +118,7 @@ def of_whole_log(space: Space) -> list[Finding]:
     return [
         Finding(
             Stage.INDEX if one.where == "index" else Stage.LOG, Severity.BROKEN, str(one),
-            _REBUILD if one.where == "index" else _VERIFY,
+            _REBUILD if one.where == "index" else VERIFY,
         )
         for one in named
     ]  # fmt: skip
@@ -166,7 +166,7 @@ def of_accelerator(space: Space) -> list[Finding]:
         return []
     reaches = "is none of this log's" if through is None else f"reaches position {through:,} of {head:,}"
     what = f"the copy for fast search {reaches}: it is not asked, and recall is slower"
-    return [Finding(Stage.INDEX, Severity.DEGRADED, what, "firsthand follow")]
+    return [Finding(Stage.INDEX, Severity.DEGRADED, what, "firsthand store follow")]
 
 
 def of_vectors(space: Space) -> list[Finding]:
@@ -185,14 +185,14 @@ def of_vectors(space: Space) -> list[Finding]:
     behind = head - current.through
     if behind <= VECTORS_BEHIND_MAX:
         what = "vectors by {} are not used any more: the embedder is now {}"
-        mend = "firsthand follow drops them once all events have new ones"
+        mend = "firsthand store follow drops them once all events have new ones"
         return [
             Finding(Stage.VECTORS, Severity.NOTE, what.format(one.embedder, current.embedder), mend) for one in others
         ]
     reach_of = f"vectors by {current.embedder} reach position {current.through:,} of {head:,}"
     if others:
         reach_of = f"the embedder was {others[-1].embedder} and is now {current.embedder}; its {reach_of}"
-    return [Finding(Stage.VECTORS, Severity.DEGRADED, reach_of, "firsthand follow")]
+    return [Finding(Stage.VECTORS, Severity.DEGRADED, reach_of, "firsthand store follow")]
 
 
 def of_recall(space: Space) -> list[Finding]:
@@ -209,7 +209,7 @@ def of_recall(space: Space) -> list[Finding]:
         return [Finding(Stage.RECALL, Severity.BROKEN, what, _REBUILD)]
     if answer.outcome is Outcome.DEGRADED:
         what = f"recall answers, but says: {'; '.join(answer.notes)}"
-        return [Finding(Stage.RECALL, Severity.DEGRADED, what, "firsthand follow")]
+        return [Finding(Stage.RECALL, Severity.DEGRADED, what, "firsthand store follow")]
     return []
 
 

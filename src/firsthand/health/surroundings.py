@@ -97,11 +97,11 @@ def _of_doubles(places: Sequence[Installed]) -> list[Finding]:
         where = [str(one.where) for one in places if one.host == host]
         if len(where) > 1:
             what = f"every hook of {host} runs {len(where)} times, by {' and '.join(where)}; it is answered once"
-            found.append(Finding(Stage.HOOKS, Severity.NOTE, what, f"firsthand uninstall {host}, in one of them"))
+            found.append(Finding(Stage.HOOKS, Severity.NOTE, what, f"firsthand install {host} --remove, in one"))
     of_project = {one.host for one in places if one.scope == "project"}
     if {"vscode", "copilot"} <= of_project:
         what = "VS Code runs the hooks of vscode and of copilot: what happens in it is recorded in two sessions"
-        found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand uninstall copilot --project ."))
+        found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand install copilot --remove --project ."))
     return found
 
 
@@ -168,7 +168,7 @@ def of_firing(space: Space, at: Sequence[Fired], now: Moment) -> list[Finding]:
         if written is None or prompt - written > WRITTEN_WITHIN_S * _MICROSECONDS:
             since = "ever" if written is None else f"since {Moment(written)}"
             what = f"hooks of {host} fire (last {Moment(prompt)}), but nothing of its sessions was written {since}"
-            found.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand jobs --run; firsthand import"))
+            found.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand agent jobs --run; firsthand import"))
     return found
 
 
@@ -182,10 +182,10 @@ def of_jobs(store: Path, now: Moment, namespace: str | None = None) -> list[Find
     found += _of_sleeps(waiting, now)
     if failing:
         what = f"{len(failing):,} of {len(waiting):,} jobs fail, such as {failing[0].kind}: {failing[0].why}"
-        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand jobs --run"))
+        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand agent jobs --run"))
     elif overdue:
         what = f"{len(overdue):,} jobs should have run an hour ago, the first is {overdue[0].kind}"
-        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand jobs --run"))
+        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand agent jobs --run"))
     recent = [
         one
         for one in faults.faults(store, namespace)
@@ -194,10 +194,10 @@ def of_jobs(store: Path, now: Moment, namespace: str | None = None) -> list[Find
     dropped = [one for one in recent if faults.GIVEN_UP in one.text]
     if dropped:
         what = f"{len(dropped):,} jobs were given up within a day, the last: {dropped[-1].where}: {dropped[-1].text}"
-        found.append(Finding(Stage.JOBS, Severity.BROKEN, what, "firsthand jobs shows what is left"))
+        found.append(Finding(Stage.JOBS, Severity.BROKEN, what, "firsthand agent jobs shows what is left"))
     elif recent:
         what = f"{len(recent):,} faults of hooks within a day, the last: {recent[-1].where}: {recent[-1].text}"
-        found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand jobs"))
+        found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand agent jobs"))
     return found + _of_calls(store, now) + _of_waiting(store / "hooks" / "waiting", now)
 
 
@@ -210,7 +210,7 @@ def _of_sleeps(waiting: Sequence[jobs.Job], now: Moment) -> list[Finding]:
             continue
         tried = f"; it was begun {one.tries} times and not finished" if one.tries else "; nothing was idle enough"
         what = f"a sleep was due {health_line.age(late_s)} ago and is not done{tried}"
-        mend = f"firsthand sleep --agent {shlex.quote(one.agent)}"
+        mend = f"firsthand agent sleep --agent {shlex.quote(one.agent)}"
         found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, mend, one.agent))
     return found
 
@@ -231,10 +231,10 @@ def _of_calls(store: Path, now: Moment) -> list[Finding]:
     if waiting:
         oldest_s = now.microseconds / 1e6 - min(map(_kept_s, waiting))
         what = f"{len(waiting):,} calls of hooks wait in {kept.folder} to be recorded, the oldest for "
-        found.append(Finding(Stage.LOG, Severity.DEGRADED, what + health_line.age(oldest_s), "firsthand jobs --run"))
+        found.append(Finding(Stage.LOG, Severity.DEGRADED, what + health_line.age(oldest_s), "firsthand agent jobs --run"))
     if aside:
         what = f"{len(aside):,} calls of hooks could not be recorded and are set aside in {kept.aside_folder}"
-        found.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand jobs --retry"))
+        found.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand agent jobs --retry"))
     return found
 
 
@@ -253,7 +253,7 @@ def _of_waiting(folder: Path, now: Moment) -> list[Finding]:
     if not old:
         return []
     what = f"what hooks were told of {len(old):,} sessions waits in {folder} for a transcript that did not come"
-    return [Finding(Stage.LOG, Severity.DEGRADED, what, "firsthand jobs --run")]
+    return [Finding(Stage.LOG, Severity.DEGRADED, what, "firsthand agent jobs --run")]
 
 
 def of_settings(store: Path, cwd: str) -> list[Finding]:
@@ -267,7 +267,7 @@ def of_settings(store: Path, cwd: str) -> list[Finding]:
         what = f"switched off: {', '.join(off)}"
         if "cues" in off and "recall" in off:
             what += "; nothing reminds the agent of what it does not think of itself (recognition failure)"
-        found.append(Finding(Stage.SETTINGS, Severity.NOTE, what, f"firsthand switch {off[0]} on"))
+        found.append(Finding(Stage.SETTINGS, Severity.NOTE, what, f"firsthand agent switch {off[0]} on"))
     if chosen.redact and not secret_library.is_installed():
         what = "secrets are replaced by their shape alone; more vendors' keys are known with the extra"
         found.append(Finding(Stage.SETTINGS, Severity.NOTE, what, f"pip install '{secret_library.EXTRA}'"))
@@ -281,11 +281,9 @@ def of_daemon(seen: DaemonState | None) -> list[Finding]:
     found = []
     if seen.alive and seen.version and seen.version != seen.expected:
         what = f"the daemon is of version {seen.version}, this is {seen.expected}"
-        found.append(Finding(Stage.DAEMON, Severity.DEGRADED, what, "firsthand daemon --stop"))
+        found.append(Finding(Stage.DAEMON, Severity.DEGRADED, what, "firsthand serve --stop"))
     if seen.fault:
         found.append(
-            Finding(
-                Stage.DAEMON, Severity.DEGRADED, seen.fault, "firsthand daemon --stop; the next hook starts another"
-            )
+            Finding(Stage.DAEMON, Severity.DEGRADED, seen.fault, "firsthand serve --stop; the next hook starts another")
         )
     return found

@@ -35,7 +35,7 @@ def check(db: apsw.Connection, namespace: int, damaged: Collection[int] = ()) ->
     try:
         found += _check_rows(db, namespace, reached.position, damaged)
     except (apsw.SQLError, apsw.CorruptError) as error:
-        found.append(f"the text index cannot be read ({error}); run 'firsthand rebuild'")
+        found.append(f"the text index cannot be read ({error}); run 'firsthand store rebuild'")
     return found
 
 
@@ -51,16 +51,16 @@ def _check_rows(db: apsw.Connection, namespace: int, through: int, damaged: Coll
     if not version and not events:
         return
     if version != VERSION:
-        yield f"the text index is of version {version or '(none)'}, not {VERSION}; run 'firsthand rebuild'"
+        yield f"the text index is of version {version or '(none)'}, not {VERSION}; run 'firsthand store rebuild'"
         return
     docsize = f"text_{namespace}_docsize"
     whole = f"id < {ROW_STEP} AND id NOT IN (SELECT value FROM json_each(?))"  # noqa: S608 - a number
     rows = _all(db, f"SELECT count(*), coalesce(sum({whole}), 0) FROM {docsize}", (left_out,))[0]  # noqa: S608
     if rows[1] != events:
-        yield f"the text index holds {rows[1]:,} events, the log {events:,}; run 'firsthand rebuild'"
+        yield f"the text index holds {rows[1]:,} events, the log {events:,}; run 'firsthand store rebuild'"
     size = size_of(db, namespace)
     if size.rows != rows[0]:
-        yield f"the text index says it has {size.rows:,} rows and has {rows[0]:,}; run 'firsthand rebuild'"
+        yield f"the text index says it has {size.rows:,} rows and has {rows[0]:,}; run 'firsthand store rebuild'"
     strays = _all(
         db,
         f"SELECT count(*) FROM {docsize} d LEFT JOIN event e ON e.key = ? + (d.id & {ROW_STEP - 1}) "  # noqa: S608
@@ -68,7 +68,7 @@ def _check_rows(db: apsw.Connection, namespace: int, through: int, damaged: Coll
         (key_of(namespace, 0),),
     )[0][0]
     if strays:
-        yield f"{strays:,} rows of the text index belong to no event; run 'firsthand rebuild'"
+        yield f"{strays:,} rows of the text index belong to no event; run 'firsthand store rebuild'"
 
 
 def deep_check(

@@ -23,7 +23,7 @@ from firsthand.value import value
 
 NAME = "learned"
 JSON_CHARACTERS_MAX = 100_000
-REPAIR = "'firsthand rebuild' drops it, and it is learned anew"
+REPAIR = "'firsthand store rebuild' drops it, and it is learned anew"
 
 _TABLE = """
 -- One row for each thing that was learned of a namespace.

@@ -11,7 +11,7 @@ from firsthand.value import value
 from .passages import ROW_STEP
 from .text import NAME, VERSION, size_of, version_of
 
-MISSING = "it is missing, and is made anew as events come, or at once by 'firsthand rebuild'"
+MISSING = "it is missing, and is made anew as events come, or at once by 'firsthand store rebuild'"
 
 
 @value

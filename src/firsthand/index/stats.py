@@ -68,5 +68,5 @@ def _faults(reader: Reader, namespace: str, key: int, head: int) -> dict[str, st
     stopped = reader.index_faults(namespace).items()
     faults = {name: f"{fault}, beyond position {position}" for name, (position, fault) in stopped}
     if not faults and (fault := reach(reader, key, head).fault):
-        faults[NAME] = f"{fault}; run 'firsthand rebuild'"
+        faults[NAME] = f"{fault}; run 'firsthand store rebuild'"
     return faults

@@ -165,13 +165,13 @@ class TextIndex:
                 (key_of(namespace, 0), key_of(namespace, first)),
             ).get
             if earlier:
-                raise apsw.SQLError(f"the text index of namespace {namespace} is missing; run 'firsthand rebuild'")
+                raise apsw.SQLError(f"no text index of namespace {namespace}; run 'firsthand store rebuild'")
             self._create(db, namespace)
         version = version_of(db, namespace)
         if version != VERSION:
             raise apsw.SQLError(
                 f"the text index of namespace {namespace} is of version {version}, not {VERSION}; "
-                "run 'firsthand rebuild'"
+                "run 'firsthand store rebuild'"
             )
         self._open.add(namespace)
 

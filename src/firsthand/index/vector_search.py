@@ -98,8 +98,8 @@ class VectorSearch:
         if not others:
             return ""
         return (
-            f"those here are of {others[0]}, none of {identity_of(self._embedder)} yet; run 'firsthand follow' with "
-            "the embedder that is to be used from now on"
+            f"those here are of {others[0]}, none of {identity_of(self._embedder)} yet; run 'firsthand store follow' "
+            "with the embedder that is to be used from now on"
         )
 
     # the query -------------------------------------------------------------------------------------

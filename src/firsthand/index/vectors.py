@@ -38,7 +38,7 @@ DROP_VECTORS = 5_000
 """Vectors of a space no longer wanted that go in one transaction: others write in between."""
 DROPPED = "dropped "
 """Stands before the key of a space that is being dropped, in the place of its embedder."""
-REPAIR = "'firsthand rebuild' drops all vectors, and 'firsthand follow' makes them anew"
+REPAIR = "'firsthand store rebuild' drops all vectors, and 'firsthand store follow' makes them anew"
 _ROW_BYTES = 8
 _VERSIONS = (1 << 60) - 1
 

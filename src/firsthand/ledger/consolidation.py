@@ -98,7 +98,7 @@ def _named(proposal: Proposal, approved: Collection[str]) -> frozenset[str]:
         if len(ids) != 1:
             raise Unresolvable(
                 f"expected the id of one proposed entry, or its end; {name!r:.40} fits {len(ids)}. "
-                "`firsthand consolidate propose` lists them."
+                "`firsthand ledger propose` lists them."
             )
         found |= ids
     return frozenset(found)

@@ -111,7 +111,7 @@ class LedgerLog:
         if len(found) != 1:
             told = f"{len(found)} begin or end so" if found else "it has none"
             raise Unresolvable(f"expected the id of one decision of the ledger, got {identity!r:.40}: {told}. "
-                               "`firsthand ledger` lists them.")  # fmt: skip
+                               "`firsthand ledger list` lists them.")  # fmt: skip
         return found[0]
 
     def undo(
@@ -247,4 +247,4 @@ def from_event(event: Event) -> Decision | None:
             int(told["through"]), undoes, event.position, event.time,
         ))  # fmt: skip
     except (ValueError, KeyError, TypeError, RecursionError, InvalidArgument):
-        return None  # `firsthand append --kind ledger` takes any text
+        return None  # `firsthand session append --kind ledger` takes any text

@@ -109,7 +109,7 @@ class EntriesLog:
         found = [one for one in self.known() if one.id.startswith(named) or one.id.endswith(named)] if named else []
         if len(found) != 1:
             raise Unresolvable(
-                f"expected the id of one entry; {identity!r:.40} fits {len(found)}. `firsthand consolidate` lists them."
+                f"expected the id of one entry; {identity!r:.40} fits {len(found)}. see: firsthand ledger entries"
             )
         return found[0]
 

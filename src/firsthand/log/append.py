@@ -504,7 +504,7 @@ class _Work:
                 row = self._db.execute(sql, (name,)).get
             tenant = self._by_name[name] = _Tenant(*row)
             if not isinstance(tenant.position, int) or not isinstance(tenant.head, bytes):
-                raise StoreFailed(f"the head of namespace {name!r} is missing or no head; run 'firsthand verify'")
+                raise StoreFailed(f"the head of namespace {name!r} is missing or no head; run 'firsthand store verify'")
             marks = () if self._marks is None else self._marks.of(tenant.key)
             if any(mark.ahead_of(tenant.position, tenant.head) for mark in marks):
                 raise LogBehind(tenant.key)

@@ -100,7 +100,7 @@ def _copy(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
         if attempt == ATTEMPTS_MAX - 1:
             raise StoreDamaged(
                 f"the file of artifact {missing} is missing in {root}, so a backup would not be whole. Run 'firsthand "
-                "verify'; 'firsthand export --salvage' writes what is left."
+                "store verify'; 'firsthand store export --salvage' writes what is left."
             )
     copied = open_reader(file)
     try:

@@ -55,10 +55,10 @@ def translated(error: apsw.Error, path: Path | str = "the store", system_errno: 
     if isinstance(error, apsw.NotADBError):
         return NotAStore(f"{what}. Expected a Firsthand database; restore it from a backup, or choose another folder.")
     if isinstance(error, (apsw.CorruptError, apsw.FormatError)):
-        return StoreDamaged(f"{what}. Run 'firsthand verify' to see which events are concerned.")
+        return StoreDamaged(f"{what}. Run 'firsthand store verify' to see which events are concerned.")
     if isinstance(error, apsw.CantOpenError):
         return StoreFailed(f"{what}. The database file cannot be opened; check that the folder exists and its rights.")
-    return StoreFailed(f"{what}. Reopen the store; run 'firsthand verify' if it happens again.")
+    return StoreFailed(f"{what}. Reopen the store; run 'firsthand store verify' if it happens again.")
 
 
 @contextmanager
@@ -75,7 +75,7 @@ def translating(path: Path | str, db: apsw.Connection | None = None) -> Iterator
 def not_text(error: UnicodeDecodeError, path: Path | str) -> StoreDamaged:
     """Say that a text in the database is no text any more."""
     return StoreDamaged(
-        f"{path}: a text is damaged ({error}). Run 'firsthand verify' to see which events are concerned."
+        f"{path}: a text is damaged ({error}). Run 'firsthand store verify' to see which events are concerned."
     )
 
 

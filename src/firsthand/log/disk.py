@@ -42,7 +42,7 @@ def translated(error: OSError, doing: str) -> StoreError:
         return StoreFull(f"{what}. The disk, a quota or a file size limit is full. Free space and retry.")
     if error.errno in _NO_RIGHT:
         return StoreReadOnly(f"{what}. The store cannot be written here; check the rights of its folder.")
-    return StoreFailed(f"{what}. Check the disk, reopen the store and run 'firsthand verify'.")
+    return StoreFailed(f"{what}. Check the disk, reopen the store and run 'firsthand store verify'.")
 
 
 def make_private(folder: Path) -> None:

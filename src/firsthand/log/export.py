@@ -125,7 +125,7 @@ def export(
                 _check_chain(row, names, ends, gaps=bool(lost[key]))
             out.writelines(lines)
         except (StoreDamaged, KeyError, ValueError, TypeError, ArithmeticError, struct.error) as error:
-            go_on = "Go on past it with 'firsthand export --salvage'."
+            go_on = "Go on past it with 'firsthand store export --salvage'."
             raise StoreDamaged(f"position {position}: {error}. {go_on}") from error
         events += 1
     out.write(_dump({"end": {"events": events, "artifacts": len(written)}}))

@@ -405,7 +405,7 @@ class Reader:
         position, digest = rows[0]
         if not isinstance(position, int) or not isinstance(digest, bytes):
             raise StoreDamaged(
-                f"{self._root}: the head of namespace {namespace!r} is missing or no head; run 'firsthand verify'"
+                f"{self._root}: the head of namespace {namespace!r} is missing or no head; run 'firsthand store verify'"
             )
         return position, digest
 
@@ -437,7 +437,7 @@ class Reader:
         )
         unknown = [kind for kind, _, _, _ in rows if not any(kind == known.number for known in Kind)]
         if unknown:
-            raise StoreDamaged(f"{self._root}: events of no known kind ({unknown[0]!r}); run 'firsthand verify'")
+            raise StoreDamaged(f"{self._root}: events of no known kind ({unknown[0]!r}); run 'firsthand store verify'")
         kinds = {str(Kind.of(kind)): count for kind, count, _, _ in rows}
         return kinds, sum(row[2] for row in rows), sum(row[3] or 0 for row in rows)
 

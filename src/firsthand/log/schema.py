@@ -189,7 +189,7 @@ def check_readable(db: apsw.Connection, version: int, *, read_only: bool = False
     if not isinstance(reader_min, int) or reader_min > VERSION:
         raise StoreNewer(
             f"the store is of version {version}, this library reads up to {VERSION}. Upgrade Firsthand, or export the "
-            "store with the version that wrote it (firsthand export)."
+            "store with the version that wrote it (firsthand store export)."
         )
 
 

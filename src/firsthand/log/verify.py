@@ -29,7 +29,7 @@ from .walk import Rows
 _PAGE = 512
 _ONLY_BY_PAGE = (
     "{:,} events were read page by page, since a page that leads to them is damaged; restore a backup, "
-    "or take out what is whole with 'firsthand export --salvage'"
+    "or take out what is whole with 'firsthand store export --salvage'"
 )
 PROBLEMS_MAX = 10_000
 PAGE_PROBLEMS_SHOWN = 10

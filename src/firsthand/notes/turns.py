@@ -98,7 +98,7 @@ def told_of(one: Event) -> dict[str, Any]:
     """Read what an event says of what was shown; nothing for one that was erased, or that is none of ours."""
     try:
         told = {} if one.erased else json.loads(one.text)
-    except (ValueError, RecursionError):  # `firsthand append --kind injection` takes any text
+    except (ValueError, RecursionError):  # `firsthand session append --kind injection` takes any text
         return {}
     return told if isinstance(told, dict) else {}
 

@@ -296,7 +296,7 @@ class _Attempting:
         if reached.fault:
             self._fault = (
                 f"the text index reaches position {reached.through:,} of {search.head:,}: {reached.fault}. "
-                f"{seen.events:,} events were searched in the log itself; run 'firsthand rebuild'"
+                f"{seen.events:,} events were searched in the log itself; run 'firsthand store rebuild'"
             )
             self._notes.append(self._fault)
         elif wordless:
@@ -317,7 +317,7 @@ class _Attempting:
         if not fault and search.head - nearest.through > BEHIND_EVENTS_MAX:
             fault = (
                 f"they reach position {nearest.through:,} of {search.head:,}; what is behind it was found by its words "
-                "alone; run 'firsthand follow'"
+                "alone; run 'firsthand store follow'"
             )
         if fault:
             self._notes.append(f"vectors: {fault}")

@@ -75,7 +75,7 @@ class Gate:
         note = f"; {self.note}" if self.note else ""
         if not self.position:
             return f"learned on {self.questions:,} questions of other stores, none of this one; {error} there{note}"
-        old = f"; old, the store is at {head:,} now: run 'firsthand follow'" if self.is_old(head) else ""
+        old = f"; old, the store is at {head:,} now: run 'firsthand store follow'" if self.is_old(head) else ""
         made = f"learned on {self.questions:,} questions made of this store at position {self.position:,}"
         return f"{made}; {error}{old}{note}"
 
@@ -108,7 +108,7 @@ def from_json(text: str) -> Gate:
         wrong = str(error)
     if wrong:
         raise StoreDamaged(
-            f"the gate learned on this store cannot be read ({wrong}): 'firsthand follow' learns it anew"
+            f"the gate learned on this store cannot be read ({wrong}): 'firsthand store follow' learns it anew"
         )
     return gate
 

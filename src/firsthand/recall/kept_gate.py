@@ -34,7 +34,7 @@ def gate_of(db: apsw.Connection, namespace_key: int, embedder: str) -> Gate:
         gate = from_json(lesson.json)
     except StoreDamaged as error:
         return replace(DEFAULT, note=str(error))
-    other = "" if gate.embedder == embedder else "learned with other vectors than now: run 'firsthand follow'"
+    other = "" if gate.embedder == embedder else "learned with other vectors than now: run 'firsthand store follow'"
     return replace(gate, note=other)
 
 

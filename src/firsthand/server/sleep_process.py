@@ -81,7 +81,7 @@ class Sleeper:
         if code is None:
             return True
         if code:
-            again = f"firsthand sleep --agent {shlex.quote(self._whose)}"
+            again = f"firsthand agent sleep --agent {shlex.quote(self._whose)}"
             self._log(f"a sleep of {self._whose} ended with exit code {code}: {again}")
         self._process = None
         return False
@@ -90,5 +90,5 @@ class Sleeper:
 def command(store: str, namespace: str, agent: str, project: str) -> list[str]:
     """Give what to run for an agent to sleep."""
     # Joined by "=", since a name may begin with a dash.
-    words = [sys.executable, "-P", "-m", "firsthand", "sleep", f"--store={store}", f"--namespace={namespace}"]
-    return [*words, f"--agent={agent}", "--quiet", *((f"--project={project}",) if project else ())]
+    words = ["-P", "-m", "firsthand", "agent", "sleep", "--quiet", f"--store={store}", f"--namespace={namespace}"]
+    return [sys.executable, *words, f"--agent={agent}", *((f"--project={project}",) if project else ())]

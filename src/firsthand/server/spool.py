@@ -118,7 +118,7 @@ class _Spool:
             self._log(f"the kept call {path.name} waits on: {why}")
         elif (aside := self._kept.put_aside(path)) is not None:
             self._log(
-                f"the kept call {aside.name} is set aside in {aside.parent}: {why}. Again: firsthand jobs --retry"
+                f"the kept call {aside.name} is set aside in {aside.parent}: {why}. Again: firsthand agent jobs --retry"
             )
 
 

@@ -213,7 +213,7 @@ def _lessons(memory: Memory, world: World, past: Past) -> None:
         if len(sources) < len(lesson.sources):
             raise Unresolvable(
                 f"the lesson {lesson.text!r:.60} rests on {len(lesson.sources)} messages of session {past.name}; "
-                f"{len(sources)} of them are in the store. Its transcript was not followed; look at 'firsthand jobs'."
+                f"{len(sources)} of them are in the store. Its transcript was not followed; see 'firsthand agent jobs'."
             )
         memory.note(lesson.text, sources=sources, sort=lesson.sort, time=Moment(past.begun.microseconds))
 

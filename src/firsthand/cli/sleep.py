@@ -1,4 +1,4 @@
-"""The command sleep: go over what came since the last one, show its page, or print a line for a timer."""
+"""The command agent sleep: go over what came since the last one, show its page, or print a line for a timer."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from firsthand import (
     sleep,
     sleeps,
 )
+from firsthand.cli.argument_values import decimal
+from firsthand.cli.arguments import Parser
 from firsthand.cli.display import clock, shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND, STORE_FAILED
 from firsthand.cli.output import Output
-from firsthand.cli.stores import to_read, to_write
-from firsthand.cli.whose import agent_here
+from firsthand.cli.stores import agent_here, to_read, to_write
 from firsthand.server.sleep_process import NICE, command
 from firsthand.value import asdict
 
@@ -33,7 +34,35 @@ QUIET_SECONDS = 900.0
 SECONDS_MIN = 0.001
 
 
-def sleep_(chosen: argparse.Namespace, out: Output) -> int:
+def add(group: Parser) -> None:
+    """Add the command to the group agent."""
+    command = group.command(
+        "sleep", _sleep, "Go over what came since the last sleep; write summaries.",
+        """
+        firsthand agent sleep                            the agent of this folder, now
+        firsthand agent sleep --all --seconds 120        every agent; no step is begun after two minutes
+        firsthand agent sleep --show                     the page of the last sleep
+        firsthand agent switch sleep on                  every day, when the server is idle
+        firsthand agent sleep --timer 03:30              a line for a crontab, where there is no server
+        """,
+    )  # fmt: skip
+    option = command.add_argument
+    whose = command.add_mutually_exclusive_group()
+    whose.add_argument("--agent", default="", metavar="NAME", help="whose memory; default: the agent of this folder")
+    whose.add_argument("--all", action="store_true", help="every agent of the namespace, one after the other")
+    option("--project", default="", metavar="DIR", help="whose settings count; default: this folder")
+    option(
+        "--seconds", type=decimal(0.001, 86_400), default=600.0, metavar="N",
+        help="after so long nothing more is begun, default 600",
+    )  # fmt: skip
+    option("--ended", action="store_true", help="take every session as ended; else those quiet for 15 minutes")
+    option("--consolidate", action="store_true", help="also keep rules that pass the gate, this once")
+    what = command.add_mutually_exclusive_group()
+    what.add_argument("--show", action="store_true", help="only show the page of the last sleep")
+    what.add_argument("--timer", default="", metavar="HH:MM", help="only print a line for a crontab")
+
+
+def _sleep(chosen: argparse.Namespace, out: Output) -> int:
     """Sleep, or show, or print the line."""
     if chosen.timer:
         return _timer(chosen, out)
@@ -94,7 +123,7 @@ def _show(chosen: argparse.Namespace, out: Output) -> int:
             elif last is not None:
                 out.line(f"{shown(one.name)} slept {clock(last.time)}; the page is not in {shown(str(one.folder))}")
     if not found:
-        out.remark("it has not slept yet: firsthand sleep")
+        out.remark("it has not slept yet: firsthand agent sleep")
     return DONE if found else NOTHING_FOUND
 
 

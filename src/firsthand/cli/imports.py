@@ -1,33 +1,45 @@
-"""The commands that bring events in: import and append."""
+"""The command import: take in what agents, mails and message files hold."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from firsthand import Draft, ImportReport, Kind, Memory, Progress, SourceReport, Trust, usual_places
-from firsthand.cli import following, json_forms
-from firsthand.cli.display import count, shown, size, table
+from firsthand import ImportReport, Progress, SourceReport, usual_places
+from firsthand.cli import json_forms
+from firsthand.cli.argument_values import pair
+from firsthand.cli.arguments import Parser
+from firsthand.cli.display import count, shown, size
 from firsthand.cli.exits import DONE, NOTHING_FOUND, REFUSED, USAGE
 from firsthand.cli.output import Output
-from firsthand.cli.stores import to_write
-from firsthand.moment import now
+from firsthand.cli.stores import to_write, vectors_left
 
 QUARANTINED_SHOWN = 10
 REFUSED_SHOWN = 20
 
-_BY_AGENT = {Kind.AGENT_MESSAGE, Kind.REASONING, Kind.TOOL_CALL, Kind.NOTE}
-_BY_OPERATOR = {Kind.USER_MESSAGE: "user", Kind.SYSTEM: "system", Kind.PERSONA: "system"}
+
+def add(parser: Parser) -> None:
+    """Add the arguments."""
+    parser.describe(
+        _import, "Import transcripts, mails and message files; what is there already adds nothing.",
+        """
+        firsthand import                                    the usual places of the agents you use
+        firsthand import ~/.claude/projects                 a folder, with all that is below it
+        firsthand import session.jsonl mail.mbox --json     files; the report as JSON
+        firsthand import --map content=text --map kind=from.role --map time=ts chat.jsonl
+        """,
+    )  # fmt: skip
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; none: the hosts' usual places")
+    parser.add_argument(
+        "--map", action="append", default=[], type=pair, metavar="NAME=FIELD",
+        help="for JSON lines: the field that is content, kind, time, session, agent or id",
+    )  # fmt: skip
 
 
-# import ----------------------------------------------------------------------------------------------
-
-
-def import_(chosen: argparse.Namespace, out: Output) -> int:
+def _import(chosen: argparse.Namespace, out: Output) -> int:
     """Import files and folders, or what the hosts keep in their usual places."""
     started = time.monotonic()
     mapping = dict(chosen.map)
@@ -40,17 +52,17 @@ def import_(chosen: argparse.Namespace, out: Output) -> int:
         report = memory.import_paths(
             [Path(path).expanduser() for path in chosen.paths] or None,
             mapping=mapping or None,
-            progress=progress_line(out),
+            progress=_progress(out),
         )
-        store, behind = memory.path, following.behind(memory)
+        store, behind = memory.path, vectors_left(memory)
     if out.as_json:
         out.json(json_forms.of_import(report))
     else:
-        say_report(report, out)
+        _say(report, out)
         seconds = time.monotonic() - started
         out.remark(f"into {shown(str(store))}, in {seconds:.1f} s; find things again: firsthand recall WORDS")
     if behind:
-        out.remark(f"vectors follow behind ({behind}): firsthand follow")
+        out.remark(f"vectors follow behind ({behind}): firsthand store follow")
     if report.refused:
         return REFUSED
     return DONE if report.sources else NOTHING_FOUND
@@ -65,7 +77,7 @@ def _say_places(out: Output) -> None:
         out.remark(f"looking in {shown(str(folder))} ({host})" + ("" if exists else ": not there"))
 
 
-def progress_line(out: Output) -> Callable[[Progress], None]:
+def _progress(out: Output) -> Callable[[Progress], None]:
     """Make what shows the progress of an import on a terminal."""
 
     def show(now: Progress) -> None:
@@ -79,7 +91,7 @@ def progress_line(out: Output) -> Callable[[Progress], None]:
     return show
 
 
-def say_report(report: ImportReport, out: Output) -> None:
+def _say(report: ImportReport, out: Output) -> None:
     """Say what became of the sources, for people."""
     if not report.sources:
         out.line("no sources found")
@@ -92,8 +104,7 @@ def say_report(report: ImportReport, out: Output) -> None:
             f"{sum(one.events_new for one in mine):,}", f"{sum(one.events_known for one in mine):,}", shown(host),
         ))  # fmt: skip
     if hosts:
-        for number, line in enumerate(table(rows, right=frozenset(range(5)))):
-            out.line(out.style(line, "faint") if number == 0 else line)
+        out.table(rows, range(5))
         out.line(f"{count(report.events_new, 'new event')}, {report.events_known:,} known already")
     if report.injected:
         out.line(f"{count(report.injected, 'record')} that Firsthand itself had put there, not stored again")
@@ -130,54 +141,3 @@ def _say_refused(refused: tuple[SourceReport, ...], out: Output) -> None:
         out.warn(f"  {shown(one.refused)}")
     if len(refused) > REFUSED_SHOWN:
         out.warn("  ... the others: --json")
-
-
-# append ----------------------------------------------------------------------------------------------
-
-
-def append(chosen: argparse.Namespace, out: Output) -> int:
-    """Append one event and print its pointer."""
-    with to_write(chosen, create=True) as memory:
-        draft = _draft(chosen)
-        done = memory.append([draft], session=chosen.session, expected_position=chosen.expect)[0]
-        _say_appended(memory, done.indexed, out)
-    if out.as_json:
-        out.json({
-            "pointer": done.pointer, "position": done.position, "session": chosen.session, "new": done.new,
-            "indexed": done.indexed,
-        })  # fmt: skip
-    else:
-        out.line(done.pointer)
-        if not done.new:
-            out.remark("it was there already; nothing was added")
-    return DONE
-
-
-def _say_appended(memory: Memory, indexed: bool, out: Output) -> None:
-    if not indexed:
-        out.warn(f"firsthand: kept, but the text index of {shown(str(memory.path))} is behind; run 'firsthand rebuild'")
-
-
-def _draft(chosen: argparse.Namespace) -> Draft:
-    """Make the event: whose words it holds follows from its kind."""
-    kind: Kind = chosen.kind
-    if chosen.text == "-" and sys.stdin.isatty():
-        sys.stderr.write("reading from the terminal; end with Ctrl-D\n")
-    content = sys.stdin.buffer if chosen.text == "-" else chosen.text.encode("utf-8", "surrogateescape")
-    if kind in _BY_OPERATOR:
-        origin, trust = _BY_OPERATOR[kind], Trust.TRUSTED
-    elif kind in _BY_AGENT:
-        origin, trust = "agent", Trust.AGENT
-    else:
-        origin, trust = f"tool:{chosen.tool}" if chosen.tool else "", Trust.UNTRUSTED
-    meta = {"tool": chosen.tool, "call_id": chosen.call_id}
-    return Draft(
-        kind,
-        content,
-        meta={key: value for key, value in meta.items() if value},
-        agent=chosen.agent,
-        origin=origin,
-        trust=trust,
-        time=chosen.time or (None if chosen.id else now()),
-        id=chosen.id,
-    )

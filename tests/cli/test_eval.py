@@ -1,4 +1,4 @@
-"""cli/evaluations.py: the command that another distribution brings."""
+"""cli/eval.py: the command that another distribution brings."""
 
 from __future__ import annotations
 

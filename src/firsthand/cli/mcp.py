@@ -12,6 +12,8 @@ import socket
 from pathlib import Path
 
 from firsthand import FirsthandError, InvalidArgument, Memory
+from firsthand.cli.argument_values import number
+from firsthand.cli.arguments import Parser
 from firsthand.cli.exits import DONE
 from firsthand.cli.output import Output
 from firsthand.environment import default_store
@@ -19,7 +21,25 @@ from firsthand.server import mcp_http, mcp_sdk
 from firsthand.server.mcp_server import Door, Served, described, tokens_of
 
 
-def mcp(chosen: argparse.Namespace, out: Output) -> int:
+def add(parser: Parser) -> None:
+    """Add the arguments."""
+    parser.describe(
+        _mcp, "Serve an agent's memory to any host that speaks MCP.",
+        """
+        firsthand mcp                          what a host's settings name; it speaks the protocol on standard output
+        firsthand mcp --http 8321              on 127.0.0.1, with a token that it prints
+        firsthand mcp --describe               what a client is told of the tools, and how many tokens that takes
+        """,
+    )  # fmt: skip
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--http", type=number(0, 65_535), metavar="PORT", help="over HTTP on loopback; 0: any free port")
+    how.add_argument("--describe", action="store_true", help="print the tools and their tokens, and serve nothing")
+    parser.add_argument("--agent", default="", metavar="NAME", help="whose memory; default that of the folder")
+    parser.add_argument("--cwd", metavar="DIR", help="the folder that the agent works in; default this one")
+    parser.add_argument("--across", action="store_true", help="other agents' sessions too, whatever the settings say")
+
+
+def _mcp(chosen: argparse.Namespace, out: Output) -> int:
     """Serve until the client goes away, or interrupted."""
     served = Served(chosen.store, chosen.namespace, chosen.agent, str(Path(chosen.cwd or ".").resolve()), chosen.across)
     with contextlib.closing(Door(served, port=chosen.http or 0)) as door:

@@ -1,4 +1,4 @@
-"""The command erase: shows what will go, asks, destroys it, and proves that it is gone.
+"""The command store erase: shows what will go, asks, destroys it, and proves that it is gone.
 
 Whole source records go, since what stands around one content may hold words of
 the others. Proof: strings drawn from the content beforehand are recalled
@@ -17,11 +17,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from firsthand import Erased, Erasure, Event, Kind, Memory, Query, files_holding, pointer, record_waiting
+from firsthand.cli.arguments import Parser
 from firsthand.cli.display import clock, count, cut, first_line, shown, size
 from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
-from firsthand.cli.hooking import end_server
 from firsthand.cli.output import Output
-from firsthand.cli.reading import damage
+from firsthand.cli.serve import end_server
 from firsthand.cli.stores import Damaged, to_write, walk
 from firsthand.event import spellings
 from firsthand.server import spool
@@ -63,7 +63,22 @@ class Proof:
         return not (self.found or self.expands or self.scanned or self.calls) and self.chain
 
 
-def erase(chosen: argparse.Namespace, out: Output) -> int:
+def add(group: Parser) -> None:
+    """Add the command to the group store."""
+    command = group.command(
+        "erase", _erase, "Destroy the content of events for good, and prove it.",
+        """
+        firsthand store erase fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY --reason "asked by the person"
+        firsthand store erase --containing "jane@example.org" --yes
+        """,
+    )  # fmt: skip
+    command.add_argument("pointers", nargs="*", metavar="POINTER", help="events, or spans fh:ID..ID; whole records go")
+    command.add_argument("--containing", metavar="TEXT", help="every event that holds this text, by a full scan")
+    command.add_argument("--reason", default="", metavar="R", help="kept in the log; do not repeat what is erased")
+    command.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _erase(chosen: argparse.Namespace, out: Output) -> int:
     """Erase events."""
     if not chosen.pointers and not chosen.containing:
         out.warn("firsthand: say what to erase: POINTER..., or --containing TEXT")
@@ -143,7 +158,7 @@ def holding(memory: Memory, text: str, out: Output) -> list[Event]:
     for number, event in enumerate(walk(memory), 1):
         out.progress(lambda done=number: f"scanned {done:,} events")  # type: ignore[misc]
         if isinstance(event, Damaged):
-            out.warn(damage(event))
+            out.warn(event.sentence)
         elif event.kind is not Kind.ERASURE and not event.erased and _holds(memory, event, needles):
             found.append(event)
     return found
@@ -273,5 +288,6 @@ def _say_done(done: Erasure, proof: Proof, out: Output) -> None:
     if proof.elsewhere:
         some = ", ".join(list(proof.elsewhere)[:5])
         out.line(f"the same strings also stand in {count(len(proof.elsewhere), 'event')} that were not erased: {some}")
-    out.line("the chain verifies" if proof.chain else out.style("the store does not verify: firsthand verify", "bad"))
+    damaged = out.style("the store does not verify: firsthand store verify", "bad")
+    out.line("the chain verifies" if proof.chain else damaged)
     out.remark("backups and exports made earlier still hold it")

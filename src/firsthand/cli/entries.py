@@ -1,0 +1,166 @@
+"""The commands ledger entries, propose and quarantine: rules made of what users said, and taking one out."""
+
+from __future__ import annotations
+
+import argparse
+
+from firsthand import (
+    Consolidated,
+    Entry,
+    GateSettings,
+    InvalidArgument,
+    Memory,
+    consolidate_in,
+    consolidated_view,
+    entries_of,
+    lineage_of,
+)
+from firsthand.cli.argument_values import decimal, number
+from firsthand.cli.arguments import Parser
+from firsthand.cli.display import count, shown
+from firsthand.cli.exits import DONE, NOTHING_FOUND
+from firsthand.cli.output import Output
+from firsthand.cli.stores import agent_here, position, to_read, to_write, words_of
+from firsthand.value import asdict
+
+SHORT = 10
+"""Characters of an id that are shown: its end."""
+
+
+def add(group: Parser) -> None:
+    """Add the commands to the group ledger."""
+    command = group.command(
+        "entries", _entries, "List rules made of what users said, or show one.",
+        """
+        firsthand ledger entries                     rules, and the statements that none covers
+        firsthand ledger entries 5GZ8K2N7            one rule, with the words that it rests on
+        firsthand ledger entries --as-of 1200
+        """,
+    )  # fmt: skip
+    command.add_argument("entry", nargs="?", default="", metavar="ENTRY", help="one entry: its id or its end")
+    _add_agent(command)
+    command.add_argument("--as-of", type=number(0), metavar="POSITION", help="as it was then")
+    command = group.command(
+        "propose", _propose, "Propose rules; each is tried on its sources first.",
+        """
+        firsthand ledger propose                     what would be written; nothing is kept
+        firsthand ledger propose --keep              keep what passes
+        firsthand ledger propose --keep --approve 5GZ8K2N7     let one in that rests on what a tool or the web said
+        """,
+    )  # fmt: skip
+    command.add_argument("--keep", action="store_true", help="keep what passes")
+    _add_agent(command)
+    command.add_argument(
+        "--theta", type=decimal(0, 1), default=0.6, metavar="SHARE", help="of its cases a rule must give, default 0.6"
+    )
+    command.add_argument("--approve", action="append", default=[], metavar="ENTRY", help="id of a proposed entry")
+    command = group.command(
+        "quarantine", _quarantine, "Take an entry or source out, with all that came of it.",
+        """
+        firsthand ledger quarantine 5GZ8K2N7 --reason "the tariff changed"
+        firsthand ledger quarantine 5GZ8K2N7 --release
+        firsthand ledger quarantine fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY    what a poisoned event led to
+        """,
+    )  # fmt: skip
+    command.add_argument("entry", metavar="ENTRY", help="an entry's id or its end, or the pointer of any event")
+    _add_agent(command)
+    command.add_argument("--reason", default="", metavar="TEXT", help="why; it is kept")
+    command.add_argument("--release", action="store_true", help="let it in again")
+
+
+def _add_agent(command: Parser) -> None:
+    command.add_argument("--agent", default="", metavar="NAME", help="whose sessions; default: all of the namespace")
+
+
+def _entries(chosen: argparse.Namespace, out: Output) -> int:
+    if chosen.entry and chosen.as_of is not None:
+        raise InvalidArgument("--as-of goes with the list of entries; one entry is shown as it is")
+    with to_read(chosen) as memory:
+        _check_agent(memory, chosen)
+        if chosen.entry:
+            return _show(memory, entries_of(memory, chosen.agent).find(chosen.entry), out)
+        return _list(memory, chosen, out)
+
+
+def _check_agent(memory: Memory, chosen: argparse.Namespace) -> None:
+    if chosen.agent:
+        agent_here(memory, chosen.agent, "")
+
+
+def _propose(chosen: argparse.Namespace, out: Output) -> int:
+    with to_write(chosen, create=False) if chosen.keep else to_read(chosen) as memory:
+        _check_agent(memory, chosen)
+        done = consolidate_in(
+            memory, chosen.agent, settings=GateSettings(theta=chosen.theta), approved=chosen.approve, keep=chosen.keep
+        )
+    _tell(done, out, kept=chosen.keep)
+    return DONE if done.report.judged or done.quarantined else NOTHING_FOUND
+
+
+def _quarantine(chosen: argparse.Namespace, out: Output) -> int:
+    """Take an entry out, or any event with what was made of it, or let it in again."""
+    with to_write(chosen, create=False) as memory:
+        log = lineage_of(memory)
+        name = chosen.entry
+        address = name if name.startswith("fh:") else f"fh:{entries_of(memory, chosen.agent).find(name).id}"
+        made = (log.release if chosen.release else log.quarantine)(address, reason=chosen.reason)
+    for one in made:
+        if out.as_json:
+            out.json({**asdict(one), "time": str(one.time or "")})
+        else:
+            out.line(f"{one.id}  {one.action}  {one.target}")
+    if not made:
+        out.remark(f"{address} is not taken out" if chosen.release else f"{address} is taken out already, with all "
+                   "that was made of it")  # fmt: skip
+    elif chosen.release:
+        out.remark("what was made of it stays out; each is let in again by its own name, or by firsthand ledger undo")
+    return DONE if made else NOTHING_FOUND
+
+
+def _list(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
+    view = consolidated_view(memory, chosen.agent, as_of=position(memory, chosen.as_of))
+    if out.as_json:
+        for one in view.entries:
+            out.json(asdict(one))
+        for case in view.raw:
+            out.json(asdict(case))
+    else:
+        for one in view.entries:
+            out.line(f"{one.id[-SHORT:]}  {shown(one.line)}  ({count(len(one.sources), 'source')})")
+        for case in view.raw:
+            out.line(f"{'':{SHORT}}  {shown(case.line)}  ({case.pointer})")
+        out.remark(f"{count(len(view.entries), 'entry')}, {count(len(view.raw), 'raw statement')} shown, "
+                   f"{len(view.demoted):,} covered")  # fmt: skip
+    return DONE if view.entries or view.raw else NOTHING_FOUND
+
+
+def _show(memory: Memory, one: Entry, out: Output) -> int:
+    words = {name: words_of(memory, name) for name in one.sources}
+    if out.as_json:
+        out.json({**asdict(one), "words": words})
+        return DONE
+    out.line(f"{one.id}  version {one.version}  {shown(one.line)}")
+    out.line(f"by {shown(one.created_by)}, about {shown(one.scope) or 'nothing named'}, gate report {one.report[:16]}")
+    for name, said in words.items():
+        out.line(f"{name}  {shown(said)}")
+    return DONE
+
+
+def _tell(done: Consolidated, out: Output, *, kept: bool) -> None:
+    report = done.report
+    if out.as_json:
+        for one in report.judged:
+            out.json({**asdict(one), "reason": one.reason})
+    else:
+        for one in report.judged:
+            last = one.checks[-1]
+            said = ("kept" if kept else "would be kept") if one.accepted else f"refused: {one.reason}"
+            out.line(f"{one.proposed[-SHORT:]}  {shown(one.entry.line)}  {said}")
+            if not one.accepted and last.detail:
+                out.line(f"{'':{SHORT}}  {shown(last.detail)}")
+    for decision in done.quarantined:
+        out.line(f"{decision.id}  {decision.action}  {decision.target}")
+    out.remark(
+        f"{count(len(report.judged), 'entry')} proposed, {len(report.accepted)} let in; "
+        f"{report.canaries:,} questions asked again, {report.lost} lost"
+    )

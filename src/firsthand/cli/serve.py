@@ -1,0 +1,177 @@
+"""The command serve: start, show, stop or be the one process that answers hooks from open stores."""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from firsthand import environment
+from firsthand.cli.arguments import Parser
+from firsthand.cli.display import count, shown
+from firsthand.cli.exits import DONE, NOTHING_FOUND, REFUSED
+from firsthand.cli.output import Output
+from firsthand.server import hook_files, hook_protocol
+from firsthand.server.hook_protocol import ANSWERED, STATUS, STOP, VERSION, Call
+
+ASK_S = 2.0
+START_S = 10.0
+STOP_S = 5.0
+_PRESS = (signal.SIGTERM, signal.SIGKILL)
+
+
+def add(parser: Parser) -> None:
+    """Add the arguments."""
+    parser.describe(
+        _serve, "Run the server that answers your agents' hooks; hooks start it by themselves.",
+        """
+        firsthand serve                in the background, unless it runs already
+        firsthand serve --status       what it is doing; exit code 1 when it does not run
+        firsthand serve --stop
+        firsthand serve --foreground   in this terminal, until interrupted
+        """,
+    )  # fmt: skip
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--foreground", action="store_true", help="run in this terminal, until interrupted")
+    how.add_argument("--stop", action="store_true", help="stop it; the next hook starts another")
+    how.add_argument("--status", action="store_true", help="show what it is doing")
+
+
+def _serve(chosen: argparse.Namespace, out: Output) -> int:
+    folder = environment.runtime_folder()
+    if not folder:
+        out.warn("expected a home folder, where the server's socket is; there is none. Set HOME or XDG_RUNTIME_DIR.")
+        return REFUSED
+    if chosen.foreground:
+        return _run(folder, out)
+    if chosen.stop:
+        return _stop(folder, out)
+    return _status(folder, out) if chosen.status or _state(folder) else _start(folder, out)
+
+
+def _run(folder: str, out: Output) -> int:
+    """Be the server."""
+    from firsthand.server.daemon import hold, serve
+
+    lock = hold(folder)
+    if lock is None:
+        out.warn(f"firsthand: the server runs already (process {_pid(folder)}); to stop it: firsthand serve --stop")
+        return REFUSED
+    out.remark(f"answering hooks at {shown(folder)}; interrupt to stop")
+    out.flush()
+    serve(folder, lock)
+    return DONE
+
+
+def _start(folder: str, out: Output) -> int:
+    """Start the server in the background and wait until it answers."""
+    paths = os.pathsep.join(path for path in sys.path if path)
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "firsthand", "--quiet", "serve", "--foreground"],
+        env=environment.for_commands(PYTHONPATH=paths), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    by = time.monotonic() + START_S
+    while process.poll() is None and time.monotonic() < by:
+        if _state(folder):
+            process.returncode = 0  # it is not waited for: it outlives this process
+            return _status(folder, out)
+        time.sleep(0.05)
+    out.warn(f"firsthand: the server did not start; why is said by: firsthand serve --foreground, or in "
+             f"{shown(str(Path(folder) / hook_files.LOG_FILE))}")  # fmt: skip
+    return REFUSED
+
+
+def _status(folder: str, out: Output) -> int:
+    state, runs = _state(folder), _runs(folder)
+    if out.as_json:
+        out.json({"runs": runs, "answers": bool(state), **state})
+    elif state:
+        out.line(
+            f"process {state['pid']}, version {state['version']}, up {state['seconds']:,.0f} s, "
+            f"{count(state['calls'], 'call')}, {state['memory_bytes'] / 2**20:.0f} MiB"
+        )
+        for store in state["stores"]:
+            out.line(f"open: {shown(store)}")
+    elif runs:
+        out.line(f"process {_pid(folder)} does not answer; to end it: firsthand serve --stop")
+    else:
+        out.line("the server does not run; the next hook starts it, or: firsthand serve")
+    return DONE if state else NOTHING_FOUND
+
+
+def _stop(folder: str, out: Output) -> int:
+    """Stop the server, and say so."""
+    if not _runs(folder):
+        out.line("the server does not run")
+        return NOTHING_FOUND
+    if end_server():
+        out.line("stopped")
+        return DONE
+    out.warn(f"firsthand: process {_pid(folder)} holds the server's lock and does not end; end it by hand")
+    return REFUSED
+
+
+def end_server() -> bool:
+    """Ask the server of this user to stop, and end one that does not answer; False where it lives on."""
+    folder = environment.runtime_folder()
+    if not folder or not _runs(folder):
+        return True
+    _ask(folder, STOP)
+    for press in (None, *_PRESS):
+        pid = _pid(folder)
+        if press is not None and pid:
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                os.kill(pid, press)
+        by = time.monotonic() + STOP_S
+        while time.monotonic() < by:
+            if not _runs(folder):
+                return True
+            time.sleep(0.02)
+    return False
+
+
+def _state(folder: str) -> dict[str, Any]:
+    """Ask the server what it is doing; empty when none answers."""
+    answer = _ask(folder, STATUS)
+    state: dict[str, Any] = json.loads(answer) if answer else {}
+    return state
+
+
+def _ask(folder: str, operation: str) -> bytes | None:
+    """Ask the server for something; None when none answers."""
+    call = Call(operation=operation, version=VERSION)
+    by = time.monotonic() + ASK_S
+    try:
+        with closing(hook_protocol.connect(socket, folder, call, loopback=environment.loopback())) as connection:
+            status, answer = hook_protocol.exchange(connection, call, b"", by)
+    except (OSError, ValueError):
+        return None
+    return answer if status == ANSWERED else None
+
+
+def _runs(folder: str) -> bool:
+    """Say whether a process has the server's lock."""
+    try:
+        with os.fdopen(hook_files.open_private(str(Path(folder) / hook_files.LOCK_FILE), os.O_RDONLY), "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
+
+
+def _pid(folder: str) -> int:
+    """Give the process that signed the lock; 0 when none did."""
+    text = (Path(folder) / hook_files.LOCK_FILE).read_text(encoding="ascii", errors="replace").strip()
+    return int(text) if text.isdigit() else 0
