@@ -36,7 +36,7 @@ def to_read(chosen: argparse.Namespace) -> Memory:
         return Memory.open(chosen.store, namespace=chosen.namespace, read_only=True, create=False)
 
 
-def position(memory: Space, as_of: int | None) -> int | None:
+def position(memory: Memory, as_of: int | None) -> int | None:
     """Give a position that was typed, when the store has come so far; None stays None, which is now."""
     head = int(memory.head().partition(":")[0])
     if as_of is not None and not 0 <= as_of <= head:

@@ -102,7 +102,7 @@ def of_marks(space: Space) -> list[Finding]:
     compared = log.compared()
     findings = [Finding(Stage.LOG, Severity.BROKEN, str(lack), _MISSING) for lack in compared.lacks]
     findings += [Finding(Stage.LOG, Severity.BROKEN, compared.rot, _MISSING)] if compared.rot else []
-    findings += [Finding(Stage.LOG, Severity.NOTE, note, _VERIFY) for note in compared.notes]
+    findings += [Finding(Stage.LOG, Severity.NOTE, note, VERIFY) for note in compared.notes]
     folder = space.path / FOLDER
     if folder.is_dir():
         what = f"damaged files of the store were set aside in {folder}"

@@ -229,9 +229,9 @@ def _of_calls(store: Path, now: Moment) -> list[Finding]:
     kept = KeptCalls(store)
     waiting, aside, found = kept.waiting(), kept.set_aside(), []
     if waiting:
-        oldest_s = now.microseconds / 1e6 - min(map(_kept_s, waiting))
-        what = f"{len(waiting):,} calls of hooks wait in {kept.folder} to be recorded, the oldest for "
-        found.append(Finding(Stage.LOG, Severity.DEGRADED, what + health_line.age(oldest_s), "firsthand agent jobs --run"))
+        oldest = health_line.age(now.microseconds / 1e6 - min(map(_kept_s, waiting)))
+        what = f"{len(waiting):,} calls of hooks wait in {kept.folder} to be recorded, the oldest for {oldest}"
+        found.append(Finding(Stage.LOG, Severity.DEGRADED, what, "firsthand agent jobs --run"))
     if aside:
         what = f"{len(aside):,} calls of hooks could not be recorded and are set aside in {kept.aside_folder}"
         found.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand agent jobs --retry"))
