@@ -135,9 +135,7 @@ def _header(event: Event, named: str = "") -> Iterator[str]:
     from_where = f" from {shown(event.origin)}" if event.origin else ""
     yield f"{named or f'fh:{event.id}'}  {event.kind}{who}{from_where}  {clock(event.time)}"
     what = "erased" if event.erased else f"{size(event.size_bytes)} of {shown(event.media)}"
-    yield (
-        f"session {shown(event.session)}  turn {event.turn}  position {event.position}  {what}  ({event.trust})"
-    )
+    yield (f"session {shown(event.session)}  turn {event.turn}  position {event.position}  {what}  ({event.trust})")
     facts = "  ".join(f"{shown(str(key))}={shown(str(value))}" for key, value in event.meta.items())
     if facts:
         yield cut(facts, FACTS_COLUMNS)

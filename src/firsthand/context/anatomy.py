@@ -262,7 +262,7 @@ def from_event(event: Event) -> Anatomy:
     """
     if event.kind is not Kind.ANATOMY or event.content is None:
         what = "erased" if event.erased else f"an event of kind {event.kind}"
-        raise FormatError(f"expected the pointer of an anatomy; fh:{event.id} is {what}; list them: firsthand session anatomy")
+        raise FormatError(f"expected an anatomy's pointer; fh:{event.id} is {what}; see: firsthand session anatomy")
     read = from_json(event.content)
     held = {name: getattr(read, name) for name in _written()}
     return Anatomy(**held, pointer=f"fh:{event.id}", time=event.time or event.ingested)
