@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import io
 import re
+import sys
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,35 +22,12 @@ EVALUATIONS = HOME / "packages" / "firsthand-evals" / "src" / "firsthand_evals"
 
 # The first part of a module's name below the package gives its room; it imports from rooms further down this list
 # and from its own. An import for typing and one inside a function count as any other.
-ROOMS = (
-    ("errors", "value"),
-    ("environment", "moment", "tokens", "fence", "printable"),
-    ("event",),
-    ("pointer",),
-    ("answer", "record", "window"),
-    ("unasked",),
-    ("formats",),
-    ("log",),
-    ("index",),
-    ("space",),
-    ("agent_space",),
-    ("recall",),
-    ("notes",),
-    ("ledger",),
-    ("context", "hosts"),
-    ("agents",),
-    ("health",),
-    ("session",),
-    ("memory",),
-    ("__init__",),
-    ("llm",),
-    ("server",),
-    ("adapters",),
-    ("cli",),
-    ("__main__",),
-    ("evals",),  # nothing of the package imports it
-)
-LEVELS = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
+ROOMS = """
+    errors value | environment moment tokens fence printable | event | pointer | answer record window | unasked
+    | formats | log | index | space | agent_space | recall | notes | ledger | context hosts | agents | health
+    | session | memory | __init__ | llm | server | adapters | cli | __main__ | evals
+"""
+LEVELS = {room: level for level, rooms in enumerate(ROOMS.split("|")) for room in rooms.split()}
 PURE = {
     "errors", "value", "event", "moment", "pointer", "tokens", "fence", "printable", "unasked",
     "answer", "record", "window", "formats",
@@ -57,6 +35,8 @@ PURE = {
 READ_FILES = {"tokens.named", "unasked.secret_library"}  # a tokenizer of the caller's; rules that a library brings
 PURE_MAY_NOT_IMPORT = {"apsw", "socket", "subprocess", "sqlite3", "pathlib", "tempfile", "shutil"}
 
+SLOW = {"dataclasses", "http.client", "importlib.metadata", "inspect"}
+"""Of the standard library, 10 to 40 ms each, and seldom needed: imported where they are used."""
 FUNCTION_LINES_MAX = 60
 FILE_LINES_MAX = 600
 LONGER_FUNCTIONS: dict[str, str] = {}  # "module.function": why
@@ -154,20 +134,8 @@ def test_imports_go_down():
 
 def test_doors_import_the_public_package_only():
     """A door, an adapter or an experiment reaches the library as a stranger would: through package and values."""
-    values = {
-        "__init__",
-        "errors",
-        "event",
-        "moment",
-        "answer",
-        "pointer",
-        "environment",
-        "record",
-        "tokens",
-        "fence",
-        "space",
-    }
-    values |= {"window", "context", "printable"}
+    values = {"__init__", "errors", "event", "moment", "answer", "pointer", "environment", "record", "tokens"}
+    values |= {"fence", "window", "context", "printable", "space"}
     values |= {"value", "llm"}  # what those are made with; a package of its own with public names
     values |= {"ledger"}  # pure, and nothing of it is in use by default: experiments try its gate and baselines
     wrong = [
@@ -203,6 +171,38 @@ def test_no_import_cycles():
         return []
 
     assert [cycle for name in sorted(graph) if (cycle := visit(name, ()))] == []
+
+
+def needs_an_extra(name: str) -> bool:
+    """Say whether a module is of a library that an extra brings, or one of ours that imports such a library."""
+    ours = [module for module in modules() if f"firsthand.{module.name}" == name]
+    if not ours:
+        return name.split(".", maxsplit=1)[0] not in {*sys.stdlib_module_names, "apsw", "backports", "firsthand"}
+    return any(needs_an_extra(target) for node in ours[0].tree.body for target in named_by(ours[0], node))
+
+
+def named_by(module: Module, node: ast.AST) -> list[str]:
+    """Give the full names of what a statement imports, as far as they may be modules."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if not isinstance(node, ast.ImportFrom) or not node.level:
+        return [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+    base = ".".join(["firsthand", *module.name.split(".")[: -node.level], *([node.module] if node.module else [])])
+    return [base] if node.module else [f"{base}.{alias.name}" for alias in node.names]
+
+
+def test_imports_stand_at_the_top():
+    """Only commands and adapters import inside a function, and others what an extra brings or what is slow to load."""
+    inside = {
+        f"{module}:{node.lineno} imports {name}"
+        for module in modules()
+        if module.room not in {"cli", "adapters", "server", "evals"}
+        for _, function in functions(module)
+        for node in ast.walk(function)
+        for name in named_by(module, node)
+        if name not in SLOW and not needs_an_extra(name)
+    }
+    assert inside == set()
 
 
 def test_pure_modules_do_no_input_or_output():

@@ -1,18 +1,13 @@
-"""The one place where environment variables are read.
-
-A hook's process loads this file alone, without the package: it imports `os` and,
-where a path is asked for as one, `pathlib` (11 ms) when that is asked for.
-"""
+"""The one place where environment variables are read."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
-TYPE_CHECKING = False  # known to type checkers by its name; importing `typing` would cost a hook's process 3 ms
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
-    from pathlib import Path
+from firsthand.errors import InvalidArgument
 
 NAMESPACE = "default"
 """What a command takes where none is named."""
@@ -58,12 +53,8 @@ def home() -> Path:
 
 
 def _in_home(path: str) -> Path:
-    from pathlib import Path
-
     expanded = os.path.expanduser(path)
     if expanded.startswith("~"):
-        from firsthand.errors import InvalidArgument
-
         raise InvalidArgument(
             f"expected a home folder for {path}, and this user has none, neither in HOME nor in the list of users. "
             "Set HOME, or name the store by its path: --store PATH or FIRSTHAND_STORE"
@@ -92,8 +83,6 @@ def heads_folder() -> Path | None:
 
     ``$XDG_STATE_HOME/firsthand/heads``, else ``~/.local/state/firsthand/heads``.
     """
-    from pathlib import Path
-
     named = os.environ.get("XDG_STATE_HOME", "")
     above = named if os.path.isabs(named) else os.path.expanduser("~/.local/state")
     return None if above.startswith("~") else Path(above) / "firsthand" / "heads"
@@ -120,7 +109,8 @@ def plain_output() -> bool:
     return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
 
 
-def without_folder_settings(**settings: str) -> AbstractContextManager[None]:
+@contextmanager
+def without_folder_settings(**settings: str) -> Iterator[None]:
     """Keep libraries from taking settings of the current folder, or running git in it, while the block runs.
 
     A stranger's `.env` may say where keys are sent, and the configuration of its repository names programs.
@@ -128,24 +118,17 @@ def without_folder_settings(**settings: str) -> AbstractContextManager[None]:
     Args:
         settings: variables that hold meanwhile, whatever the folder says.
     """
-    from contextlib import contextmanager
-
     settings |= {"PYTHON_DOTENV_DISABLED": "1", "GIT_DIR": os.devnull}
-
-    @contextmanager
-    def apart() -> Iterator[None]:
-        before = {name: os.environ.get(name) for name in settings}
-        os.environ.update(settings)
-        try:
-            yield
-        finally:
-            for name, setting in before.items():
-                if setting is None:
-                    del os.environ[name]
-                else:
-                    os.environ[name] = setting
-
-    return apart()
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        for name, setting in before.items():
+            if setting is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = setting
 
 
 def for_commands(**settings: str) -> dict[str, str]:

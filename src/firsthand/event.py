@@ -10,6 +10,7 @@ This module knows no storage. Byte layouts: docs/log-format.md.
 
 from __future__ import annotations
 
+import json
 import os
 import struct
 import threading
@@ -256,8 +257,6 @@ def to_bytes(text: str) -> bytes:
 
 def spellings(text: str) -> tuple[bytes, ...]:
     """Give the ways in which a text stands in bytes: as it is, and inside of JSON."""
-    import json  # noqa: PLC0415 - for erasing alone
-
     spelled = (text, json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1])
     return tuple(dict.fromkeys(form.encode("utf-8", "surrogateescape") for form in spelled))
 

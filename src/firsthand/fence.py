@@ -17,6 +17,7 @@ is kept.
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -166,8 +167,6 @@ def _without_brackets(text: str) -> str | None:
 
 
 def _without_entities(text: str) -> str | None:
-    import html  # noqa: PLC0415 - its table of entities takes a millisecond, and few texts need it
-
     return html.unescape(text)
 
 

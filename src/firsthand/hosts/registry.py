@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import entry_points
 
 from firsthand.hosts.claude_code import ClaudeCode
 from firsthand.hosts.codex import Codex
@@ -26,12 +25,7 @@ HOSTS: tuple[Host, ...] = (*_AGENTS, *_OTHERS)
 
 
 def recognise(path: str, head: bytes) -> Host | None:
-    """Give the host whose source this is; None when none knows it.
-
-    Args:
-        path: whole path of the source, with ``/``.
-        head: its first `port.HEAD_BYTES`.
-    """
+    """Give the host that knows a source by its path, with ``/``, and its first `port.HEAD_BYTES`; None for none."""
 
     def first(hosts: Iterable[Host]) -> Host | None:
         return next((host for host in hosts if host.recognises(path, head)), None)
@@ -42,4 +36,6 @@ def recognise(path: str, head: bytes) -> Host | None:
 @cache
 def installed() -> tuple[Host, ...]:
     """Give the hosts of other distributions that are installed, such as firsthand-evals."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import, and only an import asks
+
     return tuple(host for point in entry_points(group=GROUP) for host in point.load())

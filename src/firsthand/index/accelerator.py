@@ -22,8 +22,10 @@ import fcntl
 import json
 import math
 import os
+import shutil
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -87,8 +89,6 @@ class AskedTerm(Protocol):
 
 def available() -> bool:
     """Say whether the optional library is installed (``pip install 'firsthand[tantivy]'``), without importing it."""
-    from importlib.util import find_spec  # half a millisecond that a store without an accelerator does not pay
-
     return find_spec("tantivy") is not None
 
 
@@ -207,7 +207,6 @@ class Accelerator:
         self._opened = None
         with contextlib.suppress(FileNotFoundError):
             (self._folder / _HEADER).unlink()
-        import shutil  # with bz2 and lzma, 2 ms: for what hardly ever happens
 
         shutil.rmtree(self._folder / _INDEX, ignore_errors=True)
 

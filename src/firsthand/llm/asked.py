@@ -17,6 +17,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from firsthand.errors import InvalidArgument
+from firsthand.llm.compatible import SECONDS_MAX, OpenAICompatible
+from firsthand.llm.local import LocalModel
 from firsthand.llm.port import Model
 from firsthand.llm.recorded import Recorded
 from firsthand.llm.spending import Meter, Metered, Price, Spent
@@ -129,9 +131,6 @@ def opened(one: Named, key: str | None, *, seconds_max: float | None = None) -> 
     Raises:
         ModelUnavailable: it cannot be loaded.
     """
-    from firsthand.llm import LocalModel, OpenAICompatible  # an extra is imported when it is used
-    from firsthand.llm.compatible import SECONDS_MAX
-
     if one.served == LOCAL:
         return LocalModel(one.address or None, threads=1)
     patience = SECONDS_MAX if seconds_max is None else seconds_max

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import apsw
 
@@ -28,6 +27,7 @@ from firsthand.event import (
 from firsthand.moment import Moment
 from firsthand.value import field, replace, value
 
+from .artifacts import ArtifactStore
 from .index_files import IndexFiles, Reached, keep_reach
 from .inodes import Inodes
 from .loss import parse_loss
@@ -36,9 +36,6 @@ from .port import ContentReader, Entry, TransactionIndex
 from .prepare import Batch, Prepared
 from .queue import Ticket
 from .rows import POSITION, key_of, meta_of
-
-if TYPE_CHECKING:
-    from .artifacts import ArtifactStore
 
 SESSIONS_KEPT = 1_000
 BACKLOG_EVENTS = 32

@@ -16,6 +16,7 @@ same payload at once needs the caller's lock and `ArtifactStore.present`.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import time
@@ -28,6 +29,7 @@ from firsthand.event import Artifact, ByteSource
 from firsthand.value import value
 
 from .disk import Disk
+from .preview import Previewer
 from .seekable import FRAME_BYTES, Frames, FrameWriter, Unreadable
 
 FOLDER, INCOMING = "artifacts", "incoming"
@@ -204,10 +206,6 @@ class ArtifactStore:
         return artifact
 
     def _stage(self, first: bytes, source: bytes | ByteSource) -> _Staged:
-        import hashlib  # OpenSSL: a process that holds nothing large does not load it
-
-        from .preview import Previewer
-
         digest, previewer, size = hashlib.sha256(), Previewer(), 0
         path = self._incoming("put-")
         with _new_file(self._disk, path) as write:
@@ -260,8 +258,6 @@ class ArtifactStore:
     # reading -------------------------------------------------------------------------------------
 
     def _pieces(self, namespace_key: int, artifact: Artifact, start: int, end: int) -> Iterator[bytes]:
-        import hashlib
-
         whole = start == 0 and end == artifact.size_bytes
         digest = hashlib.sha256()
         with self._opened(namespace_key, artifact) as frames:

@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import apsw
 
@@ -39,6 +39,7 @@ from firsthand.value import replace
 from . import place
 from .append import Appended, Appender, LogBehind
 from .artifacts import ArtifactStore
+from .backup import Backup, backup
 from .database import (
     Readers,
     abandon,
@@ -51,6 +52,8 @@ from .database import (
     translating,
 )
 from .disk import Disk, open_private
+from .erase import Erasure, check, erase
+from .export import Exported, export
 from .index_files import IndexFiles
 from .inodes import Inodes, inode_of
 from .mark import EarlierStore, Marks
@@ -59,15 +62,10 @@ from .port import FollowingIndex, TransactionIndex
 from .prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, check_name, decode_batch, encode_batch, prepare
 from .queue import Ticket, WriterQueue
 from .read import Reader
+from .rebuild import Rebuilt, rebuild
 from .schema import DATABASE_FILE, VERSION, check_readable, migrate, version_of
+from .verify import Problem, Verification, verify
 from .witness import Witness, check_not_gone, rot_of, unread
-
-if TYPE_CHECKING:
-    from .backup import Backup
-    from .erase import Erasure
-    from .export import Exported
-    from .rebuild import Rebuilt
-    from .verify import Verification
 
 TIMEOUT_MS = 30_000
 TIMEOUT_MS_MAX = 24 * 3_600_000
@@ -447,8 +445,6 @@ class Log:
         Args:
             progress: called with the events read and those there are.
         """
-        from .rebuild import Rebuilt, rebuild
-
         self.exclusively(self._reset_followers)
         done = [rebuild(index, self.reader, self.index_files, self.exclusively, progress) for index in self._indexes]
         return Rebuilt(sum(one.events for one in done), tuple(sorted({at for one in done for at in one.damaged})))
@@ -477,8 +473,6 @@ class Log:
             InvalidDraft: more than 10,000 events, a reason over 1,000 characters, or the record of an erasure.
             StoreBusy: a reader still uses the pages that held the content; erase again when it is done.
         """
-        from .erase import check, erase
-
         queue = self._writable()
         check(identifiers, reason)
         key = self.namespace_key(namespace)
@@ -522,8 +516,6 @@ class Log:
         progress: Callable[[int, int], None] | None = None,
     ) -> Verification:
         """Derive every hash again; see `verify.verify`."""
-        from .verify import Problem, verify
-
         with self._marks_to_read() as marks, self.snapshot() as db:
             known = marks.known()
             found = verify(db, self.artifacts, namespace=namespace, heads=heads, marks=known, progress=progress)
@@ -562,15 +554,11 @@ class Log:
 
     def backup(self, target: Path) -> Backup:
         """Copy the store into a new folder while writers go on; see `backup.backup`."""
-        from .backup import backup
-
         with self.snapshot() as db:
             return backup(db, self.root, target, self._disk)
 
     def export(self, out: BinaryIO, *, namespace: str | None = None, session: str | None = None) -> Exported:
         """Write a store, a namespace or a session as JSON Lines; see `export`."""
-        from .export import export
-
         with self.snapshot() as db:
             return export(db, self.artifacts, out, namespace=namespace, session=session)
 

@@ -12,7 +12,7 @@ import json
 import os
 import struct
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from firsthand.errors import InvalidDraft
 from firsthand.event import (
@@ -36,9 +36,7 @@ from firsthand.moment import Moment
 from firsthand.value import value
 
 from . import compression
-
-if TYPE_CHECKING:
-    from .artifacts import ArtifactStore
+from .artifacts import ArtifactStore
 
 ENVELOPE_BYTES_MAX = 60 * 1024 * 1024  # with the rest of a body, within what compression reads again
 BATCH_EVENTS_MAX = 10_000

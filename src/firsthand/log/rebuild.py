@@ -7,7 +7,7 @@ left out, and its position is told. This module knows no index.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import apsw
 
@@ -16,9 +16,7 @@ from firsthand.value import value
 
 from .index_files import IndexFiles, Reached, keep_reach
 from .port import Entry, TransactionIndex
-
-if TYPE_CHECKING:
-    from .read import Reader
+from .read import Reader
 
 REBUILD_EVENTS = 1_000
 

@@ -16,6 +16,7 @@ format's description in zstd's contrib/seekable_format.
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from collections.abc import Callable, Iterator
 from itertools import accumulate
@@ -49,8 +50,6 @@ class FrameWriter:
     """Compresses a payload as it comes. Holds one frame of payload and 12 bytes for each frame written."""
 
     def __init__(self, write: Callable[[bytes], None]) -> None:
-        import hashlib  # OpenSSL: a process that holds nothing large does not load it
-
         self._write = write
         self._compressor = ZstdCompressor(
             options={
@@ -128,8 +127,6 @@ class Frames:
         Raises:
             Unreadable: a bit is not as it was written.
         """
-        import hashlib
-
         digest = hashlib.sha256()
         for k in range(len(self._entries) - 1):
             digest.update(self._stored(k))

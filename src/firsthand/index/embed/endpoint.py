@@ -10,7 +10,6 @@ It uses the standard library alone. It knows no providers.
 
 from __future__ import annotations
 
-import http.client
 import json
 import time
 from collections.abc import Sequence
@@ -87,6 +86,8 @@ class Endpoint:
         return self._asked(texts, TIMEOUT_SECONDS)
 
     def _asked(self, texts: list[str], timeout: float) -> list[Any]:
+        import http.client  # noqa: PLC0415 - slow to import, and only an endpoint needs it
+
         body = json.dumps({"model": self._model, "input": texts, "encoding_format": "float"}).encode()
         headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {self._key}"} if self._key else {})
         kind = http.client.HTTPSConnection if self._address.scheme == "https" else http.client.HTTPConnection
