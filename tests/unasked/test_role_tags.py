@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import unicodedata
 
 import pytest
@@ -71,3 +72,13 @@ def test_nothing_that_is_made_plain_is_a_tag_again(text):
     seen = unicodedata.normalize("NFKC", clean.replace("\u200b", ""))
     assert not re.search(r"<\|[^<>|\n]{1,60}\|>|\[/?INST\]", seen)
     assert plain(clean) == clean or "<" in clean
+
+
+def test_a_run_of_backslashes_takes_no_longer_than_other_text():
+    """A text of backslashes alone, which may begin an escaped bracket, is read in the time of prose, and some."""
+    times = []
+    for text in ("some words and a <b>tag</b>\n" * 700, "\\" * 20_000):
+        begun = time.process_time()
+        assert plain(text) == text
+        times.append(time.process_time() - begun)
+    assert times[1] < 100 * times[0]

@@ -40,7 +40,7 @@ _LIKE = {
 }  # fmt: skip
 _PLAIN = {sign: plain for plain, signs in _LIKE.items() for sign in signs}
 _ESCAPES = re.compile(
-    r"&(?:amp;)?(?:lt|#0*60|#x0*3c);?|\\+u003c|\\+x3c|(?P<more>&(?:amp;)?(?:gt|#0*62|#x0*3e);?|\\+u003e|\\+x3e)",
+    r"&(?:amp;)?(?:lt|#0*60|#x0*3c);?|(?<!\\)\\+(?:u003c|x3c)|(?P<more>&(?:amp;)?(?:gt|#0*62|#x0*3e);?|(?<!\\)\\+(?:u003e|x3e))",
     re.IGNORECASE,
 )
 _TAG = (

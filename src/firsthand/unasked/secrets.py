@@ -14,7 +14,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2s
 
 from firsthand.value import value
@@ -23,7 +23,6 @@ MARK_HASH_BYTES = 6
 KEY_BYTES = 32
 BLOCK_CHARACTERS_MAX = 20_000
 """Of a private key's block; the largest RSA keys have 13,000."""
-VALUE_CHARACTERS_MAX = 4_096
 VALUE_CHARACTERS_MIN = 6
 JUDGED_CHARACTERS_MAX = 64
 """Of a value or a key that say whether it looks drawn by lot; a name within a long value has a value of its own."""
@@ -59,10 +58,15 @@ def outside_marks(text: str, secrets: tuple[Secret, ...]) -> tuple[Secret, ...]:
     """Leave out what stands in a mark."""
     if "[secret:" not in text:
         return secrets
-    marks = [match.span() for match in _compiled(_MARK).finditer(text)]
-    return tuple(
-        secret for secret in secrets if not any(start < secret.end and secret.start < end for start, end in marks)
-    )
+    outside: list[Secret] = []
+    marks = _compiled(_MARK).finditer(text)
+    mark = next(marks, None)
+    for secret in secrets:
+        while mark is not None and mark.end() <= secret.start:
+            mark = next(marks, None)
+        if mark is None or secret.end <= mark.start():
+            outside.append(secret)
+    return tuple(outside)
 
 
 def merged(secrets: Iterable[Secret]) -> tuple[Secret, ...]:
@@ -203,19 +207,50 @@ def _prefixed(text: str) -> Iterator[Secret]:
     for sort, prefixes, rest in _PREFIXES:
         for prefix in prefixes:
             at = text.find(prefix)
-            while at >= 0:
+            end_of = _ends(text, rest) if at >= 0 else None
+            while end_of is not None and at >= 0:
                 after = at + len(prefix)
-                if _begins_word(text, at):
-                    match = _compiled(rest).match(text, after)
-                    if match is not None and (sort == "aws-access-key" or _is_mixed(match[0])):
-                        yield Secret(at, match.end(), sort)
-                        after = match.end()
+                end = end_of(after) if _begins_word(text, at) else 0
+                if end and (
+                    sort == "aws-access-key" or _is_mixed(text[after : min(end, after + JUDGED_CHARACTERS_MAX)])
+                ):
+                    yield Secret(at, end, sort)
+                    after = end
                 at = text.find(prefix, after)
     for sort, sign, shape in _NUMBERED:
         if sign in text:
             for match in _compiled(shape).finditer(text):
-                if _is_mixed(match[0]):
+                if _is_mixed(match[0][:JUDGED_CHARACTERS_MAX]):
                     yield Secret(match.start(), match.end(), sort)
+
+
+def _ends(text: str, shape: str) -> Callable[[int], int]:
+    """Give what says where a shape that begins at a place ends, 0 for nowhere; of places that rise.
+
+    Signs of one class, and what stands behind the last of them, are looked at once for all places among them.
+    """
+    run = _compiled(_RUN).fullmatch(shape)
+    if run is None:
+        return lambda at: match.end() if (match := _compiled(shape).match(text, at)) is not None else 0
+    least, most, behind = int(run["least"]), int(run["most"] or len(text)), run["behind"]
+    of_class, last, end_behind = _compiled(f"{run['sign']}*"), 0, 0
+
+    def end_of(at: int) -> int:
+        nonlocal last, end_behind
+        if at > last or not last:
+            match = of_class.match(text, at)
+            last = match.end() if match is not None else at
+            rest = _compiled(behind).match(text, last)
+            end_behind = rest.end() if rest is not None else 0
+        size = last - at
+        if behind:
+            return end_behind if least <= size <= most else 0
+        return min(last, at + most) if size >= least else 0
+
+    return end_of
+
+
+_RUN = r"(?P<sign>\[(?:\\.|[^\]\\])+\]|\\[wd])\{(?P<least>\d+),(?P<most>\d*)\}(?P<behind>.*)"
 
 
 def _begins_word(text: str, at: int) -> bool:
@@ -226,9 +261,9 @@ def _begins_word(text: str, at: int) -> bool:
     return _compiled(_ENDS_BEFORE).search(text[max(0, at - 16) : at]) is not None
 
 
+@lru_cache(4_096)
 def _is_mixed(rest: str) -> bool:
     """Say whether signs look drawn by lot: a placeholder repeats itself, a name of words and hyphens has no digit."""
-    rest = rest[:JUDGED_CHARACTERS_MAX]
     return (_DIGIT.search(rest) is not None or not _is_words(rest)) and _bits(rest) >= 1.5
 
 
@@ -255,11 +290,15 @@ _HEADER_SIGNS = ("earer", "EARER", "uthorization", "AUTHORIZATION", "ookie:", ":
 def _blocks(text: str) -> Iterator[Secret]:
     if "PRIVATE KEY" in text:
         at = 0
+        ends = _compiled(_END).finditer(text)
+        end = next(ends, None)
         while (begin := _compiled(_BEGIN).search(text, at)) is not None:
+            while end is not None and end.start() < begin.end():
+                end = next(ends, None)
             most = begin.end() + BLOCK_CHARACTERS_MAX
-            end = _compiled(_END).search(text, begin.end(), most)
-            body = None if end is not None else _compiled(_BODY).match(text, begin.end(), most)
-            at = end.end() if end is not None else body.end() if body is not None else begin.end()
+            is_whole = end is not None and end.end() <= most
+            match = end if is_whole else _compiled(_BODY).match(text, begin.end(), most)
+            at = match.end() if match is not None else begin.end()
             yield Secret(begin.start(), at, "private-key")
     if "Private-Lines: " in text:
         for match in _compiled(_PUTTY).finditer(text):
@@ -286,7 +325,8 @@ _SET = (
     rf"{_NAMES}(?:[_-]?(?:id|b64|base64|value|v\d))?(?![a-z0-9])"
     r"\\?[\"'`]?\]?\s{0,4}(?P<set>:=|=>|==|=|:|\s(?=\S))\s{0,4}"
 )
-_VALUE = r"(?P<open>\\?[\"'`]?)(?P<it>[^\s\"'`\\,;(){}\[\]<>]{6,4096})(?P<behind>\\?[\"'`]?.?)"
+_OPEN, _BEHIND = r"\\?[\"'`]?", r"\\?[\"'`]?.?"
+_VALUE = r"[^\s\"'`\\,;(){}\[\]<>]" + f"{{{VALUE_CHARACTERS_MIN},}}"
 _NAME_SIGNS = ("pass", "pwd", "secret", "token", "key", "credential", "connection", "sas", "sig")
 _WORDS = re.compile(r"[A-Za-z]+(?:[._/:@-]+[A-Za-z]+)*[._/:-]*")
 _CHANGE, _DIGIT = re.compile(r"[a-z](?=[A-Z])"), re.compile(r"\d")
@@ -303,12 +343,21 @@ def _assigned(text: str) -> Iterator[Secret]:
     small = text.lower() if text.isascii() else text.translate(_ASCII_SMALL)  # as long as the text
     if not any(sign in small for sign in _NAME_SIGNS):
         return
+    end_of, covered = _ends(text, _VALUE), 0
     for setting in _compiled(_SET).finditer(small):
         if not setting["set"].strip() and not _is_flag(text, setting.start()):
             continue
-        match = _compiled(_VALUE).match(text, setting.end())
-        if match is not None and _is_secret_value(match, setting[0]):
-            yield Secret(match.start("it"), match.end("it"), _sort_of(setting[0]))
+        opened = _compiled(_OPEN).match(text, setting.end())
+        start = opened.end() if opened is not None else setting.end()
+        end = end_of(start)
+        if end <= covered:  # there is none, or it is the end of one that was found
+            continue
+        behind = _compiled(_BEHIND).match(text, end)
+        word = text[start : min(end, start + JUDGED_CHARACTERS_MAX)]
+        is_call = start == setting.end() and behind is not None and behind[0][:1] in ("(", "[", "{")
+        if not is_call and _is_secret_value(word, setting[0], quoted=start > setting.end()):
+            covered = end
+            yield Secret(start, end, _sort_of(setting[0]))
 
 
 def _is_flag(text: str, at: int) -> bool:
@@ -323,22 +372,18 @@ def _sort_of(name: str) -> str:
     return "password" if "pass" in name or "pwd" in name else "token" if "token" in name else "secret"
 
 
-def _is_secret_value(match: re.Match[str], name: str) -> bool:
-    """Say whether what is set looks drawn by lot, and is no word, number, path, name or call of a program."""
-    word, quoted = match["it"][:JUDGED_CHARACTERS_MAX], bool(match["open"])
-    if not quoted and match["behind"][:1] in ("(", "[", "{"):  # a call, or a place in a table
-        return False
-    if _NUMBERS.fullmatch(word) or _PATH.fullmatch(word) or _is_placeholder(word) or _bits(word) < ODD_BITS_MIN:
-        return False
-    if _IDENTIFIER.fullmatch(word):
-        return False
+@lru_cache(4_096)
+def _is_secret_value(word: str, name: str, *, quoted: bool) -> bool:
+    """Say whether what is set looks drawn by lot, and is no word, number, path or name of a program."""
     is_password = "pass" in name or "pwd" in name
     has_digit, has_letter = any(map(str.isdigit, word)), any(map(str.isalpha, word))
     if has_digit and has_letter:
-        return is_password or len(word) >= 12 or (quoted and len(word) >= 8)
-    if _is_words(word):
+        is_odd = is_password or len(word) >= 12 or (quoted and len(word) >= 8)
+    else:
+        is_odd = quoted and is_password and has_letter and not _is_words(word)
+    if not is_odd or _NUMBERS.fullmatch(word) or _PATH.fullmatch(word) or _IDENTIFIER.fullmatch(word):
         return False
-    return quoted and is_password and has_letter
+    return not _is_placeholder(word) and _bits(word) >= ODD_BITS_MIN
 
 
 def _is_words(word: str) -> bool:
