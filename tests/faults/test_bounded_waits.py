@@ -15,6 +15,7 @@ from hook_runs import Hooked, prompt, until
 
 from firsthand import Memory
 from firsthand.agents import jobs
+from firsthand.agents.settings import agent_of
 from firsthand.server import daemon
 from firsthand.server.daemon_stores import Stores
 from firsthand.server.hook_protocol import Call
@@ -62,8 +63,7 @@ PLACES = {
     "jobs": ["store/hooks/jobs/*", "store/hooks/jobs/lock"],
     "health": ["store/health/status.json", "store/health/history.jsonl", "store/health/canaries.jsonl"],
     "agents": [
-        f"store/agents/*/{name}"
-        for name in ("knowledge/a.md", "preamble.md", "rubric.md", ".names.json", ".files.json")
+        f"store/agents/default/AGENT/{name}" for name in ("knowledge/a.md", "preamble.md", "rubric.md", ".files.json")
     ],
     "the runtime folder": ["run/firsthand/hooks.log", "run/firsthand/starts"],
 }  # fmt: skip
@@ -78,12 +78,8 @@ def test_a_pipe_in_the_place_of_a_file_stops_no_server(user, places):
     server = user.daemon()
     files: list[Path] = []
     for pattern in PLACES[places]:
-        above, star, rest = pattern.partition("/*/")
-        if star:
-            assert until(lambda above=above: list((user.home / above).iterdir()) != [])
-            files += [folder / rest for folder in (user.home / above).iterdir()]
-        else:
-            files += list(user.home.glob(pattern)) or [user.home / pattern.replace("*", "x")]
+        whose = pattern.replace("AGENT", agent_of(str(user.home / "work")))
+        files += list(user.home.glob(whose)) or [user.home / whose.replace("*", "x")]
     for path in files:
         pipe(path)
     for number, event in enumerate(("SessionStart", "UserPromptSubmit", "SessionEnd")):

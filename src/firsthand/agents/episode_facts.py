@@ -141,7 +141,6 @@ class Gathering:
         self._early: list[Line] = []
         self._late: deque[Line] = deque(maxlen=EDGE_REQUESTS)
         self._closing: deque[Event] = deque(maxlen=ENDING_MESSAGES)
-        self._status: Line | None = None
         self._strings: dict[str, _String] = {}
         self._terms: dict[str, float] = {}
         self._places: dict[str, tuple[int, str]] = {}
@@ -154,8 +153,6 @@ class Gathering:
         self._fold(event)
         if event.erased or event.meta.get(INJECTED) is True:
             return
-        if event.kind is Kind.SESSION:
-            self._ended(event)
         if event.kind not in TELLING:
             return
         self._through, self._ingested = event.position, event.ingested
@@ -190,12 +187,6 @@ class Gathering:
             self._state = observe(self._state, event)
         except FormatError:  # a task state that cannot be read: the events say it all again; it is counted
             self._unread += 1
-
-    def _ended(self, event: Event) -> None:
-        told = event.meta.get("exit_status")
-        if isinstance(told, str) and told and event.trust is not Trust.UNTRUSTED:
-            pointer = f"fh:{event.id}"
-            self._status = Line(f"the host says: {code(told, 120, pointer)}", pointer, event.position)
 
     def _message(self, event: Event) -> None:
         text = blanked(event.text[:READ_CHARACTERS])
@@ -316,9 +307,6 @@ class Gathering:
         if work.calls:
             used = ", ".join(f"{code(name, 40, '')} {times:,}" for name, times in work.tools.most_common(8))
             lines.append(Line(f"tools: {used}", order=0))
-        programs = [one for one in work.programs.most_common(10) if one[0]]
-        if programs:
-            lines.append(Line("commands: " + ", ".join(f"{code(n, 40, '')} {t:,}" for n, t in programs), order=1))
         commits = [_commit_line(one) for one in reversed(work.commits)]
         files = sorted(work.files.values(), key=lambda one: (-one.times, one.order))
         changed = [_file_line(one) for one in files]
@@ -347,7 +335,7 @@ class Gathering:
         return Section("Exact strings", tuple(lines), len(self._strings))
 
     def _ended_with(self) -> Section:
-        lines = [self._status] if self._status is not None else []
+        lines: list[Line] = []
         if self._closing:
             # A last "done" tells nothing: then the message before it is told too.
             telling = [one for one in self._closing if len(one.text.strip()) >= TELLING_CHARACTERS][-1:]

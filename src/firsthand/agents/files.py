@@ -46,8 +46,8 @@ KNOWLEDGE, ENTITIES, EPISODES, RUBRIC_FILE, PREAMBLE_FILE = (
     "rubric.md",
     "preamble.md",
 )
-OLD_INBOX_FILE = "inbox.jsonl"
-"""Of the first edition; an erasure removes it."""
+OLD_FILES = ("inbox.jsonl", ".names.json")
+"""Of the first edition; an erasure removes them."""
 DIGEST_FOLDER, DIGEST_FILE, SLEEP_FILE = "digest", "digest.md", "sleep.md"
 _FILES = (RUBRIC_FILE, PREAMBLE_FILE, DIGEST_FILE, SLEEP_FILE)
 FOLDERS = (KNOWLEDGE, ENTITIES)
@@ -72,7 +72,6 @@ SUPERSEDES = "supersedes"
 STATE_FILE = ".followed.json"
 WRITTEN_FILE = ".written.json"
 LOCK_FILE = ".lock"
-NAMES_FILE = ".names.json"
 """What serves us in the folder; all of it can be deleted at any time."""
 
 

@@ -25,7 +25,7 @@ from firsthand.value import field, value
 CALLS_MAX = 256  # without a result that are remembered
 FAILURES_MAX = 1_000
 FILES_MAX = 2_000
-PROGRAMS_MAX = 500
+TOOLS_MAX = 500
 COMMITS_MAX = 200
 SAID_CHARACTERS = 300
 
@@ -52,7 +52,6 @@ _NO_PATHS = frozenset({"/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty", "n
 _SETTING = (
     r"\A(?:(?:cd|pushd) [^&;|\n]+(?:&&|;|\n)\s*|export \w+=\S+ *(?:&&|;) *|\w+=\S+ +|sudo +|timeout \S+ +|time +)+"
 )
-_SPEAKING = ("git", "npm", "pnpm", "yarn", "cargo", "go", "docker", "kubectl", "pip", "uv", "poetry", "make", "gh")
 
 
 @value
@@ -121,7 +120,6 @@ class Work:
     results: int = 0
     failed: int = 0
     tools: Counter[str] = field(default_factory=Counter)
-    programs: Counter[str] = field(default_factory=Counter)
     failures: dict[str, Failed] = field(default_factory=dict)
     files: dict[str, Changed] = field(default_factory=dict)
     commits: list[Made] = field(default_factory=list)
@@ -135,11 +133,10 @@ class Work:
         """Take a tool call."""
         self.calls += 1
         tool, call_id = _meta(event, "tool") or "tool", _meta(event, "call_id")
-        _count(self.tools, tool)
+        if tool in self.tools or len(self.tools) < TOOLS_MAX:
+            self.tools[tool] += 1
         arguments = event.text
         said = command_of(arguments) or commands.doing(arguments)
-        if _is_shell(arguments) and said:
-            _count(self.programs, program(said))
         opened = _compiled(_OPENS).match(said)
         self._open = opened[1] if opened is not None else self._open
         files = files_of(tool, arguments) or ((self._open,) if self._open and _compiled(_EDIT_OPEN).match(said) else ())
@@ -207,16 +204,6 @@ def likeness(said: str) -> str:
     return " ".join(words[:4]).casefold()[:SAID_CHARACTERS]
 
 
-def program(said: str) -> str:
-    """Give the program of a command, with its verb where it has many: ``git commit``, ``pytest``."""
-    words = _compiled(_SETTING).sub("", said.strip()).split()
-    if not words:
-        return ""
-    first = words[0].rpartition("/")[2][:40]
-    verb = next((word for word in words[1:3] if re.fullmatch(r"[a-z][a-z-]{1,20}", word)), "")
-    return f"{first} {verb}" if first in _SPEAKING and verb else first
-
-
 def files_of(tool: str, arguments: str) -> tuple[str, ...]:
     """Give the files that a call changes, as far as its arguments say so."""
     told = _object(arguments)
@@ -252,10 +239,6 @@ def command_of(arguments: str) -> str:
     return given.strip() if isinstance(given, str) and not known else ""
 
 
-def _is_shell(arguments: str) -> bool:
-    return bool(command_of(arguments))
-
-
 def _object(arguments: str) -> Mapping[str, Any] | None:
     """Read arguments as a JSON object; None when they are none, or cut off."""
     if not arguments.lstrip().startswith("{"):
@@ -269,11 +252,6 @@ def _object(arguments: str) -> Mapping[str, Any] | None:
 
 def _name(tool: str) -> str:
     return tool.rpartition("__")[2].rpartition(".")[2].replace("_", "").replace("-", "").casefold()
-
-
-def _count(counter: Counter[str], key: str) -> None:
-    if key and (key in counter or len(counter) < PROGRAMS_MAX):
-        counter[key] += 1
 
 
 def _meta(event: Event, name: str) -> str:

@@ -1,6 +1,6 @@
 """The files of agents when events are erased: what Firsthand wrote there goes, what a person wrote is named.
 
-    episodes/*.md, preamble.md, .names.json   ours: removed, and made anew from what is left
+    episodes/*.md, preamble.md                ours: removed, and made anew from what is left
     knowledge/*.md, entities/*.md             removed where the agent wrote the erased version itself
     whatever a person wrote or changed        stays; the erasure names it when it still holds the words
 
@@ -82,7 +82,7 @@ def _withdraw(agent: AgentSpace, going: Collection[Event]) -> None:
         named = file in _WITHOUT_POINTERS or _names_one(small_files.read(path) or b"", gone)
         if named and files.written_by_us(agent, file):
             files.remove_written(agent, file)
-    for name in (files.NAMES_FILE, files.OLD_INBOX_FILE):
+    for name in files.OLD_FILES:
         small_files.remove(agent.folder / name)
 
 
