@@ -11,6 +11,7 @@ import sys
 import time
 from importlib.metadata import version
 
+import apsw
 import pytest
 
 from firsthand import AgentTools, Memory
@@ -71,6 +72,20 @@ def ask(request, tmp_path):
 
 def tool(name, **arguments):
     return lambda client: client.call_tool(name, arguments)
+
+
+def test_an_event_whose_header_was_changed_is_named(ask, tmp_path):
+    """A header that was changed in the database is an error of expand and degrades a recall; none of it is shown."""
+    with Memory.open(tmp_path / "store") as memory:
+        pointer = next(memory.events()).pointer
+    db = apsw.Connection(str(tmp_path / "store" / "firsthand.db"))
+    db.execute("UPDATE event SET trust = 3 WHERE key = 1")
+    expanded, recalled = ask(tool("expand", pointer=pointer), tool("recall", query="deploy shop-api please"))
+    db.execute("UPDATE event SET trust = 1 WHERE key = 1")
+    db.close()
+    assert "its header" in json.dumps(expanded) and expanded["isError"]  # noqa: PT018 - of one answer
+    assert "degraded" in json.dumps(recalled)
+    assert "deploy shop-api please" not in json.dumps([expanded, recalled["content"]])
 
 
 def test_the_tools_are_few_and_described(ask):

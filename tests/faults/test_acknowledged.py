@@ -18,12 +18,14 @@ from firsthand import moment
 from firsthand.answer import Outcome
 from firsthand.errors import InvalidDraft, StoreDamaged, StoreError, StoreReplaced
 from firsthand.event import Draft, Kind
+from firsthand.log.disk import Disk
 from firsthand.log.log import Log
 from firsthand.log.loss import SESSION
 from firsthand.log.mark import MARK_FILE
 from firsthand.log.mend import FOLDER
 from firsthand.log.restore import restore
 from firsthand.log.schema import DATABASE_FILE
+from firsthand.log.wal import parse
 from firsthand.memory import Memory
 from stores import SOAK, assert_whole, open_log
 
@@ -232,6 +234,45 @@ def test_an_erasure_reaches_what_was_set_aside(lossy):
     assert not (log.root / FOLDER).exists()
     assert_whole(log)
     log.close()
+
+
+def test_what_was_erased_does_not_come_back_with_a_damaged_wal(tmp_path):
+    """Wherever the WAL of an erasure that was cut short rots, what it names stays erased, or it is named as lost."""
+    root, secret = tmp_path / "store", os.urandom(3_000)
+    names: list[str] = []
+
+    class Dying(Disk):
+        def call(self, function, *args, **kwargs):
+            if function is os.rename and names:  # the artifact loses its address: the transaction is on disk
+                (tmp_path / "names").write_text(" ".join(names))
+                os.kill(os.getpid(), signal.SIGKILL)
+            return function(*args, **kwargs)
+
+    def work() -> None:
+        log = open_log(root, indexes=(), inline_max=4_000, disk=Dying())
+        erased = [append(log, secret).id, append(log, os.urandom(9_000)).id]
+        for _ in range(4):
+            append(log, os.urandom(3_000))
+        names.extend(erased)
+        log.erase("x", erased)
+
+    in_a_killed_process(work)
+    erased, kept = (tmp_path / "names").read_text().split(), tmp_path / "kept"
+    frames = parse((root / WAL).read_bytes()).frames
+    last = max(frame.number for frame in frames[:-1] if frame.pages)
+    root.rename(kept)
+    again = lost = 0
+    for frame in frames[last + 1 :]:
+        shutil.copytree(kept, root)
+        flip(root / WAL, frame.start + 2_000)
+        log = open_log(root, indexes=())
+        gone = [log.reader.event("x", name).erased for name in erased]
+        assert all(gone) or assert_whole(log).losses
+        lost += bool(assert_whole(log).losses)
+        again += "an erasure was cut short" in " ".join(log.verify().notes) and all(gone)
+        log.close()
+        shutil.rmtree(root)
+    assert again > lost
 
 
 def test_a_loss_goes_with_its_store(lossy, tmp_path):

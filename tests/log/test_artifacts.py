@@ -291,17 +291,6 @@ def test_copy_of_what_is_removed_meanwhile(tmp_path):
     assert files(tmp_path / "backup") == {}
 
 
-def test_listing_leaves_other_names_out(store, tmp_path):
-    """Only well formed addresses are listed, in order."""
-    digests = sorted(store.put(1, b"payload %d" % k).digest for k in range(20))
-    folder = tmp_path / "artifacts" / "1"
-    (folder / "zz").mkdir()
-    (folder / "zz" / f"{'ab' * 32}.zst").write_bytes(b"in the wrong folder")
-    (folder / digests[0].hex()[:2] / "notes.txt").write_bytes(b"no address")
-    assert list(store.listing(1)) == digests
-    assert list(store.listing(2)) == []
-
-
 # faults ------------------------------------------------------------------------------------------
 
 
@@ -436,20 +425,6 @@ def test_a_name_that_another_writer_did_not_sync(tmp_path):
         artifact = ArtifactStore(tmp_path / str(at), disk).put(1, SMALL)
         disk.lose()
         assert ArtifactStore(tmp_path / str(at), Disk()).verify(1, artifact) is None, f"call {at}"
-
-
-def test_a_left_over_file_is_told(tmp_path):
-    """When tidying up after an error fails too, the error says which file stayed."""
-
-    class Stuck(Disk):
-        def call(self, function, *args, **kwargs):
-            if function in (os.write, os.unlink):
-                raise OSError(errno.ENOSPC, "no space")
-            return super().call(function, *args, **kwargs)
-
-    with pytest.raises(StoreFull) as caught:
-        ArtifactStore(tmp_path, Stuck()).put(1, SMALL)
-    assert "the next sweep removes it" in caught.value.__notes__[0]
 
 
 def test_threads_put_the_same(store, tmp_path):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from firsthand.log.mark import HEADER_BYTES, MARK_FILE, RECORD_BYTES, Mark, MarkFile, Marks, home_of
+from firsthand.log.mark import HEADER_BYTES, MARK_FILE, RECORD_BYTES, Mark, Marks
 
 UUID = bytes(range(16))
 
@@ -196,14 +196,3 @@ def test_nothing_is_followed_or_shared(root, state, tmp_path):
     state.symlink_to(tmp_path / "elsewhere")
     opened(root, state).keep([mark(1, 5)])
     assert list((tmp_path / "elsewhere").iterdir()) == []
-
-
-def test_opening_reads_as_much_of_many_namespaces_as_of_one(root):
-    """The last mark is found without reading those of other namespaces, however many there are."""
-    file = MarkFile.make(root / MARK_FILE, home_of(root, UUID))
-    for key in range(1, 3_001):
-        file.write([mark(key, key)])
-    assert file.read(0) == mark(3_000, 3_000)
-    assert file.read(1_234) == mark(1_234, 1_234)
-    assert len(list(file.marks())) == 3_000
-    file.close()

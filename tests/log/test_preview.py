@@ -87,14 +87,6 @@ def test_head_errors_tail():
     assert sum(lines for lines, _ in left_out) == 4000 - kept.count(b"\n")
 
 
-def test_first_and_last_errors_of_many():
-    """Of a hundred different errors both the first and the last are shown."""
-    payload = payload_with(**{f"L{30 * k + 100}": b"error in unit %s\n" % (b"q" * k) for k in range(1, 100)})
-    shown = preview([payload])
-    assert b"130: error in unit q\n" in shown
-    assert b"3070: error in unit " + b"q" * 99 + b"\n" in shown
-
-
 @pytest.mark.parametrize(
     "first", [b"\x89PNG\r\n\x1a\n" + bytes(8), b"%PDF-1.7\nabcdefgh", b"\xff\xfea\0b\0", bytes(range(16))]
 )

@@ -15,6 +15,7 @@ from firsthand.errors import FormatError, NotAStore, StoreDamaged, StoreError
 from firsthand.event import Draft, Kind
 from firsthand.log.export import export_salvage
 from firsthand.log.pages import Pages
+from firsthand.log.restore import restore
 from firsthand.log.salvage import Salvage
 from firsthand.log.schema import DATABASE_FILE
 from firsthand.memory import Memory
@@ -169,7 +170,7 @@ def test_a_store_that_sqlite_refuses_is_salvaged_and_restored(tenants, tmp_path)
     exported = export_salvage(root, out)
     assert (exported.events, exported.artifacts, exported.damaged) == (len(lines), 1, 0)
     again = open_log(tmp_path / "again", indexes=())
-    again.restore(io.BytesIO(out.getvalue()))
+    restore(again, io.BytesIO(out.getvalue()))
     assert again.verify().heads == heads
     assert_whole(again)
     again.close()

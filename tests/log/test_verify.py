@@ -6,7 +6,7 @@ import pytest
 
 from firsthand.errors import QueryError
 from firsthand.event import Draft, Kind, roll
-from firsthand.log.verify import Problem, Verification, parse_head
+from firsthand.log.verify import Problem, Verification
 from stores import open_log
 
 
@@ -76,23 +76,10 @@ def test_what_is_no_head_is_refused(log, text):
         log.verify(heads=[text])
 
 
-def test_heads_parse():
-    """A head reads as its position and 32 bytes, with space around it."""
-    assert parse_head(f" 42:{'ab' * 32}\n") == (42, b"\xab" * 32)
-
-
 def test_problems_read_as_sentences():
     """A problem names the place, the event and what is wrong."""
     assert str(Problem("event", "is missing", 3, "ID")) == "event fh:ID at position 3: is missing"
     assert str(Problem("database", "cannot be read")) == "database: cannot be read"
-
-
-def test_progress_is_told(log):
-    """Progress is called with what is done and what there is in all."""
-    log.append([Draft(Kind.NOTE, b"%d" % n) for n in range(1_100)], namespace="default", session="s")
-    told: list[tuple[int, int]] = []
-    log.verify(progress=lambda done, total: told.append((done, total)))
-    assert told == [(512, 1_100), (1_024, 1_100)]
 
 
 def test_a_forged_erasure_accounts_for_nothing(make_log):

@@ -10,7 +10,7 @@ backups and exports made earlier are not reached.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import apsw
@@ -86,7 +86,7 @@ def erase(
     already = tuple(event.id for event in events if event.erased)
     for event in fresh:
         if event.kind in {Kind.ERASURE, Kind.LOSS}:
-            raise InvalidDraft(f"{event.pointer} records an {event.kind}, holds nothing of others and is not erased")
+            raise InvalidDraft(f"{event.pointer} records an erasure or a loss: it holds no content of others")
     if not fresh:
         _finish(db, artifacts, indexes)
         return Erasure((), already, 0, 0, ())
@@ -114,14 +114,17 @@ def erase(
 def _destroy(db: apsw.Connection, entries: Sequence[Entry], indexes: Sequence[ErasedIndex]) -> None:
     for index in indexes:
         index.forget(db, entries)
+    empty(db, entries[0].namespace_key, [entry.event.position for entry in entries])
+
+
+def empty(db: apsw.Connection, namespace_key: int, positions: Iterable[int]) -> None:
+    """Take the content of events out of the database; inside a transaction. The next erasure cleans up what is left."""
     pending = _pending(db)
-    for entry in entries:
-        position, artifact = entry.event.position, entry.event.artifact
-        key = key_of(entry.namespace_key, position)
-        db.execute("UPDATE event SET salt = NULL, body = NULL WHERE key = ?", (key,))
-        db.execute("DELETE FROM artifact_use WHERE namespace = ? AND position = ?", (entry.namespace_key, position))
-        pending.append([entry.namespace_key, "" if artifact is None else artifact.digest.hex()])
-    # In the same transaction: what is left to clean, so that an erasure cut short is finished by the next one.
+    for position in positions:
+        db.execute("UPDATE event SET salt = NULL, body = NULL WHERE key = ?", (key_of(namespace_key, position),))
+        sql = "DELETE FROM artifact_use WHERE namespace = ? AND position = ? RETURNING lower(hex(digest))"
+        names = [str(name) for (name,) in db.execute(sql, (namespace_key, position)).fetchall()]
+        pending += [[namespace_key, name] for name in names or [""]]
     db.execute("INSERT OR REPLACE INTO store VALUES (?, ?)", (UNFINISHED, json.dumps(pending)))
 
 

@@ -235,11 +235,6 @@ class Marks:
     # reading -----------------------------------------------------------------------------------------
 
     @property
-    def lost(self) -> bool:
-        """True when neither file is there."""
-        return not self._files
-
-    @property
     def damaged(self) -> set[int]:
         """Give the slots that hold something else than was written, as far as they were read; -1 for a header."""
         headers = {-1 for file in self._files if file.home is None}

@@ -24,9 +24,10 @@ from firsthand.event import Artifact, decode_body, id_text, roll
 from firsthand.value import value
 
 from .disk import Disk
+from .erase import empty
 from .loss import IDS_MAX, Loss, sentence
 from .mark import MARK_FILE, Mark
-from .rows import POSITION_MAX, body_of, key_of
+from .rows import POSITION, POSITION_MAX, body_of, key_of
 from .salvage import Names, Salvage
 from .schema import DATABASE_FILE
 
@@ -49,6 +50,7 @@ class Lack:
 
     Attributes:
         loss: None when nothing is missing any more.
+        erased: ids that erasures name.
     """
 
     key: int
@@ -57,6 +59,7 @@ class Lack:
     loss: Loss | None
     position: int
     head: bytes
+    erased: tuple[bytes, ...] = ()
 
     def __str__(self) -> str:
         if self.loss is None or not self.loss.missing:
@@ -136,16 +139,17 @@ def _lack(db: apsw.Connection, salvage: Salvage | None, mark: Mark) -> Lack:
         name = rows[0].names.namespace if rows else f"lost {mark.key}"
     read = [row.key & POSITION_MAX for row in rows]
     missing = _missing(position, mark.position, read)
+    erased = tuple(name for key, name in (salvage.erased if salvage is not None else ()) if key == mark.key)
     if not missing and position < mark.position:
         for row in rows:
             head = roll(head, row.key & POSITION_MAX, row.columns[15])
     if not missing and head == mark.head:
-        return Lack(mark.key, name, tuple(rows), None, mark.position, mark.head)
+        return Lack(mark.key, name, tuple(rows), None, mark.position, mark.head, erased)
     indexed = salvage.ids(mark.key) if salvage is not None else ()
     known = {key & POSITION_MAX: id_text(identifier) for identifier, key in indexed}
     ids = [known[place] for each in missing for place in each if place in known] if known else []
     loss = Loss(missing, mark.position, mark.head, tuple(ids[:IDS_MAX]))
-    return Lack(mark.key, name, tuple(rows), loss, max([position, *read]), head)
+    return Lack(mark.key, name, tuple(rows), loss, max([position, *read]), head, erased)
 
 
 def _rows(db: apsw.Connection, salvage: Salvage, namespace: int, after: int, through: int) -> list[Row]:
@@ -188,9 +192,9 @@ def _missing(after: int, through: int, read: Sequence[int]) -> tuple[range, ...]
     return tuple(missing)
 
 
-def write_back(db: apsw.Connection, found: Sequence[Lack]) -> None:
+def write_back(db: apsw.Connection, lacks: Sequence[Lack]) -> None:
     """Write back what can still be read; inside a transaction."""
-    for lack in found:
+    for lack in lacks:
         db.execute("INSERT OR IGNORE INTO namespace (key, name) VALUES (?, ?)", (lack.key, lack.namespace))
         sessions: defaultdict[int, str] = defaultdict(str)
         for row in lack.rows:
@@ -199,6 +203,10 @@ def write_back(db: apsw.Connection, found: Sequence[Lack]) -> None:
                 db.execute("INSERT OR IGNORE INTO name (key, text) VALUES (?, ?)", (key, text))
             db.execute(_INSERT, row.columns)
             _note_artifact(db, row)
+        if lack.erased:
+            again = f"SELECT {POSITION} FROM event WHERE id = ? AND namespace = ? AND body IS NOT NULL"  # noqa: S608
+            there = [db.execute(again, (identifier, lack.key)).get for identifier in lack.erased]
+            empty(db, lack.key, [position for position in there if isinstance(position, int)])
         for key, name in sessions.items():
             _write_session(db, key, lack.key, name)
         if lack.rows:

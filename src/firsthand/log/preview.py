@@ -6,11 +6,10 @@
     [... 311 lines, 20,110 bytes left out ...]
     the last lines, about 1,500 bytes
 
-Between head and tail stand lines that carry errors, the first and the last ones, each
-after its line number. The invariant: at most 6,000 bytes of valid UTF-8, made in one pass
-with memory that does not grow with the payload; what is left out is counted exactly. A
-payload of up to 6,000 bytes of text is its own preview. What is no text is described in
-one line.
+Between head and tail stand the first lines that carry errors, each after its line number.
+The invariant: at most 6,000 bytes of valid UTF-8, made in one pass with memory that does
+not grow with the payload; what is left out is counted exactly. A payload of up to 6,000
+bytes of text is its own preview. What is no text is described in one line.
 
 Pure. It knows words that programs print with errors, not what a line means: a preview
 helps to recognise a payload, and nothing is decided by it. Where a line is longer than
@@ -20,7 +19,6 @@ helps to recognise a payload, and nothing is decided by it. Where a line is long
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterable
 
 from firsthand.value import value
@@ -29,7 +27,7 @@ PREVIEW_BYTES_MAX = 6_000
 EDGE_BYTES_MAX = 1_500  # of head and of tail
 MIDDLE_BYTES_MAX = 2_300  # lines, line numbers and gap marks together
 LINE_SHOWN_BYTES_MAX = 240
-ERRORS_KEPT_MAX = 12  # first ones, and as many last ones
+ERRORS_KEPT_MAX = 24
 ERRORS_READ_MAX = 100  # in one block; a payload of nothing but errors costs no more than others
 BLOCK_BYTES = 1024 * 1024
 CARRY_BYTES_MAX = 65_536
@@ -79,8 +77,7 @@ class Previewer:
         self._waiting = bytearray()  # fed, not yet scanned
         self._scanned = 0  # bytes before the waiting ones
         self._newlines = 0  # in those bytes
-        self._early: dict[bytes, _Passage] = {}  # by shape
-        self._late: deque[tuple[bytes, _Passage]] = deque(maxlen=ERRORS_KEPT_MAX)
+        self._errors: dict[bytes, _Passage] = {}  # by shape
 
     def feed(self, piece: bytes) -> None:
         """Take the next bytes of the payload."""
@@ -132,12 +129,8 @@ class Previewer:
 
     def _keep(self, passage: _Passage) -> None:
         shape = _DIGITS.sub(b"0", passage.text.strip())  # lines that differ only in numbers say the same
-        if shape in self._early or any(shape == other for other, _ in self._late):
-            return
-        if len(self._early) < ERRORS_KEPT_MAX:
-            self._early[shape] = passage
-        else:
-            self._late.append((shape, passage))
+        if len(self._errors) < ERRORS_KEPT_MAX:
+            self._errors.setdefault(shape, passage)
 
     def _head(self, first: bytes) -> _Passage:
         text = first[:EDGE_BYTES_MAX]
@@ -157,15 +150,13 @@ class Previewer:
         """Choose what stands between head and tail, as much as the budget holds, in order of place."""
         left = MIDDLE_BYTES_MAX
         chosen: list[_Passage] = []
-        early, late = list(self._early.values()), [passage for _, passage in self._late][::-1]
-        pairs = [passage for pair in zip(early, late, strict=False) for passage in pair]
-        for passage in pairs + early[len(late) :]:
+        for passage in self._errors.values():
             cost = len(_utf8(passage.text)) + _MARK_BYTES
             apart = all(passage.end <= other.start or other.end <= passage.start for other in chosen)
             if start <= passage.start and passage.end <= end and apart and cost <= left:
                 chosen.append(passage)
                 left -= cost
-        return sorted(chosen, key=lambda passage: passage.start)
+        return chosen
 
 
 def _passage(block: bytes, at: int, offset: int, newlines: int) -> _Passage:

@@ -108,6 +108,14 @@ def body_of(row: tuple[Any, ...]) -> bytes | None:
     return body
 
 
+def erased_by(payload: bytes | Artifact) -> tuple[str, ...]:
+    """Read the ids that an erasure names; empty where it is not of its form, so that it accounts for nothing."""
+    try:
+        return tuple(name for name in json.loads(payload)["erased"] if isinstance(name, str))  # type: ignore[arg-type]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return ()
+
+
 def event_of(
     row: tuple[Any, ...],
     namespace: str,

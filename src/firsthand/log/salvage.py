@@ -19,12 +19,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from firsthand.errors import StoreDamaged
-from firsthand.event import genesis, link
+from firsthand.errors import InvalidDraft, StoreDamaged
+from firsthand.event import Kind, decode_body, genesis, id_bytes, link
 from firsthand.value import value
 
 from .pages import Pages, Record
-from .rows import POSITION_MAX, body_of, check_event_types, header_of
+from .rows import POSITION_MAX, body_of, check_event_types, erased_by, header_of
 
 _EVENT_COLUMNS, _SESSION_COLUMNS, _NAMESPACE_COLUMNS = 19, 10, 5
 _DAMAGED = (ArithmeticError, LookupError, UnicodeError, TypeError, ValueError, struct.error)
@@ -66,6 +66,7 @@ class Salvage:
         facts: what the store says of itself, as far as it can be read.
         rows: the events' rows in the order of `rows.STORED`, by key; none of them is checked.
         heights: of the namespaces, by key.
+        erased: namespace and id of what whole erasures name; no row has its content, though its page may be older.
     """
 
     def __init__(self, file: Path, *, behind: bool = True) -> None:
@@ -80,7 +81,6 @@ class Salvage:
         self._collisions: list[tuple[int, tuple[Any, ...]]] = []
         self._keys: dict[tuple[bytes, int], int] = {}  # id and namespace to the key, as the index of ids has it
         pages = Pages(file, behind=behind)
-        self.wal = pages.wal
         for record in pages.records():
             if record.key is None:
                 self._take_indexed(record.values)
@@ -95,6 +95,8 @@ class Salvage:
         for namespace, first, _ in self.gaps():
             self._missing.setdefault(namespace, first)
         self._place()
+        self.erased: set[tuple[int, bytes]] = set()
+        self._erase()
 
     def _take(self, record: Record, key: int) -> None:
         """Take a row of a table."""
@@ -225,6 +227,16 @@ class Salvage:
             if names is not None:
                 self._places[row[3]] = names.namespace, names.session
                 self._named[row[2]] = names.namespace
+
+    def _erase(self) -> None:
+        for key, row in self.rows.items():
+            try:
+                if row[7] == Kind.ERASURE.number and self.names_of(key) and (body := body_of(row)) is not None:
+                    self.erased |= {(row[2], id_bytes(name)) for name in erased_by(decode_body(body).payload)}
+            except (StoreDamaged, InvalidDraft):
+                continue  # nobody believes it
+        for key in [key for key, row in self.rows.items() if (row[2], row[1]) in self.erased]:
+            self.rows[key] = (*self.rows[key][:17], None, None)
 
     def names(self) -> list[str]:
         """Give the names of the namespaces that are known."""

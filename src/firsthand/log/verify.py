@@ -8,9 +8,8 @@ rewrote every hash in the store.
 
 from __future__ import annotations
 
-import json
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,7 +22,7 @@ from firsthand.value import field, short_repr, value
 from .artifacts import ArtifactStore
 from .loss import loss_of, sentence
 from .mark import Mark
-from .rows import POSITION, POSITION_MAX, body_of, check_event_types, header_of, key_of
+from .rows import POSITION, POSITION_MAX, body_of, check_event_types, erased_by, header_of
 from .walk import Rows
 
 _PAGE = 512
@@ -249,9 +248,7 @@ def _check_namespace(
         progress(position)
     gone = [position for position in walk.missing if position not in walk.lost]
     for position in gone:
-        unreadable = key_of(key, position) in rows.unreadable
-        found.add("event", "its page cannot be read" if unreadable else "is missing", position)
-    whole = not gone
+        found.add("event", "is missing, or its page cannot be read", position)
     if stored != last:
         found.add(
             "head",
@@ -259,7 +256,7 @@ def _check_namespace(
             "events are missing at the end, or were added past the log",
             last,
         )
-    elif whole and head is not None and rolled != head:
+    elif not gone and head is not None and rolled != head:
         found.add("head", "the head of the namespace is not the hash of its events", total)
     _check_marks(walk, last, found.namespace, found)
     return f"{last}:{rolled.hex()}"
@@ -487,18 +484,9 @@ def _note_body(row: tuple[Any, ...], body: bytes, found: _Findings) -> None:
         if isinstance(row[2], int):  # of what is no namespace it was said that its session lies in another one
             found.artifacts.setdefault((row[2], payload.digest), row[0])
     elif row[7] == Kind.ERASURE.number:
-        found.accounted.update(_erased_by(payload))
+        found.accounted.update(erased_by(payload))
     if isinstance(payload, Artifact):
         found.uses.add((row[2], payload.digest, row[0]))
-
-
-def _erased_by(payload: bytes) -> Iterable[str]:
-    """Read the ids that an erasure speaks of; none where it is not of its form, so that they count as unaccounted."""
-    try:
-        said = json.loads(payload)
-        return [one for one in said["erased"] if isinstance(one, str)]
-    except (ValueError, TypeError, LookupError, RecursionError):
-        return ()
 
 
 def _check_sessions(tables: _Tables, found: _Findings) -> None:

@@ -25,14 +25,12 @@ class Rows:
 
     Attributes:
         salvaged: how many rows only the last way gave.
-        unreadable: keys that no way gave although SQLite met damage on the way to them.
     """
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
         self._found_in_pages: dict[int, tuple[Any, ...]] | None = None
         self.salvaged = 0
-        self.unreadable: set[int] = set()
 
     def namespaces(self) -> list[int]:
         """Give the keys of the namespaces that there are rows of, in order."""
@@ -97,10 +95,7 @@ class Rows:
             try:
                 rows.extend(self._db.execute(sql, (key,)).fetchall())
             except (apsw.Error, UnicodeDecodeError):
-                row = self._in_pages().get(key)
-                if row is None:
-                    self.unreadable.add(key)
-                else:
+                if (row := self._in_pages().get(key)) is not None:
                     self.salvaged += 1
                     rows.append(row)
         return rows
