@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-
-from firsthand.errors import InvalidArgument
 
 NAMESPACE = "default"
 """What a command takes where none is named."""
@@ -55,7 +54,8 @@ def home() -> Path:
 def _in_home(path: str) -> Path:
     expanded = os.path.expanduser(path)
     if expanded.startswith("~"):
-        raise InvalidArgument(
+        errors = import_module("firsthand.errors")  # not at the top: a hook's client loads this file alone
+        raise errors.InvalidArgument(
             f"expected a home folder for {path}, and this user has none, neither in HOME nor in the list of users. "
             "Set HOME, or name the store by its path: --store PATH or FIRSTHAND_STORE"
         )
