@@ -25,8 +25,9 @@ bench: .venv/ready-bench .venv-peers/ready  ## every figure beside its baseline,
 soak: .venv/ready-dev  ## the fault tests at full length: every bit, every cut, longer kill loops
 	FIRSTHAND_SOAK=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/faults tests/properties
 
-docs: .venv/ready-dev  ## write the command reference anew from --help
+docs: .venv/ready-dev  ## write the reference of commands and of public names anew
 	$(BIN)/python tools/make_reference.py
+	$(BIN)/python tools/make_api.py
 
 clean:
 	rm -rf .venv .venv-peers build dist .mypy_cache .ruff_cache .pytest_cache

@@ -43,7 +43,7 @@ def main() -> None:
 def measure(series: Series, size: int) -> list[int]:
     """Give the rank of the right member for each question; `TOP` + 1 where it is not among the first."""
     made = members(series, size, SEED)
-    with tempfile.TemporaryDirectory() as folder, Memory.open(Path(folder) / "store") as memory:
+    with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "store") as memory:
         positions = fill(memory, made)
         chosen = random.Random(SEED).sample(range(size), min(ASKED_MAX, size))
         return [rank(memory, question, positions[at]) for at in chosen for question in made[at].questions]

@@ -44,7 +44,7 @@ class Log:
 
 def main() -> None:
     what, store, size = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-    memory = Memory.open(store)
+    memory = Memory(store)
     result: dict[str, float | bool] = {}
     if what == "append":
         session = memory.session("bench")

@@ -64,7 +64,7 @@ def times(number: int) -> float:
 def of_store(events: int) -> None:
     """Print what preamble and cues cost an agent with a long past."""
     episodes = [one for seed in range(2) for own in all_made(seed).values() for one in own][:EPISODES]
-    with tempfile.TemporaryDirectory() as folder, Memory.open(Path(folder) / "store") as memory:
+    with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "store") as memory:
         agent = memory.agent("bench")
         said = cycle([text for one in episodes for text in one.said])
         kinds = [Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT]

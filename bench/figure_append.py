@@ -30,7 +30,7 @@ def measure(setting: Setting) -> list[Row]:
 
 def _times(setting: Setting, texts: list[str]) -> dict[str, list[float]]:
     folder = setting.fresh("append")
-    with Memory.open(folder / "store") as memory, Memory.open(folder / "unmarked") as unmarked:
+    with Memory(folder / "store") as memory, Memory(folder / "unmarked") as unmarked:
         session, without = memory.session("bench"), unmarked.session("bench")
         for first in (session, without):
             first.user("the first event makes the files")

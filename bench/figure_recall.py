@@ -31,7 +31,7 @@ def measure(setting: Setting) -> list[Row]:
         store = setting.store(count)
         with without_accelerator(store):
             rows.extend(_rows(store, queries, fts5, count, limit, "no accelerator"))
-        with Memory.open(store) as memory:
+        with Memory(store) as memory:
             memory.follow()  # an import has done so already; a store of an earlier run may have been left behind
         if store_cache(store).exists():
             rows.extend(_rows(store, queries, tantivy, count, limit, "accelerator"))
@@ -77,7 +77,7 @@ def _rows(
     """Ask all classes, ours beside the library it rests on; one row a class and one for all of them."""
     seconds: dict[str, dict[str, list[float]]] = {}
     outcomes: Counter[str] = Counter()
-    with Memory.open(store, read_only=True) as memory:
+    with Memory(store, read_only=True) as memory:
 
         def ours(query: str) -> None:
             answer = memory.recall(query)

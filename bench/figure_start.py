@@ -20,7 +20,7 @@ COMMAND_OVER_MAX_MS = 150
 LIBRARY = """
 import sys
 from firsthand import Memory
-with Memory.open(sys.argv[1], read_only=True) as memory:
+with Memory(sys.argv[1], read_only=True) as memory:
     answer = memory.recall(sys.argv[2])
 assert answer.hits, answer
 """

@@ -65,7 +65,7 @@ def _search(setting: Setting, count: int, limit: float) -> list[Row]:
     middle = table.mean(axis=0)
     directions = codes.about(table, middle)
     del table
-    with Memory.open(store, read_only=True) as memory:
+    with Memory(store, read_only=True) as memory:
         reader = memory.log.reader
         search = VectorSearch(lambda: reader.db, lambda: reader.namespace_key("default"), embedder)
         began = time.perf_counter()
@@ -105,7 +105,7 @@ def _search(setting: Setting, count: int, limit: float) -> list[Row]:
 
 def _build(folder: Path, count: int, embedder: Any) -> None:
     say(f"vectors: writing {count:,} into a store")
-    with Memory.open(folder) as memory:
+    with Memory(folder) as memory:
         memory.session("bench").user("the first event makes the files")
         log = memory.log
         key = log.reader.namespace_key("default")
@@ -138,8 +138,8 @@ def _appends(setting: Setting) -> list[Row]:
 
     folder = setting.fresh("following")
     with (
-        Memory.open(folder / "with", embedder=callable_embedder("slow", DIMENSION, embed)) as following,
-        Memory.open(folder / "without", embedder="none") as plain,
+        Memory(folder / "with", embedder=callable_embedder("slow", DIMENSION, embed)) as following,
+        Memory(folder / "without", embedder="none") as plain,
     ):
         subjects = {"ours": following.session("s").user, "without": plain.session("s").user}
         say(f"vectors: {len(texts):,} appends with and without a follower")

@@ -44,7 +44,7 @@ def measure(setting: Setting) -> list[Row]:
 def _run(engine: str, path: Path, processes: int, seconds: int, texts: Path) -> list[list[int]]:
     """Start the writers at one instant; give the events of each process in each second."""
     if engine == "ours":
-        Memory.open(path).close()
+        Memory(path).close()
     else:
         RowsAndIndex(path).close()
     start = time.time() + START_DELAY_SECONDS

@@ -33,7 +33,7 @@ def made(root: Path, namespaces: int) -> Path:
 def once(root: Path) -> float:
     """Open, append, close."""
     began = time.perf_counter()
-    with Memory.open(root, namespace="tenant 3", embedder="none") as memory:
+    with Memory(root, namespace="tenant 3", embedder="none") as memory:
         memory.session("s").user("one more message")
     return time.perf_counter() - began
 

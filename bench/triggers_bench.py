@@ -58,7 +58,7 @@ def measure(made: World, model: Path | None) -> dict[str, list[int]]:
     methods: dict[str, Find] = {"BM25": _bm25(texts)}
     if model is not None:
         methods["all-MiniLM-L6-v2"] = _dense(texts, model)
-    with tempfile.TemporaryDirectory() as folder, Memory.open(Path(folder) / "store", embedder="none") as memory:
+    with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "store", embedder="none") as memory:
         positions = fill(memory, made)
         known = {position: number for number, position in enumerate(positions)}
         methods["Firsthand, no model"] = lambda text: [
@@ -92,7 +92,7 @@ def fill(memory: Memory, made: World) -> list[int]:
 
 def ruleless(made: World) -> list[bool]:
     """Say for each question of a situation without a rule whether a rule stands among the first hits."""
-    with tempfile.TemporaryDirectory() as folder, Memory.open(Path(folder) / "store", embedder="none") as memory:
+    with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "store", embedder="none") as memory:
         fill(memory, made)
         return [
             any(hit.kind is Kind.NOTE for hit in memory.recall(question, hits_max=TOPS[0]))

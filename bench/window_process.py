@@ -17,7 +17,7 @@ KINDS = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT
 
 
 def load(store: str, length: int, texts: list[str]) -> None:
-    with Memory.open(store) as memory:
+    with Memory(store) as memory:
         for start in range(0, length, BATCH):
             memory.append([_draft(number, texts) for number in range(start, min(length, start + BATCH))], session="s")
 
@@ -29,7 +29,7 @@ def main(store: str, length: int, budget: int, calls: int, texts_file: str) -> N
     loading.start()
     loading.join()
     assert loading.exitcode == 0, "the session could not be made"
-    with Memory.open(store) as memory:
+    with Memory(store) as memory:
         before = _peak()
         started = time.perf_counter()
         session = memory.session("s")

@@ -36,7 +36,7 @@ def _opened(engine: str, path: Path, name: str) -> Callable[[str], object]:
     if engine == "ours":
         from firsthand import Memory
 
-        return Memory.open(path).session(name).user
+        return Memory(path).session(name).user
     from engines import RowsAndIndex
 
     return RowsAndIndex(path).append

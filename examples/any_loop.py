@@ -62,7 +62,7 @@ EXAMPLES = [
 def run(model: Model, store: str) -> str:
     """Work through what is asked; give the last answer."""
     said = ""
-    with Memory.open(store) as memory:
+    with Memory(store) as memory:
         limits = PullLimits(hits=1)  # so small a model reads one hit better than eight
         window = memory.session("workers").window(BUDGET_TOKENS, counter=tokens, pull=limits)  # 1
         messages: list[dict[str, Any]] = [{"role": "system", "content": SYSTEM}]

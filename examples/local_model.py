@@ -81,7 +81,7 @@ def turns() -> Iterator[list[dict[str, Any]]]:
 
 def run(model: Model, store: str) -> int:
     """Run the session, then ask; give the number of right answers."""
-    with Memory.open(store) as memory:
+    with Memory(store) as memory:
         window = memory.session("worker-logs").window(BUDGET_TOKENS, counter=tokens)
         messages: list[dict[str, Any]] = [{"role": "system", "content": SYSTEM}]
 

@@ -16,23 +16,19 @@ from firsthand import (
     Draft,
     Erased,
     FormatError,
-    IdConflict,
     InvalidArgument,
-    InvalidDraft,
     Kind,
-    MalformedPointer,
     Memory,
     Moment,
     Outcome,
     Query,
     QueryError,
     Scope,
-    StaleExpectation,
     StoreDamaged,
-    StoreFailed,
     Unresolvable,
     moment,
 )
+from firsthand.errors import IdConflict, InvalidDraft, MalformedPointer, StaleExpectation, StoreFailed
 
 GOOD = b'{"role":"user","content":"good"}\n'
 ODD_VALUES = {

@@ -16,7 +16,7 @@ from machine import describe
 from queries import CLASSES, draw
 from setting import Setting
 from table import Bound, Row, Target, as_values, cells, from_values
-from timing import interleave, median, percentile
+from timing import median, percentile
 
 
 def row(ours: float, baseline: float, target: Target | None = None, *, less: bool = True, note: str = "") -> Row:
@@ -59,15 +59,6 @@ def test_values_round_trip() -> None:
     assert [(v["ratio"], v["met"], v["peer_is_better"]) for v in values] == [(1.5, True, True), (0.5, None, False)]
 
 
-def test_interleave_takes_turns() -> None:
-    """Each subject gets every item in order, block by block, and another subject begins each block."""
-    calls: list[tuple[str, int]] = []
-    subjects = {name: lambda item, name=name: calls.append((name, item)) for name in ("a", "b")}
-    seconds = interleave(subjects, [1, 2, 3], block=2)
-    assert calls == [("a", 1), ("a", 2), ("b", 1), ("b", 2), ("b", 3), ("a", 3)]
-    assert {name: len(taken) for name, taken in seconds.items()} == {"a": 3, "b": 3}
-
-
 def test_percentile_by_nearest_rank() -> None:
     """A percentile is one of the values; none of no values is an error, not a zero."""
     values = [float(n) for n in range(100, 0, -1)]
@@ -95,39 +86,12 @@ def setting(tmp_path: Path) -> Setting:
     return Setting(data, work, quick=True)
 
 
-def test_kept_is_built_once_and_whole(setting: Setting) -> None:
-    """What takes minutes is built once; a build that broke off is done again from nothing."""
-    built: list[list[str]] = []
-
-    def build(folder: Path) -> None:
-        built.append([path.name for path in folder.iterdir()])
-        (folder / "part").write_text("x")
-        if len(built) == 1:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        setting.kept("thing", 3, build)
-    first, second = setting.kept("thing", 3, build), setting.kept("thing", 3, build)
-    assert built == [[], []]
-    assert first == second
-    assert sorted(path.name for path in first.iterdir()) == ["built.json", "part"]
-
-
 def test_jsonl_holds_the_texts_and_little_else(setting: Setting) -> None:
     """The raw JSONL that disk is measured against has the texts in order, in lines of four fields."""
     lines = [json.loads(line) for line in setting.jsonl(250).read_text(encoding="utf-8").splitlines()]
     assert [line["content"] for line in lines] == list(setting.texts(250)) == list(setting.written_texts(250))
     assert {tuple(line) for line in lines} == {("session", "role", "timestamp", "content")}
     assert [lines[k]["session"] for k in (0, 199, 200, 249)] == ["s00000", "s00000", "s00001", "s00001"]
-
-
-def test_texts_between_keeps_to_its_bounds(setting: Setting) -> None:
-    """Texts of a size are of that size, as many as asked for; a size that no text has is an error."""
-    texts = setting.texts_between(60, 120, 500)
-    assert len(texts) == 500
-    assert all(60 <= len(text.encode()) <= 120 for text in texts)
-    with pytest.raises(ValueError, match="expected texts of 5000 to 6000 bytes"):
-        setting.texts_between(5_000, 6_000, 1)
 
 
 def test_queries_are_drawn_alike_and_differ(setting: Setting) -> None:

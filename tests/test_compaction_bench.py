@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
-from compaction import generated, reader, real, report, strings, values, whole
+from compaction import generated, real, report, strings, values, whole
 from compaction.generated import TINY
 from compaction.method import Kept
 from compaction.ours import Ours
 from compaction.paging import RuleDecides, SelfPaging
 from compaction.plain import SearchOverAll, Sliding, Truncation
 from compaction.scoring import Share
-from compaction.summaries import Extract, Oracle, RunningSummary, telling
-from compaction.values import Ask, Trace, agent, text_of_all, tokens_of_all, tool, user
+from compaction.summaries import Extract, Oracle, RunningSummary
+from compaction.values import Ask, Trace, text_of_all, tokens_of_all, user
 
 SEED = 7
 
@@ -119,26 +119,6 @@ def test_a_string_stands_for_itself_only(around, string):
         assert not strings.stands(string, f"{string}x")
 
 
-def test_the_reader_gives_the_nearest_sentence_or_nothing():
-    """The rule answers with the sentence that shares the question's rare words, and with nothing for another thing."""
-    text = (
-        "The secrets of the mail-relay are in /srv/a. The secrets of the tax-engine are in /srv/b.\nOther lines.\n" * 2
-    )
-    assert (
-        reader.best("Where are the secrets of the tax-engine?", (text,))
-        == "The secrets of the tax-engine are in /srv/b."
-    )
-    assert reader.best("When do the secrets of the queue-drainer and the sms-sender rotate?", (text,)) == ""
-    assert reader.best("", (text,)) == ""
-
-
-def test_the_second_query_is_what_the_first_hop_brought_up():
-    """The second query holds the exact strings of the nearest sentence, without those that were asked with."""
-    found = "note: The incident on mail-relay was filed as INC-55334.\nOther words of no use."
-    assert reader.second("Which file repairs the incident on mail-relay?", found) == "INC-55334"
-    assert reader.second("And INC-55334 on the mail-relay incident?", "The mail-relay incident INC-55334.") == ""
-
-
 # methods ---------------------------------------------------------------------------------------------
 
 MAKES = {
@@ -197,15 +177,6 @@ def test_asking_changes_nothing(tiny):
 def _unmarked(text: str) -> str:
     """Take the marks of fences out: each fence has its own."""
     return "\n".join(line for line in text.splitlines() if not line.startswith(("<<firsthand", "<<end")))
-
-
-def test_an_extract_keeps_exact_strings_within_its_room():
-    """The extract prefers sentences with exact strings, keeps their order and its limit."""
-    dull = [f"The weather was much the same as on any other day, {word}." for word in ("and so on", "it seems")]
-    telling_ones = ["The build failed because of /srv/a/b.log.", "We settled on pool_size=37 after all."]
-    found = telling([dull[0], telling_ones[0], dull[1], telling_ones[1]], 26)
-    assert found == telling_ones
-    assert telling(telling_ones, 1) == []
 
 
 def test_the_base_method_compacts_at_the_high_mark_to_the_low_one():
@@ -279,38 +250,6 @@ def _report(parts):
 
 
 # real sessions: shapes of the data, made here ----------------------------------------------------------
-
-
-def test_other_sets_as_steps(tmp_path):
-    """Trajectories, chats and episodes in the shapes of the data become steps; calls keep their results."""
-    folders = {name: tmp_path / name for name in ("swe-agent", "tau-airline", "intercode")}
-    for folder in folders.values():
-        folder.mkdir()
-    step = {"action": "ls", "observation": "a.py", "response": "r", "state": "{}", "thought": "I list."}
-    swe = {"history": [{"role": "user", "content": "Fix it."}], "trajectory": [step]}
-    (folders["swe-agent"] / "x.traj").write_text(json.dumps(swe), encoding="utf-8")
-    called = {"role": "assistant", "content": None, "tool_calls": [
-        {"id": "k", "type": "function", "function": {"name": "find", "arguments": '{"id": "ab_12"}'}}]}  # fmt: skip
-    traj = [{"role": "system", "content": "Policy."}, {"role": "user", "content": "Hi"}, called,
-            {"role": "tool", "tool_call_id": "k", "name": "find", "content": "none"},
-            {"role": "assistant", "content": "No."}]  # fmt: skip
-    (folders["tau-airline"] / "e.json").write_text(json.dumps([{"traj": traj}, {"traj": traj}]), encoding="utf-8")
-    episode = {"query": "count", "turn_history": {"actions": ["wc"], "observations": ["3"]}}
-    (folders["intercode"] / "i.json").write_text(json.dumps({"0": episode}), encoding="utf-8")
-
-    assert list(real.steps(tmp_path, "swe-agent")) == [
-        user("Fix it."),
-        tool("x-0", "shell", {"command": "ls"}, "a.py", "I list."),
-    ]
-    system = {"role": "system", "content": "Policy."}
-    chats = [[user("Hi"), tool(f"e{n}-k", "find", {"id": "ab_12"}, "none"), agent("No.")] for n in (0, 1)]
-    assert list(real.steps(tmp_path, "tau")) == [(system, *chats[0][0]), *chats[0][1:], *chats[1]]
-    assert list(real.steps(tmp_path, "intercode")) == [
-        user("count"),
-        tool("intercode-0-0", "shell", {"command": "wc"}, "3"),
-    ]
-    with pytest.raises(ValueError, match="a set is one of pi, swe-agent, tau, intercode; got 'other'"):
-        list(real.steps(tmp_path, "other"))
 
 
 @pytest.mark.skipif(not os.environ.get("FIRSTHAND_DATA"), reason="FIRSTHAND_DATA names no folder of real sessions")

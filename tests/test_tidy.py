@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+import firsthand
+
 HOME = Path(__file__).parent.parent
 SOURCE = HOME / "src" / "firsthand"
 EVALUATIONS = HOME / "packages" / "firsthand-evals" / "src" / "firsthand_evals"
@@ -132,19 +134,19 @@ def test_imports_go_down():
     assert upward == []
 
 
-def test_doors_import_the_public_package_only():
-    """A door, an adapter or an experiment reaches the library as a stranger would: through package and values."""
-    values = {"__init__", "errors", "event", "moment", "answer", "pointer", "environment", "record", "tokens"}
-    values |= {"fence", "window", "context", "printable", "space"}
-    values |= {"value", "llm"}  # what those are made with; a package of its own with public names
-    values |= {"ledger"}  # pure, and nothing of it is in use by default: experiments try its gate and baselines
+def test_the_evaluations_import_public_names():
+    """The evaluations use the package as a stranger would: its public names, and the rooms that stand here."""
+    rooms = {"value", "tokens", "printable", "environment", "llm", "cli", "formats", "hosts", "ledger", "event"}
+    rooms |= {"agents.hook_answer", "health.job_runner", "notes.distill", "record", "errors", "moment"}
+    public = set(firsthand.__all__)
     wrong = [
-        f"{module}:{line} imports {target}"
+        f"{module}:{node.lineno} imports {name.name} of {node.module}"
         for module in modules()
-        if module.room in {"cli", "server", "adapters", "evals"}
-        for target, line in imports(module, typing_too=False)
-        if target.split(".")[0] not in values | {module.room} | ({"cli", "server"} if module.is_door else set())
-        if not (module.name.startswith("evals.importers") and target.startswith(("hosts.", "formats.")))  # the port
+        if module.room == "evals"
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("firsthand.")
+        for name in node.names
+        if name.name in public or not {node.module.removeprefix("firsthand."), node.module.split(".")[1]} & rooms
     ]
     assert wrong == []
 

@@ -17,7 +17,8 @@ from types import FrameType
 from typing import Any
 
 import firsthand
-from firsthand import Memory, answer_hook
+from firsthand import Memory
+from firsthand.agents.hook_answer import answer_hook
 from firsthand.event import Draft, Kind
 
 SOURCE = Path(firsthand.__file__).parent

@@ -32,7 +32,7 @@ class Ours:
 
     def __init__(self, window_tokens: int) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="firsthand-bench-")
-        self.memory = Memory.open(Path(self._folder.name) / "store", namespace="bench")
+        self.memory = Memory(Path(self._folder.name) / "store", namespace="bench")
         self._pull_tokens = pull_tokens(window_tokens)
         budget = Budget(window_tokens - self._pull_tokens, high=HIGH, low=LOW)
         with_tools = window_tokens >= TOOLS_TOKENS_MIN

@@ -154,7 +154,7 @@ def configurations(names: Sequence[str], keep: Path) -> tuple[Configuration, ...
         word = NAMES[name]
         if not word:
             return Memory.open
-        return lambda folder: Memory.open(folder, embedder=Kept(named(word), keep / "embedded.db"))
+        return lambda folder: Memory(folder, embedder=Kept(named(word), keep / "embedded.db"))
 
     return tuple(Configuration(name, opened(name), again=name != STATIC) for name in names)
 

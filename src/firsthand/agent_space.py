@@ -38,6 +38,9 @@ class AgentSpace:
     def __init__(self, space: Space, name: str) -> None:
         self.space, self.name = space, check_name(name, "agent", empty=False)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name[:80]!r}, namespace={self.space.namespace[:16]!r})"
+
     @property
     def session(self) -> str:
         """The session of the log that holds what is the agent's own."""
@@ -63,10 +66,7 @@ class AgentSpace:
             return False
 
     def sessions(self) -> tuple[str, ...]:
-        """Name the sessions that are the agent's, in the order in which they were enrolled.
-
-        A handle reads each enrolment once: a daemon asks at every prompt.
-        """
+        """Name the sessions that are the agent's, in the order of enrolment; a handle reads each enrolment once."""
         key = ENROLMENT, self.name
         through, names = self.space.read_once.get(key, (0, ()))
         new = list(self.space.events(self.session, kind=Kind.SESSION, after=through))

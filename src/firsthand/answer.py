@@ -69,7 +69,7 @@ class Scope:
         ):  # fmt: skip
             object.__setattr__(self, name, tuple(_name(one, name) for one in _listed(getattr(self, name), name, most)))
         _listed([one for one in self.sessions if one.endswith("*")], "sessions that end in *")
-        object.__setattr__(self, "kinds", tuple(_kind(one) for one in _listed(self.kinds, "kinds")))
+        object.__setattr__(self, "kinds", tuple(kind_of(one) for one in _listed(self.kinds, "kinds")))
         for name in ("since", "until"):
             _check(getattr(self, name), Moment, name, "a Moment; read text with moment.parse")
         _check(self.trust_max, Trust, "trust_max", "a Trust, such as Trust.AGENT")
@@ -322,7 +322,12 @@ def _check_line(line: object, name: str) -> str:
     return line
 
 
-def _kind(one: object) -> Kind:
+def kind_of(one: object) -> Kind:
+    """Read a kind as it is given to a recall: a member, or its word.
+
+    Raises:
+        QueryError: it is none.
+    """
     try:
         return Kind(one)  # type: ignore[arg-type]
     except ValueError as error:

@@ -45,7 +45,7 @@ NOTES_SESSION = "notes"
 class Memory(Space):
     """The memory of one namespace in one store: a `Space` with recall, sessions, agents, notes and proof.
 
-    Make one with `open`. Safe to share between threads; after a fork the child
+    Safe to share between threads; after a fork the child
     opens the store again by itself. Closing is not needed for durability: what
     an append has returned is on disk.
     """

@@ -16,11 +16,15 @@ from firsthand.log.append import Appended
 from firsthand.notes.writer import note
 from firsthand.space import Address
 from firsthand.tokens import TokenCounter
+from firsthand.value import short_repr
 from firsthand.window import Budget
 
 
 class Session(SessionLog):
     """A run of turns to append to. The session begins with its first event."""
+
+    def __repr__(self) -> str:
+        return short_repr("Session", {"name": self.name} | ({"agent": self.agent_name} if self.agent_name else {}))
 
     def note(
         self,

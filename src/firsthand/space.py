@@ -20,7 +20,8 @@ from typing import Any, Self
 import apsw
 
 from firsthand import environment, fence, pointer
-from firsthand.errors import StoreBusy
+from firsthand.answer import kind_of
+from firsthand.errors import InvalidArgument, StoreBusy
 from firsthand.event import Draft, Event, Kind
 from firsthand.index.accelerator import Accelerator, available
 from firsthand.index.dense import Dense, VectorSpace, states
@@ -37,6 +38,7 @@ from firsthand.log.mark import EarlierStore
 from firsthand.log.prepare import check_name
 from firsthand.log.read import SessionInfo
 from firsthand.pointer import Pointer
+from firsthand.value import cut
 
 FOLLOW_EVENTS = 5_000
 ACCELERATE_EVENTS_MIN = 50_000
@@ -48,7 +50,7 @@ Address = str | Pointer | Appended
 class Space:
     """One namespace of one open store.
 
-    Make one with `open`. Safe to share between threads; after a fork the child
+    Safe to share between threads; after a fork the child
     opens the store again by itself. Closing is not needed for durability: what
     an append has returned is on disk.
 
@@ -60,18 +62,8 @@ class Space:
             the position that it reaches.
     """
 
-    def __init__(self, log: Log, text_index: TextIndex, namespace: str, embedder: Embedder | None = None) -> None:
-        self.log, self.text_index, self.namespace = log, text_index, namespace
-        self.near = None if embedder is None else Dense(log, namespace, embedder)
-        if self.near is not None:
-            weakref.finalize(self, self.near.stop)  # at the process's end too: no thread stays in a model's code
-        self.read_once = dict[tuple[str, str], tuple[int, Any]]()
-        self._accelerator: Accelerator | None = None
-        self._appended = 0
-
-    @classmethod
-    def open(
-        cls,
+    def __init__(
+        self,
         path: str | os.PathLike[str] | None = None,
         *,
         namespace: str | None = None,
@@ -79,38 +71,55 @@ class Space:
         create: bool = True,
         timeout_ms: int = TIMEOUT_MS,
         embedder: Embedder | str | None = None,
-    ) -> Self:
+    ) -> None:
         """Open a store, making it if the folder is new or empty.
 
         Args:
             path: the store's folder; None is ``$FIRSTHAND_STORE``, else ``~/.firsthand``.
             namespace: the tenant; None is ``$FIRSTHAND_NAMESPACE``, else ``default``.
+            read_only: take no writes; the store must be there.
+            create: make a store that is not there.
             timeout_ms: how long a write waits for other writers, at most a day.
             embedder: finds events by their meaning too: an `Embedder`, or ``minilm``, ``static`` or
                 ``endpoint:URL#model``; ``none`` for words alone; None is ``$FIRSTHAND_EMBEDDER``, else
                 ``none``. Nothing is downloaded; what is not installed is said by `recall`.
 
         Raises:
-            InvalidArgument: a flag is not True or False, the timeout no time, or the embedder none.
+            InvalidArgument: the path names no folder, a flag is not True or False, the timeout is no time, or the
+                embedder is none.
+            InvalidDraft: the namespace is no name.
             NotAStore: the folder holds something else, or nothing and ``create`` is false.
             StoreNewer: a newer version wrote the store, and this one cannot read it.
             StoreReadOnly: it cannot be written here, and ``read_only`` is false.
         """
-        text_index = TextIndex()
         name = environment.default_namespace() if namespace is None else namespace
-        tenant = check_name(name, "namespace", empty=False)
-        root = Path(path) if path is not None else environment.default_store()
+        self.namespace = check_name(name, "namespace", empty=False)
+        self.text_index = TextIndex()
         meaning = _embedder(embedder)
-        log = Log(
-            root,
+        self.log = Log(
+            environment.default_store() if path is None else _folder(path),
             read_only=read_only,
             create=create,
             timeout_ms=timeout_ms,
-            indexes=(text_index,),
+            indexes=(self.text_index,),
             followers=(Vectors(), Learned()),
             heads=environment.heads_folder(),
         )
-        return cls(log, text_index, tenant, meaning)
+        self.near = None if meaning is None else Dense(self.log, self.namespace, meaning)
+        if self.near is not None:
+            weakref.finalize(self, self.near.stop)  # at the process's end too: no thread stays in a model's code
+        self.read_once = dict[tuple[str, str], tuple[int, Any]]()
+        self._accelerator: Accelerator | None = None
+        self._appended = 0
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str] | None = None, **options: Any) -> Self:
+        """Open a store, as calling the class does."""
+        return cls(path, **options)
+
+    def __repr__(self) -> str:
+        name, mode = cut(repr(self.namespace), 24), ", read_only=True" if self.read_only else ""
+        return f"{type(self).__name__}({cut(repr(str(self.log.root)), 60)}, namespace={name}{mode})"
 
     @property
     def path(self) -> Path:
@@ -186,15 +195,20 @@ class Space:
         self,
         session: str | None = None,
         *,
-        kind: Kind | None = None,
+        kind: Kind | str | None = None,
         after: int = 0,
         before: int | None = None,
         limit: int | None = None,
         newest_first: bool = False,
     ) -> Iterator[Event]:
-        """Yield events in order of position; ``after`` and ``before`` are exclusive positions."""
+        """Yield events in order of position; ``after`` and ``before`` are exclusive positions.
+
+        Raises:
+            QueryError: the kind is none.
+        """
         bounds: dict[str, Any] = {"after": after, "before": before, "limit": limit, "newest_first": newest_first}
-        return self.log.reader.events(self.namespace, session=session, kind=kind, **bounds)
+        of_kind = None if kind is None else kind_of(kind)
+        return self.log.reader.events(self.namespace, session=session, kind=of_kind, **bounds)
 
     def sessions(self) -> tuple[SessionInfo, ...]:
         """List the sessions of this namespace, in the order they began."""
@@ -308,6 +322,19 @@ def pointer_of(address: Address) -> Pointer:
     if isinstance(address, Appended):
         return Pointer(address.id)
     return address if isinstance(address, Pointer) else pointer.parse(address)
+
+
+def _folder(path: object) -> Path:
+    """Read where a store is to be.
+
+    Raises:
+        InvalidArgument: that is no path.
+    """
+    if isinstance(path, (str, os.PathLike)) and isinstance(text := os.fspath(path), str) and text and "\0" not in text:
+        return Path(text)
+    raise InvalidArgument(
+        f"a store is a folder: expected its path, such as Memory('notes'), or None for the usual one; got {path!r:.80}"
+    )
 
 
 def _embedder(embedder: Embedder | str | None) -> Embedder | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from firsthand import Kind, Memory, Scope, sessions_like
-from firsthand.agent_space import OURS
+from firsthand import Kind, Memory, Scope
+from firsthand.agent_space import OURS, sessions_like
 from firsthand.ledger import entry_log
 from firsthand.ledger.decision_log import SESSION as LEDGER_SESSION
 from firsthand.notes import writer

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 from sessions_made import at
 
-from firsthand import Trust, digest_of, ledger_of, lineage_of, pointer, write_digest
+from firsthand import Trust, pointer
+from firsthand.agents.agent_digest import digest_of, write_digest
 from firsthand.agents.files import DIGEST_FILE
+from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.digest import LINES_MIN
+from firsthand.ledger.lineage import lineage_of
 
 
 @pytest.fixture

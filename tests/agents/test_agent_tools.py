@@ -12,7 +12,6 @@ from firsthand import (
     Erased,
     InvalidArgument,
     Kind,
-    MalformedPointer,
     Memory,
     Outcome,
     QueryError,
@@ -21,6 +20,7 @@ from firsthand import (
     fence,
 )
 from firsthand.agents.settings import Settings
+from firsthand.errors import MalformedPointer
 from firsthand.value import replace
 
 

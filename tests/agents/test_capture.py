@@ -7,9 +7,11 @@ import json
 import pytest
 from hosts_made import START, Claude
 
-from firsthand import Kind, Memory, Trust, answer_hook, run_due
+from firsthand import Kind, Memory, Trust
 from firsthand.agents import jobs
 from firsthand.agents.faults import faults
+from firsthand.agents.hook_answer import answer_hook
+from firsthand.health.job_runner import run_due
 from firsthand.moment import Moment
 
 CURSOR = {"conversation_id": "c1", "generation_id": "g1", "cursor_version": "3", "transcript_path": None}

@@ -7,10 +7,12 @@ import json
 import pytest
 from hosts_made import Claude
 
-from firsthand import Kind, Memory, agents_of, run_due
+from firsthand import Kind, Memory
 from firsthand.agents import settings
+from firsthand.agents.agent import agents_of
 from firsthand.agents.faults import faults
 from firsthand.agents.injections import shown
+from firsthand.health.job_runner import run_due
 
 TOLD = "The staging gateway of the Zanzibar cluster listens on port 48213, token zk-77ab41."
 ASKED = "which port does the staging gateway of the Zanzibar cluster listen on?"

@@ -7,9 +7,11 @@ import shutil
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand import AgentTools, HostedSession, Kind, Memory, StoreFailed
+from firsthand import AgentTools, Kind, Memory
 from firsthand.agents.faults import faults
+from firsthand.agents.hosted_session import HostedSession
 from firsthand.agents.settings import Settings
+from firsthand.errors import StoreFailed
 
 
 def begun(memory, name="s1", **options):

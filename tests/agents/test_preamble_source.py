@@ -6,9 +6,10 @@ import sys
 import time
 from pathlib import Path
 
-from firsthand import Kind, Trust, ledger_of
+from firsthand import Kind, Trust
 from firsthand.agents.preamble_source import FACTS_TOLD
 from firsthand.event import Draft
+from firsthand.ledger.decision_log import ledger_of
 from firsthand.tokens import estimate
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))

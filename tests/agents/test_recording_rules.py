@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 from hosts_made import Claude
 
-from firsthand import FirsthandError, InvalidArgument, Kind, Memory, answer_hook, pause, resume, run_due
+from firsthand import FirsthandError, InvalidArgument, Kind, Memory
+from firsthand.agents.hook_answer import answer_hook
+from firsthand.agents.pauses import pause, resume
 from firsthand.agents.recording_rules import key_of
 from firsthand.agents.settings import load
+from firsthand.health.job_runner import run_due
 from firsthand.moment import Moment
 
 KEY = "ghp_" + "Zq81Lw2Xv9Kb0Rt5Yu3Pn7Ms4Dc6Fg1Hj8Ea"

@@ -10,25 +10,16 @@ import time
 import pytest
 from sessions_made import at, plain
 
-from firsthand import (
-    Draft,
-    InvalidArgument,
-    Kind,
-    Memory,
-    StoreBusy,
-    StoreReadOnly,
-    Trust,
-    digest_of,
-    entries_of,
-    last_page,
-    ledger_of,
-    sleep,
-    sleeps,
-)
+from firsthand import Draft, InvalidArgument, Kind, Memory, StoreBusy, Trust
 from firsthand.agents import episode_writer
+from firsthand.agents.agent_digest import digest_of
 from firsthand.agents.files import DIGEST_FILE, SLEEP_FILE
+from firsthand.agents.sleep import last_page, sleep
+from firsthand.agents.sleep_log import sleeps
 from firsthand.agents.sleep_steps import LINES_MAX, STEPS
-from firsthand.errors import StoreFailed
+from firsthand.errors import StoreFailed, StoreReadOnly
+from firsthand.ledger.decision_log import ledger_of
+from firsthand.ledger.entry_log import entries_of
 
 SAID = ("The staging port is 8080.", "My favourite colour is teal.", "The staging port is now 8443.")
 

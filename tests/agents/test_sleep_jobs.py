@@ -11,9 +11,10 @@ from hosts_made import Claude
 from hypothesis import given
 from hypothesis import strategies as some
 
-from firsthand import InvalidArgument, Moment, begin_sleep, moment, next_at, sleep, sleeps_waiting
+from firsthand import InvalidArgument, Moment, moment
 from firsthand.agents import jobs
-from firsthand.agents.sleep_jobs import AGAIN_S, leave_sleep
+from firsthand.agents.sleep import sleep
+from firsthand.agents.sleep_jobs import AGAIN_S, begin_sleep, leave_sleep, next_at, sleeps_waiting
 from firsthand.health.job_runner import run_due
 from firsthand.health.surroundings import SLEEP_OVERDUE_S, of_jobs
 

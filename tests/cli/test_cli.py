@@ -34,15 +34,6 @@ OURS = [words for words, _ in every_command() if words[0] != "eval"]
 LEAVES = [words for words in OURS if words not in {other[:-1] for other in OURS}]
 
 
-def test_every_public_name_can_be_had():
-    """Each name of the package is there, sorted, and nothing else is promised."""
-    assert firsthand.__all__ == sorted(firsthand.__all__)
-    assert [name for name in firsthand.__all__ if getattr(firsthand, name, None) is None] == []
-    assert dir(firsthand) == firsthand.__all__
-    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-        firsthand.Nothing  # noqa: B018
-
-
 def test_the_version_is_told(shell):
     """--version prints name and version, as the package says it."""
     said = shell("--version")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand import Answer, Conditions, Hit, Hop, Kind, Outcome, Query, Trust
+from firsthand import Answer, Conditions, Hit, Kind, Outcome, Query, Trust
+from firsthand.answer import Hop
 from firsthand.cli.output import Output
 from firsthand.cli.recall import explain
 from firsthand.value import replace

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 import firsthand
-from firsthand import FormatError, InvalidArgument, backups, installed, plan_install, plan_uninstall
+from firsthand import FormatError, InvalidArgument
+from firsthand.agents.installation import installed
+from firsthand.agents.installer import backups, plan_install, plan_uninstall
 from firsthand.agents.settings import load
 from firsthand.cli import install as door
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand import Memory, Trust, ledger_of
+from firsthand import Memory, Trust
+from firsthand.ledger.decision_log import ledger_of
 
 TEXTS = ("The port is 80.", "The port is now 81.", "My name is Ann.")
 

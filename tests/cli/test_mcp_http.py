@@ -11,7 +11,8 @@ import sys
 import httpx
 import pytest
 
-from firsthand import Memory, StoreFailed
+from firsthand import Memory
+from firsthand.errors import StoreFailed
 from firsthand.server.mcp_http import Guard, is_local, is_local_origin, token_of
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")

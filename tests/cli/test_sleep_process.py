@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from firsthand import Memory, sleeps, sleeps_waiting
+from firsthand import Memory
 from firsthand.agents import jobs
+from firsthand.agents.sleep_jobs import sleeps_waiting
+from firsthand.agents.sleep_log import sleeps
 from firsthand.server.daemon_jobs import Jobs
 from firsthand.server.daemon_stores import Stores
 from firsthand.server.hook_protocol import Call

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from hook_runs import Hooked, prompt, until
 
-from firsthand import Answered, KeptCalls, Memory
+from firsthand import Memory
 from firsthand.agents import waiting_calls
+from firsthand.agents.hook_answer import Answered
+from firsthand.agents.waiting_calls import KeptCalls
 from firsthand.server import hook_files, hook_start, spool
 from firsthand.server.hook_answers import answered
 from firsthand.server.hook_protocol import MAGIC, Call

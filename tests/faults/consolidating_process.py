@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from firsthand import Memory, consolidate_in
+from firsthand import Memory
+from firsthand.ledger.consolidation import consolidate_in
 
 FAMILIES = ("birch", "cedar", "maple")
 

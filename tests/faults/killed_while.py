@@ -25,7 +25,10 @@ from types import FrameType
 
 import apsw
 
-from firsthand import Memory, Moment, StoreFull, consolidate_in, sleep
+from firsthand import Memory, Moment
+from firsthand.agents.sleep import sleep
+from firsthand.errors import StoreFull
+from firsthand.ledger.consolidation import consolidate_in
 
 NOW = Moment(1_790_100_000_000_000)
 AGENT = "shop"

@@ -8,9 +8,10 @@ import sys
 import time
 from pathlib import Path
 
-from firsthand import Memory, consolidate_in, consolidated_view, entries_of
-from firsthand.ledger.consolidation import episodes_of
+from firsthand import Memory
+from firsthand.ledger.consolidation import consolidate_in, consolidated_view, episodes_of
 from firsthand.ledger.entries import current
+from firsthand.ledger.entry_log import entries_of
 from firsthand.ledger.solver import Weak
 from stores import SOAK
 

@@ -11,8 +11,9 @@ import apsw
 import pytest
 from hook_runs import Hooked, prompt, until
 
-from firsthand import Draft, KeptCalls, Kind, Memory
+from firsthand import Draft, Kind, Memory
 from firsthand.agents import faults, inbox, jobs, session_cache, small_files
+from firsthand.agents.waiting_calls import KeptCalls
 from firsthand.log import compression
 from firsthand.server import hook_files
 from firsthand.server.hook_protocol import Call

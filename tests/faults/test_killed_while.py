@@ -10,18 +10,13 @@ from pathlib import Path
 import pytest
 from killed_while import AGENT, NOW
 
-from firsthand import (
-    Kind,
-    Memory,
-    Moment,
-    consolidate_in,
-    digest_of,
-    entries_of,
-    last_page,
-    ledger_of,
-    sleep,
-    sleeps,
-)
+from firsthand import Kind, Memory, Moment
+from firsthand.agents.agent_digest import digest_of
+from firsthand.agents.sleep import last_page, sleep
+from firsthand.agents.sleep_log import sleeps
+from firsthand.ledger.consolidation import consolidate_in
+from firsthand.ledger.decision_log import ledger_of
+from firsthand.ledger.entry_log import entries_of
 from stores import SOAK
 
 POINTS = {

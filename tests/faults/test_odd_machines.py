@@ -7,10 +7,11 @@ import time
 
 import pytest
 
-from firsthand import Memory, environment, usual_places
+from firsthand import Memory, environment
 from firsthand.cli import cli
 from firsthand.cli.exits import REFUSED
 from firsthand.errors import InvalidArgument, StoreFailed
+from firsthand.hosts.places import usual_places
 from firsthand.moment import now
 
 YEAR_NS = 31_556_952 * 1_000_000_000

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from firsthand import Memory, run_due
+from firsthand import Memory
 from firsthand.agents import faults, pulse, session_cache, small_files
 from firsthand.agents.faults import Fault, keep_fault
 from firsthand.agents.hook_answer import answer_hook
 from firsthand.agents.settings import switch, user_file
 from firsthand.errors import StoreError, StoreFailed
 from firsthand.health.doctor import examine
+from firsthand.health.job_runner import run_due
 from firsthand.server import hook_files
 from firsthand.server.hook_protocol import Call
 

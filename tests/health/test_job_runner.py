@@ -7,11 +7,11 @@ import os
 
 import pytest
 
-from firsthand import Memory, run_due
+from firsthand import Memory
 from firsthand.agents import jobs
 from firsthand.agents.faults import faults
 from firsthand.agents.jobs import Job
-from firsthand.health.job_runner import BACKOFF_S, TRIES_MAX
+from firsthand.health.job_runner import BACKOFF_S, TRIES_MAX, run_due
 from firsthand.value import replace
 
 

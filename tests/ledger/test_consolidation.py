@@ -6,19 +6,12 @@ import json
 
 import pytest
 
-from firsthand import (
-    ByModel,
-    GateSettings,
-    Kind,
-    ModelSolver,
-    Trust,
-    consolidate_in,
-    consolidated_view,
-    entries_of,
-)
+from firsthand import Kind, Trust
 from firsthand.errors import CapReached, ModelUnavailable, PromptTooLong
-from firsthand.ledger.consolidation import episodes_of
-from firsthand.ledger.model_consolidator import NO_ANSWER
+from firsthand.ledger.consolidation import consolidate_in, consolidated_view, episodes_of
+from firsthand.ledger.entry_gate import GateSettings
+from firsthand.ledger.entry_log import entries_of
+from firsthand.ledger.model_consolidator import NO_ANSWER, ByModel, ModelSolver
 
 LEVELS = (7, 8, 9, 12, 15)
 RULE = "rule: birch level N => 3 * N + 2"

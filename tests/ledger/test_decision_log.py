@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from firsthand import Erased, Kind, Memory, Trust, ledger_of
+from firsthand import Erased, Kind, Memory, Trust
 from firsthand.errors import InvalidArgument, Unresolvable
 from firsthand.event import Draft
-from firsthand.ledger.decision_log import DECISIONS_MAX, MEDIA, SESSION
+from firsthand.ledger.decision_log import DECISIONS_MAX, MEDIA, SESSION, ledger_of
 from firsthand.ledger.decisions import Decision
 from firsthand.value import replace
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand import Draft, Kind, Trust, Unresolvable, consolidate_in, consolidated_view, entries_of, ledger_of
+from firsthand import Draft, Kind, Trust, Unresolvable
+from firsthand.ledger.consolidation import consolidate_in, consolidated_view
+from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.entries import Entry, identity_of
-from firsthand.ledger.entry_log import MEDIA, SESSION
+from firsthand.ledger.entry_log import MEDIA, SESSION, entries_of
 from firsthand.value import replace
 
 LEVELS = (7, 8, 9, 12, 15)

@@ -14,8 +14,9 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from firsthand import Kind, Memory, ledger_of, sweep
+from firsthand import Kind, Memory, sweep
 from firsthand.event import Draft
+from firsthand.ledger.decision_log import ledger_of
 
 PORTS = ("The staging port is 8080.", "The staging port is now 8443.", "Change it to 9000.")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand import Memory, NotAStore, StoreFailed
+from firsthand import Memory, NotAStore
+from firsthand.errors import StoreFailed
 from firsthand.log import place
 
 LINE = "36 35 98:0 / {point} rw,noatime master:1 - {kind} source rw\n"

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand import Note, distill
+from firsthand import Note
 from firsthand.errors import InvalidArgument
 from firsthand.event import Trust
-from firsthand.notes.distill import STATEMENTS_MAX
+from firsthand.notes.distill import STATEMENTS_MAX, distill
 from firsthand.tokens import estimate
 
 ONE, TWO, THREE, FOUR = (f"fh:01J8ZQ4T9M6V3K2N7P5R8S1WX{last}" for last in "0123")

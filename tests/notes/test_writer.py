@@ -6,7 +6,8 @@ import io
 
 import pytest
 
-from firsthand import Draft, Erased, InvalidArgument, Kind, MalformedPointer, Memory, Trust, Unresolvable
+from firsthand import Draft, Erased, InvalidArgument, Kind, Memory, Trust, Unresolvable
+from firsthand.errors import MalformedPointer
 from firsthand.event import INJECTED
 from firsthand.index.passages import TRIGGER_FIRST, TRIGGER_ROWS, row_of
 from firsthand.index.words import SITUATION_CHARACTERS_MAX, SITUATIONS_MAX

@@ -8,7 +8,10 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from firsthand import Memory, Moment, digest_of, ledger_of, sleep
+from firsthand import Memory, Moment
+from firsthand.agents.agent_digest import digest_of
+from firsthand.agents.sleep import sleep
+from firsthand.ledger.decision_log import ledger_of
 from stores import SOAK
 
 BEGIN_US, DAY_US = 1_790_000_000_000_000, 86_400_000_000

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand import Memory, ledger_of, lineage_of
+from firsthand import Memory
 from firsthand.context.answers import of_recall
+from firsthand.ledger.decision_log import ledger_of
+from firsthand.ledger.lineage import lineage_of
 
 OLD, NEW = "The staging port is 8080.", "The port of staging is now 8443."
 

@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from firsthand import Agent, Memory, Trust, consolidate_in, consolidated_view, digest_of
+from firsthand import Agent, Memory, Trust
+from firsthand.agents.agent_digest import digest_of
 from firsthand.agents.reminders import remind
 from firsthand.agents.settings import Settings
 from firsthand.context.task_observer import observe
 from firsthand.context.task_state import TaskState
+from firsthand.ledger.consolidation import consolidate_in, consolidated_view
 
 OTHERS = ("the agent: ", "message of agent ")
 """How items of a preamble begin that name another as their author."""

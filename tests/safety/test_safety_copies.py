@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand import Draft, Kind, Query, Trust, consolidate_in, consolidated_view
+from firsthand import Draft, Kind, Query, Trust
 from firsthand.agents.reminders import remind
 from firsthand.agents.settings import Settings
+from firsthand.ledger.consolidation import consolidate_in, consolidated_view
 from firsthand.ledger.consolidators import EPISODES_OF_ORIGIN_MAX, within_quota
 from firsthand.ledger.entries import Episode
 from firsthand.ledger.entry_gate import distinct

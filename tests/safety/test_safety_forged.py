@@ -10,18 +10,13 @@ from believing import believed, opened
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from firsthand import (
-    ByModel,
-    Trust,
-    consolidate_in,
-    consolidated_view,
-    digest_of,
-    entries_of,
-    fence,
-    ledger_of,
-    write_digest,
-)
+from firsthand import Trust, fence
+from firsthand.agents.agent_digest import digest_of, write_digest
+from firsthand.ledger.consolidation import consolidate_in, consolidated_view
+from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.entries import BETWEEN, CASE, RULE, Episode, View, Written, entry
+from firsthand.ledger.entry_log import entries_of
+from firsthand.ledger.model_consolidator import ByModel
 from firsthand.ledger.solver import Strong, Weak
 from firsthand.printable import shown
 

@@ -9,21 +9,16 @@ from believing import believed, digest_lines, night, opened
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from firsthand import (
-    ByModel,
-    Kind,
-    Trust,
-    consolidate_in,
-    consolidated_view,
-    digest_of,
-    entries_of,
-    ledger_of,
-    lineage_of,
-)
+from firsthand import Kind, Trust
+from firsthand.agents.agent_digest import digest_of
 from firsthand.agents.agent_tools import AgentTools
 from firsthand.agents.authors import USER, Author, author_of
 from firsthand.agents.files import learn
-from firsthand.ledger.consolidation import episodes_of
+from firsthand.ledger.consolidation import consolidate_in, consolidated_view, episodes_of
+from firsthand.ledger.decision_log import ledger_of
+from firsthand.ledger.entry_log import entries_of
+from firsthand.ledger.lineage import lineage_of
+from firsthand.ledger.model_consolidator import ByModel
 
 QUICK = (Phase.explicit, Phase.generate)
 """A store for each example: what fails is told as it is, and not made smaller."""

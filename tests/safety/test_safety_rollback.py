@@ -5,21 +5,14 @@ from __future__ import annotations
 import pytest
 from believing import believed, night
 
-from firsthand import (
-    Draft,
-    Kind,
-    Memory,
-    Trust,
-    consolidate_in,
-    consolidated_view,
-    digest_of,
-    entries_of,
-    ledger_of,
-    lineage_of,
-)
+from firsthand import Draft, Kind, Memory, Trust
+from firsthand.agents.agent_digest import digest_of
 from firsthand.errors import Erased, FirsthandError, InvalidArgument, Unresolvable
+from firsthand.ledger.consolidation import consolidate_in, consolidated_view
+from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.entries import identity_of
-from firsthand.ledger.entry_log import MEDIA, SESSION
+from firsthand.ledger.entry_log import MEDIA, SESSION, entries_of
+from firsthand.ledger.lineage import lineage_of
 from firsthand.value import replace
 
 LEVELS = (7, 8, 9, 12, 15)

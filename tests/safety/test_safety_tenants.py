@@ -17,14 +17,18 @@ from typing import Any
 
 import pytest
 
-from firsthand import Agent, AgentTools, Draft, Kind, Memory, Session, agents_of, answer_hook, examine, run_due
+from firsthand import Agent, AgentTools, Draft, Kind, Memory, Session
 from firsthand.agents import faults, jobs
+from firsthand.agents.agent import agents_of
 from firsthand.agents.faults import Fault, keep_fault
+from firsthand.agents.hook_answer import answer_hook
 from firsthand.agents.jobs import Job
 from firsthand.cli import cli
 from firsthand.cli.arguments import parser
 from firsthand.cli.exits import USAGE
 from firsthand.errors import FirsthandError
+from firsthand.health.doctor import examine
+from firsthand.health.job_runner import run_due
 from firsthand.server import hook_files
 from firsthand.value import fields
 

@@ -7,14 +7,17 @@ from collections.abc import Callable
 
 import pytest
 
-from firsthand import AgentTools, Draft, HostedSession, Kind, Memory, Trust, lineage_of, run_due
+from firsthand import AgentTools, Draft, Kind, Memory, Trust
 from firsthand.agents import capture, compaction_notice, validity
 from firsthand.agents.faults import Fault
 from firsthand.agents.hook_answer import answer_hook
+from firsthand.agents.hosted_session import HostedSession
 from firsthand.event import IdMaker
+from firsthand.health.job_runner import run_due
 from firsthand.hosts.hook import HookCall, HookEvent
 from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.decisions import Decision
+from firsthand.ledger.lineage import lineage_of
 from firsthand.moment import Moment
 from firsthand.unasked.volunteer import Piece
 

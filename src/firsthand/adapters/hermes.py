@@ -21,8 +21,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from firsthand import AgentTools, FirsthandError, HostedSession, Memory, StoreReadOnly
+from firsthand import AgentTools, FirsthandError, Memory
+from firsthand.agents.hosted_session import HostedSession
 from firsthand.environment import default_store
+from firsthand.errors import StoreReadOnly
 from firsthand.value import value
 
 NAME = "firsthand"
@@ -99,9 +101,9 @@ class FirsthandProvider(_base()):  # type: ignore[misc]
     def _open(self) -> Memory:
         store = self._settings.get("store") or None
         try:
-            return Memory.open(store)
+            return Memory(store)
         except StoreReadOnly:  # what can be read is; the tool health says so
-            return Memory.open(store, read_only=True, create=False)
+            return Memory(store, read_only=True, create=False)
 
     def _begin(self, session_id: str) -> None:
         assert self._tools is not None, "a session begins when the store is open"

@@ -244,7 +244,7 @@ def _missing(agent: AgentSpace, episode: Episode) -> str:
     query = Query(slug_of(episode.name), agent.scope(), hits_max=FOUND_WITHIN)
     try:
         # A fresh handle sees what any other process sees: nothing of this one's memory helps it.
-        with Space.open(space.path, namespace=space.namespace, read_only=True, create=False, embedder="none") as fresh:
+        with Space(space.path, namespace=space.namespace, read_only=True, create=False, embedder="none") as fresh:
             position = fresh.event(episode.pointer).position
             answer = recall(fresh, query)
     except FirsthandError:  # what was written cannot be read: that is the stage, and health says more

@@ -6,18 +6,12 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from firsthand import (
-    Agent,
-    Closed,
-    Episode,
-    InvalidArgument,
-    Memory,
-    agent_in,
-    agents_of,
-    digest_of,
-    sessions_like,
-    write_digest,
-)
+from firsthand import Agent, InvalidArgument, Memory
+from firsthand.agent_space import sessions_like
+from firsthand.agents.agent import agent_in, agents_of
+from firsthand.agents.agent_digest import digest_of, write_digest
+from firsthand.agents.episode import Episode
+from firsthand.agents.episode_writer import Closed
 from firsthand.cli import sleep, switches
 from firsthand.cli.argument_values import LIMIT_MAX, decimal, number
 from firsthand.cli.arguments import Parser

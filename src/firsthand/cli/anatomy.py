@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from firsthand import Anatomy, Difference, Memory, Unresolvable, difference, use_of
+from firsthand import Anatomy, Memory, Unresolvable
 from firsthand.cli import json_forms
 from firsthand.cli.argument_values import number
 from firsthand.cli.arguments import Parser
@@ -27,6 +27,9 @@ from firsthand.cli.display import clock, count, shown, size
 from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.cli.output import Output
 from firsthand.cli.stores import to_read
+from firsthand.context.anatomy_diff import Difference
+from firsthand.context.anatomy_use import use_of
+from firsthand.context.replay import difference
 
 COLUMNS = 80  # of a drawing, whatever the terminal
 PAPER_PERCENT = 22

@@ -15,19 +15,12 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from firsthand import (
-    FirsthandError,
-    StoreBusy,
-    StoreClosed,
-    StoreDamaged,
-    StoreFailed,
-    StoreFull,
-    Unresolvable,
-)
+from firsthand import FirsthandError, StoreBusy, StoreDamaged, Unresolvable
 from firsthand.cli.arguments import Run, parser
 from firsthand.cli.display import shown
 from firsthand.cli.exits import DAMAGED, DONE, INTERRUPTED, NOTHING_FOUND, PIPE_CLOSED, REFUSED, STORE_FAILED
 from firsthand.cli.output import Output
+from firsthand.errors import StoreClosed, StoreFailed, StoreFull
 
 _DISK_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.EROFS}
 _CODES: tuple[tuple[type[FirsthandError], int], ...] = (

@@ -103,7 +103,7 @@ def _demo(chosen: argparse.Namespace, out: Output) -> int:
         out.warn(f"firsthand: {shown(chosen.into)} holds something; expected a new or empty folder")
         return REFUSED
     started, store, report = time.monotonic(), folder / "store", Report(out)
-    with Memory.open(store) as memory:
+    with Memory(store) as memory:
         results = _record(memory, report)
         _find(memory, results, report)
         _break_a_copy(memory, results, folder / "broken-copy", report)
@@ -201,7 +201,7 @@ def _break_a_copy(memory: Memory, results: list[Result], copy: Path, report: Rep
     events = memory.backup(copy).events
     victim = results[0].appended.position - 1  # the first call of a tool
     _flip(copy / "firsthand.db", victim)
-    with Memory.open(copy, read_only=True, create=False) as broken:
+    with Memory(copy, read_only=True, create=False) as broken:
         problems = broken.verify().problems
     named = {problem.position for problem in problems}
     for problem in problems[:2]:

@@ -14,26 +14,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from firsthand import (
-    DaemonState,
-    Finding,
-    HealthReport,
-    InvalidArgument,
-    Look,
-    Unresolvable,
-    __version__,
-    agents_of,
-    environment,
-    examine,
-    installed,
-    looks,
-    name_failure,
-)
+from firsthand import InvalidArgument, Unresolvable, __version__, environment
+from firsthand.agents.agent import agents_of
+from firsthand.agents.health_line import looks
+from firsthand.agents.installation import installed
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import shown, table
 from firsthand.cli.exits import DAMAGED, DONE
 from firsthand.cli.output import Output
 from firsthand.cli.stores import to_read
+from firsthand.health.doctor import Look, examine
+from firsthand.health.finding import Finding, HealthReport
+from firsthand.health.modes import name_failure
+from firsthand.health.surroundings import DaemonState
 from firsthand.server import hook_files, hook_start
 from firsthand.server.hook_protocol import LIMIT_MS, STATUS, ask, call_of
 from firsthand.value import asdict

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-from firsthand import (
-    Consolidated,
-    Entry,
-    GateSettings,
-    InvalidArgument,
-    Memory,
-    consolidate_in,
-    consolidated_view,
-    entries_of,
-    lineage_of,
-)
+from firsthand import InvalidArgument, Memory
 from firsthand.cli.argument_values import decimal, number
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
 from firsthand.cli.stores import agent_here, position, to_read, to_write, words_of
+from firsthand.ledger.consolidation import Consolidated, consolidate_in, consolidated_view
+from firsthand.ledger.entries import Entry
+from firsthand.ledger.entry_gate import GateSettings
+from firsthand.ledger.entry_log import entries_of
+from firsthand.ledger.lineage import lineage_of
 from firsthand.value import asdict
 
 SHORT = 10

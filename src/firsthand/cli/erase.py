@@ -16,7 +16,8 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from firsthand import Erased, Erasure, Event, Kind, Memory, Query, files_holding, pointer, record_waiting
+from firsthand import Erased, Erasure, Event, Kind, Memory, Query, pointer
+from firsthand.agents.side_files import files_holding, record_waiting
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import clock, count, cut, first_line, shown, size
 from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE

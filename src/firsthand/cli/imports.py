@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from firsthand import ImportReport, Progress, SourceReport, usual_places
+from firsthand import ImportReport
 from firsthand.cli import json_forms
 from firsthand.cli.argument_values import pair
 from firsthand.cli.arguments import Parser
@@ -16,6 +16,8 @@ from firsthand.cli.display import count, shown, size
 from firsthand.cli.exits import DONE, NOTHING_FOUND, REFUSED, USAGE
 from firsthand.cli.output import Output
 from firsthand.cli.stores import to_write, vectors_left
+from firsthand.hosts.import_report import Progress, SourceReport
+from firsthand.hosts.places import usual_places
 
 QUARANTINED_SHOWN = 10
 REFUSED_SHOWN = 20

@@ -17,18 +17,11 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from firsthand import (
-    Change,
-    InvalidArgument,
-    Plan,
-    backups,
-    installed,
-    learn_secrets,
-    plan_install,
-    plan_uninstall,
-    switch,
-    user_file,
-)
+from firsthand import InvalidArgument
+from firsthand.agents.installation import installed
+from firsthand.agents.installer import Change, Plan, backups, plan_install, plan_uninstall
+from firsthand.agents.recording_rules import learn_secrets
+from firsthand.agents.settings import switch, user_file
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND

@@ -13,24 +13,12 @@ from typing import TYPE_CHECKING, Any
 from firsthand.value import asdict
 
 if TYPE_CHECKING:  # a recall does not pay for the import of an import
-    from firsthand import (
-        Anatomy,
-        Answer,
-        Budget,
-        Difference,
-        Event,
-        Hit,
-        Hop,
-        ImportReport,
-        Item,
-        Marker,
-        Moment,
-        Receipt,
-        SessionInfo,
-        Stay,
-        TaskState,
-        Verification,
-    )
+    from firsthand import Anatomy, Answer, Budget, Event, Hit, ImportReport, Moment, Receipt, TaskState, Verification
+    from firsthand.answer import Hop
+    from firsthand.context.anatomy_diff import Difference
+    from firsthand.context.must_stay import Stay
+    from firsthand.log.read import SessionInfo
+    from firsthand.window import Item, Marker
 
 
 def of_bytes(data: bytes) -> str | dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from firsthand import Decision, LedgerLog, ledger_difference, ledger_of, lineage_of
 from firsthand.cli import entries
 from firsthand.cli.argument_values import number
 from firsthand.cli.arguments import Parser
@@ -12,6 +11,9 @@ from firsthand.cli.display import count, shown, table
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
 from firsthand.cli.stores import position, to_read, to_write, words_of
+from firsthand.ledger.decision_log import LedgerLog, ledger_of
+from firsthand.ledger.decisions import Decision, ledger_difference
+from firsthand.ledger.lineage import lineage_of
 from firsthand.value import asdict
 
 LISTED_MAX = 1_000

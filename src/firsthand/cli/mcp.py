@@ -98,7 +98,7 @@ def _listen(port: int) -> socket.socket:
 def _token(served: Served, out: Output) -> mcp_http.Token:
     """Give the store's token; one for this run where the store cannot be written, which is said."""
     try:
-        with Memory.open(served.store, namespace=served.namespace) as memory:
+        with Memory(served.store, namespace=served.namespace) as memory:
             return mcp_http.token_of(memory.path)
     except FirsthandError as error:  # told to each client too, at each call
         out.warn(f"firsthand: {error}")

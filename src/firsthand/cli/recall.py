@@ -7,7 +7,8 @@ import shlex
 from collections.abc import Mapping
 from time import perf_counter
 
-from firsthand import Answer, Conditions, Hit, Hop, Memory, Outcome, Query, Scope
+from firsthand import Answer, Conditions, Hit, Memory, Outcome, Query, Scope
+from firsthand.answer import Hop
 from firsthand.cli import json_forms
 from firsthand.cli.argument_values import decimal, kind, number, time
 from firsthand.cli.arguments import Parser

@@ -6,7 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from firsthand import Draft, InvalidArgument, Kind, Trust, environment, pause, resume
+from firsthand import Draft, InvalidArgument, Kind, Trust, environment
+from firsthand.agents.pauses import pause, resume
 from firsthand.cli import anatomy, json_forms, window
 from firsthand.cli.argument_values import kind, number, time
 from firsthand.cli.arguments import Parser

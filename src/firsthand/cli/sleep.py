@@ -8,19 +8,11 @@ import time
 from functools import partial
 from pathlib import Path
 
-from firsthand import (
-    Agent,
-    InvalidArgument,
-    Memory,
-    Moment,
-    Slept,
-    agents_of,
-    environment,
-    last_page,
-    next_at,
-    sleep,
-    sleeps,
-)
+from firsthand import Agent, InvalidArgument, Memory, Moment, environment
+from firsthand.agents.agent import agents_of
+from firsthand.agents.sleep import Slept, last_page, sleep
+from firsthand.agents.sleep_jobs import next_at
+from firsthand.agents.sleep_log import sleeps
 from firsthand.cli.argument_values import decimal
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import clock, shown

@@ -15,25 +15,17 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from firsthand import (
-    Exported,
-    InvalidArgument,
-    KeptHead,
-    Memory,
-    VectorSpace,
-    Verification,
-    accept_head,
-    environment,
-    export_salvage,
-    kept_head,
-    read_head,
-)
+from firsthand import Exported, InvalidArgument, Memory, Verification, environment
 from firsthand.cli import erase, json_forms
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown, size, table
 from firsthand.cli.exits import DAMAGED, DONE, USAGE
 from firsthand.cli.output import Output
 from firsthand.cli.stores import session_in, to_read, to_write, vectors_left
+from firsthand.health.proof import accept_head
+from firsthand.index.dense import VectorSpace
+from firsthand.log.export import export_salvage
+from firsthand.log.signature import KeptHead, kept_head, read_head
 from firsthand.value import asdict
 
 PROBLEMS_SHOWN = 100

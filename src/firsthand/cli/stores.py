@@ -10,17 +10,10 @@ import argparse
 import shlex
 from collections.abc import Iterator
 
-from firsthand import (
-    Agent,
-    Event,
-    InvalidArgument,
-    Memory,
-    StoreDamaged,
-    StoreOlder,
-    Unresolvable,
-    agent_in,
-)
+from firsthand import Agent, Event, InvalidArgument, Memory, StoreDamaged, Unresolvable
+from firsthand.agents.agent import agent_in
 from firsthand.cli.display import count, shown
+from firsthand.errors import StoreOlder
 from firsthand.value import value
 
 POSITION_MAX = 1 << 48
@@ -30,10 +23,10 @@ DAMAGED_MAX = 10_000  # of one walk; beyond, the store is past being read event 
 def to_read(chosen: argparse.Namespace) -> Memory:
     """Open the store of a command that only reads; it must be there. One of an older version is migrated first."""
     try:
-        return Memory.open(chosen.store, namespace=chosen.namespace, read_only=True, create=False)
+        return Memory(chosen.store, namespace=chosen.namespace, read_only=True, create=False)
     except StoreOlder:
         to_write(chosen, create=False).close()
-        return Memory.open(chosen.store, namespace=chosen.namespace, read_only=True, create=False)
+        return Memory(chosen.store, namespace=chosen.namespace, read_only=True, create=False)
 
 
 def position(memory: Memory, as_of: int | None) -> int | None:
@@ -49,7 +42,7 @@ def position(memory: Memory, as_of: int | None) -> int | None:
 
 def to_write(chosen: argparse.Namespace, *, create: bool) -> Memory:
     """Open the store of a command that writes."""
-    return Memory.open(chosen.store, namespace=chosen.namespace, create=create)
+    return Memory(chosen.store, namespace=chosen.namespace, create=create)
 
 
 def session_in(memory: Memory, name: str) -> str:

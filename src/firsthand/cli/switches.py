@@ -8,24 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from firsthand import (
-    InvalidArgument,
-    KeptCalls,
-    Memory,
-    environment,
-    pending,
-    run_due,
-    session_file,
-    sleep,
-    sleeps_waiting,
-    switch,
-    user_file,
-)
+from firsthand import InvalidArgument, Memory, environment
+from firsthand.agents.jobs import pending
+from firsthand.agents.settings import session_file, switch, user_file
+from firsthand.agents.sleep import sleep
+from firsthand.agents.sleep_jobs import sleeps_waiting
+from firsthand.agents.waiting_calls import KeptCalls
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown
 from firsthand.cli.exits import DONE, STORE_FAILED
 from firsthand.cli.output import Output
 from firsthand.cli.stores import to_write
+from firsthand.health.job_runner import run_due
 from firsthand.value import asdict
 
 RUN_SECONDS_MAX = 600

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from firsthand import Budget, Kind, Memory, Receipt, SessionWindow, Stay, TaskState
+from firsthand import Budget, Kind, Memory, Receipt, SessionWindow, TaskState
 from firsthand.cli import json_forms
 from firsthand.cli.argument_values import number
 from firsthand.cli.arguments import Parser
@@ -17,6 +17,7 @@ from firsthand.cli.exits import DONE
 from firsthand.cli.output import Output
 from firsthand.cli.stores import session_in, to_read
 from firsthand.context import task_text
+from firsthand.context.must_stay import Stay
 from firsthand.tokens import estimate
 from firsthand.value import value
 

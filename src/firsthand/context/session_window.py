@@ -36,7 +36,7 @@ from firsthand.formats import tool_definitions as calling
 from firsthand.formats.tool_definitions import EXPAND, RECALL
 from firsthand.moment import Moment
 from firsthand.tokens import TokenCounter
-from firsthand.value import replace
+from firsthand.value import replace, short_repr
 from firsthand.window import Budget, Item, Window
 
 from . import new_messages
@@ -73,18 +73,15 @@ class SessionWindow:
         space = session.space
         size = budget if isinstance(budget, Budget) else Budget(budget)
         self._space, self._session, self._format = space, session, format
-        reader = space.log.reader
         self._counts_by_format = counter is None
         first = counter or counter_of(format or self._format_of_first())
-        self._fold = Fold(reader, space.namespace, session.name, size, first, self._shed)
+        self._fold = Fold(space.log.reader, space.namespace, session.name, size, first, self._shed)
         self._left: list[Left] = []
         self._given: new_messages.Given | None = None
         limits = pull if isinstance(pull, PullLimits) else limits_of(size)
-        self._pull = (
-            Pull(space, session.name, limits, count=self._count, task=self._told_task, conditions=self._conditions)
-            if pull
-            else None
-        )
+        self._pull = None if not pull else Pull(
+            space, session.name, limits, count=self._count, task=self._told_task, conditions=self._conditions
+        )  # fmt: skip
         self._topic = topics.Topic()
         self._unread: list[str] = []
         self._last: anatomies.Anatomy | None = None
@@ -92,6 +89,9 @@ class SessionWindow:
         self._fold.open()
         self._last = self._last_anatomy()
         self._topic = topics.observe(self._topic, self._latest_texts())
+
+    def __repr__(self) -> str:
+        return short_repr("SessionWindow", {"session": self._session.name, "budget": self.budget})
 
     # what is there -----------------------------------------------------------------------------------
 

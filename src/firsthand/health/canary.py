@@ -206,7 +206,7 @@ def _written(root: Path, session: str, word: str) -> Event | None:
 
 
 def _space(root: Path) -> Space:
-    return Space.open(root, namespace=CANARY, read_only=True, create=False, embedder="none")
+    return Space(root, namespace=CANARY, read_only=True, create=False, embedder="none")
 
 
 def _payload(session: str, prompt: str, nonce: str) -> bytes:
@@ -219,7 +219,7 @@ def _directly(root: Path) -> Call:
     """Answer the hook in this process."""
 
     def call(session: str, prompt: str, nonce: str) -> bytes:
-        with Space.open(root, namespace=CANARY, create=False, embedder="none") as space:
+        with Space(root, namespace=CANARY, create=False, embedder="none") as space:
             return answer_hook("claude-code", _payload(session, prompt, nonce), space, nonce=nonce).output
 
     return call

@@ -138,7 +138,7 @@ def _opened(root: Path, namespace: str, seen: _Seen) -> Space | None:
         seen.findings.append(Finding(Stage.STORE, Severity.BROKEN, what, "firsthand import, or firsthand install HOST"))
         return None
     try:
-        space = Space.open(root, namespace=namespace, read_only=True, create=False)
+        space = Space(root, namespace=namespace, read_only=True, create=False)
     except FirsthandError as error:
         seen.findings.append(Finding(Stage.STORE, Severity.BROKEN, f"cannot be opened: {error}", stages.VERIFY))
         return None

@@ -26,7 +26,7 @@ def check(root: Path, *, exists: bool, create: bool) -> None:
     if root.exists() and not root.is_dir():
         raise NotAStore(f"expected a folder for the store; {root} is a file. Choose another place.")
     if not exists and not create:
-        raise NotAStore(f"there is no store in {root}; make one with 'firsthand import' or Memory.open({str(root)!r}).")
+        raise NotAStore(f"there is no store in {root}; make one with 'firsthand import' or Memory({str(root)!r}).")
     if not root.exists():
         return
     with os.scandir(root) as listing:

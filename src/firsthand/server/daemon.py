@@ -31,7 +31,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import firsthand
-from firsthand import environment
+from firsthand import FirsthandError, environment
+from firsthand.agents.waiting_calls import KeptCalls
 from firsthand.server import hook_files, hook_protocol
 from firsthand.server.daemon_jobs import Jobs
 from firsthand.server.daemon_stores import Stores
@@ -220,7 +221,7 @@ class _Daemon:
                 _say(connection, ANSWERED, made.output)
                 if self._running == 1:  # while others are at work it would hold up what they append
                     index(memory, self._log)
-        except firsthand.FirsthandError as error:
+        except FirsthandError as error:
             # The hook would meet the same; it is told nothing, and the call is kept.
             hook_files.keep(call, payload, self._folder, f"{type(error).__name__}: {error}")
             _say(connection, ANSWERED)
@@ -229,7 +230,7 @@ class _Daemon:
             hook_files.keep(call, payload, self._folder, made.unrecorded)
         else:
             hook_files.forget(call)  # where its hook had kept it, before this process was there
-        self._jobs.look(call, left=made.jobs or bool(firsthand.KeptCalls(Path(call.store)).waiting()))
+        self._jobs.look(call, left=made.jobs or bool(KeptCalls(Path(call.store)).waiting()))
 
     # stopping --------------------------------------------------------------------------------------
 

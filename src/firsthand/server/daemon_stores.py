@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from firsthand import Memory, StoreBusy, erased_at
+from firsthand import Memory, StoreBusy
+from firsthand.agents.side_files import erased_at
 from firsthand.server import hook_answers
 from firsthand.server.hook_protocol import Call
 from firsthand.value import value

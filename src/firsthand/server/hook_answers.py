@@ -6,7 +6,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from firsthand import Answered, FirsthandError, Memory, Moment, after_hook, answer_hook, next_due_ms, run_due
+from firsthand import FirsthandError, Memory, Moment
+from firsthand.agents.hook_answer import Answered, after_hook, answer_hook
+from firsthand.agents.jobs import next_due_ms
+from firsthand.health.job_runner import run_due
 from firsthand.server import spool
 from firsthand.server.hook_protocol import Call
 from firsthand.server.spool import Recorded
@@ -43,7 +46,7 @@ def index(memory: Memory, log: Log) -> None:
 
 def opened(call: Call, *, embedder: str, timeout_ms: int = TIMEOUT_MS) -> Memory:
     """Open the store of a call."""
-    return Memory.open(call.store, namespace=call.namespace, timeout_ms=timeout_ms, embedder=embedder)
+    return Memory(call.store, namespace=call.namespace, timeout_ms=timeout_ms, embedder=embedder)
 
 
 def work(memory: Memory, log: Log, *, seconds: float) -> Recorded:

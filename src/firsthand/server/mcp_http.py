@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from firsthand import StoreFailed
+from firsthand.errors import StoreFailed
 from firsthand.value import value
 
 HOST = "127.0.0.1"

@@ -14,7 +14,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from firsthand import AgentTools, FirsthandError, Memory, StoreReadOnly, __version__
+from firsthand import AgentTools, FirsthandError, Memory, __version__
+from firsthand.errors import StoreReadOnly
 from firsthand.server import mcp_sdk
 from firsthand.server.mcp_sdk import Sdk
 from firsthand.tokens import estimate
@@ -92,9 +93,9 @@ class Opening:
 
     def _memory(self) -> Memory:
         try:
-            return Memory.open(self.served.store, namespace=self.served.namespace)
+            return Memory(self.served.store, namespace=self.served.namespace)
         except StoreReadOnly:  # what can be read is; `remember` refuses, and `health` says that it is read only
-            return Memory.open(self.served.store, namespace=self.served.namespace, read_only=True, create=False)
+            return Memory(self.served.store, namespace=self.served.namespace, read_only=True, create=False)
 
     def close(self) -> None:
         """Let the store go."""

@@ -16,7 +16,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from firsthand import begin_sleep, environment, sleeps_waiting
+from firsthand import environment
+from firsthand.agents.sleep_jobs import begin_sleep, sleeps_waiting
 
 IDLE_S = 300.0
 """So long no hook has asked, of any host; the daemon itself ends after three times that."""

@@ -15,7 +15,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from firsthand import Answered, KeptCalls, Memory
+from firsthand import Memory
+from firsthand.agents.hook_answer import Answered
+from firsthand.agents.waiting_calls import KeptCalls
 from firsthand.server import hook_protocol
 from firsthand.server.hook_protocol import Call
 from firsthand.value import value

@@ -17,7 +17,8 @@ import uuid
 from collections.abc import Sequence
 from enum import StrEnum
 
-from firsthand.moment import MICROSECONDS, Moment
+from firsthand import Moment
+from firsthand.moment import MICROSECONDS
 from firsthand.value import value
 from firsthand_evals.facts import COMMON, COMPONENTS, FACTS, HASH, NAME, NUMBER, PATH, RULES, Fact
 

@@ -19,8 +19,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from firsthand import Kind, Memory, Moment, answer_hook, run_due
-from firsthand.errors import Unresolvable
+from firsthand import Kind, Memory, Moment, Unresolvable
+from firsthand.agents.hook_answer import answer_hook
+from firsthand.health.job_runner import run_due
 from firsthand.tokens import estimate
 from firsthand.value import value
 from firsthand_evals.cases import Case, Past, World
@@ -97,7 +98,7 @@ def live(world: World, folder: Path) -> Path:
     """Live a world's sessions; give the store that remembers them."""
     store, transcripts = folder / "store", folder / "transcripts"
     transcripts.mkdir(parents=True)
-    with Memory.open(store, namespace="default", embedder="none") as memory:
+    with Memory(store, namespace="default", embedder="none") as memory:
         _switch(store, world, Condition("none"))
         for past in world.sessions:
             _session(memory, world, past, transcripts / f"{past.name}.jsonl")
@@ -115,7 +116,7 @@ def ask(store: Path, world: World, case: Case, condition: Condition, repetition:
     if copy.exists():
         shutil.rmtree(copy)
     shutil.copytree(store, copy)
-    with Memory.open(copy, namespace="default", embedder="none") as memory:
+    with Memory(copy, namespace="default", embedder="none") as memory:
         if condition.ideal:
             text = memory.fence(case.ideal) if case.ideal else ""
             return Pushed(message=text, tokens_message=estimate(text))

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.tokens import estimate
 from firsthand.value import asdict, value
 from firsthand_evals import readers, stats

@@ -11,8 +11,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from firsthand import moment
-from firsthand.errors import FormatError, InvalidArgument
+from firsthand import FormatError, InvalidArgument, moment
 from firsthand.value import value
 from firsthand_evals.reclaim import experiments
 from firsthand_evals.reclaim.experiments import DATA, MODEL, NOTHING

@@ -16,7 +16,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.value import value
 
 RESAMPLES = 5_000

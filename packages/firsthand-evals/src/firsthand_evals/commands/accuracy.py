@@ -24,7 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand_evals.probe.probe import REGIMES, probe
 from firsthand_evals.reclaim import seam
 from firsthand_evals.stats import rate

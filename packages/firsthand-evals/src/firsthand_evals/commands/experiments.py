@@ -20,10 +20,10 @@ from importlib import import_module
 from pathlib import Path
 
 import firsthand_evals
+from firsthand import InvalidArgument
 from firsthand.cli.display import shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
-from firsthand.errors import InvalidArgument
 from firsthand.value import asdict
 from firsthand_evals import registry
 from firsthand_evals.commands.results import folder_kept

@@ -11,10 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from firsthand import environment
+from firsthand import InvalidArgument, environment
 from firsthand.cli.display import count, shown
 from firsthand.cli.output import Output
-from firsthand.errors import InvalidArgument
 from firsthand.llm.spending import Cap, Price
 from firsthand.value import value
 from firsthand_evals.commands.results import progress

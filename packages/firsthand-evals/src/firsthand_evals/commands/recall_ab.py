@@ -17,11 +17,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from firsthand import environment, moment
+from firsthand import InvalidArgument, environment, moment
 from firsthand.cli.display import shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
-from firsthand.errors import InvalidArgument
 from firsthand.value import asdict
 from firsthand_evals import cases, delivery, readers, recall_ab, registry, report
 from firsthand_evals.commands.results import folder_kept, progress

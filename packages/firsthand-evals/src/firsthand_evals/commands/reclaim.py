@@ -20,11 +20,10 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 
-from firsthand import __version__, moment
+from firsthand import InvalidArgument, __version__, moment
 from firsthand.cli.display import shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
-from firsthand.errors import InvalidArgument
 from firsthand.value import asdict, value
 from firsthand_evals import registry
 from firsthand_evals.commands import models as model_runs

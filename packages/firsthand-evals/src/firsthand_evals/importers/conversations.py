@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from firsthand.event import Draft, Kind, Trust, to_bytes
+from firsthand import Draft, Kind, Moment, Trust
+from firsthand.event import to_bytes
 from firsthand.formats.fields import mapping, picked, text, to_name
 from firsthand.hosts import json_file
 from firsthand.hosts.json_file import Cut, JsonFile
 from firsthand.hosts.transcript import Place, Reading, Source
-from firsthand.moment import Moment, parse
+from firsthand.moment import parse
 from firsthand.value import replace
 
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july",

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from firsthand.event import Draft, Kind, to_bytes
+from firsthand import Draft, Kind, Moment
+from firsthand.event import to_bytes
 from firsthand.formats.fields import to_name
 from firsthand.hosts.lines import Line, kept, split
 from firsthand.hosts.transcript import Place, Reading, Source
-from firsthand.moment import MICROSECONDS, Moment, parse
+from firsthand.moment import MICROSECONDS, parse
 from firsthand.record import Record, make
 
 _LINE = re.compile(r"\[(\d\d):(\d\d)(?::(\d\d))?\]\s+(?:<([^>\n]+)>(?: |$)|(\*) (\S+))(.*)\Z", re.DOTALL)

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from firsthand.event import Draft, Kind, Trust, to_bytes
+from firsthand import Draft, Kind, Trust
+from firsthand.event import to_bytes
 from firsthand.formats.fields import items, mapping, picked, text
 from firsthand.hosts import json_file
 from firsthand.hosts.json_file import Cut, JsonFile

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-from firsthand.event import Draft, Kind
+from firsthand import Draft, Kind
 from firsthand.formats import openai_chat
 from firsthand.formats.fields import mapping, picked, to_name
 from firsthand.formats.parts import Calls

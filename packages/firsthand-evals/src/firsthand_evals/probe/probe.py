@@ -23,8 +23,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
-from firsthand import Note, pointer
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument, Note, pointer
 from firsthand.value import value
 from firsthand_evals.probe import arithmetic
 from firsthand_evals.probe.statements import SESSION_CHARACTERS_MAX, Message, Statement, content_of, plain, statements

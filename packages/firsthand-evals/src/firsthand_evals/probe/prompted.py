@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.value import value
 from firsthand_evals.probe.statements import Message, content_of, plain
 from firsthand_evals.probe.values import read

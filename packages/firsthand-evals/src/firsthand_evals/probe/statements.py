@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.value import value
 from firsthand_evals.probe.values import Value, read
 

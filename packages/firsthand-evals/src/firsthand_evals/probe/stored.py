@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from firsthand import Event, Kind, Memory, pointer
-from firsthand.errors import Erased, InvalidArgument, MalformedPointer, Unresolvable
+from firsthand import Erased, Event, InvalidArgument, Kind, Memory, Unresolvable, pointer
+from firsthand.errors import MalformedPointer
 from firsthand.event import INJECTED, to_text
 from firsthand_evals.probe.probe import Verdict, probe
 

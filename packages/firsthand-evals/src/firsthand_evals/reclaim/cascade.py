@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.tokens import estimate
 from firsthand.value import asdict, replace
 from firsthand_evals.reclaim import drift, policies, scoring, seam

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.llm.asked import LOCAL, named
 from firsthand.value import value
 from firsthand_evals.reclaim import readers

@@ -6,7 +6,7 @@ The invariant: only ``handed_value`` gives the truth, and only ``confident_wrong
 
 from __future__ import annotations
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.value import value
 from firsthand_evals.reclaim.tasks import DIALOGUE, NUMBER, TIME, Problem
 

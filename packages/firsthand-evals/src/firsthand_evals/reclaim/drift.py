@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand_evals.reclaim.tasks import Problem
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.value import replace, value
 from firsthand_evals.reclaim import sweeps
 from firsthand_evals.reclaim.cascade import HOPS

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand_evals import registry
 from firsthand_evals.reclaim.figures import headline, lines
 from firsthand_evals.reclaim.tables import Table, as_json

@@ -46,9 +46,9 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo, ToolParams
 
-from firsthand import llm
+from firsthand import InvalidArgument, llm
 from firsthand.environment import without_folder_settings
-from firsthand.errors import CapReached, InvalidArgument, ModelError, ModelUnavailable
+from firsthand.errors import CapReached, ModelError, ModelUnavailable
 from firsthand.llm.asked import LOCAL, URL
 from firsthand.tokens import estimate
 from firsthand.value import asdict, value

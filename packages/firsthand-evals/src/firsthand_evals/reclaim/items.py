@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from firsthand.errors import FormatError
+from firsthand import FormatError
 from firsthand.value import asdict, value
 from firsthand_evals.reclaim import scoring
 from firsthand_evals.reclaim.corrections import DIRECTED

@@ -27,7 +27,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firsthand.errors import FirsthandError, InvalidArgument, ModelUnavailable
+from firsthand import FirsthandError, InvalidArgument
+from firsthand.errors import ModelUnavailable
 from firsthand.llm import Model, Recorded, Reply
 from firsthand.llm.spending import Cap, Meter, Metered, Price, Spent
 from firsthand.tokens import estimate

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from firsthand.errors import FormatError, InvalidArgument
+from firsthand import FormatError, InvalidArgument
 from firsthand.value import value
 from firsthand_evals.reclaim.tasks import DIALOGUE, TIME, Problem
 

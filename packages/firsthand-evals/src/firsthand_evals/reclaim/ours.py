@@ -15,8 +15,8 @@ import tempfile
 from contextlib import ExitStack
 from typing import Any
 
-from firsthand import Kind, Pointer, Unresolvable, distill, pointer
-from firsthand import Memory as Store
+from firsthand import Kind, Memory, Pointer, Unresolvable, pointer
+from firsthand.notes.distill import distill
 from firsthand_evals.reclaim.readers import MEMORY_HEAD, RECALL, RECALLED
 from firsthand_evals.reclaim.seam import Messages, Subject
 
@@ -31,7 +31,7 @@ class PointerMemory:
     def __init__(self) -> None:
         self._open = ExitStack()
         folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="firsthand-reclaim-"))
-        self._store = self._open.enter_context(Store.open(folder))
+        self._store = self._open.enter_context(Memory(folder))
         self._session = self._store.session(SESSION)
 
     def write(self, messages: Messages, budget: int) -> str:
@@ -45,10 +45,9 @@ class PointerMemory:
 
     def recall(self, query: str) -> str:
         """Expand the pointers of a question; a question without any is answered by recall."""
-        named = pointer.find(query)
-        if not named:
+        if not (addresses := pointer.find(query)):
             return self._store.fenced(self._store.recall(query, hits_max=HITS_MAX))
-        return "\n".join(self._expanded(pointer.parse(one)) for one in named)
+        return "\n".join(self._expanded(pointer.parse(address)) for address in addresses)
 
     def verify(self) -> bool:
         """Say whether the store is whole."""

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
-from firsthand import pointer
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument, pointer
 from firsthand.value import replace, value
 from firsthand_evals.probe.probe import probe
 from firsthand_evals.reclaim import experiments, ours, seam

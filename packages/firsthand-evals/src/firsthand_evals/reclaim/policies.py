@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand_evals.reclaim.seam import Messages, Subject
 from firsthand_evals.reclaim.tasks import Problem
 

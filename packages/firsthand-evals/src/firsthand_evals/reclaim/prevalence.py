@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from firsthand.errors import FormatError, InvalidArgument
+from firsthand import FormatError, InvalidArgument
 from firsthand.value import value
 from firsthand_evals import stats
 from firsthand_evals.probe.arithmetic import follows

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from firsthand.errors import InvalidArgument, MemoryFault
+from firsthand import InvalidArgument
+from firsthand.errors import MemoryFault
 from firsthand.tokens import estimate
 from firsthand.value import value
 from firsthand_evals.reclaim import cascade, seam

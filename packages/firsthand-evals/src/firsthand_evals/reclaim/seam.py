@@ -21,7 +21,8 @@ from types import ModuleType
 from typing import Any, Protocol, cast
 
 import firsthand
-from firsthand.errors import InvalidArgument, MemoryFault, ModelError
+from firsthand import InvalidArgument
+from firsthand.errors import MemoryFault, ModelError
 from firsthand.value import value
 
 BUDGET_CHARACTERS = 600

@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.value import asdict, value
 from firsthand_evals import stats
 from firsthand_evals.reclaim import scoring

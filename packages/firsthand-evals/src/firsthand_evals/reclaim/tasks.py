@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import permutations
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.value import replace, value
 
 ARITHMETIC, LOGIC, LEDGER, NOISY, DIALOGUE = "arithmetic", "logic", "ledger", "noisy", "dialogue"

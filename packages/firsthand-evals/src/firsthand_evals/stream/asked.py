@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.llm import asked
 from firsthand.llm.asked import named, opened
 from firsthand.llm.spending import CALLS_MAX, Cap, Meter, Price

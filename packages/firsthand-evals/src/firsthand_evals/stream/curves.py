@@ -12,7 +12,7 @@ import random
 from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.value import value
 from firsthand_evals import stats
 from firsthand_evals.stats import SEED, Difference, Mean

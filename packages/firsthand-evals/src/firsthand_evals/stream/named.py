@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Protocol, TypeVar
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 
 
 class Named(Protocol):

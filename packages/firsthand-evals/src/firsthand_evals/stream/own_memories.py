@@ -20,8 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
-from firsthand import Memory
-from firsthand.answer import Hit, Query, Scope
+from firsthand import Hit, Memory, Query, Scope
 from firsthand.event import to_text
 from firsthand.value import value
 from firsthand_evals.stream.own_questions import GAP, TELLING, Question, strings, words

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.value import asdict, value
 from firsthand_evals import stats
 from firsthand_evals.reclaim import plots

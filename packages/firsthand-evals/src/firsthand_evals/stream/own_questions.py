@@ -17,7 +17,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from firsthand.event import Kind, to_bytes
+from firsthand import Kind
+from firsthand.event import to_bytes
 from firsthand.value import value
 
 TELLING = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_RESULT)

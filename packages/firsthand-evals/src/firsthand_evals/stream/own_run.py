@@ -18,8 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from firsthand import Memory
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument, Memory
 from firsthand.event import to_bytes, to_text
 from firsthand.value import value
 from firsthand_evals import stats

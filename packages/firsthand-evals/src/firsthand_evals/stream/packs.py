@@ -16,8 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
-from firsthand import Memory
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument, Memory
 from firsthand.value import fields, value
 
 Progress = Callable[[int, int], None]

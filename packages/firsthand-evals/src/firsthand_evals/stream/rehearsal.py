@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.ledger.model_consolidator import NO_ANSWER, SOLVER_TOKENS_MAX
 from firsthand.llm.spending import CALLS_MAX
 from firsthand.tokens import estimate

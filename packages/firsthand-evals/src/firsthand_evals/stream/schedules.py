@@ -19,7 +19,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.ledger.entries import Episode
 from firsthand.value import replace, value
 from firsthand_evals.stream.world import World

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.ledger.model_consolidator import SOLVER_TOKENS_MAX, ModelSolver
 from firsthand.ledger.solver import Solver
 from firsthand_evals.stream import measure

@@ -15,7 +15,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.ledger.entries import Episode
 from firsthand.ledger.entry_gate import Task
 from firsthand.value import value

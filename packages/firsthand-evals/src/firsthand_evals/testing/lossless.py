@@ -13,8 +13,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from firsthand import pointer
-from firsthand.errors import InvalidArgument, MemoryFault
+from firsthand import InvalidArgument, pointer
+from firsthand.errors import MemoryFault
 from firsthand.value import value
 from firsthand_evals.reclaim import seam
 from firsthand_evals.reclaim.ask import opening

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firsthand import pointer
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument, pointer
 from firsthand.value import value
 from firsthand_evals.probe.probe import probe
 from firsthand_evals.reclaim import run, scoring, seam, tasks
