@@ -76,10 +76,10 @@ def _measured(setting: Setting, count: int, folder: Path) -> list[Row]:
         of_prompts["cold"] = _cold(users["cold"], prompts[1:])
         ends["cold"] = _cold(users["cold"], [_end(k) for k in range(20)])
         many = [*_processor(users["daemon"], prompts[1:], bare), *_many(setting, users["daemon"], prompts, bare)]
-        state = json.loads(_firsthand(users["daemon"], "daemon", "--json"))
+        state = json.loads(_firsthand(users["daemon"], "serve", "--status", "--json"))
     finally:
         for user in users.values():
-            _firsthand(user, "daemon", "--stop")
+            _firsthand(user, "serve", "--stop")
     return _rows(count, of_prompts, of_tools, ends, state) + many
 
 
@@ -87,7 +87,7 @@ def _cold(user: dict[str, str], payloads: list[bytes]) -> list[float]:
     """Time hooks that find no daemon, and start the one that answers them."""
     seconds = []
     for payload in payloads:
-        _firsthand(user, "daemon", "--stop")
+        _firsthand(user, "serve", "--stop")
         (Path(user["XDG_RUNTIME_DIR"]) / "firsthand" / "starts").unlink(missing_ok=True)
         before = time.perf_counter()
         _hook(user, payload, "claude-code")
@@ -97,7 +97,7 @@ def _cold(user: dict[str, str], payloads: list[bytes]) -> list[float]:
 
 def _processor(user: dict[str, str], prompts: list[bytes], bare: list[str]) -> list[Row]:
     """Measure what a prompt costs the processor, its hook and the daemon together: load changes that less than time."""
-    pid = json.loads(_firsthand(user, "daemon", "--json"))["pid"]
+    pid = json.loads(_firsthand(user, "serve", "--status", "--json"))["pid"]
     stat = Path(f"/proc/{pid}/stat")
     if not stat.exists():
         say("what the daemon takes of the processor is not told by this system: no row")
@@ -239,7 +239,7 @@ def _firsthand(user: dict[str, str], *arguments: str) -> str:
 
 def _wait_for_daemon(user: dict[str, str]) -> None:
     by = time.monotonic() + 30
-    while not json.loads(_firsthand(user, "daemon", "--json"))["answers"]:
+    while not json.loads(_firsthand(user, "serve", "--status", "--json"))["answers"]:
         if time.monotonic() > by:
             raise RuntimeError("expected a daemon within 30 s of the first hook; none answers")
 

@@ -65,7 +65,7 @@ def wait_for_episode(environment: dict[str, str]) -> str:
     """Wait until the session's episode stands, as the user sees it."""
     began = time.monotonic()
     while time.monotonic() - began < SECONDS_MAX:
-        told = firsthand(environment, "episodes", check=False)
+        told = firsthand(environment, "agent", "episodes", check=False)
         if "broker" in told:
             return told
         time.sleep(0.2)

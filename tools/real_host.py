@@ -291,7 +291,7 @@ class Run:
 
     def uninstall(self) -> None:
         """Take it out again; what was there before is there, to the byte where no recorder was put in."""
-        self.firsthand("uninstall", self.host, "--user")
+        self.firsthand("install", self.host, "--user", "--remove")
         left = self.settings.read_bytes() if self.settings.exists() else None
         same = left == self.before or (
             self.payloads() and json.loads(left or b"{}") == json.loads(self.before or b"{}")

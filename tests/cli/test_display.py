@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand.cli.display import Piece, clock, columns, count, cut, first_line, marked, shown, size, table
+from firsthand.cli.display import Piece, clock, columns, count, cut, first_line, gauge, marked, shown, size, table
 from firsthand.moment import Moment
 
 
@@ -135,3 +135,12 @@ def test_matches_are_marked():
 def test_marking_loses_nothing(text, query, exact):
     """The pieces of a marked text, joined, are the text."""
     assert "".join(piece.text for piece in marked(text, query, exact)) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "most", "drawn"),
+    [(0, 10, "    "), (1, 1_000, "#   "), (5, 10, "##  "), (10, 10, "####"), (99, 10, "####"), (1, 0, "    ")],
+)
+def test_a_gauge_shows_a_number_beside_the_largest(number, most, drawn):
+    """What is over zero has a sign, and what is over the largest fills the gauge and no more."""
+    assert gauge(number, most, 4) == drawn

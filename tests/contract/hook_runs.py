@@ -90,7 +90,7 @@ class Hooked:
 
     def status(self) -> dict:
         """Ask the daemon what it is at."""
-        return json.loads(self.command("serve", "--json").stdout)
+        return json.loads(self.command("serve", "--status", "--json").stdout)
 
     def daemon(self) -> int:
         """Wait for a daemon that answers, and give its process."""

@@ -16,9 +16,9 @@ from firsthand import Memory
 
 LEVELS = (7, 8, 9, 12, 15)
 WRITING = (
-    ("consolidate", "keep", "--agent", "shop"),
-    ("digest", "--write", "--agent", "shop"),
-    ("sleep", "--agent", "shop"),
+    ("ledger", "propose", "--keep", "--agent", "shop"),
+    ("agent", "digest", "--write", "--agent", "shop"),
+    ("agent", "sleep", "--agent", "shop"),
 )
 
 
@@ -71,13 +71,13 @@ def test_on_a_full_disk_nothing_is_done_by_half(disk):
     with ballast.open("wb", buffering=0) as file, suppress(OSError):
         while True:
             file.write(bytes(4_096))
-    for command in (*WRITING, ("quarantine", said[0]), ("ledger", "tombstone", said[-1])):
+    for command in (*WRITING, ("ledger", "quarantine", said[0]), ("ledger", "tombstone", said[-1])):
         told = typed(root, *command)
         assert told.returncode in {0, 4}, (command, told.stderr)
         assert "Traceback" not in told.stderr
     ballast.unlink()
     assert int(head(root).partition(":")[0]) >= int(before.partition(":")[0])
-    for command in (*WRITING, ("quarantine", said[0])):
+    for command in (*WRITING, ("ledger", "quarantine", said[0])):
         assert typed(root, *command).returncode in {0, 1}, command
     assert head(root) != before
 
@@ -88,18 +88,18 @@ def test_a_store_that_may_not_be_written_says_so(disk):
     said = made(root)
     before = head(root)
     subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
-    for command in (*WRITING, ("quarantine", said[0]), ("ledger", "approve", said[0])):
+    for command in (*WRITING, ("ledger", "quarantine", said[0]), ("ledger", "approve", said[0])):
         told = typed(root, *command)
         assert (told.returncode, "Traceback" in told.stderr) == (5, False), (command, told.stderr)
-    for command in (("digest", "--agent", "shop"), ("consolidate",), ("consolidate", "propose")):
+    for command in (("agent", "digest", "--agent", "shop"), ("ledger", "entries"), ("ledger", "propose")):
         assert typed(root, *command).returncode == 0
     subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
     assert head(root) == before
 
 
 @pytest.mark.parametrize("command", [
-    ("ledger", "list"), ("ledger", "waiting"), ("digest", "--agent", "shop"), ("consolidate",),
-    ("consolidate", "propose"), *WRITING,
+    ("ledger", "list"), ("ledger", "waiting"), ("agent", "digest", "--agent", "shop"), ("ledger", "entries"),
+    ("ledger", "propose"), *WRITING,
 ])  # fmt: skip
 def test_a_closed_pipe_ends_a_command_quietly(tmp_path, command):
     """Whoever reads the output went away: exit code 141 or the command's own, no traceback, and the store is whole."""

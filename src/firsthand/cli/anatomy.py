@@ -1,11 +1,5 @@
 """The command session anatomy: which calls a model was sent, what each was made of, why the next was larger.
 
-    firsthand session anatomy [SESSION]         a line a call, oldest first
-    firsthand session anatomy show [CALL]       one call as a bar
-    firsthand session anatomy diff [CALL CALL]  what came and left between two
-    firsthand session anatomy replay [CALL]     exactly what was sent
-    firsthand session anatomy export [SESSION]  the records as JSON lines
-
 A CALL is the number of a call of a session, or the pointer of its record.
 """
 
@@ -16,14 +10,12 @@ import json
 from collections import deque
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 from firsthand import Anatomy, Memory, Unresolvable
 from firsthand.cli import json_forms
 from firsthand.cli.argument_values import number
 from firsthand.cli.arguments import Parser
-from firsthand.cli.bars import FREE, LETTERS, gauge, runs
-from firsthand.cli.display import clock, count, shown, size
+from firsthand.cli.display import clock, count, gauge, shown, size
 from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.cli.output import Output
 from firsthand.cli.stores import to_read
@@ -31,11 +23,9 @@ from firsthand.context.anatomy_diff import Difference
 from firsthand.context.anatomy_use import use_of
 from firsthand.context.replay import difference
 
-COLUMNS = 80  # of a drawing, whatever the terminal
 PAPER_PERCENT = 22
 _GAUGE = 14
-_ACTIONS = ("show", "diff", "replay", "export")
-_STYLES = ("name", "good", "warn", "mark", "bad", "strong")
+_ACTIONS = ("show", "diff", "replay")
 
 
 def add(group: Parser) -> None:
@@ -45,14 +35,14 @@ def add(group: Parser) -> None:
         """
         firsthand session anatomy                       the calls of the session that had the newest one
         firsthand session anatomy deploy                those of this session
-        firsthand session anatomy show 12               one call as a bar; none given: the newest
+        firsthand session anatomy show 12               one call by its parts; none given: the newest
         firsthand session anatomy diff 11 12            why the prompt grew; none given: the newest two
         firsthand session anatomy replay 12 | sha256sum     exactly what was sent
-        firsthand session anatomy export > calls.jsonl  every record of every session
+        firsthand session anatomy --json --limit 0      every record, as JSON lines
         """,
     )  # fmt: skip
     command.add_argument(
-        "words", nargs="*", metavar="WHAT", help="a session; or show, diff, replay, export, as in the examples"
+        "words", nargs="*", metavar="WHAT", help="a session; or show, diff, replay, as in the examples"
     )
     command.add_argument("--session", metavar="NAME", help="whose calls the numbers count; default: the newest call's")
     command.add_argument("--limit", type=number(0), default=40, metavar="N", help="most lines, default 40; 0 for all")
@@ -64,13 +54,11 @@ def _anatomy(chosen: argparse.Namespace, out: Output) -> int:
     if action not in _ACTIONS:
         action, words = "list", chosen.words
     if len(words) > {"diff": 2}.get(action, 1) or (action == "diff" and len(words) == 1):
-        wanted = {"diff": "two calls, or none for the last two", "list": "one session", "export": "one session"}
+        wanted = {"diff": "two calls, or none for the last two", "list": "one session"}
         takes = wanted.get(action, "one call")
         out.warn(f"firsthand: session anatomy {action} takes {takes}; got {shown(' '.join(words))!r}")
         return USAGE
     with to_read(chosen) as memory:
-        if action == "export":
-            return _export(memory, words[0] if words else chosen.session, out)
         if action == "list":
             return _list(memory, words[0] if words else chosen.session, chosen.limit, out)
         calls = _calls(memory, words, chosen.session, 2 if action == "diff" else 1)
@@ -177,18 +165,6 @@ def _row(one: Anatomy, growth: int) -> tuple[str, ...]:
     )
 
 
-def _export(memory: Memory, session: str | None, out: Output) -> int:
-    records = 0
-    for call in memory.anatomies(session):
-        out.json(json_forms.of_anatomy(call))
-        records += 1
-    if not records:
-        out.warn(f"firsthand: {_NONE}")
-        return NOTHING_FOUND
-    out.remark(f"{count(records, 'record')}, a line each")
-    return DONE
-
-
 # show ----------------------------------------------------------------------------------------------
 
 
@@ -211,7 +187,7 @@ def _show(one: Anatomy, out: Output) -> int:
         f"{one.tokens:,} of {one.budget_tokens:,} tokens ({one.utilisation_percent:g} %, {left}; counted by "
         f"{shown(one.counter)}), {size(one.bytes)}"
     )
-    for line in _drawn(one, out):
+    for line in _parts(one):
         out.line(line)
     asked = " and ".join(f"{calls:,} {name}" for name, calls in (("recall", one.recalls), ("expand", one.expands)))
     out.line(f"{count(one.events, 'event')} of the history; since the call before the model asked for {asked}")
@@ -223,24 +199,15 @@ def _show(one: Anatomy, out: Output) -> int:
     return DONE
 
 
-def _drawn(one: Anatomy, out: Output) -> Iterator[str]:
-    """Draw the bar, and under it a line for each part."""
-    free = one.budget_tokens - one.tokens
-    tokens = [(share.name, share.tokens) for share in one.shares] + [(FREE, free)]
-    styles = {share.name: _STYLES[number % len(_STYLES)] for number, share in enumerate(one.shares)}
-    bar = runs(tokens, COLUMNS - 2)
-    yield "[" + "".join(out.style(run.text, styles.get(run.name, "faint")) for run in bar) + "]"
-    most = max((share.tokens for share in one.shares), default=0)
-    for share in one.shares:
-        letter = out.style(LETTERS[share.name], styles[share.name])
-        percent = f"{100 * share.tokens / one.budget_tokens:.1f} %"
-        line = (
-            f"  {share.name:<24}{share.tokens:>10,} tokens {percent:>8}{size(share.bytes):>11}"
-            f"  {gauge(share.tokens, most, _GAUGE)}"
-        )
-        yield letter + line.rstrip()
-    if free > 0:
-        yield f"{LETTERS[FREE]}  {FREE:<24}{free:>10,} tokens {f'{100 * free / one.budget_tokens:.1f} %':>8}"
+def _parts(call: Anatomy) -> Iterator[str]:
+    """Give a line for each part of the prompt, and one for what is free."""
+    most = max((share.tokens for share in call.shares), default=0)
+    parts = [(share.name, share.tokens, size(share.bytes)) for share in call.shares]
+    free = call.budget_tokens - call.tokens
+    for name, tokens, size_bytes in [*parts, *([("free", free, "")] if free > 0 else [])]:
+        percent = f"{100 * tokens / call.budget_tokens:.1f} %"
+        drawn = gauge(tokens, most, _GAUGE) if size_bytes else ""
+        yield f"  {name:<24}{tokens:>10,} tokens {percent:>8}{size_bytes:>11}  {drawn}".rstrip()
 
 
 # diff ----------------------------------------------------------------------------------------------
@@ -275,39 +242,10 @@ def _replay(memory: Memory, one: Anatomy, out: Output) -> int:
     if out.as_json:
         out.json({"pointer": one.pointer, "same": found.same, "note": found.note, "body": found.body})
     elif out.terminal:
-        for line in _readable(found.body):
-            out.line(line)
+        out.line(shown(json.dumps(found.body, ensure_ascii=False, indent=2), lines=True))
     else:
         body = json.dumps(found.body, ensure_ascii=False, separators=(",", ":"))
         out.binary.write(body.encode("utf-8", "surrogatepass"))
         out.binary.flush()
     (out.remark if found.same else out.warn)(f"firsthand: {shown(found.note)}")
     return DONE if found.same else DAMAGED
-
-
-def _readable(body: Any) -> Iterator[str]:
-    """Write a request for reading: a heading for each message, its texts as lines, all else as JSON."""
-    for name, held in body.items():
-        entries = held if isinstance(held, list) else [held]
-        for place, entry in enumerate(entries, 1):
-            of = f" {place} of {len(entries)}" if isinstance(held, list) else ""
-            role = entry.get("role", entry.get("type", "")) if isinstance(entry, dict) else ""
-            yield f"--- {shown(name)}{of} {shown(str(role))}".rstrip()
-            yield from _texts(entry)
-
-
-def _texts(entry: Any) -> Iterator[str]:
-    if isinstance(entry, str):
-        yield shown(entry, lines=True)
-    elif isinstance(entry, list):
-        for one in entry:
-            yield from _texts(one)
-    elif isinstance(entry, dict):
-        text = entry.get("content", entry.get("text"))
-        rest = {key: one for key, one in entry.items() if one is not text and key not in {"role", "type"}}
-        if text is not None:
-            yield from _texts(text)
-        if rest:
-            yield shown(json.dumps(rest, ensure_ascii=False), lines=True)
-    else:
-        yield shown(json.dumps(entry))

@@ -17,7 +17,7 @@ from firsthand.moment import clock
 from firsthand.printable import shown
 from firsthand.value import value
 
-__all__ = ["Piece", "clock", "columns", "count", "cut", "first_line", "marked", "shown", "size", "table"]
+__all__ = ["Piece", "clock", "columns", "count", "cut", "first_line", "gauge", "marked", "shown", "size", "table"]
 
 _WORD = re.compile(r"\w+")
 _STEM_MIN = 4
@@ -75,6 +75,12 @@ def size(number: int) -> str:
             return f"{number} B" if unit == "B" else f"{amount:,.1f} {unit}"
         amount /= 1000
     raise AssertionError("the last unit takes every number")
+
+
+def gauge(number: int, most: int, width: int) -> str:
+    """Draw one number beside the largest one: ``####    ``; a number over zero has a sign."""
+    filled = 0 if not number or not most else max(1, round(min(1.0, number / most) * width))
+    return "#" * filled + " " * (width - filled)
 
 
 def count(number: int, noun: str) -> str:
