@@ -15,7 +15,7 @@ from engines import Fts5Alone, RowsAndIndex, TantivyAlone
 from machine import describe
 from queries import CLASSES, draw
 from setting import Setting
-from table import Bound, Row, Target, as_values, cells, from_values
+from table import Bound, Row, Target, as_values, from_values
 from timing import median, percentile
 
 
@@ -36,13 +36,6 @@ def row(ours: float, baseline: float, target: Target | None = None, *, less: boo
 def test_target_at_its_edge(target: Target, kept: tuple[float, float], broken: tuple[float, float]) -> None:
     """A target is met up to its bound and missed just beyond it."""
     assert (row(*kept, target).met, row(*broken, target).met) == (True, False)
-
-
-def test_without_target_the_peer_is_named() -> None:
-    """A row without a target is neither met nor missed, and says which side has the better number."""
-    shown = [(one.met, cells(one)[-1]) for one in (row(2, 1), row(1, 2), row(2, 1, less=False), row(1, 2, less=False))]
-    worse, better = (None, "baseline is better"), (None, "ours is better")
-    assert shown == [worse, better, better, worse]
 
 
 def test_no_figure_without_its_baseline() -> None:

@@ -110,15 +110,6 @@ def test_exact_strings_by_class(kind, text, found):
     assert [match[0] for match in strings.of(text, kind) if match[0] != "3/4"] == found
 
 
-@given(st.text(max_size=40), st.text(alphabet="abc1.", min_size=1, max_size=4))
-def test_a_string_stands_for_itself_only(around, string):
-    """A string stands between spaces, and not where a letter continues it."""
-    assert strings.stands(string, f"{around} {string} {around}")
-    if string[0].isalnum() and string[-1].isalnum():
-        assert not strings.stands(string, f"x{string}")
-        assert not strings.stands(string, f"{string}x")
-
-
 # methods ---------------------------------------------------------------------------------------------
 
 MAKES = {
