@@ -41,7 +41,7 @@ clean:
 	@touch $@
 
 .venv/ready-dev: .venv/bin/python pyproject.toml packages/firsthand-evals/pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -e 'packages/firsthand-evals[models]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -e packages/firsthand-evals
 	@touch $@ .venv/ready
 
 .venv/ready-bench: .venv/ready-dev bench/requirements.txt bench/requirements-model.txt bench/requirements-tokens.txt bench/requirements-quality.txt

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -107,28 +105,6 @@ def host_folders() -> dict[str, Path]:
 def plain_output() -> bool:
     """Say whether the user asked for output without colour (https://no-color.org)."""
     return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-
-
-@contextmanager
-def without_folder_settings(**settings: str) -> Iterator[None]:
-    """Keep libraries from taking settings of the current folder, or running git in it, while the block runs.
-
-    A stranger's `.env` may say where keys are sent, and the configuration of its repository names programs.
-
-    Args:
-        settings: variables that hold meanwhile, whatever the folder says.
-    """
-    settings |= {"PYTHON_DOTENV_DISABLED": "1", "GIT_DIR": os.devnull}
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
-    try:
-        yield
-    finally:
-        for name, setting in before.items():
-            if setting is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = setting
 
 
 def for_commands(**settings: str) -> dict[str, str]:

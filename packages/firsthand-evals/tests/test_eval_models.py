@@ -7,8 +7,8 @@ import json
 import pytest
 
 from firsthand.llm import Recorded, Reply
+from firsthand.llm.asked import named
 from firsthand_evals.reclaim import experiments, own, readers, run
-from firsthand_evals.reclaim.chosen import chosen
 from firsthand_evals.reclaim.models import Asking
 
 SMALL = ("--problems", "1", "--experiment", "disposition", "--memory", "firsthand", "--out", "kept")
@@ -33,7 +33,7 @@ def said(tmp_path, monkeypatch, shell):
 def recorded(tmp_path):
     """Record what a model says to the small run, as a run before would have."""
     folder = tmp_path / "kept" / "results" / "reclaim"
-    one = chosen("http://localhost:9/v1#small", temperature=0.5)
+    one = named("http://localhost:9/v1#small", temperature=0.5)
     asking = Asking(folder)
     file = asking.recorded(one, 0).path
     reader = asking.reader(one)
@@ -69,12 +69,10 @@ def test_what_was_not_recorded_fails_and_is_counted(said, recorded):
 
 
 def test_a_run_without_an_item_passes_nowhere(said, tmp_path):
-    """Nothing was recorded: one line for what failed alike, exit code 1, JUnit with a failure, and no badge."""
-    found = said(*SMALL, "--model", "http://localhost:9/v1#small", "--replay", "--junit", "j.xml", "--badge", "b.svg")
+    """Nothing was recorded: one line for what failed alike, exit code 1, and JUnit with a failure."""
+    found = said(*SMALL, "--model", "http://localhost:9/v1#small", "--replay", "--junit", "j.xml")
     assert found.code == 1
     assert "3 cases: 0 known, 0 made, 3 failed, 0 left" in found.error
-    assert "no badge was written: there is no item of firsthand" in found.error
-    assert not (tmp_path / "b.svg").exists()
     assert 'message="0 of 3 cases have an item"' in (tmp_path / "j.xml").read_text()
 
 

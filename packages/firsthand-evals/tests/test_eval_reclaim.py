@@ -68,7 +68,6 @@ def test_a_memory_of_this_folder_is_asked_and_everything_is_kept(said, tmp_path)
     """Items, tables, report, JUnit and badge are written; the list of experiments knows the result."""
     found = said(
         "--memory", "./toys_of_eval.py:head", *SMALL, "--out", "kept", "--html", "r.html", "--junit", "j.xml",
-        "--badge", "b.svg",
     )  # fmt: skip
     assert found.code == 0
     assert "./toys_of_eval.py:head: brought back 1.00" in found.text
@@ -80,8 +79,6 @@ def test_a_memory_of_this_folder_is_asked_and_everything_is_kept(said, tmp_path)
     assert len((folder / "items.jsonl").read_text().splitlines()) == 2 * 2 * 5
     assert (tmp_path / "r.html").read_text() == (folder / "report.html").read_text()
     assert ET.parse(tmp_path / "j.xml").getroot().get("failures") == "0"
-    ET.parse(tmp_path / "b.svg")
-    assert "[![reclaim: 1.00 of 4](b.svg)](r.html)" in found.error
     assert json.loads((folder / "summary.json").read_text())["headline"] == (
         "recomputing: ./toys_of_eval.py:head 1.00 (n = 4)"
     )
@@ -256,14 +253,12 @@ def test_many_experiments_are_told_in_a_line_each(said):
         (("--resume",), 5, "nothing to resume"),
         (("--html", "nowhere/r.html"), 5, "the folder nowhere is not there"),
         (("--junit", "."), 5, "--junit names a file; got '.'"),
-        (("--badge", ""), 5, "--badge names a file; got ''"),
         (("--html", "x", "--junit", "./x"), 5, "--html, --junit want a file each"),
         (
             ("--memory", "./toys_of_eval.py:head", "--recall", "./toys_of_eval.py:head"),
             5,
             "expected a function recall(query)",
         ),
-        (("--badge", "b.svg", "--memory", "firsthand", "--memory", "firsthand_note"), 5, "a badge is of one memory"),
         (("--budget", "-1"), 2, "a whole number from 0"),
         (("--corrections", "loud"), 2, "invalid choice"),
         (("--fail-under", "2"), 2, "a number from 0 to 1"),

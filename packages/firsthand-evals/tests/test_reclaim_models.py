@@ -1,17 +1,17 @@
-"""evals/reclaim/chosen.py, models.py: models by name, what a run would ask, and a run from its record."""
+"""reclaim/models.py: what a run would ask, a run of several at once, its cap, and a run from its record."""
 
 from __future__ import annotations
 
-import sys
+import threading
 
 import pytest
 
-from firsthand.errors import InvalidArgument, ModelUnavailable
+from firsthand.errors import InvalidArgument, ModelError
 from firsthand.llm import Recorded, Reply
-from firsthand.llm.spending import Price, Spent
+from firsthand.llm.asked import Named, named
+from firsthand.llm.spending import Cap, Price, Spent
 from firsthand_evals.reclaim import items, models, run, sweeps, tasks
 from firsthand_evals.reclaim.calling import Calling
-from firsthand_evals.reclaim.chosen import Chosen, chosen, scripted
 from firsthand_evals.reclaim.items import Case
 from firsthand_evals.reclaim.models import Asking, Plan
 from firsthand_evals.reclaim.policies import LOSSY, SOURCE_FIRST, policy
@@ -30,77 +30,27 @@ class Script:
         return Reply(text, {"role": "assistant", "content": text}, (), 100, 5, 0.0)
 
 
-def recorded(asking: Asking, one: Chosen, cases, takes: int = 1) -> list[items.Item]:
+def recorded(asking: Asking, one: Named, cases, takes: int = 1) -> list[items.Item]:
     """Fill the record of a model as a run does, and give the items that came of it."""
     found = []
     for take in range(takes):
         record = asking.recorded(one, take)
         model = Recorded(record.path, Script(take))
-        reader = Asked(model, one.told)
+        reader = Asked(model, one.name)
         found += run.run([case for case in cases if case.repetition == take], reader)
     return found
 
 
-# names -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("typed", "found"),
-    [
-        ("local", Chosen("SmolLM2-135M-Instruct", "local", "", tools=False)),
-        ("local:/models/Tiny.Q4.gguf", Chosen("Tiny.Q4", "local", "/models/Tiny.Q4.gguf", tools=False)),
-        ("scripted:cautious", Chosen("cautious", "scripted", "cautious", tools=False)),
-        ("http://localhost:8080/v1#qwen", Chosen("qwen", "url", "http://localhost:8080/v1")),
-        ("https://h/v1/chat/completions#Qwen/Q-7b", Chosen("Qwen/Q-7b", "url", "https://h/v1")),
-        ("openai/gpt-5-mini", Chosen("openai/gpt-5-mini", "inspect", "openai/gpt-5-mini")),
-        ("hf/org/model:v1", Chosen("hf/org/model:v1", "inspect", "hf/org/model:v1")),
-    ],
-)
-def test_a_model_is_chosen_by_what_is_typed(typed, found):
-    """Each spelling names its model, who serves it, and whether it was taught to call tools."""
-    assert chosen(typed) == found
-
-
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        ("", "a model is 'local', URL#NAME"),
-        ("gpt-5", "a model is 'local', URL#NAME .* got 'gpt-5'"),
-        ("http://localhost:8080/v1", "a model is named URL#NAME"),
-        ("https://me:sesame@host/v1#tiny", r"^a model's URL holds no user and no password; .*FIRSTHAND_MODEL_KEY$"),
-        ("scripted:oracle", "a scripted reader is one of recomputing, .* got 'oracle'"),
-        ("a/../../b c", "a model is 'local'"),
-    ],
-)
-def test_what_is_no_model_is_refused(typed, said):
-    """The error says which spellings there are."""
-    with pytest.raises(InvalidArgument, match=said):
-        chosen(typed)
-
-
-def test_models_asked_in_another_way_have_another_name():
-    """What differs from how a model is asked by default stands in its name, and so in the keys of its items."""
-    told = [
-        chosen("a/b").told, chosen("a/b", tools=False).told, chosen("a/b", tokens_max=9).told,
-        chosen("a/b", tools=False, tokens_max=9).told, chosen("local").told, chosen("local", tools=True).told,
-    ]  # fmt: skip
-    assert told == [
-        "a/b", "a/b (asking in words)", "a/b (9 tokens)", "a/b (asking in words, 9 tokens)", "SmolLM2-135M-Instruct",
-        "SmolLM2-135M-Instruct (calling tools)",
-    ]  # fmt: skip
+SERVER = "http://127.0.0.1:1/v1#tiny"
 
 
 def test_a_reader_calls_tools_when_its_model_was_taught_to(tmp_path):
-    """The reader has name, temperature and reply length of what was chosen."""
+    """A server's model is asked with a tool, one in this process in words; name and temperature are what was typed."""
     asking = Asking(tmp_path)
-    one, other = chosen("a/b", temperature=0.7), chosen("local")
-    assert [type(asking.reader(it)) for it in (one, other)] == [Calling, Asked]
-    assert [(it.name, it.temperature) for it in map(asking.reader, (one, other))] == [
-        ("a/b", 0.7), ("SmolLM2-135M-Instruct", 0.0),
+    readers_ = [asking.reader(named(SERVER, temperature=0.7)), asking.reader(named("local"))]
+    assert [(type(it), it.name, it.temperature) for it in readers_] == [
+        (Calling, "tiny", 0.7), (Asked, "SmolLM2-135M-Instruct", 0.0),
     ]  # fmt: skip
-    assert set(scripted()) == {
-        "recomputing", "recomputing-careless", "cautious", "believing", "yielding", "guessing-0", "slipping",
-    }  # fmt: skip
 
 
 # before ------------------------------------------------------------------------------------------------------
@@ -113,10 +63,10 @@ def toy(messages, budget):
 def test_a_plan_counts_calls_tokens_and_cost_before_anything_is_asked(tmp_path):
     """Turns, sessions of a chain and writers are calls; a memory that can be asked may take more of them."""
     asking = Asking(tmp_path)
-    reader = asking.reader(chosen("a/b"))
+    reader = asking.reader(named(SERVER))
     (problem,) = tasks.arithmetic(1)
     plain, sustained = Case("x", policy(LOSSY), problem), Case("x", policy(LOSSY), problem, "sustained")
-    own, written = Case("x", subject(toy), problem), Case("x", asking.writers(chosen("local"))[0], problem)
+    own, written = Case("x", subject(toy), problem), Case("x", asking.writers(named("local"))[0], problem)
     chained = sweeps.chain(1, hops=(4,))[0]
     calls = [(models.plan([case], reader).calls, models.plan([case], reader).calls_max)
              for case in (plain, sustained, own, written, chained)]  # fmt: skip
@@ -142,12 +92,72 @@ def test_a_plan_leaves_out_what_is_known():
 # from the record ---------------------------------------------------------------------------------------------
 
 
-def test_a_recorded_run_is_replayed_without_inspect(tmp_path, monkeypatch):
-    """From recorded replies come the same items, nothing is spent, and Inspect is not even imported."""
-    monkeypatch.setitem(sys.modules, "inspect_ai", None)
-    asking, one = Asking(tmp_path), chosen("http://127.0.0.1:1/v1#tiny", tools=False)
+class Answers:
+    """A model behind a reader by rule; it counts who asks at once, and fails where it is told to."""
+
+    def __init__(self, wrong: str = "") -> None:
+        self.wrong, self.now, self.most, self.asked = wrong, 0, 0, 0
+        self.met, self.lock = threading.Event(), threading.Lock()
+
+    def complete(self, messages, **_: object) -> Reply:
+        with self.lock:
+            self.asked, self.now = self.asked + 1, self.now + 1
+            self.most = max(self.most, self.now)
+            if self.now > 1:
+                self.met.set()
+        self.met.wait(0.2)
+        with self.lock:
+            self.now -= 1
+        if self.wrong and self.wrong in messages[0]["content"]:
+            raise ModelError("nonsense came back")
+        text = Recomputing().answer(messages)
+        return Reply(text, {"role": "assistant", "content": text}, (), 100, 5, 0.0)
+
+
+def asking_of(monkeypatch, folder, model, **how) -> Asking:
+    """Give models of a run that are all one scripted model."""
+    monkeypatch.setattr(models, "opened", lambda one, key: model)
+    return Asking(folder, **how)
+
+
+def test_cases_are_asked_at_once_and_come_back_in_order(tmp_path, monkeypatch):
+    """Several cases are asked at the same time; items stand in the order of the cases, and nobody is asked again."""
+    model, cases = Answers(), run.cases(toy, tasks.arithmetic(6))
+    asking = asking_of(monkeypatch, tmp_path, model, connections=3)
+    found = asking.run(cases, asking.reader(named(SERVER)))
+    assert [item.parameters["problem"] for item in found.items] == [case.problem.id for case in cases]
+    assert (found.made, found.failed, found.left, 1 < model.most <= 3) == (6, (), 0, True)
+    again = asking_of(monkeypatch, tmp_path, Answers(wrong="e"))
+    assert again.run(cases, again.reader(named(SERVER))).items == found.items
+
+
+def test_a_case_that_fails_costs_no_other_and_is_asked_again(tmp_path, monkeypatch):
+    """What a model got wrong is counted with its reason; the next run asks that alone."""
+    cases = run.cases(toy, tasks.arithmetic(4))
+    wrong = cases[2].problem.listed[0]
+    asking = asking_of(monkeypatch, tmp_path, Answers(wrong))
+    found = asking.run(cases, asking.reader(named(SERVER)))
+    assert (found.made, [one.error for one in found.failed]) == (3, ["ModelError: nonsense came back"])
+    model = Answers()
+    again = asking_of(monkeypatch, tmp_path, model)
+    assert (again.run(cases, again.reader(named(SERVER))).made, model.asked) == (1, 1)
+
+
+def test_a_cap_leaves_the_rest_and_says_so(tmp_path, monkeypatch):
+    """No call is made that could pass the cap; what is left is counted, and a higher cap goes on from there."""
+    model, cases = Answers(), run.cases(toy, tasks.arithmetic(5))
+    asking = asking_of(monkeypatch, tmp_path, model, cap=Cap(calls=2), connections=1)
+    found = asking.run(cases, asking.reader(named(SERVER)))
+    assert (found.made, found.left, found.spent.calls, bool(found.stopped)) == (2, 3, 2, True)
+    again = asking_of(monkeypatch, tmp_path, model, cap=Cap(calls=3))
+    assert (again.run(cases, again.reader(named(SERVER))).left, model.asked) == (0, 5)
+
+
+def test_a_recorded_run_is_replayed(tmp_path):
+    """From recorded replies come the same items, and nothing is spent."""
+    one = named("local")
     cases = run.cases(toy, tasks.arithmetic(3), repetitions=2)
-    known = recorded(asking, one, cases, takes=2)
+    known = recorded(Asking(tmp_path), one, cases, takes=2)
     seen = []
     asking = Asking(tmp_path, replay=True)
     found = asking.run(cases, asking.reader(one), progress=lambda done, whole: seen.append((done, whole)))
@@ -155,7 +165,7 @@ def test_a_recorded_run_is_replayed_without_inspect(tmp_path, monkeypatch):
     assert [by_key[item.key] for item in found.items] == list(found.items)
     assert [item.replies[0][:6] for item in found.items] == ["Take 0", "Take 1"] * 3
     assert (found.known, found.made, found.failed, found.left, found.stopped) == (0, 6, (), 0, "")
-    assert (found.spent, found.log) == (Spent(), "")
+    assert found.spent == Spent()
     assert seen == [(number, 6) for number in range(1, 7)]
     again = Asking(tmp_path, replay=True)
     assert again.run(cases, again.reader(one)).known == 6
@@ -165,8 +175,8 @@ def test_equal_cases_have_replies_of_their_own(tmp_path):
     """Each repetition is recorded apart, as is each address; the names of the files tell them apart."""
     asking = Asking(tmp_path)
     names = [
-        asking.recorded(chosen(model), take).path.name
-        for model in ("http://h/v1#t", "http://g/v1#t", "t/t") for take in (0, 1)
+        asking.recorded(named(model), take).path.name
+        for model in ("http://h/v1#t", "http://g/v1#t", "local") for take in (0, 1)
     ]  # fmt: skip
     assert len(set(names)) == 6
     assert [name.endswith(f"-{take}.jsonl") for name, take in zip(names, (0, 1) * 3, strict=True)] == [True] * 6
@@ -174,9 +184,9 @@ def test_equal_cases_have_replies_of_their_own(tmp_path):
 
 def test_what_was_not_recorded_fails_and_is_counted(tmp_path):
     """In a replay a case without its replies is a failure with the reason; the rest goes on."""
-    asking, one = Asking(tmp_path), chosen("a/b", tools=False)
+    one = named("local")
     cases = run.cases(toy, tasks.arithmetic(3))
-    recorded(asking, one, cases[:2])
+    recorded(Asking(tmp_path), one, cases[:2])
     asking = Asking(tmp_path, replay=True)
     found = asking.run(cases, asking.reader(one))
     assert (found.made, found.left, len(found.failed)) == (2, 0, 1)
@@ -184,29 +194,19 @@ def test_what_was_not_recorded_fails_and_is_counted(tmp_path):
     assert found.failed[0].parameters["problem"] == cases[2].problem.id
 
 
-def test_a_run_without_a_model_needs_no_inspect(tmp_path, monkeypatch):
-    """A deterministic reader of memories that nobody writes runs here, and what it made is known to the next run."""
-    monkeypatch.setitem(sys.modules, "inspect_ai", None)
+def test_a_run_without_a_model_is_known_to_the_next(tmp_path):
+    """A deterministic reader of memories that nobody writes runs here, and what it made is not asked again."""
     cases = run.cases(policy(SOURCE_FIRST), tasks.arithmetic(2))
     found = Asking(tmp_path).run(cases, Recomputing())
     assert list(found.items) == list(run.run(cases, Recomputing()))
     assert Asking(tmp_path).run(cases, Recomputing()).known == 2
 
 
-def test_without_inspect_a_model_is_an_error_that_says_what_to_install(tmp_path, monkeypatch):
-    """Nothing is asked; the message names the extra."""
-    monkeypatch.setitem(sys.modules, "inspect_ai", None)
-    monkeypatch.delitem(sys.modules, "firsthand_evals.reclaim.inspect_run", raising=False)
-    asking = Asking(tmp_path)
-    with pytest.raises(ModelUnavailable, match=r"pip install 'firsthand-evals\[models\]'"):
-        asking.run(run.cases(toy, tasks.arithmetic(1)), asking.reader(chosen("a/b")))
-
-
-@pytest.mark.parametrize("wrong", [{"connections": 0}, {"retries": -1}, {"timeout_seconds": 0}])
-def test_numbers_out_of_range_are_refused(tmp_path, wrong):
-    """Connections, retries and seconds have a least value."""
-    with pytest.raises(InvalidArgument, match="at least"):
-        Asking(tmp_path, **wrong)
+@pytest.mark.parametrize("wrong", [0, 65])
+def test_connections_out_of_range_are_refused(tmp_path, wrong):
+    """Connections have a least and a most value."""
+    with pytest.raises(InvalidArgument, match="connections are 1 to 64"):
+        Asking(tmp_path, connections=wrong)
 
 
 def test_equal_cases_are_refused(tmp_path):

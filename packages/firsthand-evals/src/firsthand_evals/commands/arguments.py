@@ -146,7 +146,7 @@ def _answers(one: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     answers.add_argument(
         "--model", metavar="MODEL",
-        help="a model: local, local:FILE.gguf, URL#NAME, or provider/name as Inspect AI has it",
+        help="a model: local, local:FILE.gguf, or URL#NAME",
     )  # fmt: skip
     answers.add_argument("--writer", metavar="MODEL", help="a model that writes notes, asked as one memory more")
     answers.add_argument("--temperature", type=decimal(0, 2), default=0.0, metavar="X", help="of --model, default 0")
@@ -165,7 +165,6 @@ def _kept(one: argparse.ArgumentParser) -> None:
     kept.add_argument("--resume", action="store_true", help="ask only what was not asked before")
     kept.add_argument("--html", metavar="FILE", help="a report of one page, with figures")
     kept.add_argument("--junit", metavar="FILE", help="a test case for each requirement, for CI")
-    kept.add_argument("--badge", metavar="FILE", help="an SVG of one line, and its Markdown")
     kept.add_argument(
         "--fail-under", type=decimal(0, 1), metavar="X",
         help="exit with 1 when a memory of --memory brings fewer of all items back, 0 to 1",

@@ -14,13 +14,13 @@ from pathlib import Path
 from firsthand import InvalidArgument, environment
 from firsthand.cli.display import count, shown
 from firsthand.cli.output import Output
+from firsthand.llm.asked import named
 from firsthand.llm.spending import Cap, Price
 from firsthand.value import value
 from firsthand_evals.commands.results import progress
 from firsthand_evals.reclaim import files, items, own, writers
-from firsthand_evals.reclaim.chosen import chosen as model_named
 from firsthand_evals.reclaim.items import Case, Item
-from firsthand_evals.reclaim.models import Asking, inspected, plan
+from firsthand_evals.reclaim.models import Asking, plan
 from firsthand_evals.reclaim.readers import Reader
 from firsthand_evals.reclaim.seam import Subject
 
@@ -74,11 +74,11 @@ def models_of(chosen: argparse.Namespace, folder: Path | None) -> Models | None:
     price = Price(*chosen.price) if chosen.price else None
     cap = Cap(calls=chosen.calls_max, tokens=chosen.tokens_max, cost=chosen.cost_max)
     asking = Asking(folder, cap=cap, price=price, key=environment.model_key(), replay=chosen.replay)
-    reader = asking.reader(model_named(chosen.model, temperature=chosen.temperature)) if chosen.model else None
+    reader = asking.reader(named(chosen.model, temperature=chosen.temperature)) if chosen.model else None
     if not chosen.writer:
         return Models(asking, reader, price, (), ())
-    writer = model_named(chosen.writer)
-    return Models(asking, reader, price, asking.writers(writer), writers.wordings(asking.model(writer), writer.told))
+    writer = named(chosen.writer)
+    return Models(asking, reader, price, asking.writers(writer), writers.wordings(asking.model(writer), writer.name))
 
 
 def ask(models: Models, cases: Sequence[Case], reader: Reader, chosen: argparse.Namespace, out: Output) -> Outcome:
@@ -86,7 +86,6 @@ def ask(models: Models, cases: Sequence[Case], reader: Reader, chosen: argparse.
 
     Raises:
         InvalidArgument: it would take more calls than are allowed; nothing is asked then.
-        ModelUnavailable: Inspect AI is not installed.
     """
     known = items.load(models.asking.folder / files.ITEMS) if chosen.resume else {}
     planned = plan(cases, reader, known, models.price)
@@ -96,8 +95,6 @@ def ask(models: Models, cases: Sequence[Case], reader: Reader, chosen: argparse.
             f"this run makes at least {planned.calls:,} calls and at most {chosen.calls_max:,} are allowed; take fewer "
             "problems or experiments, or allow more (--calls-max)"
         )
-    if planned.cases and not chosen.replay:
-        inspected()  # before the items of a run before are put aside
     files.begin(models.asking.folder, resume=chosen.resume)
     done = models.asking.run(cases, reader, probe=own.regime, progress=progress(out, "asked", "cases"))
     out.warn(
@@ -110,6 +107,4 @@ def ask(models: Models, cases: Sequence[Case], reader: Reader, chosen: argparse.
         out.warn(f"stopped: {shown(done.stopped)}")
     if done.failed or done.left:
         out.warn("run it again with --resume: what was answered is not asked again")
-    if done.log:
-        out.remark(f"Inspect's log is {shown(done.log)}")
     return Outcome(done.items, not done.failed and not done.left)

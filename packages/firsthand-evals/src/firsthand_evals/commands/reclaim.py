@@ -30,7 +30,6 @@ from firsthand_evals.commands import models as model_runs
 from firsthand_evals.commands.models import Models, Outcome
 from firsthand_evals.commands.results import can_be_written, folder_kept, progress
 from firsthand_evals.reclaim import (
-    badge,
     experiments,
     figures,
     files,
@@ -79,7 +78,7 @@ class _Asked:
 
 def reclaim(chosen: argparse.Namespace, out: Output) -> int:
     """Run the command."""
-    can_be_written(chosen, "html", "junit", "badge")
+    can_be_written(chosen, "html", "junit")
     with redirect_stdout(sys.stderr):  # a memory under test may print, and standard output is for the answer
         asked = _asked(chosen, out)
     with nullcontext() if asked.folder is None else files.held(asked.folder):
@@ -94,8 +93,6 @@ def reclaim(chosen: argparse.Namespace, out: Output) -> int:
 def _asked(chosen: argparse.Namespace, out: Output) -> _Asked:
     """Make the cases, and refuse what cannot be run before anything is asked."""
     subjects = own.memories(chosen.memory or ["firsthand"], recall=chosen.recall or "", may_recall=not chosen.no_recall)
-    if chosen.badge and len(subjects) > 1:
-        raise InvalidArgument(f"a badge is of one memory; got {len(subjects)} of them (--memory)")
     kept = folder_kept(chosen)
     if chosen.resume and kept is None:
         raise InvalidArgument("there is nothing to resume: no store, and no --out DIR that a run was kept in")
@@ -211,14 +208,6 @@ def _write(report: Report, asked: _Asked, came: Outcome, chosen: argparse.Namesp
         unfinished = "" if came.whole else f"{len(came.items):,} of {len(asked.cases):,} cases have an item"
         text = junit.junit(report.requirements, report.checks, unfinished)
         Path(chosen.junit).expanduser().write_text(text, encoding="utf-8")
-    if chosen.badge:
-        scores = figures.scores(report.items, asked.names)
-        if not scores:
-            out.warn(f"no badge was written: there is no item of {shown(', '.join(asked.names))}")
-        for cell in scores.values():
-            file = Path(chosen.badge).expanduser()
-            file.write_text(badge.badge(cell), encoding="utf-8")
-            out.remark(badge.markdown(cell, file.name, Path(chosen.html).name if chosen.html else ""))
 
 
 def _verdict(report: Report, came: Outcome, chosen: argparse.Namespace, out: Output) -> int:

@@ -7,10 +7,10 @@ stands in it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from xml.sax.saxutils import escape, quoteattr
+
+from junitparser import Failure, JUnitXml, TestCase, TestSuite
 
 from firsthand.printable import shown
-from firsthand.value import value
 from firsthand_evals.reclaim.items import Item
 from firsthand_evals.reclaim.requirements import Requirement
 from firsthand_evals.reclaim.validators import Check
@@ -25,62 +25,41 @@ def junit(requirements: Sequence[Requirement], checks: Sequence[Check], unfinish
     Args:
         unfinished: why the run did not come to its end; that is a failure too, or a run that asked nothing would pass.
     """
-    suites = [
-        _Suite(f"reclaim {memory}", tuple(_case(one) for one in requirements if one.memory == memory))
+    suites = {
+        f"reclaim {memory}": [_case(one) for one in requirements if one.memory == memory]
         for memory in dict.fromkeys(one.memory for one in requirements)
-    ]
-    suites += [_Suite("reclaim, the evaluation itself", tuple(_check(one) for one in checks))] if checks else []
+    }
+    if checks:
+        suites["reclaim, the evaluation itself"] = [_check(check) for check in checks]
     if unfinished:
-        head = f"<testcase classname={_attribute('reclaim.run')} name={_attribute('the run came to its end')}"
-        told = f"{head}><failure message={_attribute(unfinished)}>{_text(unfinished)}</failure></testcase>"
-        suites.append(_Suite("reclaim, the run", (_Case(told, held=False),)))
-    tests, failures = sum(len(one.cases) for one in suites), sum(one.failures for one in suites)
-    body = "\n".join(str(one) for one in suites)
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<testsuites name="reclaim" tests="{tests}" failures="{failures}" errors="0">\n{body}\n</testsuites>\n'
-    )
+        suites["reclaim, the run"] = [_made("reclaim.run", "the run came to its end", False, unfinished, unfinished)]
+    report = JUnitXml("reclaim")
+    for name, cases in suites.items():
+        suite = TestSuite(shown(name))
+        for case in cases:
+            suite.add_testcase(case)
+        report.add_testsuite(suite)
+    report.update_statistics()
+    return str(report.tostring(), "utf-8")
 
 
-@value
-class _Case:
-    """A test case as XML, and whether it holds."""
-
-    text: str
-    held: bool
-
-
-@value
-class _Suite:
-    name: str
-    cases: tuple[_Case, ...]
-
-    @property
-    def failures(self) -> int:
-        return sum(not one.held for one in self.cases)
-
-    def __str__(self) -> str:
-        head = f'tests="{len(self.cases)}" failures="{self.failures}" errors="0" skipped="0"'
-        body = "\n".join(one.text for one in self.cases)
-        return f"<testsuite name={_attribute(self.name)} {head}>\n{body}\n</testsuite>"
-
-
-def _case(requirement: Requirement) -> _Case:
+def _case(requirement: Requirement) -> TestCase:
     where = f"reclaim.{requirement.experiment}" if requirement.experiment else "reclaim"
-    head = f"<testcase classname={_attribute(where)} name={_attribute(requirement.name)}"
-    if requirement.held:
-        return _Case(f"{head}/>", held=True)
-    told = _text("\n\n".join((requirement.found, *(failure(one) for one in requirement.broken[:1]))))
-    message = _attribute(f"{requirement.found} (n = {requirement.n})")
-    return _Case(f"{head}><failure message={message}>{told}</failure></testcase>", held=False)
+    text = "\n\n".join((requirement.found, *(failure(item) for item in requirement.broken[:1])))
+    return _made(where, requirement.name, requirement.held, f"{requirement.found} (n = {requirement.n})", text)
 
 
-def _check(check: Check) -> _Case:
-    head = f"<testcase classname={_attribute('reclaim.evaluation')} name={_attribute(check.name)}"
-    if check.held:
-        return _Case(f"{head}/>", held=True)
-    told = _text("\n".join(check.broken))
-    return _Case(f"{head}><failure message={_attribute(str(check))}>{told}</failure></testcase>", held=False)
+def _check(check: Check) -> TestCase:
+    return _made("reclaim.evaluation", check.name, check.held, str(check), "\n".join(check.broken))
+
+
+def _made(where: str, name: str, held: bool, message: str, text: str) -> TestCase:
+    case = TestCase(shown(name), shown(where))
+    if not held:
+        failed = Failure(shown(message))
+        failed.text = shown(text, lines=True)
+        case.result = [failed]
+    return case
 
 
 def failure(item: Item) -> str:
@@ -106,11 +85,3 @@ def cut(text: str, characters_max: int = TEXT_CHARACTERS_MAX) -> str:
     if len(text) <= characters_max:
         return text
     return f"{text[:characters_max]} … {len(text) - characters_max:,} more characters"
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(shown(text))
-
-
-def _text(text: str) -> str:
-    return escape(shown(text, lines=True))

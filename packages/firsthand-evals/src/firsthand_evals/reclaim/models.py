@@ -1,17 +1,15 @@
-"""Language models in the evaluation: named, planned, capped, recorded, and asked through Inspect AI.
+"""Language models in the evaluation: planned, capped, recorded, and asked several at once.
 
     asking = Asking(folder, cap=Cap(calls=500), price=Price(0.15, 0.6))
-    reader = asking.reader(chosen("http://localhost:8080/v1#qwen"))
+    reader = asking.reader(named("http://localhost:8080/v1#qwen"))
     print(plan(cases, reader, price=asking.price))
     run = asking.run(cases, reader)
 
-Inspect AI (the extra ``evals``) brings providers, retries, concurrency, logs and their
-viewer; it is imported when a model is really asked. The invariants: every reply is in a
-file before it counts, so that no call is paid for twice, and a recorded run is replayed
-without Inspect, key or network; no call is made that could pass the cap; the cases of a
-run are those known, made, failed and left, added up.
-
-It knows no provider and no price: both are options.
+A model is any server of OpenAI chat completions, or a GGUF file in this process
+(`firsthand.llm`). The invariants: every reply is in a file before it counts, so that no
+call is paid for twice, and a recorded run is replayed without a key and a network; no
+call is made that could pass the cap; the cases of a run are those known, made, failed
+and left, added up.
 """
 
 from __future__ import annotations
@@ -21,15 +19,16 @@ import re
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from firsthand import FirsthandError, InvalidArgument
-from firsthand.errors import ModelUnavailable
+from firsthand.errors import CapReached
 from firsthand.llm import Model, Recorded, Reply
+from firsthand.llm.asked import LOCAL, REPLIES, Named, opened
 from firsthand.llm.spending import Cap, Meter, Metered, Price, Spent
 from firsthand.tokens import estimate
 from firsthand.value import value
@@ -37,18 +36,12 @@ from firsthand_evals.reclaim import drift, items, readers, writers
 from firsthand_evals.reclaim import run as running
 from firsthand_evals.reclaim.ask import PULLS_MAX, Probe
 from firsthand_evals.reclaim.calling import Calling
-from firsthand_evals.reclaim.chosen import Chosen
 from firsthand_evals.reclaim.items import Case, Item
 from firsthand_evals.reclaim.readers import REPLY_TOKENS_MAX, SYSTEM, Reader
 from firsthand_evals.reclaim.seam import CUT, Subject
 
-if TYPE_CHECKING:
-    from firsthand_evals.reclaim import inspect_run
-
-EXTRA = "asking a model in this evaluation needs Inspect AI; run: pip install 'firsthand-evals[models]'"
-ITEMS, REPLIES, LOGS = "items.jsonl", "replies", "inspect"
-RETRIES = 5
-TIMEOUT_SECONDS = 120
+ITEMS = "items.jsonl"
+CONNECTIONS, CONNECTIONS_MAX = 4, 64
 ERROR_CHARACTERS_MAX = 1_000
 
 _TAKE: ContextVar[int] = ContextVar("take", default=0)
@@ -144,7 +137,6 @@ class Run:
         left: cases that were not asked, since the run stopped before.
         stopped: why it stopped; empty when it came to its end.
         spent: by this run.
-        log: Inspect's; empty when it was not used.
     """
 
     items: tuple[Item, ...]
@@ -154,20 +146,18 @@ class Run:
     left: int
     stopped: str
     spent: Spent
-    log: str
 
 
 class Asking:
     """The models of a run, in a folder: every reply recorded, every call counted and held to one cap.
 
     Args:
-        folder: holds ``items.jsonl``, ``replies/`` (one file a model and repetition) and ``inspect/`` (its logs).
+        folder: holds ``items.jsonl`` and ``replies/`` (one file a model and repetition).
         cap: of this run; what is replayed is free.
         price: for what it costs; None counts calls and tokens alone.
-        key: for a server named by its URL; it goes into requests to that server and nowhere else.
+        key: for a server; it goes into requests to that server and nowhere else.
         replay: True asks nobody: what was not recorded fails.
-        connections: at once; None lets Inspect find out how many the provider bears.
-        retries: of a call that a server was too busy or broken for; ``timeout_seconds``: of one attempt.
+        connections: cases that are asked at once; a model in this process is asked one at a time.
     """
 
     def __init__(
@@ -178,33 +168,31 @@ class Asking:
         price: Price | None = None,
         key: str | None = None,
         replay: bool = False,
-        connections: int | None = None,
-        retries: int = RETRIES,
-        timeout_seconds: int = TIMEOUT_SECONDS,
+        connections: int = CONNECTIONS,
     ) -> None:
-        if (connections is not None and connections < 1) or retries < 0 or timeout_seconds < 1:
-            raise InvalidArgument("connections and timeout_seconds are at least 1, and retries at least 0")
-        self.folder, self.price, self.replay = folder, price, replay
+        if connections not in range(1, CONNECTIONS_MAX + 1):
+            raise InvalidArgument(f"connections are 1 to {CONNECTIONS_MAX}; got {connections!r}")
+        self.folder, self.price, self.replay, self._key = folder, price, replay, key
         self.meter = Meter(cap or Cap(), price)
-        self.key, self.connections, self.retries, self.timeout_seconds = key, connections, retries, timeout_seconds
+        self._connections = connections
         self._records: dict[Path, Recorded] = {}
-        self._known: dict[Chosen, None] = {}
-        self._bridges: dict[Chosen, inspect_run.Bridge] = {}
+        self._models: dict[Named, Model] = {}
+        self._served: set[str] = set()
         self._lock = threading.Lock()
 
-    def model(self, one: Chosen) -> Model:
-        """Give a model as the rest of Firsthand knows it; a call works inside `run` alone, or from the record."""
-        self._known[one] = None
+    def model(self, one: Named) -> Model:
+        """Give a model by way of its record."""
+        self._served.add(one.served)
         return _Through(self, one)
 
-    def reader(self, one: Chosen) -> Reader:
-        """Give the reader that a model is."""
-        asked = Calling if one.tools else readers.Asked
-        return asked(self.model(one), one.told, temperature=one.temperature, tokens_max=one.tokens_max)
+    def reader(self, one: Named) -> Reader:
+        """Give the reader that a model is: a server's is taught to call tools, a file's asks in words."""
+        asked = readers.Asked if one.served == LOCAL else Calling
+        return asked(self.model(one), one.name, temperature=one.temperature)
 
-    def writers(self, one: Chosen) -> tuple[Subject, ...]:
+    def writers(self, one: Named) -> tuple[Subject, ...]:
         """Give the memories that a model writes."""
-        return writers.all_of(self.model(one), one.told)
+        return writers.all_of(self.model(one), one.name)
 
     def run(
         self,
@@ -222,7 +210,6 @@ class Asking:
 
         Raises:
             InvalidArgument: two cases are the same, or there are too many.
-            ModelUnavailable: Inspect AI is not installed.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / ITEMS
@@ -230,68 +217,59 @@ class Asking:
         keys = running.keys_of(asked, reader)
         left = [case for case, name in zip(asked, keys, strict=True) if name not in known]
         work = _Work(reader, _Kept(file), over, probe, progress, len(left))
-        log = broke_off = ""
-        main = self._main(reader)
+        alone = self.replay or LOCAL in self._served
+        pool = ThreadPoolExecutor(max_workers=1 if alone else self._connections)
         try:
-            if not left or self.replay or main is None:
-                _one_by_one(left, work)
-            else:
-                ended = inspected().run(
-                    left, reader, work.one, work.fail, bridge=self.bridge(main), close=self._close,
-                    logs=self.folder / LOGS, stopped=lambda: self.meter.stopped, connections=self.connections,
-                    retries=self.retries, timeout_seconds=self.timeout_seconds,
-                )  # fmt: skip
-                log, broke_off = ended.log, ended.broke_off
+            for _ in pool.map(lambda case: self._once(work, case), left):
+                pass
         finally:
+            pool.shutdown(cancel_futures=True)  # Ctrl-C asks nothing more, and what was answered is kept
             work.kept.close()
+            self.close()
         made = {item.key: item for item in work.made}
-        found = [known.get(name) or made.get(name) for name in keys]
-        whole = tuple(item for item in found if item is not None)
+        whole = tuple(item for name in keys if (item := known.get(name) or made.get(name)) is not None)
         not_asked = len(left) - len(made) - len(work.failed)
         assert not_asked >= 0, f"{len(made)} made and {len(work.failed)} failed of {len(left)}"
-        stopped = self.meter.stopped or broke_off
-        return Run(whole, len(asked) - len(left), len(made), tuple(work.failed), not_asked, stopped,
-                   self.meter.spent, log)  # fmt: skip
+        return Run(
+            whole, len(asked) - len(left), len(made), tuple(work.failed), not_asked, self.meter.stopped,
+            self.meter.spent,
+        )  # fmt: skip
 
-    async def _close(self) -> None:
-        for bridge in self._bridges.values():
-            await bridge.close()
+    def close(self) -> None:
+        """Give back what servers were asked through; a later call opens them again."""
+        for model in self._models.values():
+            if isinstance(model, AbstractContextManager):
+                model.__exit__(None, None, None)
+        self._models.clear()
+        self._records.clear()
 
-    def _main(self, reader: Reader) -> Chosen | None:
-        """Give the model that a log is named for: the reader, else a writer."""
-        model = getattr(reader, "model", None)
-        if isinstance(model, _Through):
-            return model.one
-        return next(iter(self._known), None)
+    def _once(self, work: _Work, case: Case) -> None:
+        if self.meter.stopped:
+            return
+        try:
+            work.one(case)
+        except CapReached:
+            return  # it is counted as left, and the run says why
+        except FirsthandError as error:
+            work.fail(case, error)
 
-    def recorded(self, one: Chosen, take: int) -> Recorded:
+    def recorded(self, one: Named, take: int) -> Recorded:
         """Give the record of a model, of one of equal cases."""
-        told = hashlib.sha256(f"{one.served} {one.address}".encode()).hexdigest()[:8]
-        file = self.folder / REPLIES / f"{re.sub(r'[^A-Za-z0-9.-]+', '_', one.name)}-{told}-{take}.jsonl"
+        mark = hashlib.sha256(f"{one.served} {one.address}".encode()).hexdigest()[:8]
+        file = self.folder / REPLIES / f"{re.sub(r'[^A-Za-z0-9.-]+', '_', one.name)}-{mark}-{take}.jsonl"
         with self._lock:
             if file not in self._records:
                 file.parent.mkdir(parents=True, exist_ok=True)
-                self._records[file] = Recorded(file, None if self.replay else Metered(_Bridged(self, one), self.meter))
+                model = None if self.replay else Metered(_Opened(self, one), self.meter)
+                self._records[file] = Recorded(file, model)
             return self._records[file]
 
-    def bridge(self, one: Chosen) -> inspect_run.Bridge:
-        """Give the way to a model through Inspect."""
+    def opened(self, one: Named) -> Model:
+        """Give a model, opened once, when it is first asked."""
         with self._lock:
-            if one not in self._bridges:
-                self._bridges[one] = inspected().Bridge(one, self.key)
-            return self._bridges[one]
-
-
-def inspected() -> Any:
-    """Import what needs Inspect.
-
-    Raises:
-        ModelUnavailable: it is not installed.
-    """
-    try:
-        return import_module("firsthand_evals.reclaim.inspect_run")
-    except ModuleNotFoundError as error:
-        raise ModelUnavailable(f"{EXTRA} ({error})") from error
+            if one not in self._models:
+                self._models[one] = opened(one, self._key)
+            return self._models[one]
 
 
 # its parts ---------------------------------------------------------------------------------------------------
@@ -300,25 +278,23 @@ def inspected() -> Any:
 class _Through:
     """A model by way of its record."""
 
-    def __init__(self, asking: Asking, one: Chosen) -> None:
-        self.one = one
-        self._asking = asking
+    def __init__(self, asking: Asking, one: Named) -> None:
+        self._asking, self._one = asking, one
 
     def complete(self, messages: Sequence[Mapping[str, Any]], **how: Any) -> Reply:
         """Give the recorded reply, else ask and record it."""
-        return self._asking.recorded(self.one, _TAKE.get()).complete(messages, **how)
+        return self._asking.recorded(self._one, _TAKE.get()).complete(messages, **how)
 
 
-class _Bridged:
-    """A model by way of Inspect."""
+class _Opened:
+    """A model that is opened when it is asked: a run whose replies are all recorded opens none."""
 
-    def __init__(self, asking: Asking, one: Chosen) -> None:
+    def __init__(self, asking: Asking, one: Named) -> None:
         self._asking, self._one = asking, one
 
     def complete(self, messages: Sequence[Mapping[str, Any]], **how: Any) -> Reply:
         """Ask."""
-        reply: Reply = self._asking.bridge(self._one).complete(messages, **how)
-        return reply
+        return self._asking.opened(self._one).complete(messages, **how)
 
 
 class _Kept:
@@ -393,11 +369,3 @@ def _taking(take: int) -> Iterator[None]:
         yield
     finally:
         _TAKE.reset(token)
-
-
-def _one_by_one(left: Sequence[Case], work: _Work) -> None:
-    for case in left:
-        try:
-            work.one(case)
-        except FirsthandError as error:
-            work.fail(case, error)

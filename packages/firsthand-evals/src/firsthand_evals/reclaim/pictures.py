@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from firsthand.value import value
-from firsthand_evals.reclaim import plots, scoring
+from firsthand_evals import plots
+from firsthand_evals.pages import Picture
+from firsthand_evals.plots import Bar, Series
+from firsthand_evals.reclaim import scoring
 from firsthand_evals.reclaim.figures import figure, label
-from firsthand_evals.reclaim.plots import Bar, Series
 from firsthand_evals.reclaim.tables import Cell, Table
 
 SAID = {
@@ -43,27 +45,25 @@ _SWEEPS = {
 }
 
 
-def pictures(table: Table, names: Sequence[str]) -> str:
-    """Draw a table; empty for one without cells."""
+def pictures(table: Table, names: Sequence[str]) -> list[Picture]:
+    """Draw a table; none for one without cells."""
     if not table.cells:
-        return ""
+        return []
     sweeps = _SWEEPS.get(table.name, ())
     if not sweeps:
-        return _bars(table, names)
+        return [_bars(table, names)]
     ordered = _ordered((str(cell.label("memory")) for cell in table.cells), names)
-    drawn = [_lines(table, sweep, ordered) for sweep in sweeps]
-    return f"{''.join(drawn)}{plots.legend(ordered)}"
+    return [picture for sweep in sweeps for picture in _lines(table, sweep, ordered)]
 
 
-def _lines(table: Table, sweep: _Sweep, names: Sequence[str]) -> str:
+def _lines(table: Table, sweep: _Sweep, names: Sequence[str]) -> list[Picture]:
     """Draw a sweep, a panel beside the other; all panels have one scale."""
     most = 1.0
     if sweep.column != "reclaim":
         most = max(1.0, *(it.high or it.value or 0.0 for it in (figure(cell, sweep.column) for cell in table.cells)))
     panels = list(_panels(table.cells, sweep))
     width = plots.PANEL_WIDTH if len(panels) > 1 else plots.WIDTH
-    drawn = "".join(_panel(table, sweep, own, told, names, most, width) for own, told in panels)
-    return f'<div class="panels">{drawn}</div>' if len(panels) > 1 else drawn
+    return [_panel(table, sweep, own, told, names, most, width) for own, told in panels]
 
 
 def _panels(cells: Sequence[Cell], sweep: _Sweep) -> Iterable[tuple[list[Cell], str]]:
@@ -77,8 +77,8 @@ def _panels(cells: Sequence[Cell], sweep: _Sweep) -> Iterable[tuple[list[Cell], 
 
 
 def _panel(
-    table: Table, sweep: _Sweep, cells: Sequence[Cell], told: str, names: Sequence[str], most: float, width: int
-) -> str:
+    table: Table, sweep: _Sweep, cells: Sequence[Cell], told: str, names: Sequence[str], most: float, width: float
+) -> Picture:
     points: dict[str, list[Cell]] = {name: [] for name in names}
     for cell in cells:
         points[str(cell.label("memory"))].append(cell)
@@ -90,26 +90,23 @@ def _panel(
     counted = f"n = {n[0]:,}" if len(n) == 1 else f"n = {n[0]:,} to {n[-1]:,}"
     head = f"{told}; {counted} a point" if told else f"{counted} a point"
     about = f"{table.name}: {sweep.side} by {sweep.axis}, {head}"
-    picture = plots.lines(about, sweep.axis, sweep.side, drawn, most=most, width=width)
-    return f"<figure><figcaption>{head}</figcaption>{picture}</figure>"
+    return Picture(plots.lines(about, sweep.axis, sweep.side, drawn, most=most, width=width), head)
 
 
-def _bars(table: Table, names: Sequence[str]) -> str:
+def _bars(table: Table, names: Sequence[str]) -> Picture:
     by_memory: dict[str, list[Cell]] = {}
     for cell in table.cells:
         by_memory.setdefault(str(cell.label("memory") or ""), []).append(cell)
-    grouped = any(len(cells) > 1 for cells in by_memory.values())
     rows = [
         Bar(
-            name if grouped else "",
-            label(cell, ("memory",) if grouped else ()) or "all items",
+            ": ".join(filter(None, (name, label(cell, ("memory",))))) or "all items",
             tuple((one, getattr(cell, _COUNTED.get(one, one)).hits) for one in scoring.OUTCOMES),
         )
         for name in _ordered(by_memory, names)
         for cell in by_memory[name]
     ]
     about = f"{table.name}: outcomes by {', '.join(table.by)}"
-    return f"<figure>{plots.bars(about, rows)}</figure>"
+    return Picture(plots.bars(about, rows), ", ".join(SAID[outcome] for outcome in scoring.OUTCOMES))
 
 
 def _ordered(found: Iterable[str], names: Sequence[str]) -> list[str]:

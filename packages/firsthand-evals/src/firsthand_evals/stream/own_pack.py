@@ -13,15 +13,13 @@ question is the pointer of its answer. The checks were written down before the f
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 
 from firsthand import InvalidArgument
 from firsthand.value import asdict, value
-from firsthand_evals import stats
-from firsthand_evals.reclaim import plots
+from firsthand_evals import pages, plots, stats
+from firsthand_evals.pages import Picture
+from firsthand_evals.plots import Series
 from firsthand_evals.reclaim.figures import Figure
-from firsthand_evals.reclaim.page_style import SERIES, STYLE
-from firsthand_evals.reclaim.plots import PANEL_WIDTH, Series
 from firsthand_evals.stats import Mean
 from firsthand_evals.stream import own_run, packs
 from firsthand_evals.stream.own_memories import BUDGET_CHARACTERS, KEEP_ALL, NO_MEMORY, RECALLED, REWRITTEN
@@ -48,7 +46,6 @@ answered right after an earlier update, the share that is no more; kept: answers
 or gives. 95 % intervals resample sessions; where all or none count, the rule of three over sessions. The question has \
 the words of the line, so what is recalled is found more easily than by a person's question: its figure is an upper \
 bound. How lines are chosen for a summary is scripted: a model would choose others, and have no more room."""
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _DRAWN = ("seen", "wrong", "regressed")
 
 
@@ -145,29 +142,17 @@ def markdown(made: OwnRun, found: Sequence[Check]) -> str:
 
 def page(made: OwnRun, found: Sequence[Check]) -> str:
     """Write the curves as a page; no memory and keep all are in every picture."""
-    names = [one.arm for one in made.streams]
-    body = [
-        "<h1>Own sessions after every update</h1>", f"<p>{escape(told(made))}</p>", f"<p>{escape(ABOUT)}</p>",
-        plots.legend(names), '<div class="panels">', *_panels(made), "</div>", *_table(made),
-        "<h3>Checks</h3><ul>",
-        *(f'<li class="{"good" if one.held else "bad"}">{escape(str(one))}</li>' for one in found), "</ul>",
-    ]  # fmt: skip
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Own sessions after every update</title><style>{STYLE}{SERIES}</style></head><body>\n"
-        + "\n".join(body)
-        + "\n</body></html>\n"
-    )
+    section = {
+        "heading": told(made), "pictures": [*_pictures(made)], "heads": HEADS, "rows": rows(made), "checks": found,
+    }  # fmt: skip
+    return pages.render("stream.html", title="Own sessions after every update", about=[ABOUT], sections=[section])
 
 
-def _panels(made: OwnRun) -> Iterator[str]:
+def _pictures(made: OwnRun) -> Iterator[Picture]:
     for drawn in _DRAWN:
         series = [Series(one.arm, tuple(_points(made, one.arm, drawn))) for one in made.streams]
-        picture = plots.lines(f"{drawn} after each update", "update", drawn, series, width=PANEL_WIDTH)
-        about = drawn if drawn == "regressed" else f"{drawn}; 95 % intervals, each for itself"
-        yield f"<figure>{picture}<figcaption>{about}</figcaption></figure>"
+        picture = plots.lines(f"{drawn} after each update", "update", drawn, series, width=plots.PANEL_WIDTH)
+        yield Picture(picture, drawn if drawn == "regressed" else f"{drawn}; 95 % intervals, each for itself")
 
 
 def _points(made: OwnRun, arm: str, drawn: str) -> Iterator[tuple[str, Figure]]:
@@ -176,15 +161,6 @@ def _points(made: OwnRun, arm: str, drawn: str) -> Iterator[tuple[str, Figure]]:
             yield str(number), Figure(point.regressed)
         elif point.outcomes:
             yield str(number), _figure(made.after(arm, number, RIGHT if drawn == "seen" else WRONG))
-
-
-def _table(made: OwnRun) -> Iterator[str]:
-    yield '<div class="wide"><table><thead><tr>'
-    yield "".join(f"<th>{escape(one)}</th>" for one in HEADS)
-    yield "</tr></thead><tbody>"
-    for row in rows(made):
-        yield "<tr>" + "".join(f"<td>{escape(one)}</td>" for one in row) + "</tr>"
-    yield "</tbody></table></div>"
 
 
 def _figure(one: Mean) -> Figure:
