@@ -64,7 +64,6 @@ def test_the_session_of_the_example_is_whole(tmp_path):
         assert memory.verify().ok
 
 
-@pytest.mark.xfail(reason="recall puts the event of the tools given before what was said", strict=True)
 def test_a_loop_with_any_client_gets_back_what_left(tmp_path):
     """A loop with a tool of its own and five marked lines recalls, from recorded replies, what left its window."""
     printed = run("any_loop.py", "--recorded", folder=tmp_path)

@@ -108,6 +108,8 @@ INJECTED = "injected"
 """The fact in an event's meta which says that Firsthand itself put its words there (DESIGN 2.9)."""
 REPEATS = "repeats"
 """The fact in an event's meta which says that its host wrote there once more what it has said elsewhere."""
+PART = "part"
+"""The fact in an event's meta which names the part of a prompt that it was given for, to be replayed from."""
 
 
 class Trust(_NumberedWord):
@@ -240,8 +242,10 @@ class Event:
 
     @property
     def is_searchable(self) -> bool:
-        """False for what only repeats other events: recall finds those instead."""
-        return not (self.kind in UNSEARCHABLE or self.meta.get(INJECTED) is True or self.meta.get(REPEATS) is True)
+        """False for what only repeats other events, where recall finds those, and for parts of a prompt."""
+        meta = self.meta
+        is_copy = meta.get(INJECTED) is True or meta.get(REPEATS) is True
+        return not (self.kind in UNSEARCHABLE or is_copy or isinstance(meta.get(PART), str))
 
     @property
     def text(self) -> str:

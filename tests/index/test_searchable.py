@@ -37,6 +37,23 @@ def test_what_firsthand_put_into_a_context_is_not_found(tmp_path):
         assert memory.verify(deep=True).ok
 
 
+def test_the_parts_of_a_prompt_are_no_hits(tmp_path):
+    """Tools, system text and persona that a window keeps for its replay are not found, by no word and no session."""
+    tool = {"type": "function", "function": {"name": "quokka", "parameters": {"type": "object"}}}
+    with Memory.open(tmp_path / "store") as memory:
+        session = memory.session("quokkas")
+        window = session.window(8_000)
+        said = [{"role": "user", "content": "the zirconium build failed"}]
+        window.request(said, tools=[tool], system="quokka rules", contributions={"persona": "a quokka"})
+        window.request(said, tools=[])
+        assert [hit.pointer for hit in memory.recall("zirconium quokkas build")] == [
+            next(memory.events("quokkas")).pointer
+        ]
+        memory.rebuild()
+        assert [hit.kind for hit in memory.recall("quokka rules")] == [Kind.USER_MESSAGE]
+        assert memory.verify(deep=True).ok
+
+
 def test_what_is_not_found_is_neither_indexed_nor_read(tmp_path):
     """Of a receipt the index has no word, a search of the log skips it, and no attempt reads its row."""
     with Memory.open(tmp_path / "store") as memory:

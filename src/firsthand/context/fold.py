@@ -16,7 +16,7 @@ from firsthand import pointer
 from firsthand.context import short_text, task_observer, task_state
 from firsthand.context.receipt import Receipt, from_json
 from firsthand.errors import FormatError, PointerError, StoreDamaged
-from firsthand.event import INJECTED, Event, Kind, to_text
+from firsthand.event import INJECTED, PART, Event, Kind, to_text
 from firsthand.log.read import Reader
 from firsthand.tokens import TokenCounter
 from firsthand.value import replace, value
@@ -31,9 +31,6 @@ FAR_EVENTS = 512  # events taken before a long session is shed in between
 
 FAULTS_MAX = 20  # events that cannot be used which are named
 COUNTED_MAX = 64  # texts whose tokens are remembered: tool schemas, the task state
-
-PART = "part"
-"""The fact in an event's meta which says for which part of the prompt it was given (`window.PARTS`)."""
 
 
 @value

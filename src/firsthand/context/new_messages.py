@@ -16,11 +16,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from firsthand.errors import Erased, FormatError, StoreDamaged
+from firsthand.event import PART
 from firsthand.formats import canonical
 from firsthand.log.read import Reader
 from firsthand.window import HISTORY
-
-from .fold import PART
 
 Digests = Sequence[bytes | None]
 """Of messages in order; None for one that cannot be compared any more."""

@@ -17,7 +17,7 @@ from firsthand.context import task_text
 from firsthand.context.anatomy import Anatomy
 from firsthand.context.receipt import Receipt
 from firsthand.errors import FormatError
-from firsthand.event import Event, Kind
+from firsthand.event import PART, Event, Kind
 from firsthand.formats import canonical
 from firsthand.formats.compose import compose
 from firsthand.formats.pieces import Composed, Entry, Piece
@@ -25,7 +25,7 @@ from firsthand.formats.tool_definitions import Tool, schemas
 from firsthand.value import replace, value
 from firsthand.window import HISTORY_PARTS, Item, Marker
 
-from .fold import PART, Fold, Shown
+from .fold import Fold, Shown
 
 TASK_SHARE = 0.1  # of the budget: the most that the task state's text may have
 TASK_TOKENS_MIN = 64  # less has no room for a line

@@ -30,7 +30,7 @@ from firsthand.context.receipt import Left, Receipt, from_json
 from firsthand.context.session_log import SessionLog
 from firsthand.context.tools import ANSWER_TOKENS_MIN, Pull, PullLimits
 from firsthand.errors import FormatError, InvalidArgument, StaleExpectation
-from firsthand.event import INJECTED, Draft, IdMaker, Kind, Trust, to_bytes
+from firsthand.event import INJECTED, PART, Draft, IdMaker, Kind, Trust, to_bytes
 from firsthand.formats import canonical
 from firsthand.formats import tool_definitions as calling
 from firsthand.formats.tool_definitions import EXPAND, RECALL
@@ -41,7 +41,7 @@ from firsthand.window import Budget, Item, Window
 
 from . import new_messages
 from .compaction import Compacted, compact, shed
-from .fold import PART, Fold
+from .fold import Fold
 from .request import SYSTEM_PARTS, TAIL_PARTS, TASK_TOKENS_MAX, Request, compose_from, overhead
 from .session_pack import Pack, pack
 

@@ -32,7 +32,7 @@ from . import words
 from .passages import ROW_STEP, TRIGGER_FIRST, count, cut, row_of
 
 NAME = "text"
-VERSION = f"1.{words.WORDS_VERSION}"
+VERSION = f"2.{words.WORDS_VERSION}"
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 COMMON_TERMS_MAX = 4_000
 COMMON_ROWS_MIN = 1_000
