@@ -35,12 +35,17 @@ def damage_index(root: Path, *statements: str, namespace: str = "default") -> No
         db.close()
 
 
+def index_problems(log: Log, namespace: int = 1) -> list[str]:
+    """Say what the check of a namespace's text index finds."""
+    with log.reader.at_one_moment(namespace) as db:
+        return check(db, namespace, log.reader.reached(namespace, "text"))
+
+
 def assert_whole(log: Log) -> Verification:
     """Assert that the log verifies and that the text index holds the same events."""
     verified = log.verify()
     assert verified.problems == ()
-    db = log.reader.db
     if log.reader.index_names:
-        for (key,) in db.execute("SELECT key FROM namespace").fetchall():
-            assert check(db, key) == []
+        for (key,) in log.reader.db.execute("SELECT key FROM namespace").fetchall():
+            assert index_problems(log, key) == []
     return verified

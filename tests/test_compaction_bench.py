@@ -16,7 +16,6 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
 from compaction import generated, real, report, strings, values, whole
 from compaction.generated import TINY
-from compaction.method import Kept
 from compaction.ours import Ours
 from compaction.paging import RuleDecides, SelfPaging
 from compaction.plain import SearchOverAll, Sliding, Truncation
@@ -150,34 +149,9 @@ def test_a_cut_list_is_the_newest_steps_whole(sizes, window):
     assert tokens_of_all(kept) <= window or len(kept) == 1
 
 
-def test_asking_changes_nothing(tiny):
-    """The same question gets the same answer, however often and after whatever others."""
-    for name in ("search", "paging", "ours"):
-        method = MAKES[name](tiny)
-        for step in tiny.steps:
-            method.feed(step)
-        questions = [question.text for question in tiny.questions]
-        once = [method.ask(question, hops=2).pulled for question in questions]
-        carried = method.carried_tokens()
-        unmarked = [_unmarked(text) for text in once]
-        assert [_unmarked(method.ask(question, hops=2).pulled) for question in questions] == unmarked
-        assert method.carried_tokens() == carried
-        method.close()
-
-
 def _unmarked(text: str) -> str:
     """Take the marks of fences out: each fence has its own."""
     return "\n".join(line for line in text.splitlines() if not line.startswith(("<<firsthand", "<<end")))
-
-
-def test_the_base_method_compacts_at_the_high_mark_to_the_low_one():
-    """Nothing leaves below the high mark; above it the oldest leave until the low mark is met."""
-    method = Kept(1_000)
-    for number in range(8):
-        method.feed(user("x" * 384 + f"{number:04}"))  # 100 tokens with what is around it, and one more
-    assert (method.compactions, method.carried_tokens()) == (0, 8 * 101)
-    method.feed(user("x" * 388))
-    assert (method.compactions, method.carried_tokens() <= 600, len(method.context())) == (1, True, 5)
 
 
 # figures ---------------------------------------------------------------------------------------------

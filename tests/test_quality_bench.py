@@ -14,12 +14,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
 from firsthand import Kind, Memory, moment
-from firsthand.index.embed.port import callable_embedder
-from quality import baselines, hops, measures, ours, report, sets, sureness, whole
+from quality import baselines, hops, measures, ours, report, sets, whole
 from quality.bm25 import BM25
-from quality.kept import Kept
 from quality.ours import Attempts
-from quality.values import Half, Question, Ranked, Said, Talk
+from quality.values import Half, Question, Said, Talk
 
 BENCH = Path(__file__).parents[1] / "bench"
 
@@ -237,14 +235,6 @@ def test_bm25_is_the_textbook_formula():
     assert index.scores(["a", "a", "unknown"]) == pytest.approx([2 * idf, 2 * idf * 4.4 / 3.65, 0])
 
 
-def test_fusion_is_by_reciprocal_rank():
-    """Ranks 1 and 2 in one list and 2 and 1 in the other fuse to the hand-counted sums; equal scores keep the order."""
-    lists = (np.array([2, 0]), np.array([0, 2, 1]))
-    fused = baselines.fuse(lists, (2.0, 1.0), 3)
-    assert fused == pytest.approx([2 / 62 + 1 / 61, 1 / 63, 2 / 61 + 1 / 62])
-    assert baselines.order(np.array([0.5, 0.0] * 40 + [0.7]), above=0.0).tolist() == [80, *range(0, 80, 2)]
-
-
 def test_thresholds_and_areas_are_those_counted_by_hand():
     """The area counts pairs, ties half; a false share allows so many negatives and no more; Youden's J is the best."""
     positive, negative = [0.9, 0.6, 0.4], [0.6, 0.3, 0.2, 0.1]
@@ -253,29 +243,6 @@ def test_thresholds_and_areas_are_those_counted_by_hand():
     assert measures.at_false_share(positive, negative, 0.25) == 1
     assert measures.best_threshold(positive, negative) == 0.4
     assert [measures.false_share_at(positive, negative, share) for share in (0, 1 / 3, 2 / 3, 1)] == [0, 0, 0.25, 0.25]
-
-
-def test_reliability_sets_confidence_beside_truth():
-    """Bins hold what falls in them, and the error is the mean distance, weighed by the bins' sizes."""
-    found = sureness.reliability([0.1, 0.1, 0.9, 1.0], [False, True, True, True])
-    assert found["bins"] == [
-        {"from": 0.0, "to": 0.2, "n": 2, "told": pytest.approx(0.1), "true": 0.5},
-        {"from": 0.8, "to": 1.0, "n": 2, "told": pytest.approx(0.95), "true": 1.0},
-    ]
-    assert found["calibration error"] == pytest.approx(0.5 * 0.4 + 0.5 * 0.05)
-
-
-def test_outcomes_are_counted_and_false_claims_told():
-    """Found is counted of all, and what was rightly found of what was claimed."""
-    ranked = [
-        Ranked((0,), 0.9, "found"),
-        Ranked((1,), 0.8, "found"),
-        Ranked((1,), 0.2, "weak"),
-        Ranked((), 0, "absent"),
-    ]
-    told = sureness.typed(ranked, [True, False, True, False])
-    assert told["outcomes"] == {"found": 2, "weak": 1, "absent": 1}
-    assert (told["found"].mean, told["of found, with evidence"]) == (0.5, 0.5)
 
 
 def test_proposition_one_is_measured_as_stated():
@@ -325,26 +292,6 @@ def setting(tmp_path):
 @pytest.fixture
 def measured(data, setting):
     return whole.measure("locomo", sets.READERS["locomo"](data), setting)
-
-
-def test_kept_vectors_are_those_of_the_embedder(tmp_path):
-    """A second embedder over the same file gives the same vectors and asks only for texts that are new."""
-    asked = []
-
-    def embed(texts):
-        asked.extend(texts)
-        return letters(texts)
-
-    def kept():
-        return Kept(callable_embedder("letters", 26, embed), tmp_path / "kept.db")
-
-    first = kept().embed(["one", "two"])
-    again = kept().embed(["two", "three"])
-    assert np.array_equal(first, letters(["one", "two"]))
-    assert np.array_equal(again, letters(["two", "three"]))
-    assert np.array_equal(kept().query("one"), letters(["one"])[0])
-    assert asked == ["one", "two", "three", "one"]
-    assert kept().identity == callable_embedder("letters", 26, embed).identity
 
 
 def test_ours_is_asked_through_the_public_interface(data, tmp_path):

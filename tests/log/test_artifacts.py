@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firsthand.errors import InvalidDraft, StoreDamaged, StoreError, StoreFailed, StoreFull, StoreReadOnly
+from firsthand.errors import InvalidDraft, StoreDamaged, StoreFailed
 from firsthand.event import CONTENT_INLINE_MAX, Artifact
 from firsthand.log.artifacts import ArtifactStore
 from firsthand.log.disk import Disk
@@ -295,14 +295,10 @@ def test_copy_of_what_is_removed_meanwhile(tmp_path):
 
 
 class Failing(Disk):
-    """A disk whose n-th call fails: with an errno, after a short write, or by dying with power lost.
+    """A disk whose n-th call fails; `lose` cuts unsynced files to nothing and takes unsynced names away again."""
 
-    After a death every call fails, and what was not synced is lost: `lose` cuts
-    unsynced files to nothing and takes unsynced names away again.
-    """
-
-    def __init__(self, at: int = 0, *, number: int = errno.EIO, short: bool = False, dies: bool = False) -> None:
-        self._at, self._number, self._short, self._dies = at, number, short, dies
+    def __init__(self, at: int = 0) -> None:
+        self._at = at
         self.calls = 0
         self._unsynced_files: set[str] = set()
         self._open: dict[int, str] = {}
@@ -310,10 +306,8 @@ class Failing(Disk):
 
     def call(self, function, *args, **kwargs):
         self.calls += 1
-        if self.calls == self._at or (self._dies and 0 < self._at < self.calls):
-            if function is os.write and self._short and self.calls == self._at:
-                super().call(function, args[0], args[1][: len(args[1]) // 2])
-            raise OSError(self._number, os.strerror(self._number))
+        if self.calls == self._at:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
         result = super().call(function, *args, **kwargs)
         self._note(function, args, result)
         return result
@@ -341,77 +335,6 @@ class Failing(Disk):
         for path, before in reversed(self._unsynced_names):
             if Path(path).exists():
                 Path(path).unlink() if before is None else Path(path).rename(before)
-
-
-def calls_of(action, tmp_path) -> int:
-    """Count the calls of an action on a disk that does not fail."""
-    root = tmp_path / "count"
-    ArtifactStore(root, Disk()).put(1, SMALL)
-    disk = Failing()
-    action(ArtifactStore(root, disk))
-    return disk.calls
-
-
-def put_medium(store: ArtifactStore) -> None:
-    store.put(1, io.BytesIO(MEDIUM))
-
-
-def put_small(store: ArtifactStore) -> None:
-    store.put(1, SMALL)
-
-
-def remove_small(store: ArtifactStore) -> None:
-    store.remove(1, hashlib.sha256(SMALL).digest())
-
-
-@pytest.mark.parametrize("action", [put_medium, put_small, remove_small])
-@pytest.mark.parametrize(
-    ("fault", "kinds"),
-    [
-        ({"number": errno.EIO}, StoreFailed),
-        ({"number": errno.EIO, "short": True}, StoreFailed),
-        ({"number": errno.ENOSPC}, (StoreFull, StoreFailed)),
-        ({"number": errno.EROFS}, (StoreReadOnly, StoreFailed)),
-        ({"number": errno.EIO, "dies": True}, StoreFailed),
-    ],
-)
-def test_every_call_failing(tmp_path, action, fault, kinds):
-    """Whichever call fails, no address holds wrong bytes, the error is ours, and doing it again succeeds."""
-    total = calls_of(action, tmp_path)
-    assert total > 5
-    for at in range(1, total + 1):
-        root = tmp_path / str(at)
-        ArtifactStore(root, Disk()).put(1, SMALL)
-        disk = Failing(at, **fault)
-        acknowledged = True
-        try:
-            action(ArtifactStore(root, disk))
-        except kinds:
-            acknowledged = False
-        except StoreError as error:
-            raise AssertionError(f"call {at} of {total} gave {error!r}") from error
-        if "dies" in fault:
-            disk.lose()
-        after = ArtifactStore(root, Disk())
-        for payload in (MEDIUM, SMALL):
-            artifact = Artifact(hashlib.sha256(payload).digest(), len(payload), b"")
-            assert after.verify(1, artifact) is None or not after.present(1, artifact.digest), f"call {at}"
-        if acknowledged and action is put_medium:
-            assert after.present(1, hashlib.sha256(MEDIUM).digest())
-        after.sweep(0)
-        action(after)
-        kept = {remove_small: set(), put_small: {address(SMALL)}, put_medium: {address(SMALL), address(MEDIUM)}}
-        assert set(files(root)) == kept[action], f"call {at} of {total}"
-
-
-def test_power_lost_after_acknowledgement(tmp_path):
-    """What `put` has returned survives the loss of everything that was not synced."""
-    disk = Failing()
-    store = ArtifactStore(tmp_path, disk)
-    artifacts = [store.put(1, TEXT), store.put(2, SMALL), store.put(2, SMALL)]
-    disk.lose()
-    after = ArtifactStore(tmp_path, Disk())
-    assert [after.verify(key, artifact) for key, artifact in zip((1, 2, 2), artifacts, strict=True)] == [None] * 3
 
 
 def test_a_name_that_another_writer_did_not_sync(tmp_path):

@@ -13,11 +13,13 @@ from typing import Any
 import apsw
 
 from firsthand import environment
+from firsthand.errors import StoreDamaged
 from firsthand.index import vector_check
 from firsthand.index.check import check, deep_check
 from firsthand.index.text import NAME
 from firsthand.log.log import Log
 from firsthand.log.mend import Lack
+from firsthand.log.read import Reader
 from firsthand.log.rows import POSITION_MAX
 from firsthand.log.verify import Problem, Verification
 from firsthand.value import replace
@@ -69,8 +71,7 @@ def verify(
             if problem.where in {"event", "artifact"} and problem.namespace == name
         }
         left_out += len(damaged)
-        with log.snapshot() as db:  # it has this namespace's index file open, and no other
-            found = _check(log, db, key, damaged, deep=deep, vectors=not of_vectors)
+        found = _check(log.reader, key, damaged, deep=deep, vectors=not of_vectors)
         problems += [Problem("index", f"namespace {name!r}: {fault}") for fault in found]
     if deep and left_out:
         notes.append(f"the text index was compared with the log without {left_out:,} damaged events")
@@ -78,31 +79,26 @@ def verify(
     return replace(verified, problems=tuple(problems), notes=tuple(notes), heads=own)
 
 
-def _check(
-    log: Log, db: apsw.Connection, key: int, damaged: Collection[int], *, deep: bool, vectors: bool
-) -> list[str]:
-    """Compare what is derived of one namespace with the log.
+def _check(reader: Reader, key: int, damaged: Collection[int], *, deep: bool, vectors: bool) -> list[str]:
+    """Compare what is derived of one namespace with the log, both as they are at one moment: others may be writing.
 
     Args:
         deep: also derive it again.
         vectors: also the vectors.
     """
-    db.execute("BEGIN")  # the index is compared as it stood at one moment: others may be writing
-    try:
+    with reader.at_one_moment(key) as db:
         try:
-            found = check(db, key, damaged)
-        except apsw.CorruptError as error:  # of the log's own pages, which it has said already
+            reached = reader.reached(key, NAME)
+            found = check(db, key, reached, damaged)
+        except (StoreDamaged, apsw.CorruptError) as error:  # of the log's own pages, which it has said already
             return [f"the text index cannot be compared with the log ({error})"]
         if not deep or found:
             return found
-        reader = log.reader
-        through = reader.reached(key, NAME).position
+        through = reached.position
         found += deep_check(db, key, reader.batches(key, through) if through else (), reader, damaged)
         if vectors:
             found += vector_check.deep_check(db, key, reader.batches(key, POSITION_MAX), reader, damaged)
         return found
-    finally:
-        db.execute("ROLLBACK")
 
 
 def _namespaces(db: apsw.Connection) -> list[tuple[int, str]]:

@@ -8,27 +8,27 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Collection, Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import apsw
 
-from firsthand.log.index_files import IndexFiles, schema_of
+from firsthand.log.index_files import Reached, schema_of
 from firsthand.log.port import ContentReader, Entry
 from firsthand.log.rows import POSITION, key_of
 
 from .passages import ROW_STEP, position_of
-from .text import NAME, VERSION, TextIndex, size_of, version_of
+from .text import VERSION, TextIndex, size_of, strays_of, version_of
 
 
-def check(db: apsw.Connection, namespace: int, damaged: Collection[int] = ()) -> list[str]:
+def check(db: apsw.Connection, namespace: int, reached: Reached, damaged: Collection[int] = ()) -> list[str]:
     """Say what is wrong with a namespace's text index, by counting rows. Costs one pass over its events' rows.
 
     Args:
+        db: in a read transaction, so that index and log are of one moment (`Reader.at_one_moment`).
+        reached: how far the index reached then.
         damaged: positions of events that cannot be read: they may be in the index or not.
     """
     found: list[str] = []
-    reached = IndexFiles(db, Path(db.filename).parent).reached(namespace, NAME)
     head = _all(db, "SELECT head_position FROM namespace WHERE key = ?", (namespace,))[0][0]
     if reached.fault:
         found.append(f"the text index reaches position {reached.position:,} of {head:,}: {reached.fault}")
@@ -61,12 +61,7 @@ def _check_rows(db: apsw.Connection, namespace: int, through: int, damaged: Coll
     size = size_of(db, namespace)
     if size.rows != rows[0]:
         yield f"the text index says it has {size.rows:,} rows and has {rows[0]:,}; run 'firsthand store rebuild'"
-    strays = _all(
-        db,
-        f"SELECT count(*) FROM {docsize} d LEFT JOIN event e ON e.key = ? + (d.id & {ROW_STEP - 1}) "  # noqa: S608
-        "AND e.salt IS NOT NULL WHERE e.key IS NULL",
-        (key_of(namespace, 0),),
-    )[0][0]
+    strays = _all(db, f"SELECT count(*) {strays_of(namespace)}")[0][0]
     if strays:
         yield f"{strays:,} rows of the text index belong to no event; run 'firsthand store rebuild'"
 

@@ -64,9 +64,6 @@ class Learned:
             for namespace, _ in groupby(entries, attrgetter("namespace_key")):
                 db.execute("DELETE FROM learned WHERE namespace = ?", (namespace,))
 
-    def purge(self, db: apsw.Connection, namespace: int) -> None:
-        """Do nothing more: the log rewrites its file after an erasure."""
-
     def reset(self, db: apsw.Connection) -> None:
         """Drop everything."""
         db.execute("DROP TABLE IF EXISTS learned")

@@ -1,4 +1,4 @@
-"""The text index: FTS5, written with the log, one file a namespace (`firsthand.log.index_files`).
+"""The text index: FTS5, one file a namespace (`firsthand.log.index_files`), written behind the log's commits.
 
 What an event's append has committed is findable, from any process, in that
 moment. Tenants share no table, so none of them moves another's ranking or is
@@ -29,7 +29,7 @@ from firsthand.log.rows import key_of
 from firsthand.value import value
 
 from . import words
-from .passages import ROW_STEP, TRIGGER_FIRST, count, cut, row_of
+from .passages import ROW_STEP, TRIGGER_FIRST, cut, row_of
 
 NAME = "text"
 VERSION = f"2.{words.WORDS_VERSION}"
@@ -96,29 +96,20 @@ class TextIndex:
                 _rows((event for event in events if event.position > last), contents),
             )
 
-    def forget(self, db: apsw.Connection, entries: Sequence[Entry]) -> None:
-        """Remove events; `purge` then takes their words out of the file."""
-        for entry in entries:
-            if not version_of(db, entry.namespace_key):
-                continue  # it was never made, or is missing: nothing is in it
-            event = entry.event
-            triggers = range(TRIGGER_FIRST, TRIGGER_FIRST + len(words.situations(event)))
-            db.executemany(
-                f"DELETE FROM text_{entry.namespace_key} WHERE rowid = ?",  # noqa: S608 - a number
-                ((row_of(event.position, number),) for number in (*range(count(event.size_bytes)), *triggers)),
-            )
-
     def purge(self, db: apsw.Connection, namespace: int) -> None:
-        """Rewrite the index without what was forgotten, so that no page of it holds a forgotten word.
+        """Take out the events that the log has erased, and rewrite the file, so that no page of it holds their words.
 
-        Time is linear in the namespace's index.
+        Time is linear in the namespace's index. A second time changes nothing.
         """
-        if not version_of(db, namespace):
+        table, schema = f"text_{namespace}", schema_of(namespace)
+        if not _is_there(db, namespace):
             return
-        schema = schema_of(namespace)
-        db.execute(f"INSERT INTO text_{namespace} (text_{namespace}) VALUES ('optimize')")  # noqa: S608 - a number
-        db.execute(f"DELETE FROM {schema}.term_df")  # noqa: S608 - a number
-        db.execute(f"UPDATE {schema}.text_index SET counted = 0")  # noqa: S608 - a number
+        with db:
+            strays = db.execute(f"SELECT d.id {strays_of(namespace)}").fetchall()
+            db.executemany(f"DELETE FROM {table} WHERE rowid = ?", strays)  # noqa: S608 - a number
+            db.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608 - a number
+            db.execute(f"DELETE FROM {schema}.term_df")  # noqa: S608 - a number
+            db.execute(f"UPDATE {schema}.text_index SET counted = 0")  # noqa: S608 - a number
         db.execute(f"VACUUM {schema}").fetchall()
         db.wal_checkpoint(dbname=schema, mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
@@ -157,8 +148,7 @@ class TextIndex:
 
     def _look(self, db: apsw.Connection, namespace: int, first: int) -> None:
         """See that the namespace's table is there; make it only when its first event ever comes."""
-        sql = f"SELECT 1 FROM {schema_of(namespace)}.sqlite_schema WHERE name = ?"  # noqa: S608 - a number
-        if not db.execute(sql, (f"text_{namespace}",)).get:
+        if not _is_there(db, namespace):
             # Erased ones, as a restore brings them, were never to be in it.
             earlier = db.execute(
                 "SELECT EXISTS (SELECT 1 FROM event WHERE key > ? AND key < ? AND salt IS NOT NULL)",
@@ -214,6 +204,11 @@ def _passage_rows(event: Event, contents: ContentReader) -> Iterator[tuple[int, 
 # reading -------------------------------------------------------------------------------------------
 
 
+def _is_there(db: apsw.Connection, namespace: int) -> bool:
+    sql = f"SELECT 1 FROM {schema_of(namespace)}.sqlite_schema WHERE name = ?"  # noqa: S608 - a number
+    return bool(db.execute(sql, (f"text_{namespace}",)).get)
+
+
 def version_of(db: apsw.Connection, namespace: int) -> str:
     """Read the version of a namespace's index; empty when it has none."""
     schema = schema_of(namespace)
@@ -221,6 +216,14 @@ def version_of(db: apsw.Connection, namespace: int) -> str:
         return str(db.execute(f"SELECT version FROM {schema}.text_index").get or "")  # noqa: S608 - a number
     except apsw.SQLError:  # no such file, or no such table in it
         return ""
+
+
+def strays_of(namespace: int) -> str:
+    """Write the rest of a SELECT over the index rows ``d`` whose event is not in the log, or was erased."""
+    return (
+        f"FROM text_{namespace}_docsize d LEFT JOIN event e "
+        f"ON e.key = {key_of(namespace, 0)} + (d.id & {ROW_STEP - 1}) AND e.salt IS NOT NULL WHERE e.key IS NULL"
+    )
 
 
 def counted_of(db: apsw.Connection, namespace: int) -> int:

@@ -136,9 +136,6 @@ class Vectors:
         except StoreDamaged:
             self.reset(db)
 
-    def purge(self, db: apsw.Connection, namespace: int) -> None:
-        """Do nothing more: the log rewrites its file after an erasure, and with it the pages that held them."""
-
     def reset(self, db: apsw.Connection) -> None:
         """Drop every space."""
         for (name,) in _all(db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'vector_*'"):

@@ -2,8 +2,10 @@
 
 Runs under the write lock, in one transaction for all waiting batches: place each
 event at the next position of its namespace, chain it to its session, roll the
-namespace's head over it, hand it to the indexes, commit with a sync. A batch is checked before any of
-it is written, so one that is refused leaves nothing and stops nobody else's.
+namespace's head over it, commit with a sync. A batch is checked before any of
+it is written, so one that is refused leaves nothing and stops nobody else's. Then the
+indexes are handed what waits for them, each in a transaction of its own: no fault of an
+index makes an append fail that is on disk, and a kill leaves an index behind the log.
 """
 
 from __future__ import annotations
@@ -13,10 +15,17 @@ from contextlib import suppress
 
 import apsw
 
-from firsthand.errors import AppendError, FirsthandError, IdConflict, StaleExpectation, StoreDamaged, StoreFailed
+from firsthand.errors import (
+    AppendError,
+    FirsthandError,
+    IdConflict,
+    StaleExpectation,
+    StoreDamaged,
+    StoreError,
+    StoreFailed,
+)
 from firsthand.event import (
     Artifact,
-    Event,
     Header,
     Kind,
     commit_to,
@@ -32,10 +41,12 @@ from .index_files import IndexFiles, Reached, keep_reach
 from .inodes import Inodes
 from .loss import parse_loss
 from .mark import Mark, Marks
-from .port import ContentReader, Entry, TransactionIndex
+from .port import TransactionIndex
 from .prepare import Batch, Prepared
 from .queue import Ticket
-from .rows import POSITION, key_of, meta_of
+from .read import Reader
+from .rebuild import advance
+from .rows import POSITION, key_of
 
 SESSIONS_KEPT = 1_000
 BACKLOG_EVENTS = 32
@@ -54,7 +65,7 @@ class Appended:
 
     Attributes:
         new: False when the same event was there already.
-        indexed: False when the text index did not take it; it is found by a scan of the log until a rebuild.
+        indexed: False when the text index did not follow; until it does, the event is found by a scan of the log.
     """
 
     position: int
@@ -90,12 +101,11 @@ class Appender:
 
     Args:
         db: the write connection.
-        indexes: those that are written in the log's transaction.
-        contents: reads payloads for them.
+        indexes: those that are brought up to date behind each commit, as far as that is due.
         clock: the time of ingest.
         inodes, marks: that the files are those that were opened, and what was acknowledged last.
         files: the index files of the connection.
-        backlog: reads events of a namespace after a position, at most so many, as an index is given them.
+        reader: reads what is to be indexed.
     """
 
     def __init__(
@@ -103,15 +113,14 @@ class Appender:
         db: apsw.Connection,
         *,
         indexes: Sequence[TransactionIndex],
-        contents: ContentReader,
         artifacts: ArtifactStore,
         clock: Callable[[], Moment],
         files: IndexFiles,
-        backlog: Callable[[int, int, int], Sequence[Entry]],
+        reader: Reader,
         inodes: Inodes,
         marks: Marks,
     ) -> None:
-        self._db, self._indexes, self._contents, self._backlog = db, indexes, contents, backlog
+        self._db, self._indexes, self._reader = db, indexes, reader
         self._artifacts, self._clock, self._files = artifacts, clock, files
         self._inodes, self._marks = inodes, marks
         self._names: dict[str, int] = {}
@@ -125,12 +134,11 @@ class Appender:
         namespace: str | None = None,
         mending: Callable[[], None] | None = None,
     ) -> None:
-        """Write batches in one transaction and settle their tickets.
+        """Write batches in one transaction, have them indexed, and settle their tickets.
 
         Args:
-            also: further work of the same transaction on a namespace, done first; nothing of it is left to be
-                indexed with later events.
-            namespace: the one.
+            also: further work of the same transaction, done first.
+            namespace: of which nothing is left to be indexed with later events.
             mending: what is done first of all, to bring back what the log lost; then nothing is compared.
 
         Raises:
@@ -148,9 +156,9 @@ class Appender:
                 mending()
                 self.forget()
             work = self._work = self._work_of(self._work, compare=mending is None)
-            if namespace is not None and also is not None:
+            if namespace is not None:
                 work.namespace(namespace)
-                self._index(work, now=True)  # it may take out of the indexes what must be in them first
+            if also is not None:
                 also()
             for ticket in tickets:
                 try:
@@ -158,7 +166,6 @@ class Appender:
                 except AppendError as error:
                     settled.append((ticket, error))
                     work.spare(ticket.batch)
-            indexed = self._index(work, now=also is not None)
             work.save()
             self._db.execute("COMMIT")
             self._inodes.check(self._db)
@@ -170,12 +177,14 @@ class Appender:
             raise
         if grown := work.grown:
             self._marks.keep([Mark(tenant.key, tenant.position, tenant.head) for tenant in grown])
-        if also is not None:
-            self._work = None  # it may have erased what waits to be indexed
         for key, digest in work.unneeded:
             self._remove_unused(key, digest)
-        for ticket, outcome in settled:
-            _settle(ticket, outcome, indexed=indexed)
+        indexed = False
+        try:
+            indexed = self._index(work, now=namespace is not None)
+        finally:
+            for ticket, outcome in settled:
+                _settle(ticket, outcome, indexed=indexed)
 
     def _begin(self) -> None:
         self._inodes.check(self._db, wal=False)
@@ -315,23 +324,11 @@ class Appender:
                 "INSERT INTO artifact_use VALUES (?, ?, ?)", (session.namespace, event.artifact.digest, position)
             )
         if self._indexes and event.body is not None:
-            tenant.add(Entry(session.namespace, self._event(position, turn, chain, event, session, tenant, now)))
+            payload = event.parts.payload if event.parts is not None else b""
+            tenant.waiting += 1
+            tenant.waiting_bytes += payload.size_bytes if isinstance(payload, Artifact) else len(payload)
         work.grew(tenant, session, position, turn, time, chain)
         return position
-
-    def _event(
-        self, position: int, turn: int, chain: bytes, event: Prepared, session: _Session, tenant: _Tenant, now: Moment
-    ) -> Event:
-        body = event.parts
-        assert body is not None  # an erased event is not indexed
-        inline = body.payload if isinstance(body.payload, bytes) else None
-        return Event(
-            position, event.name, tenant.name, session.name, session.length, event.part, turn,
-            event.kind, event.agent, event.origin, event.trust, event.time, now,
-            body.media.decode(), meta_of(body.meta), body.envelope, inline,
-            body.payload if isinstance(body.payload, Artifact) else None,
-            erased=False, commitment=event.commitment, chain=chain,
-        )  # fmt: skip
 
     def _name(self, text: str) -> int:
         key = self._names.get(text)
@@ -345,14 +342,12 @@ class Appender:
 
     # the indexes -----------------------------------------------------------------------------------
 
-    def _index(self, work: _Work, *, now: bool = False) -> bool:
+    def _index(self, work: _Work, *, now: bool) -> bool:
         """Hand new events to every index that follows, some at a time; say whether all follow.
 
-        An index is written in the log's own transactions, but not in each of them: it costs as
-        much as the rest of a small append. Up to `BACKLOG_EVENTS` of a namespace's newest events
-        are left to the next transaction that has enough of them; until then `recall` reads them in
-        the log. One that is missing catches up by `CATCH_UP_EVENTS` at a time. An index that fails is
-        undone and marked with its fault; the events stay.
+        An index is not written with each append: it costs as much as the rest of a small one. Up to `BACKLOG_EVENTS`
+        of a namespace's newest events wait for the append that finds enough of them; until then `recall` reads them
+        in the log. An index that is missing catches up by `CATCH_UP_EVENTS` at a time.
 
         Args:
             now: leave nothing for later, in the namespaces of this transaction.
@@ -362,47 +357,27 @@ class Appender:
 
     def _index_one(self, tenant: _Tenant, index: TransactionIndex, now: bool) -> bool:
         reach = tenant.reach.get(index.name)
-        if reach is None:
-            reach = tenant.reach[index.name] = self._files.reached(tenant.key, index.name)
-        if reach.fault:
-            tenant.indexed = True  # nothing is kept for an index that may never ask for it
+        if reach is not None and not reach.fault and not now and not tenant.waits_for(reach):
+            return True
+        # Another process may have indexed, or begun anew, which does not change the log: what is known may be old.
+        reach = tenant.reach[index.name] = self._files.reached(tenant.key, index.name)
+        if reach.fault or tenant.position <= reach.position or not (now or tenant.waits_for(reach)):
+            return not reach.fault
+        del tenant.reach[index.name]
+        most = max(CATCH_UP_EVENTS, tenant.waiting)
+        try:
+            through = advance(index, self._reader, self._files, tenant.key, most, self._db).through
+        except (apsw.SQLError, apsw.CorruptError, apsw.ConstraintError) as error:  # it does not follow until a rebuild
+            reach = Reached(reach.position, f"{type(error).__name__}: {error}"[:500])
+            with suppress(apsw.Error), self._db:  # each process that opens it finds out for itself
+                keep_reach(self._db, tenant.key, index.name, reach)
             return False
-        waiting = tenant.position - reach.position
-        if waiting <= 0 or not (now or waiting >= BACKLOG_EVENTS or tenant.backlog_bytes >= BACKLOG_BYTES):
-            return True
-        first = tenant.backlog[0].event.position if tenant.backlog else tenant.position + 1
-        through, entries = tenant.position, [one for one in tenant.backlog if one.event.position > reach.position]
-        if reach.position + 1 < first:  # other writers left them to be indexed, or the file is new
-            through = min(first - 1, reach.position + CATCH_UP_EVENTS)
-            older = self._backlog(tenant.key, reach.position, through - reach.position)
-            older = [entry for entry in older if entry.event.position <= through]
-            if through == first - 1:
-                through, entries = tenant.position, [*older, *entries]
-            else:
-                entries = older
-        return self._apply(index, tenant, Reached(through, ""), entries)
-
-    def _apply(self, index: TransactionIndex, tenant: _Tenant, to: Reached, entries: list[Entry]) -> bool:
-        before = tenant.reach[index.name]
-        try:
-            self._files.made(tenant.key)
-        except apsw.SQLError:  # as many as can be are attached in this transaction: the next one indexes these
-            return True
-        self._db.execute("SAVEPOINT indexing")
-        try:
-            if not before.position:
-                index.begin(self._db, tenant.key)
-            if entries:
-                index.apply(self._db, entries, self._contents)
-        except (apsw.SQLError, apsw.CorruptError, apsw.ConstraintError, StoreDamaged) as error:
-            self._db.execute("ROLLBACK TO indexing")
-            to = Reached(before.position, f"{type(error).__name__}: {error}"[:500])
-        tenant.reach[index.name] = to
-        self._db.execute("RELEASE indexing")
-        with suppress(apsw.CorruptError):  # each process that opens it finds out for itself
-            keep_reach(self._db, tenant.key, index.name, to)
-        tenant.indexed = to.position == tenant.position or bool(to.fault)
-        return not to.fault
+        except (apsw.Error, OSError, StoreError):  # a full disk, perhaps: the next append tries again
+            return False
+        tenant.reach[index.name] = Reached(through, "")
+        if through == tenant.position:
+            tenant.waiting = tenant.waiting_bytes = 0
+        return True
 
 
 def _settle(ticket: Ticket, outcome: tuple[Appended, ...] | FirsthandError, *, indexed: bool) -> None:
@@ -426,8 +401,8 @@ class _Tenant:
     Attributes:
         position, head, shared: as in its row.
         first: its position when the transaction began.
-        backlog: events that no index has yet, as far as this process wrote them.
-        indexed: the backlog was handed over in this transaction.
+        waiting, waiting_bytes: events that no index has yet, as far as this process wrote them, and their size.
+        reach: how far each index reached when this process saw it last.
     """
 
     key: int
@@ -436,16 +411,13 @@ class _Tenant:
     head: bytes = bytes(32)
     shared: int = 0
     first: int = 0
-    backlog: list[Entry] = field(default_factory=list)
-    backlog_bytes: int = 0
-    indexed: bool = False
+    waiting: int = 0
+    waiting_bytes: int = 0
     reach: dict[str, Reached] = field(default_factory=dict)
 
-    def begin(self) -> None:
-        """Begin a transaction."""
-        self.first = self.position
-        if self.indexed:
-            self.backlog, self.backlog_bytes, self.indexed = [], 0, False
+    def waits_for(self, reach: Reached) -> bool:
+        """Say whether enough waits for an index that reaches so far."""
+        return self.position - reach.position >= BACKLOG_EVENTS or self.waiting_bytes >= BACKLOG_BYTES
 
     def go_on_behind(self, event: Prepared) -> None:
         """Go on from what was acknowledged last, as a loss says it."""
@@ -453,11 +425,6 @@ class _Tenant:
         loss = parse_loss(payload) if isinstance(payload, bytes) else None
         if loss is not None and loss.missing:
             self.position, self.head = loss.position, loss.head
-
-    def add(self, entry: Entry) -> None:
-        """Note an event that is to be indexed."""
-        self.backlog.append(entry)
-        self.backlog_bytes += entry.event.size_bytes
 
 
 class _Work:
@@ -507,7 +474,7 @@ class _Work:
                 raise LogBehind(tenant.key)
             self._tenants[tenant.key] = tenant
         if tenant not in self.touched:
-            tenant.begin()
+            tenant.first = tenant.position
             self.touched.append(tenant)
         return tenant
 

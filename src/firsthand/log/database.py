@@ -28,9 +28,8 @@ from firsthand.errors import (
     StoreReadOnly,
 )
 
-from .index_files import IndexFiles
+from .index_files import BUSY_MS, IndexFiles
 
-BUSY_MS = 5_000  # SQLite's own wait; writers queue before it, so it is for checkpoints and recovery
 CACHE_KIB = 8_192
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FAILED_SYNC = (apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_DIR_FSYNC)

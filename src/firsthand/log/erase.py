@@ -21,7 +21,8 @@ from firsthand.value import value
 
 from .append import Appender
 from .artifacts import ArtifactStore
-from .port import Entry, ErasedIndex
+from .index_files import IndexFiles
+from .port import Entry, FollowingIndex, TransactionIndex
 from .prepare import Batch, prepare
 from .queue import Ticket
 from .rows import key_of
@@ -73,7 +74,9 @@ def erase(
     db: apsw.Connection,
     appender: Appender,
     artifacts: ArtifactStore,
-    indexes: Sequence[ErasedIndex],
+    files: IndexFiles,
+    indexes: Sequence[TransactionIndex],
+    followers: Sequence[FollowingIndex],
     ids: IdMaker,
     *,
     namespace: str,
@@ -88,7 +91,7 @@ def erase(
         if event.kind in {Kind.ERASURE, Kind.LOSS}:
             raise InvalidDraft(f"{event.pointer} records an erasure or a loss: it holds no content of others")
     if not fresh:
-        _finish(db, artifacts, indexes)
+        _finish(db, artifacts, files, indexes)
         return Erasure((), already, 0, 0, ())
     # 1) One transaction: the content is gone, and an event in each session says so.
     tickets = []
@@ -99,21 +102,21 @@ def erase(
         one = prepare(draft, namespace_key, artifacts, len(content), ids, by_log=True)
         tickets.append(Ticket((Batch(namespace, session, (one,)),), 0))
     entries = [Entry(namespace_key, event) for event in fresh]
-    appender.commit(tickets, lambda: _destroy(db, entries, indexes), namespace=namespace)
+    appender.commit(tickets, lambda: _destroy(db, entries, followers), namespace=namespace)
     for ticket in tickets:
         if ticket.error is not None:
             raise ticket.error
     # 2) What the transaction freed: artifact files, index segments, free pages, the WAL.
-    removed = _finish(db, artifacts, indexes)
+    removed = _finish(db, artifacts, files, indexes)
     digests = {event.artifact.digest for event in fresh if event.artifact is not None}
     kept = sum(bool(db.execute(_USES, (namespace_key, digest)).get) for digest in digests)
     pointers = tuple(appended.pointer for ticket in tickets for appended in ticket.result)
     return Erasure(tuple(event.id for event in fresh), already, removed, kept, pointers)
 
 
-def _destroy(db: apsw.Connection, entries: Sequence[Entry], indexes: Sequence[ErasedIndex]) -> None:
-    for index in indexes:
-        index.forget(db, entries)
+def _destroy(db: apsw.Connection, entries: Sequence[Entry], followers: Sequence[FollowingIndex]) -> None:
+    for follower in followers:
+        follower.forget(db, entries)
     empty(db, entries[0].namespace_key, [entry.event.position for entry in entries])
 
 
@@ -135,8 +138,10 @@ def _pending(db: apsw.Connection) -> list[list[Any]]:
     return pending
 
 
-def _finish(db: apsw.Connection, artifacts: ArtifactStore, indexes: Sequence[ErasedIndex]) -> int:
-    """Destroy what erasures freed: files that no event holds any more, index segments, free pages, the WAL.
+def _finish(
+    db: apsw.Connection, artifacts: ArtifactStore, files: IndexFiles, indexes: Sequence[TransactionIndex]
+) -> int:
+    """Destroy what erasures freed: files that no event holds any more, words in the indexes, free pages, the WAL.
 
     Gives how many files went. Cut short, it is done again by the next erasure.
     """
@@ -147,10 +152,19 @@ def _finish(db: apsw.Connection, artifacts: ArtifactStore, indexes: Sequence[Era
     for namespace_key, digest in sorted({(key, bytes.fromhex(name)) for key, name in pending if name}):
         if not db.execute(_USES, (namespace_key, digest)).get:
             removed += artifacts.remove(namespace_key, digest)
-    for index in indexes:
-        for namespace_key in sorted({key for key, _ in pending}):
-            index.purge(db, namespace_key)
+    for namespace_key in sorted({key for key, _ in pending}):
+        _purge(db, files, indexes, namespace_key)
     db.execute("VACUUM").fetchall()
     db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     db.execute("DELETE FROM store WHERE key = ?", (UNFINISHED,))
     return removed
+
+
+def _purge(db: apsw.Connection, files: IndexFiles, indexes: Sequence[TransactionIndex], namespace_key: int) -> None:
+    """Take what was erased out of a namespace's index file; one that cannot be read goes as a whole."""
+    try:
+        if files.attach(namespace_key):
+            for index in indexes:
+                index.purge(db, namespace_key)
+    except (apsw.SQLError, apsw.CorruptError, apsw.NotADBError):
+        files.renew(namespace_key)

@@ -5,13 +5,15 @@ postings: the tables of namespace 7 are in ``index/7.db``, which nothing but a r
 
 The invariant: an index file is derived. It is committed after the log's own file, without a sync, so that a crash
 leaves it behind and never ahead; it says of which store it is and which event it reaches, and what does not
-fit the log is not believed. A missing one is made anew, some events at a time.
+fit the log is not believed. A missing one is made anew, some events at a time. Within a transaction no file is
+attached or let go: what is read in it is of one moment.
 """
 
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from .disk import FOLDER_MODE, open_private
 from .rows import key_of
 
 FOLDER = "index"
+BUSY_MS = 5_000  # SQLite's own wait; writers queue before it, so it is for checkpoints and recovery
 ATTACHED_KEPT = 4
 """Of one connection, from one use to the next; SQLite allows ten at once."""
 _TABLES = """
@@ -73,14 +76,15 @@ class IndexFiles:
         self._db, self._root, self._write = db, root, write
         self._folder = str(root / FOLDER)
         self._inodes: dict[int, int] = {}  # of the attached ones, the one used last at the end
-        self._synced: set[int] = set()  # attached within a transaction, where the kind of sync cannot be chosen
 
     def attach(self, namespace: int) -> bool:
-        """Attach a namespace's index file; say whether there is one.
+        """Attach a namespace's index file; say whether there is one, or within a transaction whether it is attached.
 
         Raises:
-            apsw.Error: it is no database, or too many are attached in this transaction.
+            apsw.Error: it is no database.
         """
+        if self._db.in_transaction:
+            return namespace in self._inodes
         inode = self._inode(namespace)
         known = self._inodes.pop(namespace, None)
         if known is not None and known == inode:
@@ -88,19 +92,19 @@ class IndexFiles:
             return True
         if known is not None:
             self._detach(namespace)
-        elif inode and schema_of(namespace) in self._db.db_names():
-            self._inodes[namespace] = inode
-            return True
-        if not self._db.in_transaction:
-            self.trim()
+        self.trim()
+        while inode:
+            self._look(namespace)
+            self._db.execute(f"ATTACH ? AS {schema_of(namespace)}", (self._uri(namespace),))
+            before, inode = inode, self._inode(namespace)
+            if inode == before:
+                break
+            self._detach(namespace)  # exchanged while it was opened: its WAL may be the other one's
         if not inode:
             return False
-        self._look(namespace)
-        self._db.execute(f"ATTACH ? AS {schema_of(namespace)}", (self._uri(namespace),))
         self._inodes[namespace] = inode
-        self._synced.add(namespace)
-        if not self._db.in_transaction:
-            self._relax()
+        if self._write:  # a commit waits for no sync: a crash of the system may leave the file behind the log
+            self._db.execute(f"PRAGMA {schema_of(namespace)}.synchronous = NORMAL")
         return True
 
     def made(self, namespace: int) -> None:
@@ -112,24 +116,17 @@ class IndexFiles:
     def renew(self, namespace: int) -> None:
         """Put an empty index file in the place of a namespace's, whatever state that is in; outside a transaction."""
         if self._inodes.pop(namespace, None) is not None:
-            self._detach(namespace)
+            self._db.execute(f"DETACH {schema_of(namespace)}")
         remove(self._root, namespace)
         self.made(namespace)
 
     def trim(self) -> None:
         """Let go of files that were replaced, and of those used longest ago; outside a transaction."""
-        self._relax()
         replaced = [namespace for namespace, inode in self._inodes.items() if self._inode(namespace) != inode]
         kept = [namespace for namespace in self._inodes if namespace not in replaced]
         for namespace in (*replaced, *kept[:-ATTACHED_KEPT]):
             del self._inodes[namespace]
             self._detach(namespace)
-
-    def _relax(self) -> None:
-        """Have commits of index files wait for no sync: a crash of the system may leave them behind the log."""
-        for namespace in self._synced if self._write else ():
-            self._db.execute(f"PRAGMA {schema_of(namespace)}.synchronous = NORMAL")
-        self._synced.clear()
 
     def release(self) -> None:
         """Let go of every file; outside a transaction."""
@@ -139,9 +136,8 @@ class IndexFiles:
 
     def checkpoint(self) -> None:
         """Move what was written into the files, as far as no reader needs it where it is."""
-        for namespace in self._inodes if self._write else ():
-            with suppress(apsw.Error):  # the file has all that was committed either way
-                self._db.wal_checkpoint(dbname=schema_of(namespace), mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        for namespace in self._inodes:
+            self._checkpoint(namespace)
 
     def reached(self, namespace: int, name: str) -> Reached:
         """Say how far an index of a namespace reaches: up to 0 where it is missing or of another log."""
@@ -177,11 +173,18 @@ class IndexFiles:
             alone.close()
 
     def _detach(self, namespace: int) -> None:
-        self._synced.discard(namespace)
-        if self._write:
-            with suppress(apsw.Error):  # the next one that writes it moves it
-                self._db.wal_checkpoint(dbname=schema_of(namespace), mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        self._checkpoint(namespace)
         self._db.execute(f"DETACH {schema_of(namespace)}")
+
+    def _checkpoint(self, namespace: int) -> None:
+        if not self._write:
+            return
+        self._db.set_busy_timeout(0)  # a proof reads for seconds, and other writers wait for the lock meanwhile
+        try:
+            with suppress(apsw.Error):  # the file has all that was committed either way: the next writer moves it
+                self._db.wal_checkpoint(dbname=schema_of(namespace), mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        finally:
+            self._db.set_busy_timeout(BUSY_MS)
 
     def _inode(self, namespace: int) -> int:
         try:  # os.stat: this stands on the way of every append
@@ -227,6 +230,17 @@ def remove(root: Path, namespace: int) -> None:
 
 def _files(file: Path) -> tuple[Path, ...]:
     return file, Path(f"{file}-wal"), Path(f"{file}-shm"), Path(f"{file}-journal")
+
+
+@contextmanager
+def transaction(db: apsw.Connection) -> Iterator[None]:
+    """Begin a transaction; at the end of the block it is undone, unless the block or SQLite itself has ended it."""
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
 
 
 def chain_at(db: apsw.Connection, namespace: int, position: int) -> bytes:

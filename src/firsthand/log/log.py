@@ -197,10 +197,9 @@ class Log:
             marks=self._marks,
             files=self.index_files,
             indexes=self._indexes,
-            contents=self.reader,
             artifacts=self.artifacts,
             clock=self._clock,
-            backlog=lambda namespace_key, after, limit: self.reader.entries(namespace_key, after, limit).entries,
+            reader=self.reader,
         )
         self._witness = Witness(
             self.root, self._marks, self._writer, self._appender, self.artifacts, self._disk, self.exclusively
@@ -459,7 +458,7 @@ class Log:
 
         def flush() -> None:
             with self._writing():
-                self._appender.commit((), lambda: None, namespace=namespace)
+                self._appender.commit((), namespace=namespace)
 
         self._writable().exclusively(flush)
 
@@ -490,7 +489,8 @@ class Log:
                 queue.wipe()
                 drop_copies(self.root, self._disk)
                 return erase(
-                    self.writer, self._appender, self.artifacts, (*self._indexes, *self._followers), self._ids,
+                    self.writer, self._appender, self.artifacts, self.index_files,
+                    self._indexes, self._followers, self._ids,
                     namespace=namespace, namespace_key=key, events=events, reason=reason,
                 )  # fmt: skip
 

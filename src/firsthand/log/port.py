@@ -1,8 +1,7 @@
-"""What the log asks of an index that writes in its transaction, and what it gives to one that reads.
+"""What the log asks of an index that its writer keeps, and what it gives to one that reads.
 
-The log does not know its indexes. `memory` hands it those that must be written
-in the log's own transaction, behind a port of four verbs, and those that only
-follow it but lie in its file, behind three.
+The log does not know its indexes. `memory` hands it those that its writer keeps in
+files of their own, behind three verbs, and those that lie in its file, behind two.
 """
 
 from __future__ import annotations
@@ -58,10 +57,10 @@ class Entries:
     lost: tuple[range, ...] = ()
 
 
-class ErasedIndex(Protocol):
-    """What holds words of events, so that an erasure must reach it.
+class FollowingIndex(Protocol):
+    """What follows the log in its own time and lies in its file: erased along with it, dropped to be rebuilt.
 
-    All but `purge` run inside an open write transaction on ``db`` and none begins or ends one.
+    Both run inside an open write transaction on ``db`` and neither begins or ends one.
     """
 
     name: str
@@ -70,31 +69,29 @@ class ErasedIndex(Protocol):
         """Remove events; they still have their content when this is called."""
         ...
 
-    def purge(self, db: apsw.Connection, namespace_key: int) -> None:
-        """Leave no trace of forgotten events in any segment; called outside a transaction, after `forget`."""
-        ...
-
-
-class FollowingIndex(ErasedIndex, Protocol):
-    """What follows the log in its own time and lies in its file: erased along with it, dropped to be rebuilt."""
-
     def reset(self, db: apsw.Connection) -> None:
-        """Begin anew, empty, whatever state the index is in; inside a transaction."""
+        """Begin anew, empty, whatever state the index is in."""
         ...
 
 
-class TransactionIndex(ErasedIndex, Protocol):
-    """An index that is written in the log's own transaction, into the index file of a namespace.
+class TransactionIndex(Protocol):
+    """An index in the index file of a namespace, which the log's writer brings up to date behind its commits.
 
     That file is attached to ``db`` (`index_files.schema_of`). All may be called again for the same events and
     then change nothing. An ``apsw.Error`` that leaves them is undone by the log up to the state before the call;
-    the events are kept all the same, and the index is marked as not reaching beyond the position before them.
+    the events are there all the same, and the index is marked as not reaching beyond the position before them.
     """
+
+    name: str
 
     def begin(self, db: apsw.Connection, namespace_key: int) -> None:
         """Begin a namespace's index anew, empty; inside a transaction."""
         ...
 
     def apply(self, db: apsw.Connection, entries: Sequence[Entry], contents: ContentReader) -> None:
-        """Add events of one namespace, in order of position."""
+        """Add events of one namespace, in order of position; inside a transaction."""
+        ...
+
+    def purge(self, db: apsw.Connection, namespace_key: int) -> None:
+        """Take out the events that the log has erased, and leave no trace of them; called outside a transaction."""
         ...

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from firsthand.window import HISTORY
 
 from .artifacts import ArtifactStore
 from .database import Readers, translating
-from .index_files import Reached
+from .index_files import Reached, schema_of, transaction
 from .loss import parse_loss
 from .port import Entries, Entry
 from .rows import COLUMNS, POSITION, POSITION_MAX, SESSION, check_event_types, check_types, event_of, header_of, key_of
@@ -440,6 +440,22 @@ class Reader:
             raise StoreDamaged(f"{self._root}: events of no known kind ({unknown[0]!r}); run 'firsthand store verify'")
         kinds = {str(Kind.of(kind)): count for kind, count, _, _ in rows}
         return kinds, sum(row[2] for row in rows), sum(row[3] or 0 for row in rows)
+
+    @contextmanager
+    def at_one_moment(self, namespace_key: int) -> Iterator[apsw.Connection]:
+        """Read a namespace's index and the log as they are at one moment, for the length of a block of this thread.
+
+        The index first: an append commits it after the log, so this log holds every event that is in this index. An
+        erasure waits for the end of the block.
+        """
+        db = self.indexed(namespace_key)
+        if db.in_transaction:  # within another block, whose moment it is
+            yield db
+            return
+        with translating(self._root, db), transaction(db):
+            with suppress(apsw.SQLError, apsw.CorruptError):  # `reached` says what is wrong with it
+                db.execute(f"SELECT count(*) FROM {schema_of(namespace_key)}.reach").fetchall()  # noqa: S608
+            yield db
 
     def indexed(self, namespace_key: int) -> apsw.Connection:
         """Give this thread's read connection with a namespace's index file attached, if there is one."""

@@ -1,12 +1,14 @@
-"""Building the indexes anew from the log, in steps between which others may write.
+"""Building the indexes from the log: one step behind an append, or all anew, between which others may write.
 
-The invariant: a damaged event hides no good one. It cannot be indexed, so it is
-left out, and its position is told. This module knows no index.
+The invariant: each step goes on from where the index file says that it is, whoever took
+the one before. A damaged event hides no good one: it cannot be indexed, so it is left
+out, and its position is told. This module knows no index.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import apsw
@@ -14,7 +16,7 @@ import apsw
 from firsthand.errors import StoreDamaged
 from firsthand.value import value
 
-from .index_files import IndexFiles, Reached, keep_reach
+from .index_files import IndexFiles, Reached, keep_reach, transaction
 from .port import Entry, TransactionIndex
 from .read import Reader
 
@@ -52,54 +54,56 @@ def rebuild(
     damaged: list[int] = []
     done, base, total = 0, 0, reader.events_in_store()
     for key in keys:
-        step = _Step(index, reader, files, key)
-        exclusively(step.begin)
-        while exclusively(step):
+        advanced = partial(advance, index, reader, files, key, REBUILD_EVENTS)
+        exclusively(partial(lambda key, _: files.renew(key), key))
+        while (step := exclusively(advanced)).more:
+            done += step.events
+            damaged += step.damaged
             if progress is not None:
                 progress(min(base + step.through, total), total)
-        done, base = done + step.events, base + step.through
-        damaged += step.damaged
+        base += step.through
     return Rebuilt(done, tuple(sorted(damaged)))
 
 
-class _Step:
-    """Indexes the next events of a namespace, each time it is called."""
+@value
+class Step:
+    """What a step indexed: how many events, up to which position, without which ones; and whether the log goes on."""
 
-    def __init__(self, index: TransactionIndex, reader: Reader, files: IndexFiles, namespace_key: int) -> None:
-        self._index, self._reader, self._files, self._key = index, reader, files, namespace_key
-        self.through = self.events = 0
-        self.damaged: list[int] = []
+    through: int
+    events: int
+    damaged: tuple[int, ...]
+    more: bool
 
-    def begin(self, db: apsw.Connection) -> None:
-        """Put an empty index in the place of what is there."""
-        self._files.renew(self._key)
-        with db:
-            self._index.begin(db, self._key)
-            keep_reach(db, self._key, self._index.name, Reached(0, "is being rebuilt"))
 
-    def __call__(self, db: apsw.Connection) -> bool:
-        """Index some; False at the end."""
-        read = self._reader.entries(self._key, self.through, REBUILD_EVENTS)
-        more = read.through > self.through
-        self._files.made(self._key)
-        with db:
-            refused = _apply(self._index, self._reader, read.entries, db)
-            reached = Reached(read.through, "is being rebuilt" if more else "")
-            keep_reach(db, self._key, self._index.name, reached)
-        self.through = read.through
-        self.events += len(read.entries) - len(refused)
-        self.damaged += [*read.damaged, *refused]
-        return more
+def advance(
+    index: TransactionIndex, reader: Reader, files: IndexFiles, key: int, events_max: int, db: apsw.Connection
+) -> Step:
+    """Index a namespace's next events, under the write lock and outside a transaction of the log's.
+
+    Raises:
+        apsw.Error: the index cannot be written; it is as it was before.
+    """
+    files.made(key)
+    before = files.reached(key, index.name).position
+    read = reader.entries(key, before, events_max)
+    with transaction(db):
+        if not before:
+            index.begin(db, key)
+        refused = _apply(index, reader, read.entries, db)
+        keep_reach(db, key, index.name, Reached(read.through, ""))
+        db.execute("COMMIT")
+    return Step(read.through, len(read.entries) - len(refused), (*read.damaged, *refused), read.through > before)
 
 
 def _apply(index: TransactionIndex, reader: Reader, entries: Sequence[Entry], db: apsw.Connection) -> list[int]:
     """Index events; give the positions of those whose payload is damaged."""
     if not entries:
         return []
+    db.execute("SAVEPOINT damage")
     try:
-        with db:  # a savepoint: what was added before the damage is taken back
-            index.apply(db, entries, reader)
-    except StoreDamaged:
+        index.apply(db, entries, reader)
+    except StoreDamaged:  # what was added before the damage is taken back
+        db.execute("ROLLBACK TO damage")
         if len(entries) == 1:
             return [entries[0].event.position]
     else:

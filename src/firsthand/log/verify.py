@@ -9,8 +9,7 @@ rewrote every hash in the store.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -20,6 +19,7 @@ from firsthand.event import Artifact, Kind, decode_body, genesis, id_text, link,
 from firsthand.value import field, short_repr, value
 
 from .artifacts import ArtifactStore
+from .index_files import transaction
 from .loss import loss_of, sentence
 from .mark import Mark
 from .rows import POSITION, POSITION_MAX, body_of, check_event_types, erased_by, header_of
@@ -183,7 +183,7 @@ def verify(
         QueryError: a head is not of its form.
     """
     kept, found = dict(parse_head(text) for text in heads), _Findings()
-    with _snapshot(db):
+    with transaction(db):
         rows = Rows(db)
         tables = _Tables(db, rows, found)
         if pages:
@@ -338,17 +338,6 @@ def _check_unmet(position: int, total: int, namespace: str, found: _Findings) ->
     if position > total:
         what = f"the head given was taken at position {position}, the log ends at {total}: events were removed"
     found.add("head", what, position, namespace=namespace)
-
-
-@contextmanager
-def _snapshot(db: apsw.Connection) -> Iterator[None]:
-    """Read in one transaction, which is ended without a word even when the database is damaged."""
-    db.execute("BEGIN")
-    try:
-        yield
-    finally:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
 
 
 class _Tables:

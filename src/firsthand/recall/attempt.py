@@ -146,7 +146,8 @@ class Search:
         Args:
             without: positions that are taken as not there.
         """
-        return _Attempting(self, text, scope, how, self.without.union(without)).run()
+        with self.reader.at_one_moment(self.key):
+            return _Attempting(self, text, scope, how, self.without.union(without)).run()
 
     def notes(self, through: int) -> Triggers:
         """Give the notes that have situations, looked for once.
@@ -183,12 +184,12 @@ class Search:
     def weigh(self, text: str) -> Weighed:
         """Cut a text into terms, and say in how many rows each stands; in none where the index cannot be asked."""
         question = ask(text, self.tokenize)
-        if not reach(self.reader, self.key, self.head).through:
-            return Weighed(question, {})
-        try:
-            return Weighed(question, self.index(Scope()).frequencies(question))
-        except (apsw.SQLError, apsw.CorruptError):  # every attempt tells of it
-            return Weighed(question, {})
+        with self.reader.at_one_moment(self.key):
+            through = reach(self.reader, self.key, self.head).through
+            try:
+                return Weighed(question, self.index(Scope()).frequencies(question) if through else {})
+            except (apsw.SQLError, apsw.CorruptError):  # every attempt tells of it
+                return Weighed(question, {})
 
     def judged(self, attempt: Attempt, question: Question, frequencies: Frequencies) -> Signals:
         """Take the signals of an attempt's rows against another question than it asked."""

@@ -28,21 +28,20 @@ def shares(reader: Reader, namespace: str, terms: Collection[str]) -> dict[str, 
     Terms that cannot be looked up (the index is behind or broken, the time is over, there are more
     than `TERMS_MAX`) are left out: the caller then knows nothing of them.
     """
-    key = reader.namespace_key(namespace)
-    if not terms or not key or not reach(reader, key, reader.head(namespace)[0]).through:
-        return {}
-    db = reader.indexed(key)
-    tokenize = tokenizer(db)
+    key, head = reader.namespace_key(namespace), reader.head(namespace)[0]
     found: dict[str, float] = {}
-    try:
-        index = Lexical(db, key, Scope(), Deadline(DEADLINE_MS))
-        rows = max(1, index.size.rows)
-        for term in list(terms)[:TERMS_MAX]:
-            counts = index.frequencies(ask(term, tokenize))
-            if counts:
-                found[term] = min(1.0, min(counts.values()) / rows)
-    except apsw.InterruptError:  # the time is over: what was looked up so far is what is known
+    if not terms or not key:
         return found
-    except (apsw.SQLError, apsw.CorruptError):  # told by every recall, and by verify; topics are no answer
-        return found
+    with reader.at_one_moment(key) as db:
+        try:
+            if not reach(reader, key, head).through:
+                return found
+            tokenize, index = tokenizer(db), Lexical(db, key, Scope(), Deadline(DEADLINE_MS))
+            for term in list(terms)[:TERMS_MAX]:
+                counts = index.frequencies(ask(term, tokenize))
+                if counts:
+                    found[term] = min(1.0, min(counts.values()) / max(1, index.size.rows))
+        except (apsw.InterruptError, apsw.SQLError, apsw.CorruptError):
+            # The time is over, or a fault that every recall tells: what was looked up so far is what is known.
+            return found
     return found

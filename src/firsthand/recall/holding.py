@@ -66,10 +66,10 @@ class Holding:
         self._index: Lexical | None = None
         self._through = 0
         if self._key:
-            reached = reach(reader, self._key, self._head)
-            self._through, self.fault = reached.through, reached.fault
-            if self._through:
-                self._index = Lexical(reader.indexed(self._key), self._key, scope, self._deadline)
+            with reader.at_one_moment(self._key) as db:
+                reached = reach(reader, self._key, self._head)
+                self._through, self.fault = reached.through, reached.fault
+                self._index = Lexical(db, self._key, scope, self._deadline) if self._through else None
 
     def newest(self, words: Sequence[str], lacking_max: int) -> Iterator[Event]:
         """Yield events that hold all words but so many, the newest first; those not indexed yet whatever they hold."""
