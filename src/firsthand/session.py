@@ -36,7 +36,7 @@ class Session(SessionLog):
         **fields: Any,
     ) -> Appended:
         """Append a note to this session; `Memory.note` says what the arguments are, and what was left out."""
-        fields = self.by_agent() | fields
+        fields = self._by_agent() | fields
         given: dict[str, Any] = {"sources": sources, "situations": situations, "sort": sort, "fields": fields}
         return note(self.space, text, session=self.name, **given).event
 

@@ -14,6 +14,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from firsthand.errors import Erased, IdConflict, StaleExpectation, Unresolvable
 from firsthand.event import Draft, IdMaker, Kind
+from firsthand.log.restore import restore
 from firsthand.pointer import Pointer
 from stores import SOAK, assert_whole, open_log
 
@@ -142,7 +143,7 @@ class StoreMachine(RuleBasedStateMachine):
             self.log.export(out)
             out.seek(0)
             copy = open_log(target, inline_max=300)
-            assert copy.restore(out).new == len(self.model)
+            assert restore(copy, out).new == len(self.model)
         for namespace in NAMESPACES:
             assert copy.reader.head(namespace) == self.log.reader.head(namespace)
         self.log.close()

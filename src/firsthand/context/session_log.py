@@ -45,11 +45,11 @@ class SessionLog:
 
     def agent(self, text: Content, **fields: Any) -> Appended:
         """Append an agent message."""
-        return self.append(Kind.AGENT_MESSAGE, text, **self.by_agent() | fields)
+        return self.append(Kind.AGENT_MESSAGE, text, **self._by_agent() | fields)
 
     def reasoning(self, text: Content, **fields: Any) -> Appended:
         """Append an agent's reasoning."""
-        return self.append(Kind.REASONING, text, **self.by_agent() | fields)
+        return self.append(Kind.REASONING, text, **self._by_agent() | fields)
 
     def system(self, text: Content, **fields: Any) -> Appended:
         """Append a system prompt."""
@@ -64,7 +64,7 @@ class SessionLog:
         identifier = fields.pop("id", None) or event.IdMaker()()
         meta = {"tool": tool, "call_id": call_id or f"call_{identifier.lower()}"} | dict(fields.pop("meta", {}))
         content = json.dumps(arguments, ensure_ascii=False)
-        fields = {"media": "application/json"} | self.by_agent() | fields
+        fields = {"media": "application/json"} | self._by_agent() | fields
         return self.append(Kind.TOOL_CALL, content, id=identifier, meta=meta, **fields)
 
     def tool_result(self, call: str | Appended, content: Content, *, tool: str = "", **fields: Any) -> Appended:
@@ -127,8 +127,7 @@ class SessionLog:
         """Yield the session's events in order."""
         return self.space.events(self.name, after=after, limit=limit, newest_first=newest_first)
 
-    def by_agent(self) -> dict[str, Any]:
-        """Give the fields of a draft that the session's agent writes."""
+    def _by_agent(self) -> dict[str, Any]:
         return {"agent": self.agent_name, "origin": "agent", "trust": Trust.AGENT}
 
 
