@@ -8,6 +8,7 @@ import os
 import shlex
 import subprocess
 import sys
+from functools import partialmethod
 
 import pytest
 from terminal import command
@@ -263,8 +264,7 @@ def test_a_newer_store_is_refused(shell):
 def test_a_store_that_is_held_is_busy(shell, monkeypatch):
     """A write that waits for another writer in vain ends with 4 and says so."""
     shell.append("hello there")
-    opened = firsthand.Memory.open
-    monkeypatch.setattr(firsthand.Memory, "open", lambda path=None, **options: opened(path, timeout_ms=100, **options))
+    monkeypatch.setattr(firsthand.Memory, "__init__", partialmethod(firsthand.Memory.__init__, timeout_ms=100))
     with (shell.store / "lock").open("rb+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         said = shell("session", "append", "x", "--session", "s")

@@ -248,7 +248,7 @@ def test_few_hooks_of_a_store_are_answered_at_the_same_time(user):
     folder = str(user.run_folder)
     source = (
         "import threading, time\n"
-        "from firsthand import Answered\n"
+        "from firsthand.agents.hook_answer import Answered\n"
         "from firsthand.server import daemon\n"
         "at_work, most, lock = [], [0], threading.Lock()\n"
         "def answered(*_):\n"

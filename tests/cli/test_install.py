@@ -14,7 +14,7 @@ import pytest
 import firsthand
 from firsthand import FormatError, InvalidArgument
 from firsthand.agents.installation import installed
-from firsthand.agents.installer import backups, plan_install, plan_uninstall
+from firsthand.agents.installer import Change, Plan, backups, plan_install, plan_uninstall
 from firsthand.agents.settings import load
 from firsthand.cli import install as door
 
@@ -195,7 +195,7 @@ def test_when_one_file_cannot_be_changed_none_is(shell):
     """A plan of several files that fails at one writes nothing at all."""
     (shell.home / ".cursor" / "mcp.json").mkdir(parents=True)
     plan = plan_install("cursor", ["py", CLIENT, "cursor"], home=shell.home / "other", server=["py"])
-    broken = firsthand.Plan("cursor", (*plan.changes[:1], firsthand.Change(shell.home / ".cursor", "x", None, b"")))
+    broken = Plan("cursor", (*plan.changes[:1], Change(shell.home / ".cursor", "x", None, b"")))
     with pytest.raises(InvalidArgument, match="something else is there"):
         door._write(broken)
     assert not (shell.home / "other").exists()
