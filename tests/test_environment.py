@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from firsthand import environment
+from firsthand.server import hook_client
 
 
 @pytest.fixture(autouse=True)
@@ -67,27 +68,9 @@ def test_plain_output(monkeypatch):
     assert environment.plain_output()
 
 
-def test_a_hook_s_store(monkeypatch, tmp_path):
-    """A hook's store is the one on its command line, else the variable's, else the usual one: absolute, as a text."""
-    assert environment.hook_store() == f"{tmp_path}/.firsthand"
-    monkeypatch.setenv("FIRSTHAND_STORE", "~/elsewhere")
-    assert environment.hook_store() == f"{tmp_path}/elsewhere"
-    monkeypatch.chdir(tmp_path)
-    assert environment.hook_store("here") == f"{tmp_path}/here"
-
-
 def test_the_runtime_folder(monkeypatch, tmp_path):
-    """Sockets lie in the user's runtime folder where the system has one, else in the store's usual place."""
-    assert environment.runtime_folder() == f"{tmp_path}/.firsthand/run"
-    monkeypatch.setenv("XDG_RUNTIME_DIR", "no/absolute/path")
-    assert environment.runtime_folder() == f"{tmp_path}/.firsthand/run"
-    monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/7")
-    assert environment.runtime_folder() == "/run/user/7/firsthand"
-
-
-def test_the_daemon_s_switches(monkeypatch):
-    """A daemon is wanted unless it is switched off, and spoken to over a Unix socket unless told otherwise."""
-    assert (environment.daemon_wanted(), environment.loopback()) == (True, False)
-    monkeypatch.setenv("FIRSTHAND_DAEMON", "off")
-    monkeypatch.setenv("FIRSTHAND_LOOPBACK", "1")
-    assert (environment.daemon_wanted(), environment.loopback()) == (False, True)
+    """Sockets lie in the user's runtime folder, else below the home; the hooks' script, which is alone, agrees."""
+    for value, folder in (("", f"{tmp_path}/.firsthand/run"), ("no/absolute/path", f"{tmp_path}/.firsthand/run"),
+                          ("/run/user/7", "/run/user/7/firsthand")):  # fmt: skip
+        monkeypatch.setenv("XDG_RUNTIME_DIR", value)
+        assert environment.runtime_folder() == hook_client.runtime_folder() == folder

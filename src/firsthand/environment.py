@@ -1,4 +1,4 @@
-"""The one place where environment variables are read."""
+"""The one place where environment variables are read, but for the hooks' client, a script that imports no package."""
 
 from __future__ import annotations
 
@@ -60,40 +60,30 @@ def _in_home(path: str) -> Path:
     return Path(expanded)
 
 
-def hook_store(named: str = "") -> str:
-    """Give the store of a hook as a text, absolute; empty when none is named and the user has no home."""
-    path = os.path.expanduser(named or os.environ.get("FIRSTHAND_STORE", "") or "~/.firsthand")
-    return "" if path.startswith("~") else os.path.abspath(path)
-
-
 def runtime_folder() -> str:
     """Give the folder of the daemon's socket and the hooks' log; empty when the user has no home.
 
     ``$XDG_RUNTIME_DIR/firsthand``, else ``~/.firsthand/run``.
     """
-    given = os.environ.get("XDG_RUNTIME_DIR", "")
-    path = os.path.join(given, "firsthand") if os.path.isabs(given) else os.path.expanduser("~/.firsthand/run")
+    named = os.environ.get("XDG_RUNTIME_DIR", "")
+    path = f"{named}/firsthand" if named.startswith("/") else os.path.expanduser("~/.firsthand/run")
     return "" if path.startswith("~") else path
 
 
-def heads_folder() -> Path | None:
-    """Give the folder for the heads of this user's stores; None when the user has no home.
+def state_folder() -> Path | None:
+    """Give the folder for what a user's programs keep from one run to the next; None when the user has no home.
 
-    ``$XDG_STATE_HOME/firsthand/heads``, else ``~/.local/state/firsthand/heads``.
+    ``$XDG_STATE_HOME/firsthand``, else ``~/.local/state/firsthand``.
     """
     named = os.environ.get("XDG_STATE_HOME", "")
-    above = named if os.path.isabs(named) else os.path.expanduser("~/.local/state")
-    return None if above.startswith("~") else Path(above) / "firsthand" / "heads"
+    above = named if named.startswith("/") else os.path.expanduser("~/.local/state")
+    return None if above.startswith("~") else Path(above) / "firsthand"
 
 
-def loopback() -> bool:
-    """Say whether the daemon is to be spoken to over loopback, as where Unix sockets are forbidden."""
-    return os.environ.get("FIRSTHAND_LOOPBACK", "") == "1"
-
-
-def daemon_wanted() -> bool:
-    """Say whether hooks may ask and start a daemon; not with ``FIRSTHAND_DAEMON=off``."""
-    return os.environ.get("FIRSTHAND_DAEMON", "") != "off"
+def heads_folder() -> Path | None:
+    """Give the folder for the heads of this user's stores; None when the user has no home."""
+    folder = state_folder()
+    return None if folder is None else folder / "heads"
 
 
 def host_folders() -> dict[str, Path]:

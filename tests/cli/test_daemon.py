@@ -10,15 +10,16 @@ import socket
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from hook_runs import Hooked, prompt, until
 
 from firsthand import Kind, Memory
-from firsthand.server import daemon, hook_answers, hook_files, hook_protocol, hook_start
-from firsthand.server.hook_protocol import ANSWERED, LEAVE, VERSION, Call
+from firsthand.server import hook_answers, hook_client
+from firsthand.server.frames import reply
+from firsthand.server.hook_client import TAKEN, VERSION, Call
 
 
 @pytest.fixture
@@ -46,29 +47,9 @@ def said(store) -> list[str]:
 
 
 def asked(user, call: Call, payload: bytes = b"") -> tuple[bytes, bytes]:
-    connection = hook_protocol.connect(socket, str(user.run_folder), call, loopback=False)
-    return hook_protocol.exchange(connection, call, payload, time.monotonic() + 10)
-
-
-def test_the_first_hook_starts_a_daemon_and_the_next_ones_are_answered_by_it(served):
-    """A daemon is started by the first hook; later ones are its calls, in the same store."""
-    for number in range(1, 4):
-        assert served.hook(prompt(number)).code == 0
-    state = served.status()
-    assert (state["pid"], state["calls"], state["stores"]) == (served.pid, 4, [str(served.store)])
-    assert said(served.store) == [f"prompt number {n} of s" for n in range(4)]
-    assert state["memory_bytes"] < 150 << 20
-
-
-def test_a_call_that_comes_twice_is_recorded_once(served):
-    """A repetition with the same nonce and time changes nothing."""
-    call = Call(
-        operation="hook", version=VERSION, host="cursor", store=str(served.store), namespace="default",
-        embedder="none", nonce="ab" * 16, moment_ns=str(time.time_ns()),
-    )  # fmt: skip
-    for _ in range(2):
-        assert asked(served, call, json.dumps(prompt(7)).encode())[0] == ANSWERED
-    assert said(served.store) == ["prompt number 0 of s", "prompt number 7 of s"]
+    by = time.monotonic() + 60
+    with closing(hook_client.connect(str(user.run_folder))) as connection:
+        return hook_client.exchange(connection, call, payload, by, by)
 
 
 def test_there_is_one_daemon_however_many_hooks_start_it(user):
@@ -82,26 +63,6 @@ def test_there_is_one_daemon_however_many_hooks_start_it(user):
     assert user.daemon() == pid
     assert until(lambda: len(said(user.store)) == 10)
     assert len((user.run_folder / "starts").read_text().split()) == 1
-
-
-def test_a_killed_daemon_is_replaced(served):
-    """After kill -9 its socket is left over; the next hook starts another and is answered by it."""
-    os.kill(served.pid, signal.SIGKILL)
-    assert (served.run_folder / "daemon.sock").exists()
-    assert served.hook(prompt(1)).code == 0
-    assert served.daemon() != served.pid
-    assert said(served.store) == ["prompt number 0 of s", "prompt number 1 of s"]
-
-
-def test_a_daemon_that_dies_at_its_start_is_not_started_for_ever(user):
-    """Starts are counted: a few a minute, then calls are kept; an hour later it is tried again."""
-    hook_files.make_folder(str(user.run_folder))
-    folder = str(user.run_folder)
-    assert [hook_start.may_start(folder, hook_files, count=True) for _ in range(5)] == [True, True, True, False, False]
-    assert user.hook(prompt(1)).code == 0
-    assert (user.status()["runs"], len(user.kept())) == (False, 1)
-    (user.run_folder / "starts").write_text(str(time.time() - 3_600))
-    assert hook_start.may_start(folder, hook_files, count=False)
 
 
 def test_a_daemon_that_hangs_costs_the_first_hook_its_wait_alone(served):
@@ -118,17 +79,6 @@ def test_a_daemon_that_hangs_costs_the_first_hook_its_wait_alone(served):
     assert until(lambda: len(said(served.store)) == 4)
     assert until(lambda: served.kept() == [])
     assert said(served.store) == [f"prompt number {n} of s" for n in range(4)]
-
-
-def test_a_newer_client_makes_it_step_down_and_an_older_one_does_not(served):
-    """A call of a newer version is left to its hook, and the daemon ends; one of an older version is answered."""
-    call = Call(operation="hook", version="0.0.9", host="cursor", store=str(served.store), namespace="default",
-                embedder="none", nonce="1", moment_ns="1700000000000000000")  # fmt: skip
-    assert asked(served, call, b"{}")[0] == ANSWERED
-    call.version = "99.0"
-    assert asked(served, call, b"{}") == (LEAVE, b"")
-    assert until(lambda: not served.status()["runs"])
-    assert "a newer version asks: 99.0" in served.log()
 
 
 def test_a_store_that_was_deleted_is_another_one_when_it_is_there_again(served):
@@ -152,10 +102,11 @@ def test_a_request_that_is_none_does_no_harm(served):
 
 def test_a_runtime_folder_that_others_may_write_to_is_not_used(served):
     """A socket in a folder that others can write to may be anybody's: the call is kept."""
+    calls = served.status()["calls"]
     served.run_folder.chmod(0o777)
     assert served.hook(prompt(1)).code == 0
     served.run_folder.chmod(0o700)
-    assert (served.status()["calls"], len(served.kept())) == (1, 1)
+    assert (served.status()["calls"], len(served.kept())) == (calls, 1)
     assert served.command("agent", "jobs", "--run").returncode == 0
     assert said(served.store) == ["prompt number 0 of s", "prompt number 1 of s"]
 
@@ -166,7 +117,7 @@ def test_a_kept_call_is_recorded_with_the_time_it_was_made(served):
         operation="hook", version=VERSION, host="cursor", store=str(served.store), namespace="default",
         embedder="none", nonce="cd" * 16, moment_ns="1700000000000000000",
     )  # fmt: skip
-    hook_files.keep(call, json.dumps(prompt(9)).encode(), str(served.run_folder), "a test")
+    hook_client.keep(call, json.dumps(prompt(9)).encode(), str(served.run_folder), "a test")
     os.kill(served.pid, signal.SIGTERM)
     assert until(lambda: not served.status()["runs"])
     served.hook(prompt(1))
@@ -191,7 +142,7 @@ def test_a_kept_call_is_on_disk_when_keeping_returns(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", fsync)
     late = tmp_path / "s" / "hooks" / "late"
     call = Call(host="cursor", store=str(tmp_path / "s"), nonce="n", moment_ns="1")
-    hook_files.keep(call, b"{}", str(tmp_path), "a test")
+    hook_client.keep(call, b"{}", str(tmp_path), "a test")
     assert synced == [str(late / f"{1:020d}-n.0.call"), str(late)]
 
 
@@ -199,25 +150,12 @@ def test_a_disk_that_hangs_holds_no_host(tmp_path, capfd):
     """What is done apart is waited for a moment only, and goes on; what it says on standard error comes through."""
     done = tmp_path / "done"
     begun = time.monotonic()
-    hook_files.apart(lambda: (time.sleep(8), done.touch()))
-    assert hook_files.APART_S <= time.monotonic() - begun < 8
+    hook_client.apart(lambda: (time.sleep(8), done.touch()))
+    assert hook_client.APART_S <= time.monotonic() - begun < 8
     assert not done.exists()
     assert until(done.exists)
-    hook_files.apart(lambda: hook_files.log("", "nowhere to write"))
+    hook_client.apart(lambda: hook_client.log("", "nowhere to write"))
     assert "firsthand: nowhere to write" in capfd.readouterr().err
-
-
-def test_the_newest_events_are_indexed_when_the_answer_is_out(served):
-    """After a hook that a daemon answered, the index reaches the last event, long before a block of them is full."""
-    served.hook(prompt(1))
-    with Memory.open(served.store, read_only=True) as memory:
-        last = int(memory.head().partition(":")[0])
-
-        def reach() -> int:
-            return memory.log.reader.reached(1, "text").position
-
-        assert last < 32
-        assert until(lambda: reach() == last)
 
 
 def test_a_fault_of_the_daemon_s_own_is_told_by_it(user):
@@ -225,9 +163,9 @@ def test_a_fault_of_the_daemon_s_own_is_told_by_it(user):
     folder = str(user.run_folder)
     assert user.command("install", "cursor", "--user").returncode == 0
     source = (
-        "from firsthand.server import daemon\n"
+        "from firsthand.server import daemon, hook_answers\n"
         "def answered(*_): raise RuntimeError('unforeseen')\n"
-        f"daemon.answered = answered; daemon.serve({folder!r}, daemon.hold({folder!r}))"
+        f"hook_answers.answered = answered; daemon.serve({folder!r}, daemon.hold({folder!r}))"
     )
     process = subprocess.Popen([sys.executable, "-c", source], env=user.environment)
     try:
@@ -241,79 +179,6 @@ def test_a_fault_of_the_daemon_s_own_is_told_by_it(user):
     finally:
         process.terminate()
         process.wait(20)
-
-
-def test_few_hooks_of_a_store_are_answered_at_the_same_time(user):
-    """What comes meanwhile waits for its turn, and is answered too."""
-    folder = str(user.run_folder)
-    source = (
-        "import threading, time\n"
-        "from firsthand.agents.hook_answer import Answered\n"
-        "from firsthand.server import daemon\n"
-        "at_work, most, lock = [], [0], threading.Lock()\n"
-        "def answered(*_):\n"
-        "    with lock:\n"
-        "        at_work.append(1)\n"
-        "        most[0] = max(most[0], len(at_work))\n"
-        "    time.sleep(0.1)\n"
-        "    at_work.pop()\n"
-        "    return Answered(str(most[0]).encode())\n"
-        "daemon.answered, daemon.PATIENT_MS = answered, 60_000\n"
-        f"daemon.serve({folder!r}, daemon.hold({folder!r}))"
-    )
-
-    def one(number: int) -> tuple[bytes, bytes]:
-        call = Call(
-            operation="hook", version=VERSION, host="cursor", store=str(user.store), namespace="default",
-            embedder="none", nonce=f"{number:032x}", moment_ns=str(time.time_ns()),
-        )  # fmt: skip
-        connection = hook_protocol.connect(socket, folder, call, loopback=False)
-        return hook_protocol.exchange(connection, call, json.dumps(prompt(number)).encode(), time.monotonic() + 60)
-
-    process = subprocess.Popen([sys.executable, "-c", source], env=user.environment)
-    try:
-        assert user.daemon() == process.pid
-        with ThreadPoolExecutor(2 * daemon.THREADS_MAX) as pool:
-            told = list(pool.map(one, range(2 * daemon.THREADS_MAX)))
-        assert {status for status, _ in told} == {ANSWERED}
-        assert max(int(most) for _, most in told) <= daemon.AT_ONCE
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
-def test_a_daemon_that_does_not_stay_is_named_by_the_doctor(user):
-    """Where it was started as often as it may be and none answers, the doctor says so, and where the reason is."""
-    assert user.command("install", "cursor", "--user").returncode == 0
-    user.hook(prompt(0))
-    os.kill(user.daemon(), signal.SIGKILL)
-    (user.run_folder / "starts").write_text("\n".join([str(time.time())] * hook_start.STARTS_MAX))
-    told = json.loads(user.command("doctor", "--json", "--no-canary").stdout)
-    found = [one["what"] for one in told["findings"] if one["stage"] == "daemon"]
-    log = user.run_folder / "hooks.log"
-    assert found == [f"the daemon was started 3 times within 60 s and does not answer; why is in {log}"]
-
-
-def test_a_hook_that_waits_no_more_is_not_worked_for(served):
-    """What a busy daemon comes to when its hook has gone is left out: that hook has answered or kept it itself."""
-    silent = [socket.socket(socket.AF_UNIX) for _ in range(daemon.THREADS_MAX)]  # each holds a worker
-    for one in silent:
-        one.connect(str(served.run_folder / "daemon.sock"))
-    call = Call(
-        operation="hook", version=VERSION, host="cursor", store=str(served.store), namespace="default",
-        embedder="none", nonce="0a" * 16, moment_ns=str(time.time_ns()),
-    )  # fmt: skip
-    waiting = hook_protocol.connect(socket, str(served.run_folder), call, loopback=False)
-    waiting.sendall(call.frame(json.dumps(prompt(8)).encode()))
-    time.sleep(hook_protocol.PATIENT_MS / 1000 + 0.2)
-    for one in silent:
-        one.close()
-    waiting.settimeout(10)
-    assert waiting.recv(100) == hook_protocol.reply(hook_protocol.TAKEN)
-    assert waiting.recv(100) == b""
-    waiting.close()
-    assert served.hook(prompt(1)).code == 0
-    assert said(served.store) == ["prompt number 0 of s", "prompt number 1 of s"]
 
 
 def test_a_hook_whose_time_is_nearly_over_is_recorded_and_told_that_nothing_was_recalled(tmp_path):
@@ -330,34 +195,14 @@ def test_a_hook_whose_time_is_nearly_over_is_recorded_and_told_that_nothing_was_
     assert f"memory is degraded: cues: {late}" in json.loads(made.output)["hookSpecificOutput"]["additionalContext"]
 
 
-def test_a_daemon_that_took_a_call_has_a_time_of_its_own():
-    """A reply that says that the call was taken is no answer: the next one is, and the other time holds for it."""
-
-    def asked(*replies: bytes, by: float, patient_by: float) -> tuple[bytes, bytes]:
-        ours, theirs = socket.socketpair()
-        with ours, theirs:
-            theirs.sendall(b"".join(replies))
-            now = time.monotonic()
-            return hook_protocol.exchange(ours, Call(operation="hook"), b"", now + by, now + patient_by)
-
-    taken, answer = hook_protocol.reply(hook_protocol.TAKEN), hook_protocol.reply(hook_protocol.ANSWERED, b"{}")
-    assert asked(taken, answer, by=60, patient_by=120) == (hook_protocol.ANSWERED, b"{}")
-    assert asked(answer, by=60, patient_by=-1) == (hook_protocol.ANSWERED, b"{}")
-    with pytest.raises(TimeoutError):
-        asked(taken, answer, by=60, patient_by=-1)
-    with pytest.raises(TimeoutError):
-        asked(answer, by=-1, patient_by=60)
-
-
 def test_a_call_that_was_taken_and_not_answered_in_time_is_kept(user):
     """A daemon that takes a call and never answers it holds no host; it is no hung one, and nothing is lost."""
     user.run_folder.mkdir(mode=0o700)
     source = (
-        "from firsthand.cli import hooking\n"
-        "from firsthand.server import hook_protocol\n"
-        "hook_protocol.WAIT_MS = hook_protocol.LIMIT_MS = 60_000\n"
-        "hook_protocol.PATIENT_MS = 100\n"
-        "hook_protocol.run(hooking._load, ['cursor'])"
+        "from firsthand.server import hook_client\n"
+        "hook_client.WAIT_MS = hook_client.LIMIT_MS = 60_000\n"
+        "hook_client.PATIENT_MS = 100\n"
+        "hook_client.main(['cursor'])"
     )
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(user.run_folder / "daemon.sock"))
@@ -369,46 +214,17 @@ def test_a_call_that_was_taken_and_not_answered_in_time_is_kept(user):
         process.stdin.close()
         connection, _ = listener.accept()
         with connection:
-            connection.sendall(hook_protocol.reply(hook_protocol.TAKEN))
+            connection.sendall(reply(TAKEN))
             assert process.stdout.read() == b""
             assert process.wait(60) == 0
         process.stdout.close()
     assert not (user.run_folder / "hung").exists()
-    assert until(lambda: "no daemon answered in time; the call of cursor is kept" in user.log(), 60)
+    assert until(lambda: "no server answered in time; the call of cursor is kept" in user.log(), 60)
     user.hook(prompt(1))
     assert user.daemon()
     user.hook(prompt(2))
     assert until(lambda: len(said(user.store)) == 3, 60)
     assert said(user.store) == [f"prompt number {n} of s" for n in (1, 2, 7)]
-
-
-def test_loopback_needs_the_token(tmp_path):
-    """Where Unix sockets are forbidden the daemon is on loopback, and answers only who has read its token."""
-    user = Hooked(tmp_path, FIRSTHAND_LOOPBACK="1")
-    try:
-        user.hook(prompt(1))
-        user.daemon()
-        assert user.hook(prompt(2)).code == 0
-        assert (user.status()["socket"], user.status()["calls"]) == ("loopback", 2)
-        port = int((user.run_folder / "daemon.port").read_text().split()[0])
-        with socket.create_connection(("127.0.0.1", port)) as connection:
-            connection.settimeout(10)
-            connection.sendall(Call(operation="status", token="00" * 16).frame(b""))
-            assert connection.recv(100) == b""
-        assert (user.run_folder / "daemon.port").stat().st_mode & 0o077 == 0
-    finally:
-        user.end()
-
-
-def test_two_users_runtime_folders_are_two_daemons(served, tmp_path):
-    """Each runtime folder has its own daemon and lock."""
-    other = Hooked(tmp_path / "other")
-    try:
-        other.hook(prompt(5))
-        assert other.daemon() != served.pid
-        assert said(served.store) == ["prompt number 0 of s"]
-    finally:
-        other.end()
 
 
 def test_a_deep_runtime_folder_has_a_socket_too(tmp_path):
@@ -451,31 +267,25 @@ def test_an_idle_daemon_uses_no_processor(served):
 def test_the_log_of_hooks_is_bounded(tmp_path):
     """The log is moved aside when it is full, once: two files of its size at most."""
     for number in range(3_000):
-        hook_files.log(str(tmp_path), f"{number} {'x' * 300}")
+        hook_client.log(str(tmp_path), f"{number} {'x' * 300}")
     sizes = [one.stat().st_size for one in tmp_path.iterdir()]
     assert len(sizes) == 2
-    assert max(sizes) <= hook_files.LOG_BYTES_MAX + 1_000
+    assert max(sizes) <= hook_client.LOG_BYTES_MAX + 1_000
     assert "2999 xxx" in (tmp_path / "hooks.log").read_text()
 
 
 def test_a_fault_is_one_line_of_the_log_whatever_it_quotes(tmp_path):
     """What a payload says in a fault cannot pass for a line of the log."""
-    hook_files.log(str(tmp_path), "expected a name; got a\n2026-01-01T00:00:00Z 1 all is well\r\u2028yes")
+    hook_client.log(str(tmp_path), "expected a name; got a\n2026-01-01T00:00:00Z 1 all is well\r\u2028yes")
     (line,) = (tmp_path / "hooks.log").read_text().splitlines()
     assert line.endswith(" expected a name; got a 2026-01-01T00:00:00Z 1 all is well yes")
 
 
-def test_without_any_folder_it_is_said_on_standard_error(capfd):
-    """A user without a home has no log of hooks; what it would hold is said where the host may show it."""
-    hook_files.keep(Call(host="cursor", nonce="n", moment_ns="1"), b"{}", "", "a test")
-    assert "a test; the call could not be kept either and is lost" in capfd.readouterr().err
-
-
 def test_kept_calls_are_bounded(tmp_path, monkeypatch):
     """Beyond so many kept calls one more is named as lost."""
-    monkeypatch.setattr(hook_files, "KEPT_CALLS_MAX", 3)
+    monkeypatch.setattr(hook_client, "KEPT_CALLS_MAX", 3)
     for number in range(5):
         call = Call(host="cursor", store=str(tmp_path / "s"), nonce=str(number), moment_ns="1")
-        hook_files.keep(call, b"{}", str(tmp_path), "a test")
+        hook_client.keep(call, b"{}", str(tmp_path), "a test")
     assert len(list((tmp_path / "s" / "hooks" / "late").iterdir())) == 3
     assert (tmp_path / "hooks.log").read_text().count("is lost") == 2

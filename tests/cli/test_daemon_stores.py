@@ -7,7 +7,7 @@ import pytest
 from firsthand import Memory
 from firsthand.server import daemon_stores
 from firsthand.server.daemon_stores import Stores, identity_of
-from firsthand.server.hook_protocol import Call
+from firsthand.server.hook_client import Call
 
 
 @pytest.fixture

@@ -1,26 +1,32 @@
-"""The hooks' own program: where no daemon runs yet, wherever it is installed, and whatever is in its way."""
+"""The hooks' client: where no server runs yet or none can live, and whatever is in its way."""
 
 from __future__ import annotations
 
-import compileall
-import fcntl
+import ast
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from hook_runs import CLIENT, Hooked, prompt, until
+from hook_runs import CLIENT, RUN, Hooked, claude_prompt, prompt, until
 
 import firsthand
 from firsthand import Memory
-from firsthand.server import hook_files, hook_protocol
-from firsthand.server.hook_protocol import Call
+from firsthand.server import daemon, frames, hook_client
+from firsthand.server.hook_client import ANSWERED, LEAVE, STARTS_MAX, Call
+
+TOLD_AND_ASKED = (
+    ("the door of the cellar is green", "s"),
+    ("the port of the billing server is 8714", "s"),
+    ("which port has the billing server?", "t"),
+)
 
 
 @pytest.fixture
@@ -30,30 +36,79 @@ def user(tmp_path):
     yield one
     one.end()
     if (one.store / "firsthand.db").exists():
-        with Memory.open(one.store, read_only=True) as memory:
+        with Memory(one.store, read_only=True) as memory:
             assert memory.verify().ok
 
 
-def test_the_first_hook_starts_a_daemon_and_is_answered_by_it(user):
-    """The prompt is in the log when the hook ends, which said nothing else, and no kept copy is left."""
-    answer = user.hook(prompt(1))
-    assert (answer.code, answer.error) == (0, b"")
-    assert not answer.out or isinstance(json.loads(answer.out), dict)
-    assert user.said() == ["prompt number 1 of s"]
-    assert until(lambda: user.kept() == [])
-    assert user.status()["runs"]
-
-
-def test_a_hook_that_may_start_no_daemon_keeps_its_call(user):
-    """With FIRSTHAND_DAEMON=off a call is on disk at once, and recorded when the jobs are run by hand."""
+def test_with_the_server_switched_off_a_hook_is_answered_by_itself(user):
+    """With FIRSTHAND_DAEMON=off the call is recorded and the answer shown when the hook ends; no server is left."""
     user.environment["FIRSTHAND_DAEMON"] = "off"
-    answer = user.hook(prompt(1))
-    assert (answer.code, answer.out, answer.error) == (0, b"", b"")
-    assert until(lambda: len(user.kept()) == 1)
-    assert not (user.run_folder / "daemon.lock").exists()
-    assert "1 call recorded" in user.command("agent", "jobs", "--run").stderr
-    assert user.said() == ["prompt number 1 of s"]
+    user.recalls_across_sessions()
+    answers = [user.hook(claude_prompt(text, session), host="claude-code") for text, session in TOLD_AND_ASKED]
+    assert {(answer.code, answer.error) for answer in answers} == {(0, b"")}
+    assert b"8714" in answers[-1].out
+    assert user.said() == sorted(text for text, _ in TOLD_AND_ASKED)
     assert user.kept() == []
+    assert not (user.run_folder / "daemon.lock").exists()
+    assert "no server answers hooks (FIRSTHAND_DAEMON=off)" in user.doctor("daemon")
+
+
+def test_where_no_server_lives_on_its_handler_answers_and_no_call_is_lost(user):
+    """In a sandbox that kills what a hook leaves, hooks soon answer by themselves, doctor says so, all is recorded."""
+    user.recalls_across_sessions()
+    texts = [f"number {number} of the list is blue" for number in range(STARTS_MAX)] + [
+        text for text, _ in TOLD_AND_ASKED
+    ]
+    for number, text in enumerate(texts, 1):
+        answer = user.hook(claude_prompt(text, str(number)), host="claude-code")
+        for pid in user.processes():
+            os.kill(pid, signal.SIGKILL)
+        assert until(lambda: not user.processes())
+        assert len({*user.said(), *(path.name for path in user.kept())}) >= number
+    assert b"8714" in answer.out
+    assert "no server answers hooks (3 servers were started within an hour" in user.doctor("daemon")
+    (user.run_folder / "starts").write_text(f"{time.time() - 3_600}\n" * STARTS_MAX)  # an hour later one is tried
+    user.hook(claude_prompt("last"), host="claude-code")
+    assert user.daemon()
+    assert user.doctor("daemon") == ""
+    assert until(lambda: user.said() == sorted([*texts, "last"]) and not user.kept())
+
+
+def test_hooks_at_once_without_a_server_are_each_recorded(user):
+    """Ten at once are answered one after the other or kept, and each is recorded once."""
+    user.environment["FIRSTHAND_DAEMON"] = "off"
+    with ThreadPoolExecutor(10) as pool:
+        assert {answer.code for answer in pool.map(user.hook, map(prompt, range(10)))} == {0}
+    assert until(lambda: user.command("agent", "jobs", "--run").returncode == 0 and not user.kept())
+    assert user.said() == [f"prompt number {number} of s" for number in range(10)]
+
+
+def test_a_server_that_lives_on_is_no_evidence_against_servers(user):
+    """One that lived for some seconds empties the list of starts; one that is ended by a signal before does not."""
+    starts = user.run_folder / "starts"
+    user.hook(prompt(0))
+    os.kill(user.daemon(), signal.SIGTERM)
+    assert until(lambda: not user.status()["runs"])
+    assert len(starts.read_text().split()) == 1
+    user.hook(prompt(1))
+    user.daemon()
+    assert until(lambda: not starts.exists(), daemon.LOOK_S + 20)
+
+
+def test_the_first_answer_is_waited_for_where_a_session_begins(user):
+    """A server that takes longer than a prompt waits for is waited for at a session's start, and its answer shown."""
+    assert user.command("install", "claude-code").returncode == 0
+    slow = user.home / "python"
+    slow.write_text(f'#!/bin/sh\nsleep 0.9\nexec {sys.executable} "$@"\n')
+    slow.chmod(0o755)
+    record = user.state_folder / "installation"
+    record.write_text(record.read_text().replace(sys.executable, str(slow)))
+    start = {"hook_event_name": "SessionStart", "session_id": "s", "source": "startup", "cwd": str(user.home)}
+    answer = user.hook(start, host="claude-code", program=[user.launcher])
+    assert (answer.code, answer.error) == (0, b"")
+    assert hook_client.NEW_MS / 1000 < answer.seconds < hook_client.SESSION_MS / 1000 + user.promised()
+    assert user.status()["calls"] == 1
+    assert until(lambda: user.kept() == [])
 
 
 def test_store_and_namespace_of_the_command_line_go_first(user, tmp_path):
@@ -63,11 +118,11 @@ def test_store_and_namespace_of_the_command_line_go_first(user, tmp_path):
     assert not user.store.exists()
 
 
-@pytest.mark.parametrize("arguments", [(), ("a", "b"), ("cursor", "--store"), ("--what",)])
+@pytest.mark.parametrize("arguments", [(), ("a", "b"), ("cursor", "--store"), ("--what",), ("cursor", "--what", "x")])
 def test_a_wrong_command_line_does_not_disturb_the_host(user, arguments):
     """A hook that was installed wrongly ends with 0, prints nothing for the host, and says what was expected."""
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-E", CLIENT, *arguments],
+        [*RUN, *arguments],
         input=b"{}", env=user.environment, capture_output=True, timeout=60, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, b"")
@@ -82,29 +137,20 @@ def test_a_payload_that_never_ends_holds_nobody(user):
     process.stdin.write(b'{"hook_event_name"')
     process.stdin.flush()
     assert process.wait(timeout=30) == 0
-    assert time.monotonic() - begun < hook_protocol.PAYLOAD_MS / 1000 + user.promised()
+    assert time.monotonic() - begun < hook_client.PAYLOAD_MS / 1000 + user.promised()
     process.communicate()
     assert "did not end in time" in user.log()
 
 
-def test_what_is_no_json_is_no_fault_of_the_host_s(user):
-    """Bytes that are no payload at all end with 0 and nothing said."""
-    answer = user.hook(b"\xff\x00 no json")
-    assert (answer.code, answer.out) == (0, b"")
-
-
-def test_the_package_is_the_client_s_own(tmp_path):
-    """Where the interpreter has another installation, what a client loads, and its daemon, is the client's own."""
+def test_the_server_is_of_the_recorded_package(tmp_path):
+    """Where the interpreter has another installation, a server is of the one that the client was installed with."""
     copied = tmp_path / "other" / "firsthand"
     shutil.copytree(Path(firsthand.__file__).parent, copied, ignore=shutil.ignore_patterns("__pycache__"))
-    start = copied / "server" / "hook_start.py"
-    source = (
-        f"import runpy; runpy.run_path({str(start)!r})['find_package'](); "
-        "import apsw, firsthand; print(firsthand.__file__)"
+    source = hook_client._BOOT.replace("main(sys.argv[1:])", "import apsw, firsthand; print(firsthand.__file__)")
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", source, str(copied.parent)], capture_output=True, text=True, check=True
     )
-    for site in (["-I"], ["-I", "-S"]):
-        told = subprocess.run([sys.executable, *site, "-c", source], capture_output=True, text=True, check=True)
-        assert told.stdout.strip() == str(copied / "__init__.py")
+    assert done.stdout.strip() == str(copied / "__init__.py")
 
 
 def test_no_home_and_no_place_to_write_is_no_fault_of_the_host_s(user, tmp_path):
@@ -117,43 +163,28 @@ def test_no_home_and_no_place_to_write_is_no_fault_of_the_host_s(user, tmp_path)
     assert b"firsthand:" in answer.error
 
 
-def test_the_client_works_from_an_ordinary_installation(user, tmp_path):
-    """Copied beside what it needs, as pip installs it, it records for an interpreter that knows nothing of it."""
-    place = tmp_path / "site-packages"
-    shutil.copytree(Path(firsthand.__file__).parent, place / "firsthand", ignore=shutil.ignore_patterns("__pycache__"))
-    import apsw
-    import backports.zstd
-
-    for module in (apsw, backports.zstd):
-        source = Path(module.__file__).parent
-        target = place / ("backports/zstd" if "backports" in str(source) else source.name)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.symlink_to(source)
-    bare = str(Path(sys.executable).resolve())  # the interpreter that the virtual environment was made from
-    compileall.compile_dir(place / "firsthand", quiet=1)  # as pip does; to compile within the hook takes its whole time
-    client = place / "firsthand" / "server" / "hook_client.py"
-    answer = user.hook(prompt(1), python=bare, client=client)
-    assert (answer.code, answer.error) == (0, b"")
-    assert user.said() == ["prompt number 1 of s"]
+def test_the_client_loads_c_modules_of_the_standard_library_alone():
+    """What runs at every prompt loads nothing that costs milliseconds, and nothing of the package."""
+    source = f"import sys; sys.path.append({str(CLIENT.parent)!r}); import hook_client; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-I", "-S", "-E", "-c", source], capture_output=True, text=True, check=True)
+    slow = {"json", "re", "enum", "pathlib", "typing", "socket", "apsw", "importlib", "collections", "firsthand"}
+    assert set(done.stdout.split()) & slow == set()
 
 
-def test_what_asks_the_daemon_imports_c_modules_and_os_alone():
-    """The part of the client that runs at every prompt loads nothing that costs milliseconds."""
-    source = (
-        f"import sys; g = {{'__file__': {str(CLIENT)!r}, '__name__': 'client'}}; "
-        f"exec(compile(open({str(CLIENT)!r}).read(), 'c', 'exec'), g); "
-        "g['load']('environment'); asking = g['load']('hook_protocol'); "
-        "asking.is_private('/'); asking.ask(asking.Call(), b'', '', 0.0, loopback=False); print(*sorted(sys.modules))"
-    )
-    told = subprocess.run([sys.executable, "-I", "-S", "-E", "-c", source], capture_output=True, text=True, check=True)
-    loaded = set(told.stdout.split())
-    assert loaded & {"json", "re", "enum", "pathlib", "typing", "socket", "apsw", "importlib", "collections"} == set()
-    assert loaded & {"firsthand", "site"} == set()
+def test_the_client_is_written_for_python_3_8():
+    """Whatever Python a machine has runs the client, so it uses nothing that is newer than 3.8."""
+    ast.parse(CLIENT.read_text(encoding="utf-8"), feature_version=(3, 8))
+    old = shutil.which("python3.8")
+    if old is None or subprocess.run([old, "-c", "pass"], capture_output=True, check=False).returncode:
+        pytest.skip("no Python 3.8 is here")
+    source = f"import sys; sys.path.append({str(CLIENT.parent)!r}); import hook_client; print(hook_client.main([]))"
+    done = subprocess.run([old, "-I", "-S", "-E", "-B", "-c", source], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr[:30]) == ("0\n", "firsthand: ValueError: expecte")
 
 
 def test_the_client_s_version_is_the_package_s():
     """The client carries the package's version, which it cannot import."""
-    assert firsthand.__version__ == hook_protocol.VERSION
+    assert firsthand.__version__ == hook_client.VERSION
 
 
 def test_a_request_is_read_as_it_was_written():
@@ -162,45 +193,54 @@ def test_a_request_is_read_as_it_was_written():
         operation="hook", host="cursor", store=os.fsdecode(b"/odd/\xff"), namespace="n", nonce="1", moment_ns="2"
     )
     data = call.frame(b"payload")
-    head, payload = hook_protocol.lengths(data[:12])
-    again = hook_protocol.parsed(data[12 : 12 + head])
+    head, payload = frames.lengths(data[:12])
+    again = frames.parsed(data[12 : 12 + head])
     assert [getattr(again, name) for name in Call.__annotations__] == [
         getattr(call, name) for name in Call.__annotations__
     ]
     assert data[12 + head :] == b"payload"
     assert payload == 7
+    assert len(data[12:].split(b"\0")) == 9  # servers of the first version read so many, no more and no fewer
     for wrong in (data[:11], b"XXXX" + data[4:12], data[:8] + b"\xff\xff\xff\xff"):
         with pytest.raises(ValueError, match="expected a request"):
-            hook_protocol.lengths(wrong)
-    with pytest.raises(ValueError, match="zip"):
-        hook_protocol.parsed(b"too\0few")
+            frames.lengths(wrong)
 
 
-def test_a_daemon_that_hangs_and_cannot_be_marked_costs_no_event(tmp_path):
-    """Where the mark of a hung daemon cannot be written the call is kept all the same."""
-    user = Hooked(tmp_path)
-    user.run_folder.mkdir(mode=0o700)
-    mark = user.run_folder / "hung"
-    mark.mkdir()
-    os.utime(mark, (0, 0))
-    with (user.run_folder / "daemon.lock").open("wb") as lock, socket.socket(socket.AF_UNIX) as deaf:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # so that none is started
-        deaf.bind(str(user.run_folder / "daemon.sock"))
-        deaf.listen(1)
-        answer = user.hook(prompt(1))
-    assert (answer.code, answer.error) == (0, b"")
-    assert len(user.kept()) == 1
-    assert user.command("agent", "jobs", "--run").returncode == 0
-    assert user.said() == ["prompt number 1 of s"]
-    with Memory.open(user.store, read_only=True) as memory:
-        assert memory.verify().ok
+def test_requests_of_other_versions_are_read(user):
+    """An older client's request, with fewer fields, is answered; a newer protocol's makes the server step down."""
+    user.hook(prompt(0))
+    user.daemon()
+    call = Call(operation="hook", version="0.0.1", host="cursor", store=str(user.store), namespace="default",
+                embedder="none", nonce="1", moment_ns="1700000000000000000")  # fmt: skip
+    payload = json.dumps(prompt(1)).encode()
+    head = call.frame(b"")[12:]
+    older = b"\0".join(head.split(b"\0")[:8])  # without the field that stood last
+    for data in (older, head + b"\0a field of the future\0another"):
+        frame = hook_client.MAGIC + len(data).to_bytes(4, "big") + len(payload).to_bytes(4, "big") + data + payload
+        assert answer_to(user, frame)[4:5] == ANSWERED
+    assert user.said() == ["prompt number 0 of s", "prompt number 1 of s"]
+    assert answer_to(user, b"FHK2 what ev")[4:5] == LEAVE
 
 
-def test_a_user_without_a_home_is_told_and_no_folder_is_taken_for_a_store(tmp_path, monkeypatch):
+def answer_to(user: Hooked, frame: bytes) -> bytes:
+    """Send bytes to the server, and give its reply without the sign that it took them."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(20)
+        connection.connect(str(user.run_folder / "daemon.sock"))
+        connection.sendall(frame)
+        data = b""
+        while piece := connection.recv(4_096):
+            data += piece
+    return data[9:]
+
+
+def test_a_user_without_a_home_is_told_and_no_folder_is_taken_for_a_store(tmp_path, monkeypatch, capfd):
     """The project's folder never becomes a store; the log of hooks, which has no place either, goes to stderr."""
     monkeypatch.chdir(tmp_path)
-    homeless = SimpleNamespace(hook_store=lambda named: named)
+    monkeypatch.setenv("HOME", "~")
+    monkeypatch.delenv("FIRSTHAND_STORE", raising=False)
     with pytest.raises(ValueError, match="expected a home folder for the store"):
-        hook_protocol.call_of(homeless, ["cursor"])
-    hook_files.log("", "said to nobody")
+        hook_client._call(["cursor"])
+    hook_client.log("", "said to nobody")
+    assert "firsthand: said to nobody" in capfd.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -14,7 +14,7 @@ from firsthand.agents.sleep_jobs import sleeps_waiting
 from firsthand.agents.sleep_log import sleeps
 from firsthand.server.daemon_jobs import Jobs
 from firsthand.server.daemon_stores import Stores
-from firsthand.server.hook_protocol import Call
+from firsthand.server.hook_client import Call
 from firsthand.server.sleep_process import LOOK_MAX_S, LOOK_S, NICE, Sleeper
 
 WAIT_S = 60.0

@@ -15,9 +15,9 @@ from firsthand import Memory
 from firsthand.agents import waiting_calls
 from firsthand.agents.hook_answer import Answered
 from firsthand.agents.waiting_calls import KeptCalls
-from firsthand.server import hook_files, hook_start, spool
+from firsthand.server import hook_client, spool
 from firsthand.server.hook_answers import answered
-from firsthand.server.hook_protocol import MAGIC, Call
+from firsthand.server.hook_client import MAGIC, Call
 
 TRIES_MAX = waiting_calls.TRIES_MAX
 
@@ -40,7 +40,7 @@ def kept(user: Hooked, number: int, **changes: str) -> Path:
         "nonce": f"{number:032x}", "moment_ns": str(1_700_000_000_000_000_000 + number),
     } | changes  # fmt: skip
     before = set(user.kept())
-    hook_files.keep(Call(**facts), json.dumps(prompt(number)).encode(), str(user.run_folder), "")
+    hook_client.keep(Call(**facts), json.dumps(prompt(number)).encode(), str(user.run_folder), "")
     (path,) = set(user.kept()) - before
     return path
 
@@ -59,38 +59,25 @@ def record(user: Hooked, answer=answered) -> tuple[spool.Recorded, list[str]]:
         return spool.record(memory, log.append, time.monotonic() + 60, answer), log
 
 
+CONTENTS = {
+    "torn": lambda data: data[:40], "empty": lambda _: b"", "longer": lambda data: data + b"x",
+    "head of 4 GB": lambda _: MAGIC + b"\xff" * 8, "no protocol": lambda _: b"GET / HTTP/1.1\r\n\r\n" * 10,
+}  # fmt: skip
+FILES = {"a pipe": os.mkfifo, "a link": lambda path: path.symlink_to("/dev/zero"), "a folder": Path.mkdir}
+WORDS = {"moment is no number": (b"1700000000000000001", b"yesterday"), "unknown host": (b"cursor", b"nobody")}
+
+
 def damage(path: Path, how: str) -> None:
-    data = path.read_bytes()
-    if how == "moment is no number":
-        rewritten(path, str(1_700_000_000_000_000_001).encode(), b"yesterday")
-    elif how == "unknown host":
-        rewritten(path, b"cursor", b"nobody")
-    elif how == "torn":
-        path.write_bytes(data[:40])
-    elif how == "empty":
-        path.write_bytes(b"")
-    elif how == "longer":
-        path.write_bytes(data + b"x")
-    elif how == "head of 4 GB":
-        path.write_bytes(MAGIC + b"\xff" * 8)
-    elif how == "no protocol":
-        path.write_bytes(b"GET / HTTP/1.1\r\n\r\n" * 10)
-    elif how == "a pipe":
+    if how in WORDS:
+        rewritten(path, *WORDS[how])
+    elif how in CONTENTS:
+        path.write_bytes(CONTENTS[how](path.read_bytes()))
+    else:
         path.unlink()
-        os.mkfifo(path)
-    elif how == "a link":
-        path.unlink()
-        path.symlink_to("/dev/zero")
-    elif how == "a folder":
-        path.unlink()
-        path.mkdir()
+        FILES[how](path)
 
 
-@pytest.mark.parametrize(
-    "how",
-    ["moment is no number", "unknown host", "torn", "empty", "longer", "head of 4 GB", "no protocol", "a pipe",
-     "a link", "a folder"],
-)  # fmt: skip
+@pytest.mark.parametrize("how", [*WORDS, *CONTENTS, *FILES])
 def test_a_made_up_frame_is_set_aside_and_holds_up_no_other(user, how):
     """Whatever a kept call raises, those behind it are recorded at once; it is tried some times and set aside whole."""
     damage(kept(user, 1), how)
@@ -119,19 +106,6 @@ def test_what_no_call_could_foresee_is_set_aside_too(user):
     assert "MemoryError: no room" in log[0]
 
 
-def test_a_call_that_cannot_be_recorded_is_not_taken_for_recorded(user):
-    """A call whose recording failed by a fault of its own stays, and is set aside while others go through."""
-    kept(user, 1)
-
-    def refused(memory, call, payload, log):
-        return Answered(unrecorded="StoreDamaged: a made fault") if call.nonce.endswith("1") else Answered()
-
-    for _ in range(TRIES_MAX):
-        kept(user, 2)
-        assert record(user, refused)[0] == spool.Recorded(recorded=1, failed=1)
-    assert (user.kept(), len(user.kept("set-aside"))) == ([], 1)
-
-
 def test_a_store_that_takes_nothing_is_no_fault_of_a_call(user, monkeypatch):
     """While another process holds the store, or no file can be written, tries are not counted."""
     path = kept(user, 1)
@@ -152,15 +126,6 @@ def test_a_call_whose_process_ends_each_time_is_set_aside(user):
     assert (user.said(), len(user.kept("set-aside"))) == ([], 1)
 
 
-def test_calls_that_fail_go_behind_those_that_were_not_tried(user):
-    """So many failing calls in front cannot use up the time of a look before a good one has its turn."""
-    for number in range(1, 4):
-        damage(kept(user, number), "empty")
-    record(user)
-    kept(user, 9)
-    assert KeptCalls(user.store).waiting()[0].name.endswith(f"{9:032x}.0.call")
-
-
 def test_what_was_set_aside_can_be_tried_again(user):
     """`firsthand agent jobs --retry` lets them wait as if never tried; the exit code says what failed again."""
     path = kept(user, 1)
@@ -179,17 +144,6 @@ def test_what_was_set_aside_can_be_tried_again(user):
     assert (user.said(), user.kept(), user.kept("set-aside")) == (["prompt number 1 of s"], [], [])
 
 
-def test_the_daemon_goes_on_behind_a_made_up_frame(user):
-    """With one in front, the daemon itself records what waits behind it, and lives."""
-    damage(kept(user, 1), "moment is no number")
-    kept(user, 2)
-    user.hook(prompt(3))
-    pid = user.daemon()
-    assert until(lambda: user.said() == ["prompt number 2 of s", "prompt number 3 of s"])
-    assert user.hook(prompt(4)).code == 0
-    assert (user.daemon(), user.status()["fault"]) == (pid, "")
-
-
 def test_calls_of_another_namespace_are_recorded_without_a_hook_of_it(user):
     """Who keeps a call may never call again: the daemon of a store records what waits in it for anybody."""
     kept(user, 1, namespace="other")
@@ -203,8 +157,7 @@ def test_a_daemon_records_what_it_was_started_for(user):
     """A hook whose time was over before its daemon listened has its call recorded by it, without a further hook."""
     kept(user, 1)
     source = Call(host="cursor", store=str(user.store), namespace="default", embedder="none")
-    hook_files.make_folder(str(user.run_folder))
-    assert hook_start.start_server(source, str(user.run_folder), hook_files)
+    assert hook_client.start_server(source, str(user.run_folder))
     assert until(lambda: not user.kept())
     assert user.said() == ["prompt number 1 of s"]
 

@@ -8,14 +8,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from firsthand import Kind, Memory
-from firsthand.server import hook_client
-from firsthand.server.hook_protocol import PROMISE_MS
+from firsthand.server import hook_client, launcher
+from firsthand.server.hook_client import PROMISE_MS
 
 CLIENT = Path(hook_client.__file__)
+RUN = [sys.executable, "-I", "-S", "-E", str(CLIENT)]
+"""The client of this package itself, as hosts' settings of earlier versions name it."""
 
 
 @dataclass(frozen=True)
@@ -33,19 +36,20 @@ class Hooked:
 
     def __init__(self, home: Path, **variables: str) -> None:
         self.home, self.store, self.run_folder = home, home / "store", home / "run" / "firsthand"
+        self.state_folder = home / "state" / "firsthand"
+        self.launcher = self.state_folder / "firsthand-hook"
         (home / "run").mkdir(mode=0o700, parents=True)
+        self.state_folder.mkdir(mode=0o700, parents=True)
+        launcher._put_all(self.state_folder)
         self.environment = {
             "PATH": os.environ.get("PATH", ""), "HOME": str(home), "XDG_RUNTIME_DIR": str(home / "run"),
-            "FIRSTHAND_STORE": str(self.store), "TZ": "UTC",
+            "XDG_STATE_HOME": str(home / "state"), "FIRSTHAND_STORE": str(self.store), "TZ": "UTC",
         } | variables  # fmt: skip
 
-    def start(
-        self, host: str = "cursor", *, python: str = sys.executable, client: Path = CLIENT, options=(), before=None
-    ):
+    def start(self, host: str = "cursor", *, program: Sequence[object] = (), options=(), before=None):
         """Begin a hook, its payload still to come."""
-        command = [python, "-I", "-S", "-E", str(client), host, *map(str, options)]
         return subprocess.Popen(
-            command,
+            [*map(str, program or [self.launcher]), host, *map(str, options)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -76,7 +80,7 @@ class Hooked:
         store = store or self.store
         if not (store / "firsthand.db").exists():
             return []
-        with Memory.open(store, namespace=namespace, read_only=True) as memory:
+        with Memory(store, namespace=namespace, read_only=True) as memory:
             return sorted(event.text for event in memory.events(kind=Kind.USER_MESSAGE))
 
     def kept(self, folder: str = "late") -> list[Path]:
@@ -87,6 +91,22 @@ class Hooked:
         """Run the command line."""
         command = [sys.executable, "-m", "firsthand", *map(str, arguments)]
         return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=False)
+
+    def doctor(self, stage: str) -> str:
+        """Say what the doctor finds at a stage, once hooks are installed for Cursor."""
+        assert self.command("install", "cursor").returncode == 0
+        report = json.loads(self.command("doctor", "--json", "--no-canary").stdout)
+        return "; ".join(finding["what"] for finding in report["findings"] if finding["stage"] == stage)
+
+    def recalls_across_sessions(self) -> None:
+        """Have prompts answered from every session of the store."""
+        self.store.mkdir(mode=0o700, exist_ok=True)
+        (self.store / "settings.json").write_text('{"across": true}')
+
+    def processes(self) -> list[int]:
+        """Give the processes that run for this user, whoever started them."""
+        mark = f"XDG_RUNTIME_DIR={self.home}/run".encode()
+        return [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/environ") if mark in environment_of(path)]
 
     def status(self) -> dict:
         """Ask the daemon what it is at."""
@@ -124,6 +144,22 @@ def prompt(number: int, session: str = "s", text: str = "") -> dict:
         "hook_event_name": "beforeSubmitPrompt", "conversation_id": session, "generation_id": f"g{number}",
         "prompt": text or f"prompt number {number} of {session}", "workspace_roots": ["/nowhere"],
     }  # fmt: skip
+
+
+def claude_prompt(text: str, session: str = "s") -> dict:
+    """Make what Claude Code tells a hook of a prompt; without a transcript, so that the hook itself records it."""
+    return {
+        "hook_event_name": "UserPromptSubmit", "session_id": session, "prompt_id": f"{session} {text}", "prompt": text,
+        "cwd": "/nowhere", "transcript_path": "",
+    }  # fmt: skip
+
+
+def environment_of(path: Path) -> list[bytes]:
+    """Read a process's environment; nothing for one that has ended, or is another user's."""
+    try:
+        return path.read_bytes().split(b"\0")
+    except OSError:
+        return []
 
 
 def until(holds, seconds: float = 20.0) -> bool:

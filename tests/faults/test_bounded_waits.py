@@ -18,7 +18,7 @@ from firsthand.agents import jobs
 from firsthand.agents.settings import agent_of
 from firsthand.server import daemon
 from firsthand.server.daemon_stores import Stores
-from firsthand.server.hook_protocol import Call
+from firsthand.server.hook_client import Call
 from firsthand.server.sleep_process import LOOK_S, Sleeper
 
 SESSION = "0b6f7f4e-7b2c-4c7e-9a4e-1d2f3a4b5c6d"
@@ -126,8 +126,8 @@ def served(user: Hooked, *changes: str) -> subprocess.Popen[bytes]:
     folder = str(user.run_folder)
     source = "\n".join([
         "import threading, time",
-        "from firsthand.server import daemon, daemon_jobs",
-        "answered, work = daemon.answered, daemon_jobs.work",
+        "from firsthand.server import daemon, daemon_jobs, hook_answers",
+        "answered, work = hook_answers.answered, daemon_jobs.work",
         "def never(*_, **__): threading.Event().wait()",
         "def of_one_store(memory, *rest): return (never if 'hangs' in str(memory.path) else answered)(memory, *rest)",
         *changes,
@@ -140,7 +140,7 @@ def served(user: Hooked, *changes: str) -> subprocess.Popen[bytes]:
 
 def test_calls_that_hang_hold_up_no_other_store(user, tmp_path):
     """More calls that never come back than there are threads: the hook of another store is answered."""
-    process = served(user, "daemon.answered = of_one_store")
+    process = served(user, "hook_answers.answered = of_one_store")
     try:
         hanging = [user.start(options=("--store", tmp_path / "hangs")) for _ in range(daemon.THREADS_MAX + 2)]
         for number, hook in enumerate(hanging):
@@ -155,7 +155,7 @@ def test_calls_that_hang_hold_up_no_other_store(user, tmp_path):
 
 @pytest.mark.parametrize(
     "changes",
-    [("daemon.CALL_HANGS_S = daemon.LOOK_S = 0.3", "daemon.answered = of_one_store"),
+    [("daemon.CALL_HANGS_S = daemon.LOOK_S = 0.3", "hook_answers.answered = of_one_store"),
      ("daemon_jobs.HANGS_S = daemon.LOOK_S = 0.3", "daemon_jobs.work = never")],
 )  # fmt: skip
 def test_a_server_with_a_thread_that_hangs_ends(user, tmp_path, changes):

@@ -15,8 +15,8 @@ from firsthand import Draft, Kind, Memory
 from firsthand.agents import faults, inbox, jobs, session_cache, small_files
 from firsthand.agents.waiting_calls import KeptCalls
 from firsthand.log import compression
-from firsthand.server import hook_files
-from firsthand.server.hook_protocol import Call
+from firsthand.server import hook_client
+from firsthand.server.hook_client import Call
 
 WORD = "canary7f3a9e"
 SAID = f'tell nobody that "the {WORD}" sings\nand the port is 8443'
@@ -40,7 +40,7 @@ def keep(user: Hooked, number: int, *, host: str = "cursor") -> Path:
         moment_ns=str(time.time_ns() + number),
     )  # fmt: skip
     before = set(user.kept())
-    hook_files.keep(call, json.dumps(prompt(number, text=SAID)).encode(), str(user.run_folder), "")
+    hook_client.keep(call, json.dumps(prompt(number, text=SAID)).encode(), str(user.run_folder), "")
     (path,) = set(user.kept()) - before
     return path
 
@@ -161,7 +161,7 @@ def plant(user: Hooked) -> None:
     faults.keep_fault(user.store, faults.Fault("record", f"expected a name; got 'the {WORD[:9]}' {WORD}", "s"))
     session_cache.keep(user.store, "default", "s", session_cache.Known("zoo", told=(f"expected a name; got {WORD}",)))
     jobs.leave(user.store, jobs.Job(jobs.CATCH_UP, "default", "zoo", after_ms=1 << 50, tries=1, why=f"got {WORD}"))
-    hook_files.log(str(user.run_folder), f"expected a name; got {WORD}")
+    hook_client.log(str(user.run_folder), f"expected a name; got {WORD}")
 
 
 def test_an_erased_word_is_in_no_file_and_no_process(user):

@@ -16,7 +16,7 @@ import pytest
 from hook_runs import Hooked, prompt, until
 
 from firsthand import Kind, Memory
-from firsthand.server.hook_protocol import PROMISE_MS
+from firsthand.server.hook_client import PROMISE_MS
 from stores import SOAK
 
 SESSIONS, ROUNDS = 50, 6 if SOAK else 2

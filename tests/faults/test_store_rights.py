@@ -20,8 +20,8 @@ from firsthand.agents.settings import switch, user_file
 from firsthand.errors import StoreError, StoreFailed
 from firsthand.health.doctor import examine
 from firsthand.health.job_runner import run_due
-from firsthand.server import hook_files
-from firsthand.server.hook_protocol import Call
+from firsthand.server import hook_client
+from firsthand.server.hook_client import Call
 
 LARGE = os.urandom(200_000)
 CALL = Call(operation="hook", host="cursor", namespace="default", nonce="cd" * 16, moment_ns="1700000000000000000")
@@ -77,7 +77,7 @@ def test_all_that_is_written_is_its_owners_alone_whatever_the_umask(home, tmp_pa
         examine(root)
         keep_fault(root, Fault("a step", "a reason"))
         call = Call(**{**{name: getattr(CALL, name) for name in Call.__annotations__}, "store": str(root)})
-        hook_files.keep(call, b"{}", str(run), "a reason")
+        hook_client.keep(call, b"{}", str(run), "a reason")
         assert memory.verify().ok
         assert modes(root) == {}
         assert modes(run) == {}
@@ -171,21 +171,21 @@ def test_no_small_file_of_a_store_is_written_or_read_through_a_link(home, tmp_pa
     assert target.read_bytes() == b'{"recall": false}'
 
 
-@pytest.mark.parametrize("name", [hook_files.LOG_FILE, hook_files.STARTS_FILE, hook_files.LOCK_FILE])
+@pytest.mark.parametrize("name", [hook_client.LOG_FILE, hook_client.STARTS_FILE, hook_client.LOCK_FILE])
 def test_no_file_of_the_runtime_folder_is_written_through_a_link(home, tmp_path, name):
     """hooks.log, starts and the lock that are links: their targets stay, and a hook ends at once all the same."""
     run, target = home / "firsthand", tmp_path / "target"
     run.mkdir(mode=0o700)
     target.write_text("mine")
     (run / name).symlink_to(target)
-    client = Path(hook_files.__file__).parent / "hook_client.py"
+    client = Path(hook_client.__file__).parent / "hook_client.py"
     payload = {"session_id": "1", "hook_event_name": "UserPromptSubmit", "cwd": str(tmp_path), "prompt": "hello there"}
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-E", str(client), "claude-code", "--store", str(tmp_path / "store")],
         input=json.dumps(payload).encode(), check=False, capture_output=True, timeout=30,
         env={**os.environ, "HOME": str(home), "XDG_RUNTIME_DIR": str(home)},
     )  # fmt: skip
-    hook_files.log(str(run), "a line")
+    hook_client.log(str(run), "a line")
     subprocess.run([sys.executable, "-m", "firsthand", "serve", "--stop"], check=False, capture_output=True)
     assert done.returncode == 0
     assert target.read_text() == "mine"

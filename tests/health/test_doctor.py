@@ -12,7 +12,6 @@ from pathlib import Path
 import apsw
 import pytest
 
-import firsthand
 from firsthand import Draft, Kind, Memory
 from firsthand.agents import health_line, jobs, pulse
 from firsthand.agents.faults import Fault, keep_fault
@@ -27,13 +26,13 @@ from firsthand.hosts.hook_trust import Held
 from firsthand.index.embed.port import callable_embedder
 from firsthand.log.index_files import path_of
 from firsthand.moment import Moment, now
+from firsthand.server import hook_client, launcher
 from firsthand.value import replace
 from stores import damage_index
 
 DAY = 86_400 * 1_000_000
 QUIET = Look(canary=False, keep=False)
-CLIENT = Path(firsthand.__file__).parent / "server" / "hook_client.py"
-COMMAND = shlex.join([sys.executable, "-I", "-S", "-E", str(CLIENT), "claude-code"])
+COMMAND = shlex.join([sys.executable, "-I", "-S", "-E", hook_client.__file__, "claude-code"])
 
 
 @pytest.fixture
@@ -257,7 +256,7 @@ def test_a_folder_that_takes_no_file_is_named(store):
 def test_a_hook_whose_command_is_gone_is_named(store, tmp_path):
     """Settings that run a program that is not there are the broken stage; a current one that never fired is a note."""
     settings = tmp_path / "settings.json"
-    gone = COMMAND.replace(str(CLIENT), str(tmp_path / "gone" / "hook_client.py"))
+    gone = COMMAND.replace(hook_client.__file__, str(tmp_path / "gone" / "hook_client.py"))
     first = found(store, Look(canary=False, keep=False, installed=(ours(settings, gone, current=False),)))[0]
     assert first[:2] == ("hooks", "broken")
     assert "gone/hook_client.py, which is not there" in first[2]
@@ -344,7 +343,7 @@ def test_settings_that_cannot_be_read_are_named_and_switches_are_noted(store):
 def test_a_daemon_of_another_version_is_named(store):
     """One that answers with another version is to be stopped; one that does not run is no fault."""
     for state, count in (
-        (DaemonState(wanted=True, alive=True, version="0", expected="1"), 1),
+        (DaemonState(wanted=True, version="0", expected="1"), 1),
         (DaemonState(wanted=True), 0),
     ):
         assert len(found(store, Look(canary=False, keep=False, daemon=state))) == count
@@ -389,7 +388,9 @@ def test_a_command_that_came_with_a_checkout_is_named_and_not_run(store, tmp_pat
     assert (one.stage, one.severity, "is not of this installation" in one.what) == (Stage.HOOKS, Severity.NOTE, True)
     assert [sent.way for sent in canary.kept(store)] == ["directly"]
     assert not ran.exists()
-    assert canary.findings(store, (replace(place, command=COMMAND),), now()) == []
+    launcher.write(tmp_path / "settings.local.json")
+    own = shlex.join([str(launcher.path()), "claude-code"])
+    assert canary.findings(store, (replace(place, command=own),), now()) == []
     assert [sent.way for sent in canary.kept(store)] == ["directly", "directly", "claude-code"]
 
 

@@ -24,7 +24,7 @@ from firsthand.hosts.hook_settings import (
     without_server,
 )
 
-COMMAND = ["/opt/py thon/bin/python3", "-I", "-S", "-E", "/opt/firsthand/server/hook_client.py", "HOST"]
+COMMAND = ["/home/a da/.local/state/firsthand/firsthand-hook", "HOST"]
 OLDER = ["/old/python", "-I", "/old/firsthand/doors/hook_client.py", "HOST"]
 SECONDS = {"type": "integer", "minimum": 1, "maximum": 30}
 COMMAND_HOOK = {
@@ -176,6 +176,11 @@ def test_a_group_that_holds_others_too_keeps_those():
         ({"command": "firsthand", "args": ["hook", "codex", "--store", "x"]}, True),
         ({"bash": "'/a b/python' -I /x/firsthand/doors/hook_client.py copilot"}, True),
         ({"command": "C:\\py.exe C:\\lib\\firsthand\\doors\\hook_client.py codex"}, True),
+        ({"command": "/usr/bin/python3 -I -S -E /x/firsthand/server/hook_client.py codex"}, True),
+        ({"command": "'/home/a b/.local/state/firsthand/firsthand-hook' codex"}, True),
+        ({"command": "/home/a/.local/state/firsthand/firsthand-hook", "args": ["claude-code"]}, True),
+        ({"command": "/home/a/my-firsthand-hook codex"}, False),
+        ({"command": "/home/a/firsthand-hook-of-mine codex"}, False),
         ({"command": "firsthand recall x"}, False),
         ({"command": "/x/other/hook_client.py"}, False),
         ({"type": "prompt", "prompt": "firsthand hook "}, False),

@@ -29,7 +29,7 @@ from firsthand.cli.exits import USAGE
 from firsthand.errors import FirsthandError
 from firsthand.health.doctor import examine
 from firsthand.health.job_runner import run_due
-from firsthand.server import hook_files
+from firsthand.server import hook_client
 from firsthand.value import fields
 
 CANARY = "vexcanary"
@@ -409,5 +409,5 @@ def test_the_log_of_hooks_has_no_words_of_anybody(store, home):
     folder = home / "home" / "firsthand"
     with Memory.open(root, namespace=THEIRS, embedder="none") as memory:
         fire(memory, home / CANARY, "more", "UserPromptSubmit", prompt=f"{CANARY} once more", prompt_id="2")
-    hook_files.log(str(folder), "a line")
-    assert CANARY not in (folder / hook_files.LOG_FILE).read_text()
+    hook_client.log(str(folder), "a line")
+    assert CANARY not in (folder / hook_client.LOG_FILE).read_text()

@@ -17,7 +17,7 @@ from typing import Any
 
 from firsthand.agents import small_files
 from firsthand.errors import FormatError
-from firsthand.hosts.hook_settings import SETTINGS, HookSettings, settings_of, told_of_ours
+from firsthand.hosts.hook_settings import EARLIER, SETTINGS, HookSettings, settings_of, told_of_ours
 from firsthand.hosts.hook_trust import Held, held
 from firsthand.value import value
 
@@ -39,7 +39,7 @@ class Installed:
         scope: ``user``, ``project`` or `PLUGIN`.
         events: the host's own names of the events at which ours run, sorted; empty: not installed here.
         command: what runs; several that differ are joined by ``; ``.
-        current: every event that this version wants is there, by one command whose program and script exist.
+        current: every event that this version wants is there, by one command of this version whose program exists.
         fault: why the file could not be read; empty when it could, or is not there.
         held: the events whose hook the host holds back until its user trusts it.
     """
@@ -187,10 +187,9 @@ def _read(path: Path) -> str:
 
 
 def _runs(command: str) -> bool:
-    """Say whether the program of a command and its script are there; false for what no shell could read."""
+    """Say whether a command is as this version writes it and its program is there; false for what no shell can read."""
     try:
         words = shlex.split(command)
     except ValueError:
         return False
-    paths = [Path(word) for number, word in enumerate(words) if number == 0 or word.endswith("hook_client.py")]
-    return bool(paths) and all(path.exists() or (path.name == str(path) and which(path)) for path in paths)
+    return bool(words) and not EARLIER.search(command) and which(words[0]) is not None

@@ -27,8 +27,7 @@ from firsthand.health.doctor import Look, examine
 from firsthand.health.finding import Finding, HealthReport
 from firsthand.health.modes import name_failure
 from firsthand.health.surroundings import DaemonState
-from firsthand.server import hook_files, hook_start
-from firsthand.server.hook_protocol import LIMIT_MS, STATUS, ask, call_of
+from firsthand.server import hook_client, launcher
 from firsthand.value import asdict
 
 NAMES_SHOWN_MAX = 5
@@ -182,20 +181,19 @@ def _missed(chosen: argparse.Namespace, out: Output) -> int:
 
 
 def _daemon(*, wanted: bool) -> DaemonState:
-    """Ask the daemon how it is; one that does not run is no fault, since the next hook starts one."""
-    call = call_of(environment, ["claude-code"])
-    call.operation = STATUS
+    """Ask the server how it is; one that does not run is no fault, since the next hook starts one."""
     folder = environment.runtime_folder()
     told = None
-    with suppress(ConnectionError):  # none runs; the next hook starts one
-        told = ask(call, b"", folder, time.monotonic() + LIMIT_MS / 1000, loopback=environment.loopback())
-    if told is not None:
-        state = json.loads(told)
-        return DaemonState(
-            wanted=wanted, alive=True, version=str(state["version"]), expected=__version__, fault=str(state["fault"])
-        )
-    if not environment.daemon_wanted() or hook_start.may_start(folder, hook_files, count=False):
-        return DaemonState(wanted=wanted)
-    times = f"{hook_start.STARTS_MAX} times within {hook_start.STARTS_SECONDS:.0f} s"
-    fault = f"the daemon was started {times} and does not answer; why is in {Path(folder) / hook_files.LOG_FILE}"
-    return DaemonState(wanted=wanted, fault=fault)
+    with suppress(ConnectionError):  # none runs
+        call = hook_client.Call(operation="status", version=__version__)
+        told = hook_client.ask(call, b"", folder, time.monotonic() + hook_client.LIMIT_MS / 1000)
+    state = json.loads(told) if told is not None else {}
+    alone = ""
+    if not hook_client.server_wanted():
+        alone = "FIRSTHAND_DAEMON=off"
+    elif told is None and len(hook_client.recent_starts(folder)) >= hook_client.STARTS_MAX:
+        alone = f"{hook_client.STARTS_MAX} servers were started within an hour and none lived on; {folder}/hooks.log"
+    return DaemonState(
+        wanted=wanted, version=str(state.get("version", "")), expected=__version__,
+        fault=str(state.get("fault", "")), alone=alone, broken=launcher.faults(),
+    )  # fmt: skip

@@ -13,7 +13,6 @@ import difflib
 import os
 import stat
 import sys
-import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from firsthand.cli.display import shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
 from firsthand.environment import default_store, home, host_folders
+from firsthand.server import launcher
 from firsthand.value import asdict
 
 ATTEMPTS_MAX = 3
@@ -64,9 +64,8 @@ def _install(chosen: argparse.Namespace, out: Output) -> int:
 
 
 def hook_command(host: str, store: str | None, namespace: str | None) -> list[str]:
-    """Give the command that a host runs: this interpreter, started bare, with the hook client."""
-    client = Path(__file__).parents[1] / "server" / "hook_client.py"
-    return [sys.executable, "-I", "-S", "-E", str(client), host, *_named(store, namespace)]
+    """Give the command that a host runs: the launcher in the user's state folder."""
+    return [str(launcher.path()), host, *_named(store, namespace)]
 
 
 def _named(store: str | None, namespace: str | None) -> list[str]:
@@ -83,8 +82,13 @@ def _carry_out(chosen: argparse.Namespace, out: Output) -> int:
         plan = _plan(chosen)
         if chosen.dry_run:
             return _show(plan, out)
+        settings = plan.changes[0].path
+        if not chosen.remove:
+            launcher.write(settings)
         notes = _write(plan)
         if notes is not None:
+            if chosen.remove:
+                launcher.remove(settings)
             notes += [] if chosen.remove else _offer_redaction(chosen, out)
             return _report(plan, notes, done, out)
     raise InvalidArgument(f"{plan.changes[0].path} is being written by something else; close it and run this again")
@@ -147,7 +151,7 @@ def _write(plan: Plan) -> list[str] | None:
         else:
             copy = _keep_copy(change)
             notes += [f"what was there is kept in {copy}"] if copy else []
-            _replace(target, change.after)
+            launcher.put(target, change.after, target.stat().st_mode & 0o777 if target.exists() else 0o644)
         if change.backup is not None:
             change.backup.unlink()
     return notes
@@ -196,22 +200,6 @@ def _keep_copy(change: Change) -> Path | None:
             file.write(change.before)
         return copy
     raise InvalidArgument(f"{change.path} has too many copies beside it already; remove some of them")
-
-
-def _replace(target: Path, content: bytes) -> None:
-    """Put a new file in the place of another one, at once, with its mode."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o644)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 # telling -------------------------------------------------------------------------------------------

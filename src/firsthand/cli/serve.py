@@ -7,7 +7,6 @@ import fcntl
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,8 +19,8 @@ from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND, REFUSED
 from firsthand.cli.output import Output
-from firsthand.server import hook_files, hook_protocol
-from firsthand.server.hook_protocol import ANSWERED, STATUS, STOP, VERSION, Call
+from firsthand.server import hook_client
+from firsthand.server.hook_client import ANSWERED, VERSION, Call
 
 ASK_S = 2.0
 START_S = 10.0
@@ -87,7 +86,7 @@ def _start(folder: str, out: Output) -> int:
             return _status(folder, out)
         time.sleep(0.05)
     out.warn(f"firsthand: the server did not start; why is said by: firsthand serve --foreground, or in "
-             f"{shown(str(Path(folder) / hook_files.LOG_FILE))}")  # fmt: skip
+             f"{shown(str(Path(folder) / hook_client.LOG_FILE))}")  # fmt: skip
     return REFUSED
 
 
@@ -126,7 +125,7 @@ def end_server() -> bool:
     folder = environment.runtime_folder()
     if not folder or not _runs(folder):
         return True
-    _ask(folder, STOP)
+    _ask(folder, "stop")
     for press in (None, *_PRESS):
         pid = _pid(folder)
         if press is not None and pid:
@@ -142,7 +141,7 @@ def end_server() -> bool:
 
 def _state(folder: str) -> dict[str, Any]:
     """Ask the server what it is doing; empty when none answers."""
-    answer = _ask(folder, STATUS)
+    answer = _ask(folder, "status")
     state: dict[str, Any] = json.loads(answer) if answer else {}
     return state
 
@@ -152,8 +151,8 @@ def _ask(folder: str, operation: str) -> bytes | None:
     call = Call(operation=operation, version=VERSION)
     by = time.monotonic() + ASK_S
     try:
-        with closing(hook_protocol.connect(socket, folder, call, loopback=environment.loopback())) as connection:
-            status, answer = hook_protocol.exchange(connection, call, b"", by)
+        with closing(hook_client.connect(folder)) as connection:
+            status, answer = hook_client.exchange(connection, call, b"", by, by)
     except (OSError, ValueError):
         return None
     return answer if status == ANSWERED else None
@@ -162,7 +161,7 @@ def _ask(folder: str, operation: str) -> bytes | None:
 def _runs(folder: str) -> bool:
     """Say whether a process has the server's lock."""
     try:
-        with os.fdopen(hook_files.open_private(str(Path(folder) / hook_files.LOCK_FILE), os.O_RDONLY), "rb") as file:
+        with os.fdopen(hook_client.open_private(str(Path(folder) / hook_client.LOCK_FILE), os.O_RDONLY), "rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return False
@@ -173,5 +172,5 @@ def _runs(folder: str) -> bool:
 
 def _pid(folder: str) -> int:
     """Give the process that signed the lock; 0 when none did."""
-    text = (Path(folder) / hook_files.LOCK_FILE).read_text(encoding="ascii", errors="replace").strip()
+    text = (Path(folder) / hook_client.LOCK_FILE).read_text(encoding="ascii", errors="replace").strip()
     return int(text) if text.isdigit() else 0

@@ -20,7 +20,6 @@ from __future__ import annotations
 import json
 import secrets
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -37,6 +36,7 @@ from firsthand.health import rows
 from firsthand.health.finding import Finding, Rate, Severity, Stage
 from firsthand.health.measures import silent_failure_rate
 from firsthand.health.surroundings import commands
+from firsthand.hosts.hook_settings import LAUNCHER
 from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import Moment
 from firsthand.space import Space
@@ -53,7 +53,6 @@ HOSTS = ("claude-code", "codex")
 DIRECT = "directly"
 _TOLD = "Canary {name} carries the word {word} from the hook of one session to the agent of another."
 _ASKS = "Which word does canary {name} carry from the hook of one session to the agent of another?"
-_CLIENT = Path(__file__).parents[1] / "server" / "hook_client.py"
 _DAY = 86_400 * 1_000_000
 
 
@@ -231,12 +230,10 @@ def _by_command(root: Path, command: Sequence[str]) -> Call:
 
     def call(session: str, prompt: str, nonce: str) -> bytes:
         done = subprocess.run(
-            words, input=_payload(session, prompt, nonce), capture_output=True, timeout=COMMAND_S, check=False,
-            env=environment.for_commands(),
-        )  # fmt: skip
+            words, input=_payload(session, prompt, nonce), capture_output=True, timeout=COMMAND_S, check=False
+        )
         if done.returncode:
-            said = done.stderr[-200:].decode("utf-8", "replace")
-            raise OSError(f"expected the hook to end with 0, as hosts do; it ended with {done.returncode}: {said}")
+            raise OSError(f"expected the hook to end with 0, as hosts do; it ended so: {done!r:.500}")
         return done.stdout
 
     return call
@@ -263,8 +260,8 @@ def _not_run(places: Sequence[Installed]) -> list[Finding]:
 
 
 def _is_own(words: Sequence[str]) -> bool:
-    """Say whether a command is the one that an install of this interpreter and package writes."""
-    return list(words[:5]) == [sys.executable, "-I", "-S", "-E", str(_CLIENT)]
+    """Say whether a command runs the launcher that an install puts into the user's own folder."""
+    return words[:1] == [f"{environment.state_folder()}/{LAUNCHER}"]
 
 
 def _lost(one: Canary, mend: str) -> list[Finding]:

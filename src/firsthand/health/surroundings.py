@@ -48,17 +48,18 @@ class DaemonState:
 
     Attributes:
         wanted: True when hooks are installed, which ask it first.
-        alive: it answered.
-        version: which it says it is; empty if it did not answer.
-        expected: which this is.
-        fault: what it, or its start, said last went wrong; empty for nothing.
+        version, expected: which it says it is (empty if it did not answer), and which this is.
+        fault: what it said last went wrong; empty for nothing.
+        alone: why each hook is answered by a process of its own; empty when they ask it.
+        broken: what is wrong with the program that hosts run.
     """
 
     wanted: bool = False
-    alive: bool = False
     version: str = ""
     expected: str = ""
     fault: str = ""
+    alone: str = ""
+    broken: tuple[str, ...] = ()
 
 
 def of_installed(places: Sequence[Installed], at: Sequence[Fired], space: Space | None) -> list[Finding]:
@@ -275,15 +276,17 @@ def of_settings(store: Path, cwd: str) -> list[Finding]:
 
 
 def of_daemon(seen: DaemonState | None) -> list[Finding]:
-    """Look at the daemon. One that is not there is no fault: hooks answer by themselves."""
+    """Look at the server of hooks. One that does not run is no fault: the next hook starts it."""
     if seen is None or not seen.wanted:
         return []
-    found = []
-    if seen.alive and seen.version and seen.version != seen.expected:
-        what = f"the daemon is of version {seen.version}, this is {seen.expected}"
-        found.append(Finding(Stage.DAEMON, Severity.DEGRADED, what, "firsthand serve --stop"))
+    found = [Finding(Stage.HOOKS, Severity.BROKEN, what, "firsthand install HOST") for what in seen.broken]
+    if seen.alone:
+        what = f"no server answers hooks ({seen.alone}): each is answered by a process of its own, and slower"
+        found.append(Finding(Stage.DAEMON, Severity.NOTE, what, "firsthand serve"))
+    stop = "firsthand serve --stop; the next hook starts another"
+    if seen.version not in ("", seen.expected):
+        what = f"the server is of version {seen.version}, this is {seen.expected}"
+        found.append(Finding(Stage.DAEMON, Severity.DEGRADED, what, stop))
     if seen.fault:
-        found.append(
-            Finding(Stage.DAEMON, Severity.DEGRADED, seen.fault, "firsthand serve --stop; the next hook starts another")
-        )
+        found.append(Finding(Stage.DAEMON, Severity.DEGRADED, seen.fault, stop))
     return found

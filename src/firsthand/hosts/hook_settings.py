@@ -6,7 +6,7 @@ the text of such a file. The invariants: what is not ours stays, in its order; a
 text that is no plain JSON, or holds hooks in a shape of its own, is refused and
 never guessed at; changing a text twice is changing it once, byte for byte.
 
-Ours is what runs ``hook_client.py`` or ``firsthand hook``, wherever it stands.
+Ours is what runs `LAUNCHER` or ``firsthand hook``, wherever it stands, and what earlier versions wrote (`EARLIER`).
 
 Pure. It reads no file and knows no folder of the user's.
 """
@@ -23,8 +23,9 @@ from firsthand.errors import FormatError, InvalidArgument
 from firsthand.value import value
 
 NESTED, FLAT, BY_SHELL = "nested", "flat", "by shell"
-_OURS = re.compile(r"firsthand[\\/]+(?:doors|server)[\\/]+hook_client\.py|\bfirsthand(\.exe)?[\"']?\s+hook\s")
-_INDENT = re.compile(r"\n([ \t]+)\S")
+LAUNCHER = "firsthand-hook"  # in the user's state folder
+EARLIER = re.compile(r"firsthand[\\/]+(?:doors|server)[\\/]+hook_client\.py")
+_OURS = re.compile(rf"{EARLIER.pattern}|[\\/]{LAUNCHER}[\"']?(?=\s)|\bfirsthand(\.exe)?[\"']?\s+hook\s")
 
 
 @value
@@ -87,11 +88,10 @@ class Told:
     commands: tuple[str, ...]
 
 
-_STARTS = "startup|resume|clear|compact|fork"
 _CHANGING_TOOLS = "Bash|Edit|Write|MultiEdit|NotebookEdit"
 
 _CLAUDE = (
-    HookLine("SessionStart", 10, _STARTS),
+    HookLine("SessionStart", 10, "startup|resume|clear|compact|fork"),
     HookLine("UserPromptSubmit", 5),
     HookLine("PreToolUse", 5, _CHANGING_TOOLS),
     HookLine("PostToolUse", 10, "*", aside=True),
@@ -375,7 +375,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def as_file(told: Mapping[str, Any], like: str) -> str:
     """Write JSON in the manner of another text: its indentation, its line ends, its last line end."""
-    found = _INDENT.search(like)
+    found = re.search(r"\n([ \t]+)\S", like)
     indent: int | str = found[1] if found else 2
     new = json.dumps(told, indent=indent, ensure_ascii=False)
     try:

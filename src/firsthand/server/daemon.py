@@ -1,23 +1,22 @@
-"""The daemon: answers the hooks of one user from stores that are open already, then does what they left.
+"""The server: answers the hooks of one user from stores that are open already, then does what they left.
 
     accept -> peer is the user -> a worker: read the request -> answer -> reply
                                             `-> what is left to do -> one thread, one store at a time
+    once: the same for one call, in a process of its own, where no server can live
 
 The invariants: at most one a user (the lock that its starter took lives in this
 process); it waits in system calls and uses no processor when nothing comes; it stops
 by itself when idle, when its own code was replaced, when it has grown too large, or
-when a newer version asks; whatever it leaves undone a hook does by itself, or keeps.
+when a newer version asks; what it leaves undone is on disk.
 """
 
 from __future__ import annotations
 
 import fcntl
 import gc
-import hmac
 import json
 import os
 import resource
-import secrets
 import select
 import signal
 import socket
@@ -26,22 +25,20 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import firsthand
-from firsthand import FirsthandError, environment
-from firsthand.agents.waiting_calls import KeptCalls
-from firsthand.server import hook_files, hook_protocol
+from firsthand.server import frames, hook_client, launcher
 from firsthand.server.daemon_jobs import Jobs
 from firsthand.server.daemon_stores import Stores
-from firsthand.server.hook_answers import answered, index
-from firsthand.server.hook_protocol import ANSWERED, BUSY, HOOK, LEAVE, PATIENT_MS, STATUS, STOP, TAKEN, VERSION, Call
+from firsthand.server.hook_answers import Handler, send, work
+from firsthand.server.hook_client import ANSWERED, BUSY, LEAVE, PATIENT_MS, TAKEN, VERSION, Call
 
 IDLE_S = 15 * 60.0
 LOOK_S = 5.0
-"""Between two looks whether something was erased: what this process has read goes with it."""
+"""Between two looks whether something was erased: what this process has read goes with it. A server that has lived
+so long is one that can live here."""
 CONNECTIONS_MAX = 64  # at work or waiting; one more is sent away at once
 BACKLOG = 64
 RECALL_MS = 600
@@ -57,40 +54,72 @@ process ends, and the next hook starts a fresh one. Tries are counted before, so
 MEMORY_BYTES_MAX = 512 << 20
 """Of the process; above it stops when it has nothing to do, and the next hook starts a fresh one."""
 CLOSING_S = 2.0
+ONCE_MARGIN_S = 0.1
+"""A hook that has its call answered in a process of its own has so long to hand the answer on."""
 _ERASED = "its memory may hold what was erased in"
+_SIGNALS = ("told to by a signal", "interrupted")
 _SWITCH_S = 0.001  # a thread at long work must not hold up an answer for the usual 5 ms a turn
 
 
-def serve(folder: str, lock: int, first: Sequence[str] = ()) -> None:
-    """Be the daemon of a folder until it stops; the lock is held already, and given back by the process's end.
+def main(words: list[str]) -> None:
+    """Do what a hook's client starts a process for: ``serve FOLDER LOCK STORE NAMESPACE EMBEDDER`` or ``once ...``."""
+    if words[0] == "serve":
+        serve(words[1], int(words[2]), Call(store=words[3], namespace=words[4], embedder=words[5]))
+    else:
+        once(words[1], int(words[2]), int(words[3]), float(words[4]))
+
+
+def serve(folder: str, lock: int, first: Call | None = None) -> None:
+    """Be the server of a folder until it stops; the lock is held already, and given back by the process's end.
 
     Args:
-        first: store, namespace and embedder of the call that it was started for, whose hook may wait no more.
+        first: the store of the call that it was started for, whose hook may wait no more.
     """
     os.umask(0o077)
     sys.setswitchinterval(_SWITCH_S)
     os.pwrite(lock, f"{os.getpid():>10}\n".encode(), 0)
     try:
         server = _Daemon(folder)
-        if len(first) == 3:
-            server.look(*first)
-        server.run()
+        server.run(first)
     except BaseException as error:
-        hook_files.log(folder, f"the daemon ends by a fault: {type(error).__name__}: {error} {_last(error)}")
+        hook_client.log(folder, f"the server ends by a fault: {type(error).__name__}: {error} {_last(error)}")
         raise
     finally:
         os.close(lock)
 
 
+def once(folder: str, descriptor: int, lock: int, by: float) -> None:
+    """Answer the one call that comes over a connection, then do what waits in its store while its hook waits.
+
+    Args:
+        lock: held while the call is answered.
+        by: until when (of the monotonic clock) the hook waits.
+    """
+    os.umask(0o077)
+    stores = Stores()
+    handler = Handler(folder, stores)
+    with socket.socket(fileno=descriptor) as connection:
+        call, payload = frames.request(connection, time.monotonic() + REQUEST_S)
+        if call is None:
+            send(connection, LEAVE)
+            return
+        answer_by = by - ONCE_MARGIN_S
+        handler.answer(connection, call, payload, recall_by=answer_by, gone_by=by, busy=lambda: False)
+        os.close(lock)
+        with stores.of(call) as memory:
+            work(memory, handler.log, seconds=max(0.0, by - time.monotonic()))
+    launcher.renew()
+
+
 class _Daemon:
-    """One run of the daemon."""
+    """One run of the server."""
 
     def __init__(self, folder: str) -> None:
-        self._folder, self._loopback = folder, environment.loopback()
-        self._token = secrets.token_hex(16) if self._loopback else ""
+        self._folder = folder
         self._listener = self._listen()
         self._waker, self._woken = socket.socketpair()
         self._stores = Stores()
+        self._handler = Handler(folder, self._stores)
         self._jobs = Jobs(self._stores, self._log, self._failed, self._wake)
         self._slots = threading.BoundedSemaphore(CONNECTIONS_MAX)
         self._workers = ThreadPoolExecutor(THREADS_MAX, "hook")
@@ -101,14 +130,13 @@ class _Daemon:
         self._counting = threading.Lock()
         self._turns: dict[str, threading.BoundedSemaphore] = {}  # by store
 
-    def look(self, store: str, namespace: str, embedder: str) -> None:
-        """Look at what waits in a store."""
-        self._jobs.look(Call(store=store, namespace=namespace, embedder=embedder), left=True)
-
-    def run(self) -> None:
-        """Serve until there is a reason to stop."""
-        signal.signal(signal.SIGTERM, lambda *_: self._stop("told to by a signal"))
-        signal.signal(signal.SIGINT, lambda *_: self._stop("interrupted"))
+    def run(self, first: Call | None) -> None:
+        """Serve until there is a reason to stop; look first at what waits in a store."""
+        self._renew()
+        if first is not None:
+            self._jobs.look(first, left=True)
+        signal.signal(signal.SIGTERM, lambda *_: self._stop(_SIGNALS[0]))
+        signal.signal(signal.SIGINT, lambda *_: self._stop(_SIGNALS[1]))
         self._waker.setblocking(False)
         signal.set_wakeup_fd(self._waker.fileno())
         gc.set_threshold(50_000, 20, 50)  # one recall makes thousands of objects; collected as usual they cost a tenth
@@ -118,9 +146,13 @@ class _Daemon:
             self._close()
 
     def _accept(self) -> None:
-        asked = time.monotonic()
+        asked = begun = time.monotonic()
+        lives = False
         while not self._why:
             ready, _, _ = select.select([self._listener, self._woken], [], [], LOOK_S)
+            if not lives and time.monotonic() - begun >= LOOK_S:
+                lives = True
+                self._forget_starts()
             if store := self._stores.erased:
                 self._stop(f"{_ERASED} {store}")
             if hangs := self._hangs():
@@ -145,16 +177,15 @@ class _Daemon:
 
     def _take(self, connection: socket.socket) -> None:
         """Hand a caller to a worker, or send it away."""
-        if not self._loopback and not _same_user(connection):
+        if not _same_user(connection):
             self._log("a caller of another user was refused")
             connection.close()
             return
         if not self._slots.acquire(blocking=False):
             with connection:
-                _say(connection, BUSY)
+                send(connection, BUSY)
             return
-        if not self._loopback:  # there it has to show its token first
-            _say(connection, TAKEN)
+        send(connection, TAKEN)
         with self._counting:
             self._running += 1
         self._workers.submit(self._work, connection, time.monotonic())
@@ -177,25 +208,22 @@ class _Daemon:
             self._slots.release()
 
     def _serve(self, connection: socket.socket, came: float) -> None:
-        by = time.monotonic() + REQUEST_S
-        head, size = hook_protocol.lengths(hook_protocol.receive(connection, 12, by))
-        call = hook_protocol.parsed(hook_protocol.receive(connection, head, by))
-        payload = hook_protocol.receive(connection, size, by)
-        if self._loopback and not hmac.compare_digest(call.token.encode(), self._token.encode()):
-            raise ValueError("its token is not the daemon's")
-        if self._loopback:
-            _say(connection, TAKEN)
-        if call.operation == HOOK and time.monotonic() - came > PATIENT_MS / 1000:
-            return  # it waits no more, and has answered or kept the call itself: others still wait
-        if call.operation == STATUS:
-            _say(connection, ANSWERED, json.dumps(self._state()).encode())
-        elif call.operation == STOP:
-            _say(connection, ANSWERED)
+        call, payload = frames.request(connection, time.monotonic() + REQUEST_S)
+        if call is None:
+            send(connection, LEAVE)
+            self._stop("a newer version asks")
+        elif call.operation == "status":
+            send(connection, ANSWERED, json.dumps(self._state()).encode())
+        elif call.operation == "stop":
+            send(connection, ANSWERED)
             self._stop("told to")
-        elif call.operation != HOOK or (reason := self._steps_down(call)):
-            _say(connection, LEAVE)
-            if call.operation == HOOK:
-                self._stop(reason)
+        elif call.operation != "hook":
+            send(connection, LEAVE)
+        elif time.monotonic() - came > PATIENT_MS / 1000:
+            return  # it waits no more, and has kept the call itself: others still wait
+        elif reason := self._steps_down(call):
+            send(connection, LEAVE)
+            self._stop(reason)
         else:
             self._hook(connection, call, payload, came)
 
@@ -203,40 +231,27 @@ class _Daemon:
         with self._counting:
             self._calls += 1
             turn = self._turns.setdefault(call.store, threading.BoundedSemaphore(AT_ONCE))
-        if not turn.acquire(timeout=max(0.0, PATIENT_MS / 1000 - (time.monotonic() - came))):
+        gone_by = came + PATIENT_MS / 1000
+        if not turn.acquire(timeout=max(0.0, gone_by - time.monotonic())):
             return  # gone, as above; those before it may hang, and this thread is free for another store
         try:
-            self._answer(connection, call, payload, came)
+            left = self._handler.answer(
+                connection,
+                call,
+                payload,
+                recall_by=came + RECALL_MS / 1000,
+                gone_by=gone_by,
+                busy=lambda: self._running > 1,
+            )
+            self._jobs.look(call, left=left)
         finally:
             turn.release()
-
-    def _answer(self, connection: socket.socket, call: Call, payload: bytes, came: float) -> None:
-        try:
-            with self._stores.of(call) as memory:
-                waited_ms = 1000 * (time.monotonic() - came)
-                if waited_ms > PATIENT_MS:  # gone, as above
-                    return
-                left_ms = max(1, int(RECALL_MS - waited_ms))
-                made = answered(memory, call, payload, self._log, left_ms)
-                _say(connection, ANSWERED, made.output)
-                if self._running == 1:  # while others are at work it would hold up what they append
-                    index(memory, self._log)
-        except FirsthandError as error:
-            # The hook would meet the same; it is told nothing, and the call is kept.
-            hook_files.keep(call, payload, self._folder, f"{type(error).__name__}: {error}")
-            _say(connection, ANSWERED)
-            return
-        if made.unrecorded:
-            hook_files.keep(call, payload, self._folder, made.unrecorded)
-        else:
-            hook_files.forget(call)  # where its hook had kept it, before this process was there
-        self._jobs.look(call, left=made.jobs or bool(KeptCalls(Path(call.store)).waiting()))
 
     # stopping --------------------------------------------------------------------------------------
 
     def _steps_down(self, call: Call) -> str:
         """Say why this process is not to answer; empty when it is."""
-        if _number(call.version) > _number(VERSION):
+        if launcher.number(call.version) > launcher.number(VERSION):
             return f"a newer version asks: {call.version}"
         if _code() != self._code:
             return "its own code was replaced"
@@ -259,9 +274,7 @@ class _Daemon:
 
     def _close(self) -> None:
         """Let nobody in, finish what is begun as far as it takes no longer than a moment, and end."""
-        (Path(self._folder) / (hook_protocol.PORT_FILE if self._loopback else hook_protocol.SOCKET_FILE)).unlink(
-            missing_ok=True
-        )
+        (Path(self._folder) / hook_client.SOCKET_FILE).unlink(missing_ok=True)
         self._listener.close()
         by = time.monotonic() + CLOSING_S
         while self._running and time.monotonic() < by:
@@ -270,7 +283,9 @@ class _Daemon:
         self._workers.shutdown(wait=False, cancel_futures=True)
         if not self._running and not self._jobs.busy:
             self._stores.close()
-        self._log(f"the daemon ends: {self._why or 'a fault'}; {self._calls:,} calls")
+        if self._why not in _SIGNALS:  # who ends what a hook leaves behind may begin with a signal
+            self._forget_starts()
+        self._log(f"the server ends: {self._why or 'a fault'}; {self._calls:,} calls")
         os._exit(0)  # a worker that hangs must not hold the lock; a write that is cut short was not acknowledged
 
     # the rest --------------------------------------------------------------------------------------
@@ -278,15 +293,8 @@ class _Daemon:
     def _listen(self) -> socket.socket:
         folder = Path(self._folder)
         folder.chmod(0o700)
-        if self._loopback:
-            listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
-            part = folder / f"{hook_protocol.PORT_FILE}.part"
-            with os.fdopen(hook_files.open_private(str(part), os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
-                file.write(f"{listener.getsockname()[1]} {self._token}")
-            part.replace(folder / hook_protocol.PORT_FILE)
-            return listener
-        path = hook_protocol.socket_path(self._folder)
-        (folder / hook_protocol.SOCKET_FILE).unlink(missing_ok=True)  # of one that died: its lock is ours now
+        path = hook_client.socket_path(self._folder)
+        (folder / hook_client.SOCKET_FILE).unlink(missing_ok=True)  # of one that died: its lock is ours now
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         listener.bind(path)
         listener.listen(BACKLOG)
@@ -296,11 +304,22 @@ class _Daemon:
         return {
             "pid": os.getpid(), "version": VERSION, "seconds": round(time.time() - self._begun, 1),
             "calls": self._calls, "memory_bytes": _memory_bytes(), "stores": self._stores.names(),
-            "waiting": self._jobs.waiting, "socket": "loopback" if self._loopback else "unix", "fault": self._fault,
+            "waiting": self._jobs.waiting, "fault": self._fault,
         }  # fmt: skip
 
+    def _forget_starts(self) -> None:
+        """Say that a server can live here."""
+        (Path(self._folder) / hook_client.STARTS_FILE).unlink(missing_ok=True)
+
+    def _renew(self) -> None:
+        """Have hosts run the client of this version from now on."""
+        try:
+            launcher.renew()
+        except firsthand.FirsthandError as error:
+            self._failed(str(error))
+
     def _log(self, text: str) -> None:
-        hook_files.log(self._folder, text)
+        hook_client.log(self._folder, text)
 
     def _failed(self, text: str) -> None:
         """Keep a fault of the daemon's own for whoever asks how it is, until it ends."""
@@ -309,24 +328,15 @@ class _Daemon:
 
 
 def hold(folder: str) -> int | None:
-    """Take the lock of the one daemon; None when another process has it."""
-    hook_files.make_folder(folder)
-    lock = hook_files.open_private(str(Path(folder) / hook_files.LOCK_FILE), os.O_RDWR | os.O_CREAT)
+    """Take the lock of the one server; None when another process has it."""
+    Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = hook_client.open_private(str(Path(folder) / hook_client.LOCK_FILE), os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(lock)
         return None
     return lock
-
-
-def _say(connection: socket.socket, status: bytes, output: bytes = b"") -> None:
-    """Reply; a hook that waits no more has its answer from elsewhere."""
-    connection.settimeout(REQUEST_S)
-    try:
-        connection.sendall(hook_protocol.reply(status, output))
-    except (BrokenPipeError, ConnectionResetError):  # it went away, and answered by itself
-        return
 
 
 def _same_user(connection: socket.socket) -> bool:
@@ -347,10 +357,6 @@ def _code() -> tuple[int, int]:
     except OSError:
         return 0, 0
     return told.st_mtime_ns, told.st_ino
-
-
-def _number(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")[:4] if part.isdigit() and len(part) < 9)
 
 
 def _memory_bytes() -> int:

@@ -16,7 +16,7 @@ from firsthand import FirsthandError
 from firsthand.server import spool
 from firsthand.server.daemon_stores import Key, Stores
 from firsthand.server.hook_answers import waits, work
-from firsthand.server.hook_protocol import Call
+from firsthand.server.hook_client import Call
 from firsthand.server.sleep_process import Sleeper
 
 WORK_S = 60.0  # of one turn at one store

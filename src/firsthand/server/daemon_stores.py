@@ -13,11 +13,12 @@ from pathlib import Path
 
 from firsthand import Memory, StoreBusy
 from firsthand.agents.side_files import erased_at
-from firsthand.server import hook_answers
-from firsthand.server.hook_protocol import Call
+from firsthand.server.hook_client import Call
 from firsthand.value import value
 
 HANDLES_MAX = 8
+TIMEOUT_MS = 300
+"""Of a write that waits for other writers: under what a hook waits for its answer."""
 OPEN_S = 5.0
 DATABASE_FILE = "firsthand.db"
 
@@ -96,7 +97,7 @@ class Stores:
                 handle = None
             if handle is None:
                 self._erased.setdefault(call.store, erased_at(Path(call.store)))
-                memory = hook_answers.opened(call, embedder=call.embedder)
+                memory = Memory(call.store, namespace=call.namespace, timeout_ms=TIMEOUT_MS, embedder=call.embedder)
                 handle = Handle(key, memory, identity_of(call.store), users=1)
             with self._lock:
                 self._handles.pop(key, None)

@@ -18,8 +18,8 @@ from pathlib import Path
 from firsthand import Memory
 from firsthand.agents.hook_answer import Answered
 from firsthand.agents.waiting_calls import KeptCalls
-from firsthand.server import hook_protocol
-from firsthand.server.hook_protocol import Call
+from firsthand.server.frames import START_BYTES, lengths, parsed
+from firsthand.server.hook_client import Call
 from firsthand.value import value
 
 Log = Callable[[str], None]
@@ -166,17 +166,17 @@ def read(path: Path) -> tuple[Call, bytes]:
         ValueError: it is no regular file, or not whole.
     """
     with os.fdopen(_opened(path), "rb") as file:
-        head, payload = hook_protocol.lengths(file.read(12))
+        head, payload = lengths(file.read(START_BYTES))
         data = file.read(head + payload + 1)
     if len(data) != head + payload:
         raise ValueError(f"expected {head + payload:,} bytes behind its first 12, got {len(data):,} or more")
-    return hook_protocol.parsed(data[:head]), data[head:]
+    return parsed(data[:head]), data[head:]
 
 
 def _head(path: Path) -> Call:
     with os.fdopen(_opened(path), "rb") as file:
-        head, _ = hook_protocol.lengths(file.read(12))
-        return hook_protocol.parsed(file.read(head))
+        head, _ = lengths(file.read(START_BYTES))
+        return parsed(file.read(head))
 
 
 def _opened(path: Path) -> int:
