@@ -10,6 +10,7 @@ import pytest
 
 from firsthand.errors import StoreDamaged, StoreError
 from firsthand.event import Draft, Kind
+from firsthand.index.check import check
 from firsthand.log.schema import DATABASE_FILE
 from stores import SOAK, open_log
 
@@ -241,3 +242,17 @@ def test_a_removed_row_is_named(quick_path):
         found = damaged.verify()
         assert expected in {(problem.where, problem.position) for problem in found.problems}, sql
         damaged.close()
+
+
+def test_edited_index_rows_are_found(quick_path):
+    """Rows removed from the text index are found by counting."""
+    log = open_log(quick_path / "store")
+    for number in range(5):
+        log.append([Draft(Kind.NOTE, b"word%d" % number)], namespace="default", session="s")
+    log.rebuild()
+    assert check(log.writer, 1) == []
+    log.writer.execute("DELETE FROM text_1 WHERE rowid = 2")
+    assert check(log.writer, 1) != []
+    log.rebuild()
+    assert check(log.writer, 1) == []
+    log.close()

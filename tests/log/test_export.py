@@ -211,6 +211,27 @@ def test_a_tampered_export_is_refused(make_log, quick_path):
     assert accepted < count / 5  # what is only told about the export: its namespaces, what the store was called
 
 
+def test_flipped_bits_in_an_export_are_noticed(make_log, quick_path):
+    """A flipped bit anywhere in the lines of the events is refused, or restores to the same events."""
+    log = make_log()
+    log.append([Draft(Kind.NOTE, b"content \xff", meta={"a": "b"})], namespace="default", session="s")
+    data = exported(log)
+    events = [line for line in data.splitlines() if line.startswith(b'{"event"')]
+    target = open_log(quick_path / "target", indexes=())
+    for at in range(data.index(b'{"event"'), data.index(b'{"end"')):
+        flipped = bytearray(data)
+        flipped[at] ^= 1 << at % 8
+        try:
+            restore(target, io.BytesIO(bytes(flipped)))
+        except FirsthandError:
+            continue
+        again = [line for line in exported(target).splitlines() if line.startswith(b'{"event"')]
+        assert again == events, at
+        target.close()
+        target = open_log(quick_path / f"target {at}", indexes=())
+    target.close()
+
+
 @pytest.mark.parametrize(
     "text",
     [b"", b"\n", b"{}\n", b"[]\n", b'{"firsthand_export": 2}\n', b"\0\1\2", b'{"type":"user"}\n', b"[" * 100_000],
