@@ -299,6 +299,18 @@ def test_a_call_of_a_pause_that_comes_after_it_is_not_recorded(memory, tmp_path,
     assert [event.text for event in memory.events(kind=Kind.USER_MESSAGE)] == ["words"]
 
 
+def test_a_call_of_a_paused_prompt_that_is_made_again_is_not_recorded(memory, tmp_path):
+    """A call whose first answer was lost, asked again at once or after the pause, is off the record as it was."""
+    claude = Claude(memory, tmp_path, 1)
+    pause(memory.path, project=claude.cwd, prompt=True, now=Moment(1_000_000))
+    payload = {"hook_event_name": "UserPromptSubmit", "session_id": claude.id, "cwd": str(claude.cwd),
+               "prompt": "sesame", "transcript_path": ""}  # fmt: skip
+    for said, at in (("sesame", 9), ("sesame", 9), ("words", 20), ("sesame", 9)):
+        told = json.dumps(payload | {"prompt": said}).encode()
+        answer_hook("claude-code", told, memory, nonce=said, now=Moment(at * 1_000_000))
+    assert [event.text for event in memory.events(kind=Kind.USER_MESSAGE)] == ["words"]
+
+
 def test_a_pause_that_cannot_be_read_records_nothing(memory, tmp_path):
     """Where the file of pauses is torn, the call is not recorded, and the fault names the file."""
     (memory.path / "hooks").mkdir(exist_ok=True)

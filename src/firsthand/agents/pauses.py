@@ -26,8 +26,7 @@ from firsthand.moment import Moment
 
 EARLIER_US = 2_000_000
 """A pause begins so much before its first hook: the host may have written the prompt's line before it asked."""
-INTERVALS_MAX = 200
-SESSIONS_MAX = 2_000
+INTERVALS_MAX, SESSIONS_MAX = 200, 2_000
 _CONTINUES = ("resume", "fork")
 SESSION, PROJECT, PROMPT = "this session", "this project", "this prompt"
 
@@ -67,10 +66,9 @@ def off_record(store: Path, call: HookCall, session: str, word: str, now: Moment
     """
     at = now.microseconds
     state, spans = _state(store), intervals(store, session)
-    if is_new and not spans and call.event is HookEvent.SESSION_START and call.source in _CONTINUES:
-        spans = _of_all(store, at)
-        if spans:
-            _write_spans(store, session, spans)
+    is_copy = is_new and not spans and call.event is HookEvent.SESSION_START and call.source in _CONTINUES
+    if is_copy and (spans := _of_all(store, at)):
+        _write_spans(store, session, spans)
     project = _folder(Path(call.cwd)) if call.cwd else ""
     is_open = bool(spans) and spans[-1][1] is None
     why = ""
@@ -78,12 +76,14 @@ def off_record(store: Path, call: HookCall, session: str, word: str, now: Moment
         why = SESSION
     elif _holds(state["projects"].get(project, ()), at):
         why = PROJECT
+    elif any(start <= at < end for start, end in spans if end is not None):
+        return PROMPT  # a call that comes after the pause that it was made in
     elif call.event is HookEvent.PROMPT:
         if _holds(state["prompts"].get(project, ()), at):
             del state["prompts"][project]
             _write(store, state)
             why = PROMPT
-        elif word and _begins(call.prompt, word):
+        elif (word and _begins(call.prompt, word)) or (is_open and spans[-1][0] == at - EARLIER_US):  # made again
             why = PROMPT
     elif is_open and call.event is not HookEvent.SESSION_START:
         why = PROMPT
