@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firsthand import Memory
+from firsthand.answer import Outcome
 from firsthand.event import Draft, Kind
 from firsthand.log.rebuild import Rebuilt
 from stores import open_log
@@ -40,6 +41,8 @@ def test_a_damaged_event_is_left_out_of_a_rebuild_and_told(damaged):
         assert memory.rebuild() == Rebuilt(4, (3,))
         found = {hit.position for hit in memory.recall("common")}
         assert found == {1, 2, 4, 5}
+        answer = memory.recall("word3")
+        assert (answer.outcome, "event 3 could not be read" in " ".join(answer.notes)) == (Outcome.DEGRADED, True)
         assert memory.log.reader.index_faults("default") == {}
 
 

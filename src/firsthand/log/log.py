@@ -54,7 +54,7 @@ from .database import (
 from .disk import Disk, open_private
 from .erase import Erasure, check, erase
 from .export import Exported, export
-from .index_files import IndexFiles
+from .index_files import LEFT_OUT, IndexFiles
 from .inodes import Inodes, inode_of
 from .mark import EarlierStore, Marks
 from .mend import Comparison, Lack, drop_copies, lacking, set_aside
@@ -549,8 +549,16 @@ class Log:
 
     def unread(self, namespace: str) -> str:
         """Say what was acknowledged in a namespace, or last in any, and cannot be read; empty when all can be."""
+        key = self.reader.namespace_key(namespace)
         with self._marks_to_read() as marks, self.snapshot() as db:
-            return unread(self.root, db, marks, self.reader.namespace_key(namespace))
+            if lost := unread(self.root, db, marks, key):
+                return lost
+        if key and (position := self.reader.reached(key, LEFT_OUT).position):
+            return (
+                f"event {position} could not be read when it was indexed, so its words are not searched; "
+                "run: firsthand store verify"
+            )
+        return ""
 
     def backup(self, target: Path) -> Backup:
         """Copy the store into a new folder while writers go on; see `backup.backup`."""

@@ -16,7 +16,7 @@ import apsw
 from firsthand.errors import StoreDamaged
 from firsthand.value import value
 
-from .index_files import IndexFiles, Reached, keep_reach, transaction
+from .index_files import LEFT_OUT, IndexFiles, Reached, keep_reach, transaction
 from .port import Entry, TransactionIndex
 from .read import Reader
 
@@ -89,10 +89,12 @@ def advance(
     with transaction(db):
         if not before:
             index.begin(db, key)
-        refused = _apply(index, reader, read.entries, db)
+        left_out = (*read.damaged, *_apply(index, reader, read.entries, db))
+        if left_out and not files.reached(key, LEFT_OUT).position:
+            keep_reach(db, key, LEFT_OUT, Reached(min(left_out), ""))
         keep_reach(db, key, index.name, Reached(read.through, ""))
         db.execute("COMMIT")
-    return Step(read.through, len(read.entries) - len(refused), (*read.damaged, *refused), read.through > before)
+    return Step(read.through, len(read.entries) + len(read.damaged) - len(left_out), left_out, read.through > before)
 
 
 def _apply(index: TransactionIndex, reader: Reader, entries: Sequence[Entry], db: apsw.Connection) -> list[int]:
