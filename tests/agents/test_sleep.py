@@ -338,7 +338,7 @@ def test_a_command_of_the_page_can_be_pasted_whatever_its_agent_is_called(tmp_pa
         (entry,) = slept.consolidated.kept
         commands = slept.page.partition("## Undone by\n")[2].splitlines()
         assert [shlex.split(one.removeprefix("- ").strip("` ")) for one in commands] == [
-            ["firsthand", "quarantine", entry.id[-10:], "--agent", name, "--namespace", "a b"],
+            ["firsthand", "ledger", "quarantine", entry.id[-10:], "--agent", name, "--namespace", "a b"],
         ]
         assert [one[2:].count("``") for one in commands] == [2]
         assert memory.verify().ok

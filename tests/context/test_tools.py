@@ -266,7 +266,7 @@ SENTENCES = {
     "empty query": (RECALL, {"query": " \n"}, r"query is missing or empty"),
     "null query": (RECALL, {"query": None}, r"query is missing or empty"),
     "long query": (RECALL, {"query": "x" * 100_001}, r"at most 100,000 characters"),
-    "kinds": (RECALL, {"query": "x", "kinds": ["mood"]}, r"kinds are members of Kind or of user_message"),
+    "kinds": (RECALL, {"query": "x", "kinds": ["mood"]}, r"kinds are members of Kind, or of the words user_message"),
     "kinds of numbers": (RECALL, {"query": "x", "kinds": [4]}, r"kinds is a list of texts; got '\[4\]'"),
     "time": (RECALL, {"query": "x", "since": "yesterday"}, r"expected a time such as 2026-01-31"),
     "surrogate": (RECALL, {"query": "x", "session": "\ud800"}, r"names of valid Unicode"),

@@ -10,9 +10,8 @@ import pytest
 
 from firsthand.errors import StoreDamaged, StoreError
 from firsthand.event import Draft, Kind
-from firsthand.index.check import check
 from firsthand.log.schema import DATABASE_FILE
-from stores import SOAK, open_log
+from stores import SOAK, index_problems, open_log
 
 BITS = range(8) if SOAK else (None,)
 LARGE = b"".join(b"line %d of a result\n" % number for number in range(150))
@@ -250,9 +249,9 @@ def test_edited_index_rows_are_found(quick_path):
     for number in range(5):
         log.append([Draft(Kind.NOTE, b"word%d" % number)], namespace="default", session="s")
     log.rebuild()
-    assert check(log.writer, 1) == []
+    assert index_problems(log) == []
     log.writer.execute("DELETE FROM text_1 WHERE rowid = 2")
-    assert check(log.writer, 1) != []
+    assert index_problems(log) != []
     log.rebuild()
-    assert check(log.writer, 1) == []
+    assert index_problems(log) == []
     log.close()

@@ -17,7 +17,6 @@ from firsthand.agents import jobs
 from firsthand.agents.installation import PLUGIN, Installed
 from firsthand.health import stages, surroundings
 from firsthand.health.finding import Severity, Stage
-from firsthand.index import accelerator
 from firsthand.index.embed.port import callable_embedder
 from firsthand.moment import Moment, now
 
@@ -101,7 +100,7 @@ def test_the_fast_copy_far_behind_or_damaged_is_degraded(tmp_path, monkeypatch):
         assert stages.of_accelerator(memory) == []
         memory.accelerator_of_log().advance(10)
         assert stages.of_accelerator(memory) == []
-        monkeypatch.setattr(accelerator, "TAIL_EVENTS_MAX", 20)
+        monkeypatch.setattr(stages, "TAIL_EVENTS_MAX", 20)
         (one,) = stages.of_accelerator(memory)
         assert (one.stage, one.severity, one.mend) == (Stage.INDEX, Severity.DEGRADED, "firsthand store follow")
         assert "reaches position 10 of 40" in one.what

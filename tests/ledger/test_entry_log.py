@@ -117,5 +117,5 @@ def test_an_entry_without_a_report_of_the_gate_is_not_read(memory, kept):
 @pytest.mark.parametrize("identity", ["", "nothing", "01J8ZQ4T9M6V3K2N7P5R8S1WXY"])
 def test_an_unknown_entry_is_named(memory, kept, identity):
     """An id that fits no entry is an error that says where they are listed."""
-    with pytest.raises(Unresolvable, match="`firsthand ledger entries` lists them"):
+    with pytest.raises(Unresolvable, match="see: firsthand ledger entries"):
         entries_of(memory).find(identity)

@@ -39,8 +39,7 @@ CREATE TABLE reach (
 ) WITHOUT ROWID;
 """
 UNREADABLE = "the index file cannot be read"
-LEFT_OUT = "left out"
-"""The name under which a file keeps the first position whose payload could not be read when it was indexed."""
+LEFT_OUT = "left out"  # the first position whose payload could not be read when it was indexed
 
 
 @value

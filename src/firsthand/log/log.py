@@ -321,18 +321,13 @@ class Log:
         The ids are derived from the source records (`event.derived_id`): one that is there is known.
         """
         queue = self._writable()
-        check_name(namespace, "namespace", empty=False)
-        key = self.namespace_key(namespace)
-        batches = tuple(
-            Batch(
-                namespace,
-                check_name(group.session, "session", empty=False),
-                tuple(prepare(draft, key, self.artifacts, self._inline_max, self._ids) for draft in group.drafts),
-                derived_ids=True,
-            )
-            for group in groups
-        )
-        return self._submit(queue, batches) if batches else ()
+        key = self.namespace_key(check_name(namespace, "namespace", empty=False))
+        batches = []
+        for group in groups:
+            check_name(group.session, "session", empty=False)
+            prepared = (prepare(draft, key, self.artifacts, self._inline_max, self._ids) for draft in group.drafts)
+            batches.append(Batch(namespace, group.session, tuple(prepared), derived_ids=True))
+        return self._submit(queue, tuple(batches)) if batches else ()
 
     def submit(self, batches: object) -> tuple[Appended, ...]:
         """Append what was prepared before: a restore's events, or those of a `StoreBusy` (``error.batch``).
@@ -345,9 +340,7 @@ class Log:
         return self._submit(self._writable(), batches)
 
     def _submit(self, queue: WriterQueue, batches: tuple[Batch, ...]) -> tuple[Appended, ...]:
-        size = batches[0].size_bytes if len(batches) == 1 else -1
-        result: tuple[Appended, ...] = queue.submit(batches, size)
-        return result
+        return tuple(queue.submit(batches, batches[0].size_bytes if len(batches) == 1 else -1))
 
     def namespace_key(self, namespace: str) -> int:
         """Give a namespace's number, making it on first use by a writer; 0 for a reader of an unknown one."""
@@ -551,14 +544,10 @@ class Log:
         """Say what was acknowledged in a namespace, or last in any, and cannot be read; empty when all can be."""
         key = self.reader.namespace_key(namespace)
         with self._marks_to_read() as marks, self.snapshot() as db:
-            if lost := unread(self.root, db, marks, key):
-                return lost
-        if key and (position := self.reader.reached(key, LEFT_OUT).position):
-            return (
-                f"event {position} could not be read when it was indexed, so its words are not searched; "
-                "run: firsthand store verify"
-            )
-        return ""
+            lost = unread(self.root, db, marks, key)
+        left_out = self.reader.reached(key, LEFT_OUT).position if key else 0
+        why = f"event {left_out} could not be read when it was indexed; run: firsthand store verify"
+        return lost or (why if left_out else "")
 
     def backup(self, target: Path) -> Backup:
         """Copy the store into a new folder while writers go on; see `backup.backup`."""
