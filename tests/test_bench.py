@@ -10,13 +10,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
-from artifact_process import Log
 from engines import Fts5Alone, RowsAndIndex, TantivyAlone
 from machine import describe
 from queries import CLASSES, draw
 from setting import Setting
-from table import Bound, Row, Target, as_values, from_values
-from timing import median, percentile
+from table import Bound, Row, Target
 
 
 def row(ours: float, baseline: float, target: Target | None = None, *, less: bool = True, note: str = "") -> Row:
@@ -42,27 +40,6 @@ def test_no_figure_without_its_baseline() -> None:
     """A row cannot be made without a baseline above zero."""
     with pytest.raises(ValueError, match="append: a baseline is a number above zero; got 0"):
         row(1.0, 0)
-
-
-def test_values_round_trip() -> None:
-    """Rows written as JSON are read back equal, with ratio and verdict beside their numbers."""
-    rows = [row(3, 2, Target(Bound.RATIO_MAX, 1.5), note="n"), row(1, 2)]
-    values = json.loads(json.dumps(as_values(rows)))
-    assert from_values(values) == rows
-    assert [(v["ratio"], v["met"], v["peer_is_better"]) for v in values] == [(1.5, True, True), (0.5, None, False)]
-
-
-def test_percentile_by_nearest_rank() -> None:
-    """A percentile is one of the values; none of no values is an error, not a zero."""
-    values = [float(n) for n in range(100, 0, -1)]
-    assert (percentile(values, 0.0), median(values), percentile(values, 0.99), percentile(values, 1.0)) == (
-        1,
-        51,
-        100,
-        100,
-    )
-    with pytest.raises(ValueError, match="at least one value"):
-        percentile([], 0.5)
 
 
 @pytest.fixture
@@ -121,17 +98,6 @@ def test_bare_rows_keep_every_append(tmp_path: Path) -> None:
     ]
     assert (db.pragma("journal_mode"), db.pragma("synchronous")) == ("wal", 2)
     rows.close()
-
-
-def test_made_log_has_its_size_however_it_is_read() -> None:
-    """The payload of the memory figure is the same bytes in small pieces and in large ones."""
-    small, large = Log(700_001), Log(700_001)
-    first = b"".join(iter(lambda: small.read(1_000), b""))
-    second = b"".join(iter(lambda: large.read(1 << 20), b""))
-    assert first == second
-    assert len(first) == 700_001
-    assert small.digest.digest() == large.digest.digest()
-    assert len(set(first.splitlines())) == len(first.splitlines())
 
 
 def test_machine_line_names_no_path(tmp_path: Path) -> None:

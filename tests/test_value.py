@@ -6,8 +6,6 @@ import copy
 import dataclasses
 import inspect
 import pickle
-import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -290,16 +288,3 @@ def test_first_instances_from_many_threads():
     for thread in threads:
         thread.join()
     assert sorted((one.number, one.seen) for one in made) == [(number, []) for number in range(8)]
-
-
-def test_opening_and_recalling_imports_neither_dataclasses_nor_inspect(tmp_path):
-    """A process that writes, opens and recalls does not pay for what values do without."""
-    code = (
-        "import sys; from firsthand import Memory\n"
-        "m = Memory.open(sys.argv[1]); m.session('s').user('rare terms'); assert m.recall('rare terms').hits\n"
-        "print(sorted({'dataclasses', 'inspect', 'ast', 'tokenize'} & set(sys.modules)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", code, str(tmp_path / "store")], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[]\n"

@@ -39,8 +39,7 @@ def test_a_damaged_event_is_left_out_of_a_rebuild_and_told(damaged):
     """A rebuild indexes the four whole events, names the position of the fifth, and recall finds the four by index."""
     with Memory.open(damaged) as memory:
         assert memory.rebuild() == Rebuilt(4, (3,))
-        found = {hit.position for hit in memory.recall("common")}
-        assert found == {1, 2, 4, 5}
+        assert {hit.position for hit in memory.recall("common")} == {1, 2, 4, 5}
         answer = memory.recall("word3")
         assert (answer.outcome, "event 3 could not be read" in " ".join(answer.notes)) == (Outcome.DEGRADED, True)
         assert memory.log.reader.index_faults("default") == {}
