@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ from hook_runs import Hooked, prompt, until
 from firsthand import Memory
 from firsthand.agents import waiting_calls
 from firsthand.agents.hook_answer import Answered
+from firsthand.agents.pauses import pause, resume
 from firsthand.agents.waiting_calls import KeptCalls
 from firsthand.server import hook_client, spool
 from firsthand.server.hook_answers import answered
@@ -160,6 +162,69 @@ def test_a_daemon_records_what_it_was_started_for(user):
     assert hook_client.start_server(source, str(user.run_folder))
     assert until(lambda: not user.kept())
     assert user.said() == ["prompt number 1 of s"]
+
+
+# what is off the record is not kept ---------------------------------------------------------------
+
+
+@pytest.fixture
+def project(user):
+    """A project with a store, for whose hooks no server answers and none can be started."""
+    folder = user.home / "work"
+    (folder / ".git").mkdir(parents=True)
+    (folder / "deep").mkdir()
+    Memory(user.store, embedder="none").close()
+    user.run_folder.mkdir(mode=0o700)
+    with (user.run_folder / "daemon.lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+
+
+def words_of(folder: Path, number: int) -> tuple[dict, dict]:
+    """Make what a host tells of a prompt and of its tool."""
+    asked = prompt(number, text=f"zorblatt {number}") | {"workspace_roots": [str(folder / "deep")]}
+    tool = {"hook_event_name": "postToolUse", "tool_name": "Shell", "tool_input": {"command": f"zorblatt {number}"}}
+    return asked, asked | tool
+
+
+def on_disk(user: Hooked) -> int:
+    """Count the files of a user's that hold the word."""
+    return sum(b"zorblatt" in path.read_bytes() for path in user.home.rglob("*") if path.is_file())
+
+
+PAUSES = {
+    "project": lambda user, folder: pause(user.store, project=folder),
+    "session": lambda user, _: pause(user.store, session="cursor:s"),
+    "prompt": lambda user, folder: pause(user.store, project=folder, prompt=True),
+    "unreadable": lambda user, _: (user.store / "hooks" / "pause.json").write_text("{"),
+    "over": lambda user, folder: (pause(user.store, project=folder), resume(user.store, project=folder)),
+    "of another project": lambda user, _: pause(user.store, project=user.home),
+}
+
+
+@pytest.mark.parametrize("what", PAUSES)
+def test_what_is_off_the_record_is_not_written_where_no_server_runs(user, project, what):
+    """Of a paused project, session or prompt no word is on the disk and the log says so; of any other all waits."""
+    (user.store / "hooks").mkdir(exist_ok=True)
+    PAUSES[what](user, project)
+    for payload in words_of(project, 1):
+        assert user.hook(payload).code == 0
+    kept_calls = 2 if what in {"over", "of another project"} else 0
+    assert until(lambda: user.log().count("is not kept for later") == 2 - kept_calls)
+    assert until(lambda: on_disk(user) == len(user.kept()) == kept_calls)
+
+
+def test_a_prompt_s_pause_holds_for_its_tools_until_the_next_prompt(user, project):
+    """Once a server was told of the prompt, neither it nor its tools are kept, whoever fails later; the next one is."""
+    pause(user.store, project=project, prompt=True)
+    first, second = words_of(project, 1), words_of(project, 2)
+    user.environment["FIRSTHAND_DAEMON"] = "off"
+    user.hook(first[0])
+    del user.environment["FIRSTHAND_DAEMON"]
+    user.hook(first[1])
+    assert on_disk(user) == 0
+    user.hook(second[0])
+    assert until(lambda: on_disk(user) == len(user.kept()) == 1)
 
 
 # what waits is said ----------------------------------------------------------------------------------

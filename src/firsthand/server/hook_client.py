@@ -46,6 +46,7 @@ KEPT_CALLS_MAX, KEPT_FOLDER = 1_000, "late"
 SOCKET_FILE, LOCK_FILE, ALONE_FILE = "daemon.sock", "daemon.lock", "alone.lock"
 HUNG_FILE, STARTS_FILE, LOG_FILE = "hung", "starts", "hooks.log"
 RECORD_FILE, WARNED_FILE = "installation", "warned"
+PAUSES_FILE, PAUSED_FOLDER, PAUSED_CHARACTERS_MAX, PAUSE_EARLIER_US = "pause.json", "paused", 200, 2_000_000
 SOCKET_PATH_MAX = 100  # bytes; the systems allow 104 to 108
 ANSWERED, LEAVE, BUSY, TAKEN = b"A", b"L", b"B", b"T"
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -421,10 +422,15 @@ def apart(work: Callable[[], object]) -> None:
 def keep(call: Call, payload: bytes, folder: str, why: str) -> None:
     """Put a call into the store's folder of late calls, durably; say in the log why, or that it is lost.
 
+    One that is off the record is not put there.
+
     Args:
         why: empty for a call that is asked of a server meanwhile; only its loss is worth a line then.
     """
     begun, path = time.monotonic(), _kept_path(call)
+    if pause := _pause(call, payload):
+        log(folder, f"a call of {call.host} is not kept for later: {pause}")
+        return
     late = os.path.dirname(path)
     try:
         make_folder(late if call.store else "")  # without a store: no folder where the host stands
@@ -446,6 +452,55 @@ def keep(call: Call, payload: bytes, folder: str, why: str) -> None:
         taken = time.monotonic() - begun
         slowly = f" (the disk took {taken:.1f} s over it)" if taken > APART_S else ""
         log(folder, f"{why}; the call of {call.host} is kept and will be recorded later{slowly}")
+
+
+def _pause(call: Call, payload: bytes) -> str:
+    """Say by which pause of `pauses` a call is off the record, or that this cannot be known; empty for none.
+
+    It ends no pause: that of a next prompt holds for all calls of its project until a server was told of the prompt.
+    """
+    hooks = os.path.join(call.store, "hooks")
+    named, seen = os.path.join(hooks, PAUSES_FILE), os.path.join(hooks, PAUSED_FOLDER)
+    if not call.store or not (os.path.lexists(named) or os.path.lexists(seen)):
+        return ""
+    import json  # these two take milliseconds: only where something is paused, or was
+    from urllib.parse import quote
+
+    try:
+        told, at = json.loads(payload), int(call.moment_ns) // 1_000
+        session = f"{call.host}:{told.get('session_id') or told.get('sessionId') or told.get('conversation_id')}"
+        folder = told.get("cwd") or next(iter(told.get("workspace_roots") or ()), "")
+        event = f'"{told.get("hook_event_name") or told.get("hookEventName")}"'.encode()
+        state = json.loads(_text(named) or "{}")
+        for kind, name in (("sessions", session), ("projects", _project(folder)), ("prompts", _project(folder))):
+            if any(start <= at and (end is None or at < end) for start, end in state.get(kind, {}).get(name, ())):
+                return f"its {kind[:-1]} is off the record"
+        file = quote(session, safe="", errors="surrogateescape")[:PAUSED_CHARACTERS_MAX]
+        for entry in os.listdir(seen) if os.path.isdir(seen) and event not in _SESSION_STARTS else ():
+            if entry[: -len(".json")][:PAUSED_CHARACTERS_MAX] == file:
+                start, end = json.loads(_text(os.path.join(seen, entry)) or "[[0, 0]]")[-1]
+                if end is None and (event not in _PROMPTS or at <= start + PAUSE_EARLIER_US):
+                    return "its prompt is off the record"
+    except (OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
+        return f"it may be off the record ({type(error).__name__}: {error})"
+    return ""
+
+
+def _text(path: str) -> str:
+    """Read a file; empty when there is none."""
+    try:
+        with os.fdopen(open_private(path, os.O_RDONLY), encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+def _project(folder: str) -> str:
+    """Give a folder's project, as ``settings`` has it: the nearest above under version control, else the folder."""
+    path = whole = os.path.realpath(folder) if folder else ""
+    while path and not os.path.lexists(os.path.join(path, ".git")):
+        path = os.path.dirname(path) if path != os.path.dirname(path) else ""
+    return path or whole
 
 
 def forget(call: Call) -> None:
