@@ -15,7 +15,7 @@ from terminal import command
 
 import firsthand
 from firsthand import errors
-from firsthand.cli.arguments import COMMANDS, GROUPS, parser
+from firsthand.cli.arguments import parser
 from firsthand.cli.cli import main
 from firsthand.log.log import Log
 
@@ -67,25 +67,6 @@ def test_there_are_at_most_sixteen_names_at_the_first_level():
     assert names[:8] == ["demo", "install", "import", "recall", "show", "timeline", "doctor", "serve"]
 
 
-def test_a_line_of_help_has_at_most_twelve_words():
-    """The line of each command in the help of its group, and of each option, is short."""
-    lines = [line for _, line in COMMANDS.values()]
-    for words, command_parser in every_command():
-        if words[0] != "eval":
-            for action in command_parser._actions:
-                choices = getattr(action, "_choices_actions", ())
-                lines += [choice.help for choice in choices] or [action.help or ""]
-    assert [line for line in lines if len(line.split()) > 12] == []
-
-
-def test_the_table_of_groups_is_what_they_hold():
-    """What a mistyped name is compared with is what can be typed."""
-    groups = {words[0]: tuple(other[1] for other in OURS if len(other) == 2 and other[0] == words[0]) for words in OURS}
-    assert {group: tuple(sorted(names)) for group, names in groups.items() if names} == {
-        group: tuple(sorted(names)) for group, names in GROUPS.items()
-    }
-
-
 def test_nothing_typed_shows_the_first_screen(shell):
     """Without a command the first screen is shown, of at most 24 lines; a group without one names its commands."""
     said = shell()
@@ -115,12 +96,6 @@ def test_a_mistyped_command_says_what_was_meant(shell, typed, meant):
     said = shell(*typed.split())
     assert (said.code, said.out) == (2, b"")
     assert said.error.splitlines()[0].endswith((meant, f"{meant} list")) or f"{meant} or " in said.error
-
-
-def test_an_unknown_command_that_is_like_none_names_the_help(shell):
-    """Where nothing is near, the sentence says so and where the help is."""
-    said = shell("xyzzy")
-    assert (said.code, said.error) == (2, "firsthand: there is no command 'xyzzy'\nhelp: firsthand --help\n")
 
 
 @pytest.mark.parametrize("words", [["--help"], ["recall", "store", "agent", "session"]])

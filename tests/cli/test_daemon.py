@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -17,9 +18,9 @@ import pytest
 from hook_runs import Hooked, prompt, until
 
 from firsthand import Kind, Memory
-from firsthand.server import hook_answers, hook_client
+from firsthand.server import daemon, hook_answers, hook_client
 from firsthand.server.frames import reply
-from firsthand.server.hook_client import TAKEN, VERSION, Call
+from firsthand.server.hook_client import ANSWERED, TAKEN, VERSION, Call
 
 
 @pytest.fixture
@@ -50,6 +51,85 @@ def asked(user, call: Call, payload: bytes = b"") -> tuple[bytes, bytes]:
     by = time.monotonic() + 60
     with closing(hook_client.connect(str(user.run_folder))) as connection:
         return hook_client.exchange(connection, call, payload, by, by)
+
+
+def hook_call(user, number: int) -> Call:
+    """Make the request of a hook."""
+    return Call(
+        operation="hook", version=VERSION, host="cursor", store=str(user.store), namespace="default",
+        embedder="none", nonce=f"{number:032x}", moment_ns=str(time.time_ns()),
+    )  # fmt: skip
+
+
+def test_a_call_that_comes_twice_is_recorded_once(served):
+    """A repetition with the same nonce and time changes nothing."""
+    call = hook_call(served, 7)
+    assert {asked(served, call, json.dumps(prompt(7)).encode())[0] for _ in range(2)} == {ANSWERED}
+    assert said(served.store) == ["prompt number 0 of s", "prompt number 7 of s"]
+
+
+def test_few_hooks_of_a_store_are_answered_at_the_same_time(user):
+    """What comes meanwhile waits for its turn, and is answered too."""
+    folder = str(user.run_folder)
+    source = (
+        "import threading, time\n"
+        "from firsthand.agents.hook_answer import Answered\n"
+        "from firsthand.server import daemon, hook_answers\n"
+        "at_work, most, lock = [], [0], threading.Lock()\n"
+        "def answered(*_):\n"
+        "    with lock:\n"
+        "        at_work.append(1)\n"
+        "        most[0] = max(most[0], len(at_work))\n"
+        "    time.sleep(0.1)\n"
+        "    at_work.pop()\n"
+        "    return Answered(str(most[0]).encode())\n"
+        "hook_answers.answered, daemon.PATIENT_MS = answered, 60_000\n"
+        f"daemon.serve({folder!r}, daemon.hold({folder!r}))"
+    )
+    process = subprocess.Popen([sys.executable, "-c", source], env=user.environment)
+    try:
+        assert user.daemon() == process.pid
+        with ThreadPoolExecutor(2 * daemon.THREADS_MAX) as pool:
+            replies = list(pool.map(lambda n: asked(user, hook_call(user, n)), range(2 * daemon.THREADS_MAX)))
+        assert {status for status, _ in replies} == {ANSWERED}
+        assert max(int(most) for _, most in replies) <= daemon.AT_ONCE
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def test_a_hook_that_waits_no_more_is_not_worked_for(served):
+    """What a busy server comes to when its hook has gone is left out: that hook has kept its call itself."""
+    silent = [hook_client.connect(str(served.run_folder)) for _ in range(daemon.THREADS_MAX)]  # each holds a worker
+    with closing(hook_client.connect(str(served.run_folder))) as waiting:
+        waiting.sendall(hook_call(served, 8).frame(json.dumps(prompt(8)).encode()))
+        time.sleep(hook_client.PATIENT_MS / 1000 + 0.2)
+        for connection in silent:
+            connection.close()
+        waiting.settimeout(10)
+        assert (waiting.recv(100), waiting.recv(100)) == (reply(TAKEN), b"")
+    served.hook(prompt(1))
+    assert said(served.store) == ["prompt number 0 of s", "prompt number 1 of s"]
+
+
+def test_the_newest_events_are_indexed_when_the_answer_is_out(served):
+    """After a hook that a server answered, the index reaches the last event, long before a block of them is full."""
+    served.hook(prompt(1))
+    with Memory(served.store, read_only=True) as memory:
+        last = int(memory.head().partition(":")[0])
+        assert last < 32
+        assert until(lambda: memory.log.reader.reached(1, "text").position == last)
+
+
+def test_two_users_runtime_folders_are_two_servers(served, tmp_path):
+    """Each runtime folder has its own server and lock."""
+    other = Hooked(tmp_path / "other")
+    try:
+        other.hook(prompt(5))
+        assert other.daemon() != served.pid
+        assert said(served.store) == ["prompt number 0 of s"]
+    finally:
+        other.end()
 
 
 def test_there_is_one_daemon_however_many_hooks_start_it(user):

@@ -54,14 +54,6 @@ def test_json_tells_what_was_measured(shell):
     assert facts["broken"]["named"] == [facts["broken"]["expected"]]
 
 
-def test_what_fails_is_said(shell, monkeypatch):
-    """A copy that verify finds nothing wrong with makes the demo say NO, name it and end with 3."""
-    monkeypatch.setattr(demo, "_flip", lambda *_: None)
-    said = shell("demo", "--into", shell.home / "here")
-    assert (said.code, "NO" in said.text) == (3, True)
-    assert "did not come out as it should: verify named positions" in said.error
-
-
 def test_a_folder_that_holds_something_is_refused(shell):
     """--into a folder with files in it is refused and nothing is written."""
     (shell.home / "full").mkdir()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand.cli.display import Piece, clock, columns, count, cut, first_line, gauge, marked, shown, size, table
+from firsthand.cli.display import Piece, clock, columns, cut, marked, shown
 from firsthand.moment import Moment
 
 
@@ -82,43 +82,12 @@ def test_a_cut_text_fits(text, width):
     assert (cut(safe, width) == safe) == (columns(safe) <= width)
 
 
-def test_a_width_of_none_does_not_cut():
-    """A width of 0 says that there is none."""
-    assert cut("x" * 300, 0) == "x" * 300
-
-
-def test_tables_align_wide_signs():
-    """Columns stand under each other, wide signs counted double, numbers to the right, no space at the end."""
-    assert list(table([("n", "name", "x"), ("10", "日本", "y"), ("7", "a", "")], right=frozenset({0}))) == [
-        " n  name  x",
-        "10  日本  y",
-        " 7  a",
-    ]
-    assert list(table([])) == []
-
-
-def test_sizes_and_counts_read_well():
-    """Sizes carry a unit, counts a noun in the right number."""
-    assert [size(0), size(999), size(1000), size(1_550_000), size(7_200_000_000_000)] == [
-        "0 B", "999 B", "1.0 kB", "1.6 MB", "7,200.0 GB",
-    ]  # fmt: skip
-    assert [count(0, "event"), count(1, "event"), count(2000, "event"), count(2, "body")] == [
-        "0 events", "1 event", "2,000 events", "2 bodies",
-    ]  # fmt: skip
-
-
 def test_times_are_shown_to_the_second_with_their_offset():
     """A time shows its own clock and offset; an unknown one says so."""
     assert clock(Moment(0)) == "1970-01-01 00:00:00Z"
     assert clock(Moment(1_500_000, 60)) == "1970-01-01 01:00:01+01:00"
     assert clock(Moment(1_500_000, -330)) == "1969-12-31 18:30:01-05:30"
     assert clock(None) == "time unknown"
-
-
-def test_the_first_line_that_says_something_is_taken():
-    """Blank lines are passed over, and the line is made safe."""
-    assert first_line("\n \n  hello\x1b[1m  \nmore") == "hello\\x1b[1m"
-    assert first_line(" \n") == ""
 
 
 def test_matches_are_marked():
@@ -135,12 +104,3 @@ def test_matches_are_marked():
 def test_marking_loses_nothing(text, query, exact):
     """The pieces of a marked text, joined, are the text."""
     assert "".join(piece.text for piece in marked(text, query, exact)) == text
-
-
-@pytest.mark.parametrize(
-    ("number", "most", "drawn"),
-    [(0, 10, "    "), (1, 1_000, "#   "), (5, 10, "##  "), (10, 10, "####"), (99, 10, "####"), (1, 0, "    ")],
-)
-def test_a_gauge_shows_a_number_beside_the_largest(number, most, drawn):
-    """What is over zero has a sign, and what is over the largest fills the gauge and no more."""
-    assert gauge(number, most, 4) == drawn

@@ -82,17 +82,6 @@ def test_sessions_become_an_agents_own(two):
     assert [one["sessions"] for one in two("agent", "list", "--json").json_lines] == [5, 5]
 
 
-def test_what_cannot_be_enrolled_is_said(two):
-    """No name, an unknown one, and words that a list does not take."""
-    for words, code, told in (
-        (("enrol",), 2, "required: SESSION"), (("enrol", "nothing*"), 5, "no session is named 'nothing*'"),
-        (("list", "s1"), 2, "unrecognized arguments: s1\nhelp: firsthand agent list --help"),
-    ):  # fmt: skip
-        said = two("agent", *words)
-        assert (said.code, said.text) == (code, "")
-        assert told in said.error
-
-
 def test_sessions_of_nobody_are_no_empty_answer(shell):
     """Where the folder's agent has nothing, what asks about it says so, and how sessions become its own."""
     shell.append("The port of staging is 8080.")

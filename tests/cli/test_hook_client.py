@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import compileall
+import fcntl
 import json
 import os
 import shutil
@@ -151,6 +153,43 @@ def test_the_server_is_of_the_recorded_package(tmp_path):
         [sys.executable, "-I", "-c", source, str(copied.parent)], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == str(copied / "__init__.py")
+
+
+def test_hooks_work_from_an_ordinary_installation(user, tmp_path):
+    """Installed from where pip puts the package, hooks record by an interpreter that knows nothing of it."""
+    place = tmp_path / "site-packages"
+    shutil.copytree(Path(firsthand.__file__).parent, place / "firsthand", ignore=shutil.ignore_patterns("__pycache__"))
+    import apsw
+    import backports.zstd
+
+    for module, target in ((apsw, place / "apsw"), (backports.zstd, place / "backports" / "zstd")):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(Path(module.__file__).parent)
+    compileall.compile_dir(place / "firsthand", quiet=1)  # as pip does
+    bare = str(Path(sys.executable).resolve())  # the interpreter that the virtual environment was made from
+    command = [bare, "-m", "firsthand", "install", "cursor"]
+    subprocess.run(command, env=user.environment | {"PYTHONPATH": str(place)}, capture_output=True, check=True)
+    assert (user.state_folder / "installation").read_text() == f"{bare}\n{place}\n"
+    answer = user.hook(prompt(1))
+    assert (answer.code, answer.error) == (0, b"")
+    assert until(lambda: user.said() == ["prompt number 1 of s"] and not user.kept())
+
+
+def test_a_server_that_hangs_and_cannot_be_marked_costs_no_event(user):
+    """Where the mark of a hung server cannot be written the call is kept all the same."""
+    mark = user.run_folder / "hung"
+    mark.mkdir(mode=0o700, parents=True)
+    os.utime(mark, (0, 0))
+    user.run_folder.chmod(0o700)
+    with (user.run_folder / "daemon.lock").open("wb") as lock, socket.socket(socket.AF_UNIX) as deaf:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # so that none is started
+        deaf.bind(str(user.run_folder / "daemon.sock"))
+        deaf.listen(1)
+        answer = user.hook(prompt(1))
+        assert (answer.code, answer.error) == (0, b"")
+        assert until(lambda: len(user.kept()) == 1)
+    assert user.command("agent", "jobs", "--run").returncode == 0
+    assert user.said() == ["prompt number 1 of s"]
 
 
 def test_no_home_and_no_place_to_write_is_no_fault_of_the_host_s(user, tmp_path):

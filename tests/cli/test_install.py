@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import firsthand
-from firsthand import InvalidArgument
+from firsthand import FormatError, InvalidArgument
 from firsthand.agents.installation import installed
 from firsthand.agents.installer import Change, Plan, backups, plan_install, plan_uninstall
 from firsthand.agents.settings import load
@@ -212,6 +213,38 @@ def test_a_file_written_meanwhile_is_read_again(shell):
     assert door._write(plan) is None
     assert path.read_text(encoding="utf-8") == '{"a": 2}'
     assert files_below(shell.home) == {".codex/hooks.json"}
+
+
+def test_many_installs_at_once_leave_one_whole_file(shell):
+    """Several writers at once leave valid settings with every event once, and no scratch file."""
+    with ThreadPoolExecutor(4) as pool:
+        list(
+            pool.map(
+                lambda _: door._write(plan_install("codex", ["firsthand", "hook", "codex"], home=shell.home)), range(20)
+            )
+        )
+    hooks = json.loads((shell.home / ".codex" / "hooks.json").read_bytes())["hooks"]
+    assert {len(groups) for groups in hooks.values()} == {1}
+    assert [name for name in files_below(shell.home) if "before" not in name] == [".codex/hooks.json"]
+
+
+def test_a_switch_for_a_folder_deep_in_a_project_is_of_the_project(shell):
+    """The switch is of all that is under version control with the folder."""
+    deep = shell.home / "p" / "src" / "deep"
+    deep.mkdir(parents=True)
+    (shell.home / "p" / ".git").mkdir()
+    shell("install", "claude-code", "--project", deep, "--tool-output")
+    folders = (deep, shell.home / "p", shell.home)
+    assert [load(shell.store, str(folder)).tool_output for folder in folders] == [True, True, False]
+
+
+def test_settings_that_are_no_text_are_refused(shell):
+    """Bytes that are no UTF-8 are not rewritten."""
+    path = shell.home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_bytes(b'{"a": "\xff"}')
+    with pytest.raises(FormatError, match="UTF-8"):
+        plan_install("claude-code", ["x"], home=shell.home)
 
 
 def test_tool_output_makes_the_host_wait_and_switches_it_on(shell):

@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 from firsthand import AgentTools, Memory
-from firsthand.server import mcp_sdk, mcp_server
+from firsthand.server import mcp_server
 from firsthand.server.mcp_server import TOKENS_TARGET, Door, Served, described, tokens_of
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
@@ -268,16 +268,3 @@ def test_standard_output_carries_the_protocol_only(tmp_path):
     assert "recall" in answers[0]["result"]["instructions"]
     assert answers[1]["result"]["structuredContent"]["outcome"] == "found"
     assert rest == b""
-
-
-def test_describe_prints_the_tools_and_their_tokens(shell):
-    """The command says of each tool what it costs, and the sum."""
-    done = shell("mcp", "--describe")
-    assert done.code == 0
-    assert "5 tools" in done.text
-    assert not shell.store.exists()
-
-
-def test_the_older_sdk_is_told_apart():
-    """The parts of the SDK are those of the major that is installed."""
-    assert mcp_sdk.load().major == MAJOR

@@ -210,21 +210,6 @@ def test_an_event_of_unknown_time_is_in_no_range_of_time(shell):
     assert shell("timeline", "--until", "9999-12-31").code == 1
 
 
-def test_the_timeline_says_how_to_go_on(shell):
-    """A limit that cuts says so, and what to type; without events the code is 1."""
-    for _ in range(3):
-        shell.append("x")
-    assert shell("timeline", "--limit", "2").error == "2 events shown; go on with: --after 2, or --limit 0 for all\n"
-    assert (
-        shell("timeline", "--limit", "1", "--reverse").error == "1 event shown, down to position 3; more: --limit 0\n"
-    )
-    assert shell("timeline", "--limit", "3").error == ""
-    assert (shell("timeline", "--after", "3").code, shell("timeline", "--after", "3").error) == (
-        1,
-        "no events in this range\n",
-    )
-
-
 def test_an_unknown_session_is_told(shell):
     """Timeline and export of a session that is not there end with 1 and say where to look."""
     shell.append("x")

@@ -108,6 +108,38 @@ def test_what_no_call_could_foresee_is_set_aside_too(user):
     assert "MemoryError: no room" in log[0]
 
 
+def test_a_call_that_fails_by_its_own_fault_is_set_aside_while_others_go_through(user):
+    """A call that cannot be recorded is not taken for recorded, and stays whole."""
+    kept(user, 1)
+
+    def refused(memory, call, payload, log):
+        return Answered(unrecorded="StoreDamaged: a made fault") if call.nonce.endswith("1") else Answered()
+
+    for _ in range(TRIES_MAX):
+        kept(user, 2)
+        assert record(user, refused)[0] == spool.Recorded(recorded=1, failed=1)
+    assert (user.kept(), len(user.kept("set-aside"))) == ([], 1)
+
+
+def test_calls_that_fail_go_behind_those_that_were_not_tried(user):
+    """So many failing calls in front cannot use up the time of a look before a good one has its turn."""
+    for number in range(1, 4):
+        damage(kept(user, number), "empty")
+    record(user)
+    last = kept(user, 9)
+    assert KeptCalls(user.store).waiting()[0] == last
+
+
+def test_a_server_goes_on_behind_a_made_up_frame(user):
+    """With one in front, the server itself records what waits behind it, and lives."""
+    damage(kept(user, 1), "moment is no number")
+    kept(user, 2)
+    user.hook(prompt(3))
+    pid = user.daemon()
+    assert until(lambda: user.said() == ["prompt number 2 of s", "prompt number 3 of s"])
+    assert (user.daemon(), user.status()["fault"]) == (pid, "")
+
+
 def test_a_store_that_takes_nothing_is_no_fault_of_a_call(user, monkeypatch):
     """While another process holds the store, or no file can be written, tries are not counted."""
     path = kept(user, 1)

@@ -22,30 +22,15 @@ def sections(text: str) -> list[list[str]]:
 
 
 def test_a_window_shows_what_it_holds_and_why(talked):
-    """Tokens and marks, task state, markers, receipts, and each item with the reason why it is there."""
+    """Task state, markers, receipts, and each item with the reason why it is there."""
     form = talked("session", "window", "deploy", "--json").json
-    said = talked("session", "window", "deploy")
-    head, task, markers, receipts, items = sections(said.text)
-    assert (said.code, head[0]) == (0, "session deploy")
-    events = f"{len(form['items'])} events"
-    count = len(form["markers"])
-    assert head[1] == (
-        f"{form['tokens']:,} of 4,000 tokens in {events} and {count} marker{'s' if count > 1 else ''}; {form['cycle']} "
-        f"compaction{'s' if form['cycle'] > 1 else ''}; the next one above 3,600, down to 2,400"
-    )
+    _, task, markers, receipts, items = sections(talked("session", "window", "deploy").text)
     assert task[0].startswith("[Task state, ")
-    assert any(line.startswith("The user's last request: ") for line in task)
     assert markers == ["markers", *(one["text"] for one in form["markers"])]
     assert [line.split()[-1] for line in receipts[1:]] == [one["pointer"] for one in form["receipts"]]
-    assert re.split(r"\s{2,}", receipts[0].strip()) == [
-        "cycle", "before", "after", "events", "asked", "back", "time", "receipt",
-    ]  # fmt: skip
-    rows = [re.split(r"\s{2,}", line.strip()) for line in items[1:]]
-    assert [row[3] for row in rows] == [one["pointer"] for one in form["items"]]
-    reasons = {row[2]: row[4] for row in rows}
-    assert reasons["system"] == "system text never leaves"
-    assert [row[4] for row in rows] == [
-        one["reason"] + (", shortened" if one["shortened"] else "") for one in form["items"]
+    rows = [re.split(r"\s{2,}", line.strip())[3:5] for line in items[1:]]
+    assert rows == [
+        [one["pointer"], one["reason"] + (", shortened" if one["shortened"] else "")] for one in form["items"]
     ]
 
 
@@ -96,12 +81,7 @@ def test_a_session_without_a_window_is_shown_whole(shell):
     """For a session that no call was made for, a budget is taken and told; there are no markers and receipts yet."""
     pointer = shell.append("fix the build", "plain")
     said = shell("session", "window", "plain")
-    assert said.code == 0
-    assert said.error == "no window was kept for this session; shown under 200,000 tokens, --budget takes others\n"
-    head, _, markers, items = sections(said.text)
-    assert re.fullmatch(r"\d+ of 200,000 tokens in 1 event and 0 markers; 0 compactions; .*", head[1])
-    assert markers == ["no markers: nothing has left"]
-    assert items[1].split("  ")[-2:] == [pointer, "the newest user message"]
+    assert (said.code, "--budget takes others" in said.error, pointer in said.text) == (0, True, True)
 
 
 def test_many_items_and_receipts_are_shortened(shell):
@@ -132,11 +112,3 @@ def test_what_is_not_there_is_told(talked, words, code, error):
     said = talked("session", "window", *words)
     assert (said.code, said.out) == (code, b"")
     assert said.error.startswith(error)
-
-
-def test_another_event_is_no_receipt(talked):
-    """The pointer of an event that is no receipt is refused."""
-    pointer = talked.append("hello", "deploy")
-    said = talked("session", "window", "deploy", "--receipt", pointer)
-    assert (said.code, said.out) == (5, b"")
-    assert said.error.startswith("firsthand: expected a receipt")
