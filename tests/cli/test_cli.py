@@ -16,7 +16,6 @@ from terminal import command
 import firsthand
 from firsthand import errors
 from firsthand.cli.arguments import parser
-from firsthand.cli.cli import main
 from firsthand.log.log import Log
 
 
@@ -356,9 +355,3 @@ def test_an_output_that_is_not_utf8_still_shows_what_it_can(shell):
     said = shell.process("recall", "needle", PYTHONIOENCODING="ascii")
     assert said.code == 0
     assert b"\\u65e5\\u672c needle" in said.out
-
-
-def test_main_takes_the_arguments_of_the_process(shell, monkeypatch):
-    """Without arguments, those of the process are taken."""
-    monkeypatch.setattr("sys.argv", ["firsthand", "session", "list"])
-    assert main() == 5

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand.cli.display import Piece, clock, columns, cut, marked, shown
-from firsthand.moment import Moment
+from firsthand.cli.display import Piece, columns, cut, marked, shown
 
 
 @pytest.mark.parametrize(
@@ -80,14 +79,6 @@ def test_a_cut_text_fits(text, width):
     safe = shown(text)
     assert columns(cut(safe, width)) <= width
     assert (cut(safe, width) == safe) == (columns(safe) <= width)
-
-
-def test_times_are_shown_to_the_second_with_their_offset():
-    """A time shows its own clock and offset; an unknown one says so."""
-    assert clock(Moment(0)) == "1970-01-01 00:00:00Z"
-    assert clock(Moment(1_500_000, 60)) == "1970-01-01 01:00:01+01:00"
-    assert clock(Moment(1_500_000, -330)) == "1969-12-31 18:30:01-05:30"
-    assert clock(None) == "time unknown"
 
 
 def test_matches_are_marked():

@@ -224,11 +224,18 @@ def on_disk(user: Hooked) -> int:
     return sum(b"zorblatt" in path.read_bytes() for path in user.home.rglob("*") if path.is_file())
 
 
+def paused_once(store: Path) -> None:
+    """Have a session's pause be over at a time after the calls of a test."""
+    (store / "hooks" / "paused").mkdir()
+    (store / "hooks" / "paused" / "cursor%3As.json").write_text("[[0, 9000000000000000]]")
+
+
 PAUSES = {
     "project": lambda user, folder: pause(user.store, project=folder),
     "session": lambda user, _: pause(user.store, session="cursor:s"),
     "prompt": lambda user, folder: pause(user.store, project=folder, prompt=True),
     "unreadable": lambda user, _: (user.store / "hooks" / "pause.json").write_text("{"),
+    "the prompt, as it was told of later": lambda user, _: paused_once(user.store),
     "over": lambda user, folder: (pause(user.store, project=folder), resume(user.store, project=folder)),
     "of another project": lambda user, _: pause(user.store, project=user.home),
 }

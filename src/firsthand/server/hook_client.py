@@ -478,8 +478,9 @@ def _pause(call: Call, payload: bytes) -> str:
         file = quote(session, safe="", errors="surrogateescape")[:PAUSED_CHARACTERS_MAX]
         for entry in os.listdir(seen) if os.path.isdir(seen) and event not in _SESSION_STARTS else ():
             if entry[: -len(".json")][:PAUSED_CHARACTERS_MAX] == file:
-                start, end = json.loads(_text(os.path.join(seen, entry)) or "[[0, 0]]")[-1]
-                if end is None and (event not in _PROMPTS or at <= start + PAUSE_EARLIER_US):
+                spans = json.loads(_text(os.path.join(seen, entry)) or "[[0, 0]]")
+                of_prompt = event not in _PROMPTS or at <= spans[-1][0] + PAUSE_EARLIER_US
+                if any(start <= at and (of_prompt if end is None else at < end) for start, end in spans):
                     return "its prompt is off the record"
     except (OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
         return f"it may be off the record ({type(error).__name__}: {error})"
