@@ -43,11 +43,8 @@ def test_the_session_of_the_newest_call_is_taken(talked):
     assert talked("session", "anatomy").lines[0] == "session show"
     assert talked("session", "anatomy", "deploy").lines[0] == "session deploy"
     assert len(talked("session", "anatomy", "--session", "show").lines) == 4
-    assert (
-        talked("session", "anatomy", "show", "2", "--session", "deploy")
-        .lines[0]
-        .startswith("call 2 of session deploy,")
-    )
+    other = talked("session", "anatomy", "show", "2", "--session", "deploy")
+    assert other.lines[0].startswith("call 2 of session deploy,")
     assert talked("session", "anatomy", "show", "2").lines[0].startswith("call 2 of session show,")
 
 

@@ -329,8 +329,9 @@ def test_stopping_and_asking_when_none_runs(served):
 
 
 def test_an_idle_daemon_uses_no_processor(served):
-    """When nothing comes, the daemon's processor time stands still."""
+    """When nothing comes, the daemon's processor time stands still, and its memory is small."""
     served.hook(prompt(1))
+    assert served.status()["memory_bytes"] < 150 << 20
     time.sleep(0.5)
 
     def ticks() -> int:
