@@ -296,6 +296,7 @@ PAPERS = {
 def paper_rows(paper: str) -> list[list[str]]:
     """Give the rows under one paper's heading."""
     document = text_of(ROOT / "docs" / "papers.md")
+    assert document.count("\n") <= 300, "a table that nobody reads to its end"
     section = re.search(rf"^## {re.escape(paper)}\n(.*?)(?=^## |\Z)", document, re.MULTILINE | re.DOTALL)
     assert section is not None, f"docs/papers.md has no section on {paper}"
     lines = [line for line in section[1].splitlines() if line.startswith("| ") and not line.startswith("| section ")]
@@ -321,12 +322,11 @@ def test_papers_rows_say_their_state(paper: str) -> None:
     for row in paper_rows(paper):
         assert len(row) == 7, f"seven cells expected: {row}"
         _, what, module, command, _, ours, state = row
-        if state == "built":
+        if state in {"built", "built, not yet effective on real sessions"}:
             modules = re.findall(r"`([^`]+)`", module)
             good = bool(modules) and all((ROOT / name).exists() for name in modules) and command.startswith("`")
         else:
-            good = state in {"background", "outside", "withdrawn"}
-            good = good and (module, command, ours) == ("—", "—", "—")
+            good = state in {"background", "outside", "withdrawn"} and {module, command, ours} == {"—"}
         if not good or not what:
             wrong.append(row)
     assert wrong == []
