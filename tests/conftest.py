@@ -16,6 +16,8 @@ from firsthand.log.log import Log
 
 pytest.register_assert_rewrite("stores")
 
+from hook_runs import Hooked  # noqa: E402
+
 from stores import SOAK, assert_whole, open_log  # noqa: E402 - its asserts are to be told in full
 
 # The same examples in every run: a failure is there for everybody, and nothing is kept between runs.
@@ -91,3 +93,14 @@ def quick_path(tmp_path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(dir=memory, prefix="firsthand-test-") as folder:
         yield Path(folder)
+
+
+@pytest.fixture
+def user(tmp_path) -> Iterator[Hooked]:
+    """A user whose hooks are called as a host does; their server ends with the test, and the store is whole then."""
+    hooked = Hooked(tmp_path)
+    yield hooked
+    hooked.end()
+    if (hooked.store / "firsthand.db").exists():
+        with Memory(hooked.store, read_only=True) as memory:
+            assert memory.verify().ok

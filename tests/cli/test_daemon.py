@@ -24,17 +24,6 @@ from firsthand.server.hook_client import ANSWERED, TAKEN, VERSION, Call
 
 
 @pytest.fixture
-def user(tmp_path):
-    """A user whose daemon is stopped at the end, and whose store is whole then."""
-    one = Hooked(tmp_path)
-    yield one
-    one.end()
-    if (one.store / "firsthand.db").exists():
-        with Memory.open(one.store, read_only=True) as memory:
-            assert memory.verify().ok
-
-
-@pytest.fixture
 def served(user):
     """A user whose daemon runs."""
     user.hook(prompt(0))

@@ -20,7 +20,6 @@ import pytest
 from hook_runs import CLIENT, RUN, Hooked, claude_prompt, prompt, until
 
 import firsthand
-from firsthand import Memory
 from firsthand.server import daemon, frames, hook_client
 from firsthand.server.hook_client import ANSWERED, LEAVE, STARTS_MAX, Call
 
@@ -29,17 +28,6 @@ TOLD_AND_ASKED = (
     ("the port of the billing server is 8714", "s"),
     ("which port has the billing server?", "t"),
 )
-
-
-@pytest.fixture
-def user(tmp_path):
-    """A user for whom no daemon runs yet; the one that a hook starts is stopped at the end."""
-    one = Hooked(tmp_path)
-    yield one
-    one.end()
-    if (one.store / "firsthand.db").exists():
-        with Memory(one.store, read_only=True) as memory:
-            assert memory.verify().ok
 
 
 def test_with_the_server_switched_off_a_hook_is_answered_by_itself(user):

@@ -24,17 +24,6 @@ from firsthand.server.hook_client import MAGIC, Call
 TRIES_MAX = waiting_calls.TRIES_MAX
 
 
-@pytest.fixture
-def user(tmp_path):
-    """A user whose daemon is stopped at the end, and whose store is whole then."""
-    one = Hooked(tmp_path)
-    yield one
-    one.end()
-    if (one.store / "firsthand.db").exists():
-        with Memory.open(one.store, read_only=True) as memory:
-            assert memory.verify().ok
-
-
 def kept(user: Hooked, number: int, **changes: str) -> Path:
     """Keep a call as a hook does; by default one that is recorded when it is tried."""
     facts = {

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from hook_runs import Hooked, prompt, until
 
-from firsthand import Memory
 from firsthand.agents import jobs
 from firsthand.agents.settings import agent_of
 from firsthand.server import daemon
@@ -22,17 +21,6 @@ from firsthand.server.hook_client import Call
 from firsthand.server.sleep_process import LOOK_S, Sleeper
 
 SESSION = "0b6f7f4e-7b2c-4c7e-9a4e-1d2f3a4b5c6d"
-
-
-@pytest.fixture
-def user(tmp_path):
-    """A user whose daemon is stopped at the end, and whose store is whole then."""
-    one = Hooked(tmp_path)
-    yield one
-    one.end()
-    if (one.store / "firsthand.db").exists():
-        with Memory.open(one.store, read_only=True) as memory:
-            assert memory.verify().ok
 
 
 def claude(user: Hooked, event: str, **more: str) -> dict:

@@ -19,7 +19,7 @@ from firsthand.agents.installation import Installed
 from firsthand.agents.settings import session_file
 from firsthand.health import canary, doctor
 from firsthand.health.doctor import Look, examine
-from firsthand.health.finding import Rate, Severity, Stage
+from firsthand.health.report import Rate, Severity, Stage
 from firsthand.health.surroundings import DaemonState, missing
 from firsthand.hosts.hook import HookEvent
 from firsthand.hosts.hook_trust import Held

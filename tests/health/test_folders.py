@@ -9,8 +9,8 @@ import pytest
 from firsthand import Memory
 from firsthand.agents import files
 from firsthand.health.doctor import Look, examine
-from firsthand.health.finding import Stage
 from firsthand.health.folders import EDIT_WAITS_S, of_files
+from firsthand.health.report import Stage
 from firsthand.moment import Moment, now
 
 

@@ -16,7 +16,7 @@ from firsthand import Draft, Kind, Memory
 from firsthand.agents import jobs
 from firsthand.agents.installation import PLUGIN, Installed
 from firsthand.health import stages, surroundings
-from firsthand.health.finding import Severity, Stage
+from firsthand.health.report import Severity, Stage
 from firsthand.index.embed.port import callable_embedder
 from firsthand.moment import Moment, now
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from firsthand import Draft, Kind, Memory
 from firsthand.health.doctor import of_agent
-from firsthand.health.finding import Rate, Severity, Stage
 from firsthand.health.measures import (
     ambient_trigger_rate,
     measure,
@@ -19,6 +18,7 @@ from firsthand.health.measures import (
     silent_failure_rate,
     unverified,
 )
+from firsthand.health.report import Rate, Severity, Stage
 
 # recall-problem 8.3, 8.4, 8.5: agent, indexed, found, tested, total, and PC, SRR, ATR as printed, in per cent.
 TABLES = (

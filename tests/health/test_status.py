@@ -8,7 +8,7 @@ import pytest
 
 from firsthand.agents import health_line
 from firsthand.health import status, watch
-from firsthand.health.finding import Finding, HealthReport, Rate, Severity, Stage, in_order
+from firsthand.health.report import Finding, HealthReport, Rate, Severity, Stage, in_order
 from firsthand.moment import Moment
 
 NOW_S = 1_800_000_000

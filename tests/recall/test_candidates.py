@@ -14,7 +14,7 @@ from firsthand.log.log import Log
 from firsthand.recall import candidates
 from firsthand.recall.candidates import SPECIAL_ROWS, SPECIAL_ROWS_MAX, Candidates
 from firsthand.recall.lexical import Deadline, Lexical
-from firsthand.recall.matching import wanted
+from firsthand.recall.match import wanted
 from firsthand.recall.neighbours import SHARES
 from firsthand.recall.plan import ask, plan
 from firsthand.recall.rank import Frequencies

@@ -9,7 +9,7 @@ import pytest
 from firsthand.errors import InvalidArgument, ModelError
 from firsthand.llm import Recorded, Reply
 from firsthand.llm.asked import Named, named
-from firsthand.llm.spending import Cap, Price, Spent
+from firsthand.llm.budget import Cap, Price, Spent
 from firsthand_evals.reclaim import items, models, run, sweeps, tasks
 from firsthand_evals.reclaim.calling import Calling
 from firsthand_evals.reclaim.items import Case

@@ -23,7 +23,7 @@ from firsthand.event import Event, Kind
 from firsthand.formats.commands import doing, failure
 from firsthand.hosts.hook import HookCall
 from firsthand.moment import clock
-from firsthand.recall.holding import Holding
+from firsthand.recall.literal import Holding
 from firsthand.space import Space
 from firsthand.unasked.volunteer import Piece
 from firsthand.value import replace

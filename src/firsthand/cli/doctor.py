@@ -24,8 +24,8 @@ from firsthand.cli.exits import DAMAGED, DONE
 from firsthand.cli.output import Output
 from firsthand.cli.stores import to_read
 from firsthand.health.doctor import Look, examine
-from firsthand.health.finding import Finding, HealthReport
 from firsthand.health.modes import name_failure
+from firsthand.health.report import Finding, HealthReport
 from firsthand.health.surroundings import DaemonState
 from firsthand.server import hook_client, launcher
 from firsthand.value import asdict

@@ -33,8 +33,8 @@ from firsthand.answer import Query
 from firsthand.errors import FirsthandError
 from firsthand.event import Event
 from firsthand.health import rows
-from firsthand.health.finding import Finding, Rate, Severity, Stage
 from firsthand.health.measures import silent_failure_rate
+from firsthand.health.report import Finding, Rate, Severity, Stage
 from firsthand.health.surroundings import commands
 from firsthand.hosts.hook_settings import LAUNCHER
 from firsthand.ledger.ledger_recall import recall

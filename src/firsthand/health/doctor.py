@@ -21,8 +21,8 @@ from firsthand.agents import health_line, pulse
 from firsthand.agents.installation import Installed
 from firsthand.errors import FirsthandError
 from firsthand.health import canary, measures, rows, stages, status, surroundings
-from firsthand.health.finding import AgentHealth, Finding, HealthReport, Rate, Severity, Stage, in_order
 from firsthand.health.folders import of_files
+from firsthand.health.report import AgentHealth, Finding, HealthReport, Rate, Severity, Stage, in_order
 from firsthand.health.surroundings import DaemonState
 from firsthand.index.reach import reach
 from firsthand.log.database import translating

@@ -18,7 +18,7 @@ from pathlib import Path
 from firsthand.agent_space import AgentSpace
 from firsthand.agents import files, small_files
 from firsthand.agents.episode_list import episodes, file_of
-from firsthand.health.finding import Finding, Severity, Stage
+from firsthand.health.report import Finding, Severity, Stage
 from firsthand.moment import Moment
 
 EDIT_WAITS_S = 3_600

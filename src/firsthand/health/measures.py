@@ -29,7 +29,7 @@ from firsthand.agents.preamble_source import cues_of
 from firsthand.answer import Answer, Outcome, Query, Scope
 from firsthand.errors import PointerError, StoreDamaged
 from firsthand.event import Event, Kind
-from firsthand.health.finding import AgentHealth, Rate
+from firsthand.health.report import AgentHealth, Rate
 from firsthand.health.rows import lacking
 from firsthand.ledger.ledger_recall import recall
 from firsthand.value import value

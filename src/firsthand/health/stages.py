@@ -16,8 +16,8 @@ from firsthand.answer import Outcome, Query, Scope
 from firsthand.errors import StoreDamaged
 from firsthand.event import Event, Kind
 from firsthand.health import rows
-from firsthand.health.finding import Finding, Severity, Stage
 from firsthand.health.proof import verify
+from firsthand.health.report import Finding, Severity, Stage
 from firsthand.index.accelerator import TAIL_EVENTS_MAX, available
 from firsthand.index.reach import reach
 from firsthand.index.text import NAME

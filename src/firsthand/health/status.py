@@ -8,7 +8,7 @@ from typing import Any
 
 from firsthand.agents import health_line, small_files
 from firsthand.agents.health_line import LINE_CHARACTERS_MAX
-from firsthand.health.finding import HealthReport, Rate
+from firsthand.health.report import HealthReport, Rate
 
 HISTORY_BYTES_MAX = 1 << 19
 

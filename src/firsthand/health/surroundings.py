@@ -21,7 +21,7 @@ from firsthand.agents.installation import Installed
 from firsthand.agents.pulse import Fired
 from firsthand.agents.waiting_calls import KeptCalls
 from firsthand.health import rows
-from firsthand.health.finding import Finding, Severity, Stage
+from firsthand.health.report import Finding, Severity, Stage
 from firsthand.hosts.hook import HookEvent
 from firsthand.moment import Moment
 from firsthand.space import Space

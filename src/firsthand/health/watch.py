@@ -12,7 +12,7 @@ from pathlib import Path
 from firsthand import moment
 from firsthand.agents import health_line
 from firsthand.health import canary, doctor
-from firsthand.health.finding import HealthReport
+from firsthand.health.report import HealthReport
 from firsthand.space import Space
 
 EVERY_S = 3_600

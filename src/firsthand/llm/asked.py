@@ -17,11 +17,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from firsthand.errors import InvalidArgument
+from firsthand.llm.budget import Meter, Metered, Price, Spent
 from firsthand.llm.compatible import SECONDS_MAX, OpenAICompatible
 from firsthand.llm.local import LocalModel
 from firsthand.llm.port import Model
 from firsthand.llm.recorded import Recorded
-from firsthand.llm.spending import Meter, Metered, Price, Spent
 from firsthand.value import value
 
 LOCAL, URL = "local", "url"

@@ -31,7 +31,7 @@ from .evidence import Evidence, Row
 from .factors import CANDIDATES_MAX, NEUTRAL, STRENGTHS, Candidate, Strengths, factors, task_of
 from .fuse import LIMIT_ROWS, About, about, fuse
 from .lexical import Deadline, Lexical, agents_of, where
-from .matching import Matcher
+from .match import Matcher
 from .near import Near
 from .neighbours import NO_SUPPORT, Neighbours, Support
 from .plan import POSTINGS_INTERACTIVE, Plan, Question, ask, budget, plan

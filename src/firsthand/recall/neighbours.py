@@ -29,7 +29,7 @@ from firsthand.value import value
 
 from .evidence import Evidence
 from .lexical import Lexical, steps
-from .matching import Matcher
+from .match import Matcher
 from .plan import Term
 from .rank import Frequencies, Match, by_words
 

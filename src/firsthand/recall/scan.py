@@ -15,7 +15,7 @@ from firsthand.value import value
 
 from .evidence import Evidence
 from .lexical import Deadline, where
-from .matching import Matcher
+from .match import Matcher
 from .rank import Match
 
 SCAN_EVENTS_MAX = 20_000

@@ -15,7 +15,7 @@ from firsthand import InvalidArgument, environment
 from firsthand.cli.display import count, shown
 from firsthand.cli.output import Output
 from firsthand.llm.asked import named
-from firsthand.llm.spending import Cap, Price
+from firsthand.llm.budget import Cap, Price
 from firsthand.value import value
 from firsthand_evals.commands.results import progress
 from firsthand_evals.reclaim import files, items, own, writers

@@ -29,7 +29,7 @@ from firsthand import FirsthandError, InvalidArgument
 from firsthand.errors import CapReached
 from firsthand.llm import Model, Recorded, Reply
 from firsthand.llm.asked import LOCAL, REPLIES, Named, opened
-from firsthand.llm.spending import Cap, Meter, Metered, Price, Spent
+from firsthand.llm.budget import Cap, Meter, Metered, Price, Spent
 from firsthand.tokens import estimate
 from firsthand.value import value
 from firsthand_evals.reclaim import drift, items, readers, writers

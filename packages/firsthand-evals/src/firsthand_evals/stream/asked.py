@@ -5,7 +5,7 @@ from __future__ import annotations
 from firsthand import InvalidArgument
 from firsthand.llm import asked
 from firsthand.llm.asked import named, opened
-from firsthand.llm.spending import CALLS_MAX, Cap, Meter, Price
+from firsthand.llm.budget import CALLS_MAX, Cap, Meter, Price
 from firsthand_evals.stream.packs import Options
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from firsthand import InvalidArgument
 from firsthand.ledger.model_consolidator import NO_ANSWER, SOLVER_TOKENS_MAX
-from firsthand.llm.spending import CALLS_MAX
+from firsthand.llm.budget import CALLS_MAX
 from firsthand.tokens import estimate
 from firsthand_evals.stream.arms import Arm
 from firsthand_evals.stream.asked import Asked

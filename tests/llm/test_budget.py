@@ -1,4 +1,4 @@
-"""evals/reclaim/spending.py: no call passes the cap, and what was spent adds up."""
+"""No call passes the cap, and what was spent adds up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from firsthand.errors import CapReached, InvalidArgument, ModelUnavailable
 from firsthand.llm import Reply
-from firsthand.llm.spending import Cap, Meter, Metered, Price, Spent
+from firsthand.llm.budget import Cap, Meter, Metered, Price, Spent
 from firsthand.tokens import estimate
 
 HELLO = [{"role": "user", "content": "hello"}]

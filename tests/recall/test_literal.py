@@ -9,8 +9,8 @@ from firsthand.event import Draft, Kind
 from firsthand.index.text import VERSION, TextIndex
 from firsthand.log import append
 from firsthand.log.log import Log
-from firsthand.recall import holding
-from firsthand.recall.holding import Holding
+from firsthand.recall import literal
+from firsthand.recall.literal import Holding
 
 
 @pytest.fixture
@@ -93,8 +93,8 @@ def test_a_bound_is_said(log, monkeypatch):
     put(log, *["make build"] * 30)
     asked = asking(log)
     assert (len(list(asked.newest(["make", "build"], 1))), asked.whole) == (30, True)
-    monkeypatch.setattr(holding, "POSTINGS_MAX", 10)
-    monkeypatch.setattr(holding, "LOOKED_MAX", 20)
+    monkeypatch.setattr(literal, "POSTINGS_MAX", 10)
+    monkeypatch.setattr(literal, "LOOKED_MAX", 20)
     asked = asking(log)
     assert ([one.position for one in asked.newest(["make"], 1)], asked.whole) == ([*range(30, 20, -1)], False)
     asked = asking(log)
