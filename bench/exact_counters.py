@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from firsthand.tokens.exact import PATTERNS
-from firsthand.tokens.named import tokenizer_json
+from firsthand.tokens.tokenizers import tokenizer_json
 
 Counter = Callable[[str], int]
 

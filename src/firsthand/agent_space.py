@@ -70,10 +70,10 @@ class AgentSpace:
         key = ENROLMENT, self.name
         through, names = self.space.read_once.get(key, (0, ()))
         new = list(self.space.events(self.session, kind=Kind.SESSION, after=through))
-        told = (one.meta.get("session") for one in new if one.meta.get("type") == ENROLMENT)
-        found: tuple[str, ...] = (*names, *(name for name in told if isinstance(name, str)))
-        self.space.read_once[key] = (new[-1].position if new else through, found)
-        return found
+        names_of_events = (event.meta.get("session") for event in new if event.meta.get("type") == ENROLMENT)
+        sessions: tuple[str, ...] = (*names, *(name for name in names_of_events if isinstance(name, str)))
+        self.space.read_once[key] = (new[-1].position if new else through, sessions)
+        return sessions
 
     def scope(self, *, across: bool = False) -> Scope:
         """Give what the agent may recall: its own sessions and the notes, or the whole namespace.
@@ -94,10 +94,12 @@ def sessions_like(space: Space, name: str) -> tuple[str, ...]:
 
     What a star stands for leaves out sub-agents: their events are reached through the session that they worked for.
     """
-    known = [one.name for one in space.sessions() if not one.name.startswith(OWN) and one.name not in OURS]
+    known = [
+        session.name for session in space.sessions() if not session.name.startswith(OWN) and session.name not in OURS
+    ]
     if not name.endswith("*"):
-        return tuple(one for one in known if one == name)
-    return tuple(one for one in known if one.startswith(name[:-1]) and "/agent-" not in one)
+        return tuple(session for session in known if session == name)
+    return tuple(session for session in known if session.startswith(name[:-1]) and "/agent-" not in session)
 
 
 def _as_file(name: str) -> str:

@@ -67,9 +67,11 @@ class Scope:
         for name, most in (
             ("sessions", SCOPE_SESSIONS_MAX), ("agents", SCOPE_NAMES_MAX), ("without_sessions", SCOPE_NAMES_MAX),
         ):  # fmt: skip
-            object.__setattr__(self, name, tuple(_name(one, name) for one in _listed(getattr(self, name), name, most)))
-        _listed([one for one in self.sessions if one.endswith("*")], "sessions that end in *")
-        object.__setattr__(self, "kinds", tuple(kind_of(one) for one in _listed(self.kinds, "kinds")))
+            object.__setattr__(
+                self, name, tuple(_name(text, name) for text in _listed(getattr(self, name), name, most))
+            )
+        _listed([session for session in self.sessions if session.endswith("*")], "sessions that end in *")
+        object.__setattr__(self, "kinds", tuple(kind_of(kind) for kind in _listed(self.kinds, "kinds")))
         for name in ("since", "until"):
             _check(getattr(self, name), Moment, name, "a Moment; read text with moment.parse")
         _check(self.trust_max, Trust, "trust_max", "a Trust, such as Trust.AGENT")
@@ -306,14 +308,14 @@ def _listed(values: object, name: str, most: int = SCOPE_NAMES_MAX) -> Collectio
     return values
 
 
-def _name(one: object, name: str) -> str:
-    if not isinstance(one, str):
-        raise QueryError(f"{name} is a list of names, which are text; got {one!r}")
+def _name(value: object, name: str) -> str:
+    if not isinstance(value, str):
+        raise QueryError(f"{name} is a list of names, which are text; got {value!r}")
     try:
-        one.encode()
+        value.encode()
     except UnicodeEncodeError as error:
-        raise QueryError(f"{name} holds names of valid Unicode; got a lone surrogate in {one[:40]!r}") from error
-    return one
+        raise QueryError(f"{name} holds names of valid Unicode; got a lone surrogate in {value[:40]!r}") from error
+    return value
 
 
 def _check_line(line: object, name: str) -> str:
@@ -322,16 +324,16 @@ def _check_line(line: object, name: str) -> str:
     return line
 
 
-def kind_of(one: object) -> Kind:
+def kind_of(value: object) -> Kind:
     """Read a kind as it is given to a recall: a member, or its word.
 
     Raises:
         QueryError: it is none.
     """
     try:
-        return Kind(one)  # type: ignore[arg-type]
+        return Kind(value)  # type: ignore[arg-type]
     except ValueError as error:
-        raise QueryError(f"kinds are members of Kind, or of the words {', '.join(Kind)}; got {one!r}") from error
+        raise QueryError(f"kinds are members of Kind, or of the words {', '.join(Kind)}; got {value!r}") from error
 
 
 def _check(value: object, kind: type, name: str, expected: str) -> None:

@@ -265,9 +265,9 @@ def spellings(text: str) -> tuple[bytes, ...]:
     return tuple(dict.fromkeys(form.encode("utf-8", "surrogateescape") for form in spelled))
 
 
-def texts(found: object) -> list[str]:
+def texts(values: object) -> list[str]:
     """Give the texts of a list in an event's meta or content, in order; none of anything else."""
-    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
 
 
 def to_text(data: bytes) -> str:

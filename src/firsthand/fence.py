@@ -72,23 +72,23 @@ def wrap(content: str, key: bytes, *, label: str = LABEL) -> str:
 
 def unwrap(text: str, key: bytes) -> Unfenced:
     """Take out every block that this key fenced; what does not verify stays as it is."""
-    kept: list[str] = []
+    pieces: list[str] = []
     marks: list[str] = []
     at = 0
     for opening, end in _pairs(text, key):
         if opening.start() < at:  # inside a block that was taken out
             continue
         if _is_ours(text[opening.end() : end.start()], key, opening[1], opening[2]):
-            kept.append(text[at : opening.start()])
+            pieces.append(text[at : opening.start()])
             marks.append(opening[1])
             at = end.end()
-    kept.append(text[at:])
-    return Unfenced(SAID.join(kept), tuple(marks), only=bool(marks) and not "".join(kept).strip())
+    pieces.append(text[at:])
+    return Unfenced(SAID.join(pieces), tuple(marks), only=bool(marks) and not "".join(pieces).strip())
 
 
 def blanked(text: str) -> str:
     """Blank out what stands in a fence, verified or not, every sign but line ends: it is data, whoever handed it on."""
-    return _FENCED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    return _FENCED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 
 def _mark(nonce: bytes, key: bytes, label: str, content: str) -> str:
@@ -122,9 +122,9 @@ def _pairs(text: str, key: bytes) -> Iterator[tuple[re.Match[str], re.Match[str]
         edges[edge[1] or edge[3]].append(edge)
     pairs = [
         (first, second)
-        for mark, found in edges.items()
-        if len(found) > 1 and _is_known(bytes.fromhex(mark), key)
-        for first, second in pairwise(found)
+        for mark, places in edges.items()
+        if len(places) > 1 and _is_known(bytes.fromhex(mark), key)
+        for first, second in pairwise(places)
         if first[1] and second[3]
     ]
     yield from sorted(pairs, key=lambda pair: pair[0].start())
@@ -152,7 +152,7 @@ def _spellings(text: str) -> Iterator[str]:
     for _ in range(_ESCAPES_MAX + 1):
         yield from level
         seen |= level
-        level = {undone for one in level for undo in _UNDO if (undone := undo(one)) is not None} - seen
+        level = {undone for text in level for undo in _UNDO if (undone := undo(text)) is not None} - seen
 
 
 def _without_json(text: str) -> str | None:

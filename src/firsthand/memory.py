@@ -144,9 +144,9 @@ class Memory(Space):
 
     def anatomies(self, session: str | None = None, *, newest_first: bool = False) -> Iterator[Anatomy]:
         """Yield what each call was sent, part by part, in order (total-recall 9.6); None takes all sessions."""
-        for one in self.events(session, kind=Kind.ANATOMY, newest_first=newest_first):
-            if not one.erased:
-                yield from_event(one)
+        for call in self.events(session, kind=Kind.ANATOMY, newest_first=newest_first):
+            if not call.erased:
+                yield from_event(call)
 
     def anatomy(self, address: Address) -> Anatomy:
         """Read the anatomy that a pointer addresses.
@@ -244,11 +244,11 @@ class Memory(Space):
     def _each(self, addresses: Iterable[Address]) -> Iterator[str]:
         """Give the id of every event that the pointers address, all those of a span."""
         reader = self.log.reader
-        for one in map(pointer_of, addresses):
-            if one.last is None:
-                yield one.first
+        for address in map(pointer_of, addresses):
+            if address.last is None:
+                yield address.first
                 continue
-            ends = reader.event(self.namespace, one.first), reader.event(self.namespace, one.last)
+            ends = reader.event(self.namespace, address.first), reader.event(self.namespace, address.last)
             yield from (event.id for event in reader.span(self.namespace, *ends))
 
     def rebuild(self, *, progress: Callable[[int, int], None] | None = None) -> Rebuilt:

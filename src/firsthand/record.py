@@ -87,9 +87,9 @@ def cut(raw: bytes, contents: Sequence[bytes | None]) -> bytes:
     taken: list[_Cut] = []
     at = 0
     for part, content in enumerate(contents[:PARTS_MAX]):
-        found = (_find(raw, content, at) or (_find(raw, content, 0) if at else None)) if content else None
-        if found is not None and _take(taken, _Cut(found[0], found[1], part, found[2])):
-            at = found[1]
+        span = (_find(raw, content, at) or (_find(raw, content, 0) if at else None)) if content else None
+        if span is not None and _take(taken, _Cut(span[0], span[1], part, span[2])):
+            at = span[1]
     for first in tuple(taken):
         _take_repeats(raw, taken, first)
     pieces: list[bytes] = []
@@ -156,15 +156,15 @@ def assemble(envelope: bytes, contents: Sequence[bytes]) -> bytes:
 
 def holes(envelope: bytes) -> frozenset[int]:
     """Say which parts were cut out; the others still have their bytes in the envelope."""
-    found: set[int] = set()
+    places: set[int] = set()
     at = 0
     while at < len(envelope):
         if envelope[at] == _LITERAL:
             at += 1 + _LENGTH.size + _LENGTH.unpack_from(envelope, at + 1)[0]
         else:
-            found.add(_HOLE.unpack_from(envelope, at + 1)[0])
+            places.add(_HOLE.unpack_from(envelope, at + 1)[0])
             at += 1 + _HOLE.size
-    return frozenset(found)
+    return frozenset(places)
 
 
 def make(raw: bytes, drafts: Sequence[Draft], *, session: str = "", identity: bytes = b"", fault: str = "") -> Record:

@@ -84,9 +84,9 @@ def _taken_apart(thing: Any) -> Any:
     if hasattr(type(thing), _DEFAULTS):
         return asdict(thing)
     if type(thing) in {list, tuple}:
-        return type(thing)(_taken_apart(one) for one in thing)
+        return type(thing)(_taken_apart(member) for member in thing)
     if isinstance(thing, dict):
-        return {key: _taken_apart(one) for key, one in thing.items()}
+        return {key: _taken_apart(member) for key, member in thing.items()}
     return thing
 
 
@@ -148,15 +148,15 @@ def _init_of(cls: Any) -> Any:
     parameters, lines = ["self"], []
     for number, name in enumerate(fields(cls)):
         known[f"_set_{number}"] = getattr(cls, name).__set__
-        given = name
+        value = name
         if name not in defaults:
             parameters.append(name)
         else:
             known[f"_default_{number}"] = default = defaults[name]
             parameters.append(f"{name}=_default_{number}")
             if isinstance(default, _Factory):
-                given = f"{name} if {name} is not _default_{number} else _default_{number}.make()"
-        lines.append(f"_set_{number}(self, {given})")
+                value = f"{name} if {name} is not _default_{number} else _default_{number}.make()"
+        lines.append(f"_set_{number}(self, {value})")
     lines += ["self.__post_init__()"] if hasattr(cls, "__post_init__") else []
     exec(f"def __init__({', '.join(parameters)}):\n " + "\n ".join(lines or ["pass"]), known)  # noqa: S102 - names of fields only
     init = known["__init__"]
@@ -231,15 +231,15 @@ def _as_dataclass(cls: Any) -> Any:
     import dataclasses
 
     defaults: Mapping[str, Any] = getattr(cls, _DEFAULTS)
-    told = []
+    lines = []
     for name in fields(cls):
         options: dict[str, Any] = {}
         if name in defaults:
             default = defaults[name]
             made_anew = isinstance(default, _Factory)
             options = {"default_factory": default.make} if made_anew else {"default": default}
-        told.append((name, cls.__annotations__[name], dataclasses.field(**options)))
-    return dataclasses.make_dataclass(cls.__name__, told)
+        lines.append((name, cls.__annotations__[name], dataclasses.field(**options)))
+    return dataclasses.make_dataclass(cls.__name__, lines)
 
 
 def _signature(cls: Any) -> Any:

@@ -175,10 +175,10 @@ class Marker:
         """The marker as the model reads it."""
         turns = f"Turn {self.first_turn}" if self.first_turn == self.last_turn else self._turns()
         what = f"{self.events:,} event{'s' if self.events != 1 else ''}, {self.tokens:,} tokens"
-        kept = f"; {self.kept:,} of this range stay below" if self.kept else ""
+        staying = f"; {self.kept:,} of this range stay below" if self.kept else ""
         topics = f" Topics: {', '.join(hint.term for hint in self.hints)}." if self.hints else ""
         return (
-            f"[{turns} evicted, nothing lost: {what}{self._when()}{kept}.{topics} "
+            f"[{turns} evicted, nothing lost: {what}{self._when()}{staying}.{topics} "
             f'To read: recall(query) or expand("{self.pointer}").]'
         )
 
@@ -193,7 +193,7 @@ class Marker:
         return f", {start} to {end[11:] if start[:10] == end[:10] else end}"
 
 
-def joined(markers: Sequence[Marker], level: int, hints: tuple[Hint, ...], kept: int) -> Marker:
+def joined(markers: Sequence[Marker], level: int, hints: tuple[Hint, ...], staying: int) -> Marker:
     """Make the one marker that covers several, in the order in which they begin.
 
     Args:
@@ -213,7 +213,7 @@ def joined(markers: Sequence[Marker], level: int, hints: tuple[Hint, ...], kept:
         tokens=sum([marker.tokens for marker in markers]),
         level=level,
         hints=hints,
-        kept=kept,
+        kept=staying,
     )
 
 
@@ -314,10 +314,10 @@ def together(shares: Iterable[Share]) -> tuple[Share, ...]:
     """Add up the shares of each contributor, in the order of `PARTS`."""
     sums: dict[str, list[int]] = {}
     for share in shares:
-        held = sums.setdefault(share.name, [0, 0, 0])
-        held[0] += share.bytes
-        held[1] += share.tokens
-        held[2] += share.count
+        sizes = sums.setdefault(share.name, [0, 0, 0])
+        sizes[0] += share.bytes
+        sizes[1] += share.tokens
+        sizes[2] += share.count
     order = {name: number for number, name in enumerate(PARTS)}
     return tuple(Share(name, *sums[name]) for name in sorted(sums, key=lambda name: order.get(name, len(order))))
 

@@ -225,9 +225,9 @@ class FirsthandProvider(_base()):  # type: ignore[misc]
 
     def save_config(self, values: Mapping[str, Any], hermes_home: str) -> None:
         """Keep what was set up in Hermes' folder."""
-        known = {one["key"] for one in self.get_config_schema()}
-        told = {key: one for key, one in values.items() if key in known and one not in ("", None)}
-        (Path(hermes_home) / SETTINGS_FILE).write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+        known = {setting["key"] for setting in self.get_config_schema()}
+        chosen = {key: value for key, value in values.items() if key in known and value not in ("", None)}
+        (Path(hermes_home) / SETTINGS_FILE).write_text(json.dumps(chosen, indent=2) + "\n", encoding="utf-8")
 
     def backup_paths(self) -> list[str]:
         """Name the store's folder."""
@@ -244,12 +244,12 @@ def _read_settings(home: str) -> dict[str, Any]:
     if not home or not path.is_file():
         return {}
     with path.open("rb") as file:
-        told = json.loads(file.read(SETTINGS_BYTES_MAX))
-    if not isinstance(told, dict):
+        fields = json.loads(file.read(SETTINGS_BYTES_MAX))
+    if not isinstance(fields, dict):
         raise ValueError(  # noqa: TRY004 - of the file's content, no argument's type
-            f"expected a JSON object in {path}; got {str(told)[:60]!r}"
+            f"expected a JSON object in {path}; got {str(fields)[:60]!r}"
         )
-    return told
+    return fields
 
 
 def register(context: Any) -> None:

@@ -69,15 +69,15 @@ def warn(
     scope = replace(agent.scope(across=settings.across), without_sessions=(session, f"{session}/agent-*"))
     space = agent.space
     calls = _holding(space, replace(scope, kinds=(Kind.TOOL_CALL,)), deadline_ms)
-    found = _failed(space, calls, call, action)
-    if not found:
+    failure = _failed(space, calls, call, action)
+    if not failure:
         return Reminder(skipped=calls.fault or "nothing is known against it")
-    funnel, address = validity.funnel(space), found[-1].pointers[0]
+    funnel, address = validity.funnel(space), failure[-1].pointers[0]
     if address in shown(space, session):
         return Reminder(skipped="shown before in this session")
-    if len(funnel.passed(found)) < len(found):
+    if len(funnel.passed(failure)) < len(failure):
         return Reminder(skipped="what is known against it was taken back")
-    return Reminder(funnel.written(found, _line).text, pointers=(address,))
+    return Reminder(funnel.written(failure, _line).text, pointers=(address,))
 
 
 def _line(pieces: Sequence[Piece]) -> str:
@@ -93,25 +93,27 @@ def _failed(space: Space, calls: Holding, call: HookCall, action: str) -> tuple[
     """Give the failure of the last like call that has a result, if it failed; the same words go before like ones."""
     mine = _words(action)
     missing_max = int((1 - ALIKE_MIN) * len(set(mine)))
-    same = (one for one in itertools.islice(calls.newest(mine, 0), SAME_READ_MAX) if set(_ran(one)) == set(mine))
-    like = (one for one in calls.newest(mine, missing_max) if _is_alike(mine, _ran(one)))
-    for one in itertools.chain(same, like):
-        result = _result(space, one) if one.meta.get("tool", call.tool) == call.tool else None
+    same = (event for event in itertools.islice(calls.newest(mine, 0), SAME_READ_MAX) if set(_ran(event)) == set(mine))
+    like = (event for event in calls.newest(mine, missing_max) if _is_alike(mine, _ran(event)))
+    for event in itertools.chain(same, like):
+        result = _result(space, event) if event.meta.get("tool", call.tool) == call.tool else None
         if result is None:
             continue
         failed = failure(result.meta, result.text, action)
         if failed is None:
             return ()
-        ran = Piece(_short(doing(one.text)), (f"fh:{one.id}",), head="failed the last time it ran: ", time=result.time)
+        ran = Piece(
+            _short(doing(event.text)), (f"fh:{event.id}",), head="failed the last time it ran: ", time=result.time
+        )
         return ran, Piece("", (f"fh:{result.id}",))
     return ()
 
 
 def _result(space: Space, call: Event) -> Event | None:
     identity = call.meta.get("call_id")
-    for one in space.events(call.session, after=call.position, kind=Kind.TOOL_RESULT, limit=RESULTS_READ_MAX):
-        if identity and one.meta.get("call_id") == identity and not one.erased:
-            return one
+    for event in space.events(call.session, after=call.position, kind=Kind.TOOL_RESULT, limit=RESULTS_READ_MAX):
+        if identity and event.meta.get("call_id") == identity and not event.erased:
+            return event
     return None
 
 

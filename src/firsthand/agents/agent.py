@@ -62,7 +62,7 @@ class Agent(AgentSpace):
 
     def messages(self, *, unread: bool = False) -> tuple[Message, ...]:
         """Give the messages to the agent, the oldest first."""
-        return tuple(one for one in inbox.messages(self) if not (unread and one.read))
+        return tuple(message for message in inbox.messages(self) if not (unread and message.read))
 
     def mark_read(self, read: Iterable[Message | str]) -> int:
         """Let messages count as read; say how many of them did not before."""

@@ -100,8 +100,8 @@ def write_digest(agent: AgentSpace, *, as_of: int | None = None, lines_max: int 
     written: list[str] = []
     left_out: list[str] = []
     for file, text in (*made.details.items(), (files.DIGEST_FILE, made.text)):  # what it links stands before it does
-        one = files.write_ours(agent, file, funnel.line(text))
-        (written if one.written else left_out).append(file if one.written else one.why)
+        page = files.write_ours(agent, file, funnel.line(text))
+        (written if page.written else left_out).append(file if page.written else page.why)
     for path in sorted((agent.folder / files.DIGEST_FOLDER).glob(f"*{files.SUFFIX}")):
         file = path.relative_to(agent.folder).as_posix()
         if file not in made.details and files.written_by_us(agent, file):

@@ -107,8 +107,8 @@ class AgentTools:
     @staticmethod
     def sentence(name: str, error: FirsthandError, *, store: str = "") -> str:
         """Say what went wrong in a call and what to do, for a model; the store's folder is not named."""
-        said = sentence(name, error)
-        return _clean(said.replace(store, "this store") if store else said)
+        message = sentence(name, error)
+        return _clean(message.replace(store, "this store") if store else message)
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Told:
         """Answer a call.
@@ -152,14 +152,14 @@ class AgentTools:
         if answer.outcome is not Outcome.FILTERED or self.settings.across:  # else they name what others said
             notes = [*answer.notes, *notes]
         answer = replace(answer, notes=tuple(notes))
-        said = answers.of_recall(answer, tokens_max=RECALL_TOKENS_MAX)
-        why = said.text.partition("\n")[0].partition(": ")[2]
+        page = answers.of_recall(answer, tokens_max=RECALL_TOKENS_MAX)
+        why = page.text.partition("\n")[0].partition(": ")[2]
         facts = {
             "confidence": round(answer.confidence, 3),
             "more": answer.more,
             "hits": [_hit_facts(hit) for hit in answer.hits],
         }
-        text = self.space.fence(_clean(said.text), label=f"answer of recall, {_LABEL}")
+        text = self.space.fence(_clean(page.text), label=f"answer of recall, {_LABEL}")
         return Told(text, answer.outcome, why, facts)
 
     def _scope(self, sessions: tuple[str, ...], *, across: bool) -> tuple[Scope, list[str]]:
@@ -177,7 +177,7 @@ class AgentTools:
             notes.append(f"at most the newest {SESSIONS_MAX:,} sessions were searched; name older ones to search them")
         if not sessions:
             return Scope(own), notes
-        wanted = tuple(one for one in own if any(_matches(one, name) for name in sessions))
+        wanted = tuple(session for session in own if any(_matches(session, name) for name in sessions))
         if not wanted:
             self._refuse(", ".join(sessions))
         return Scope(wanted), notes
@@ -213,9 +213,9 @@ class AgentTools:
         sessions = self.agent.sessions()
         for session in sessions[-1:]:
             newest = self.space.events(session, kind=Kind.USER_MESSAGE, limit=1, newest_first=True)
-            for one in newest:
-                if time.time() - one.ingested.microseconds / moment.MICROSECONDS < FRESH_S:
-                    return f"fh:{one.id}"
+            for message in newest:
+                if time.time() - message.ingested.microseconds / moment.MICROSECONDS < FRESH_S:
+                    return f"fh:{message.id}"
         return ""
 
     # expand ------------------------------------------------------------------------------------------
@@ -303,24 +303,24 @@ class AgentTools:
         else:
             session = self._allowed(where)
             events = [*reversed(self._told(session, limit=limit, newest_first=True))]
-        lines = [line for one in events for line in _timeline_lines(one)]
+        lines = [line for event in events for line in _timeline_lines(event)]
         why = f"{len(events)} events of session {shown(session)}, oldest first"
         if events:
             why += f"; earlier ones: timeline(fh:{events[0].id})"
         text = self.space.fence("\n".join([f"found: {why}", *lines]), label=f"timeline, {_LABEL}")
-        return Told(text, Outcome.FOUND, why, {"pointers": [f"fh:{one.id}" for one in events]})
+        return Told(text, Outcome.FOUND, why, {"pointers": [f"fh:{event.id}" for event in events]})
 
     def _told(self, session: str, *, limit: int, **bounds: Any) -> list[Event]:
         """Give the events that say something, at most so many."""
-        found = self.space.events(session, **bounds)
-        return [*islice((one for one in found if one.kind not in _BOOKKEEPING), limit)]
+        events = self.space.events(session, **bounds)
+        return [*islice((event for event in events if event.kind not in _BOOKKEEPING), limit)]
 
     def _allowed(self, session: str) -> str:
         if self.settings.across:
-            known = any(one.name == session for one in self.space.sessions())
+            known = any(info.name == session for info in self.space.sessions())
         else:
             known = session in self._own_names()
-            if not known and any(one.name == session for one in self.space.sessions()):
+            if not known and any(info.name == session for info in self.space.sessions()):
                 self._refuse(f"session {session!r}")
         if not known:
             raise Unresolvable(f"no session {shown(session)[:120]!r} here; recall finds events with their sessions")
@@ -341,7 +341,7 @@ class AgentTools:
         lines = [
             f"agent {shown(self.agent.name)}: {len(own)} sessions of {stats.sessions} in this namespace, "
             f"{stats.events:,} events" + (", read only" if self.space.read_only else ""),
-            *(f"broken: {shown(one)}" for one in faults),
+            *(f"broken: {shown(fault)}" for fault in faults),
         ]
         lines += ["tell the user to type: firsthand doctor"] if faults else []
         outcome = Outcome.DEGRADED if faults else Outcome.FOUND
@@ -352,14 +352,16 @@ class AgentTools:
     def sessions(self) -> tuple[str, ...]:
         """Name the sessions that the agent may list, newest first, at most `SESSIONS_LISTED_MAX`."""
         infos = self.space.sessions()
-        own = {one.name for one in infos} if self.settings.across else set(self._own_names())
-        return tuple(one.name for one in reversed(infos) if one.name in own)[:SESSIONS_LISTED_MAX]
+        own = {info.name for info in infos} if self.settings.across else set(self._own_names())
+        return tuple(info.name for info in reversed(infos) if info.name in own)[:SESSIONS_LISTED_MAX]
 
     def episodes(self) -> tuple[str, ...]:
         """Name the episodes of the agent, newest first, at most `SESSIONS_LISTED_MAX`."""
-        named = (one.meta.get("name") for one in self.agent.own(Kind.EPISODE, newest_first=True) if not one.erased)
-        told = dict.fromkeys(name for name in named if isinstance(name, str))
-        return tuple(islice(told, SESSIONS_LISTED_MAX))
+        named = (
+            event.meta.get("name") for event in self.agent.own(Kind.EPISODE, newest_first=True) if not event.erased
+        )
+        names = dict.fromkeys(name for name in named if isinstance(name, str))
+        return tuple(islice(names, SESSIONS_LISTED_MAX))
 
     def episode(self, name: str) -> str:
         """Give the text of an episode, fenced.
@@ -367,9 +369,9 @@ class AgentTools:
         Raises:
             Unresolvable: the agent has none of that name.
         """
-        for one in self.agent.own(Kind.EPISODE, newest_first=True):
-            if one.meta.get("name") == name and not one.erased:
-                return self.space.fence(_clean(one.text), label=f"episode, {_LABEL}")
+        for episode in self.agent.own(Kind.EPISODE, newest_first=True):
+            if episode.meta.get("name") == name and not episode.erased:
+                return self.space.fence(_clean(episode.text), label=f"episode, {_LABEL}")
         raise Unresolvable(f"agent {shown(self.agent.name)} has no episode {shown(name)[:120]!r}")
 
     def listing(self) -> str:
@@ -424,14 +426,16 @@ def _hit_facts(hit: Hit) -> dict[str, Any]:
     }
 
 
-def _timeline_lines(one: Event) -> tuple[str, ...]:
+def _timeline_lines(event: Event) -> tuple[str, ...]:
     """Write an event: a line of ours, and after a bar the beginning of what it says."""
-    who = one.agent or one.origin
-    tool = f" {shown(str(one.meta['tool']))}" if one.meta.get("tool") else ""
-    head = f"fh:{one.id}  {clock(one.time)}  {one.kind}{f' by {shown(who)}' if who else ''}{tool}  turn {one.turn}"
-    if one.erased:
+    who = event.agent or event.origin
+    tool = f" {shown(str(event.meta['tool']))}" if event.meta.get("tool") else ""
+    head = (
+        f"fh:{event.id}  {clock(event.time)}  {event.kind}{f' by {shown(who)}' if who else ''}{tool}  turn {event.turn}"
+    )
+    if event.erased:
         return (f"{head}  erased",)
-    if one.meta.get(INJECTED) is True:
+    if event.meta.get(INJECTED) is True:
         return (f"{head}  what firsthand had recalled",)
-    text = shown(" ".join(one.text[: 4 * LINE_CHARACTERS].split()))
-    return (f"{head}  {one.size_bytes:,} bytes", f"| {text[:LINE_CHARACTERS]}{'...' * (len(text) > LINE_CHARACTERS)}")
+    text = shown(" ".join(event.text[: 4 * LINE_CHARACTERS].split()))
+    return (f"{head}  {event.size_bytes:,} bytes", f"| {text[:LINE_CHARACTERS]}{'...' * (len(text) > LINE_CHARACTERS)}")

@@ -50,9 +50,9 @@ def author_of(agent: AgentSpace, file: str, content: bytes, after: int, *, by_us
     """
     if by_user and not _is_called(agent, file, after):
         return USER
-    found: tuple[Event, ...] = echoed(agent.space, to_text(content[:ECHO_BYTES_MAX]))
-    trust = Trust.UNTRUSTED if found else Trust.AGENT
-    return Author("agent", trust, tuple(f"fh:{one.id}" for one in found))
+    echoes: tuple[Event, ...] = echoed(agent.space, to_text(content[:ECHO_BYTES_MAX]))
+    trust = Trust.UNTRUSTED if echoes else Trust.AGENT
+    return Author("agent", trust, tuple(f"fh:{event.id}" for event in echoes))
 
 
 def _is_called(agent: AgentSpace, file: str, after: int) -> bool:
@@ -60,9 +60,12 @@ def _is_called(agent: AgentSpace, file: str, after: int) -> bool:
     name = file.rpartition("/")[2]
     spelled = {name, json.dumps(name)[1:-1]}
     own = set(agent.sessions())
-    newest = sorted((one for one in agent.space.sessions() if one.name in own), key=lambda one: -one.last_position)
+    newest = sorted(
+        (session for session in agent.space.sessions() if session.name in own),
+        key=lambda session: -session.last_position,
+    )
     for session in newest[:SESSIONS_MAX]:
         calls = agent.space.events(session.name, kind=Kind.TOOL_CALL, after=after, newest_first=True, limit=CALLS_MAX)
-        if any(one in call.text for call in calls for one in spelled):
+        if any(spelling in call.text for call in calls for spelling in spelled):
             return True
     return False

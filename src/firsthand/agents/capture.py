@@ -50,7 +50,7 @@ END_WAIT_MS = 3_000
 PROJECT_FILES_MAX = 1_000
 
 
-def record(space: Space, call: HookCall, agent: str, told: session_cache.Known, *, nonce: str, now: Moment) -> bool:
+def record(space: Space, call: HookCall, agent: str, known: session_cache.Known, *, nonce: str, now: Moment) -> bool:
     """Record a call, or leave what will; True when a job was left.
 
     Raises:
@@ -59,7 +59,7 @@ def record(space: Space, call: HookCall, agent: str, told: session_cache.Known, 
     session = call.log_session
     job = Job(jobs.FOLLOW, space.namespace, agent, replace(call, agent_id="").log_session, call.host, call.transcript,
               call.cwd)  # fmt: skip
-    if call.host not in TRANSCRIBED or not call.transcript or told.payloads:
+    if call.host not in TRANSCRIBED or not call.transcript or known.payloads:
         _append(space, session, drafts(call, session, space, nonce=nonce, now=now))
         return False
     if small_files.is_file(call.transcript):
@@ -125,15 +125,15 @@ def settle(space: Space, job: Job) -> None:
     path = spool_of(space, job.session)
     if not small_files.is_file(str(path)):
         return
-    told = session_cache.known(space.path, space.namespace, job.session)
-    session_cache.keep(space.path, space.namespace, job.session, replace(told, agent=job.agent, payloads=True))
+    known = session_cache.known(space.path, space.namespace, job.session)
+    session_cache.keep(space.path, space.namespace, job.session, replace(known, agent=job.agent, payloads=True))
     with small_files.ours(f"read {path}"):
         lines = (small_files.beginning(path, 2 * SPOOL_BYTES_MAX) or b"").splitlines()
     for number, line in enumerate(lines, 1):
         try:
-            given = json.loads(line)
-            call = HookCall(**(given["call"] | {"event": HookEvent(given["call"]["event"])}))
-            nonce, at = str(given["nonce"]), Moment(*given["now"])
+            payload = json.loads(line)
+            call = HookCall(**(payload["call"] | {"event": HookEvent(payload["call"]["event"])}))
+            nonce, at = str(payload["nonce"]), Moment(*payload["now"])
         except (ValueError, KeyError, TypeError) as error:  # torn by a full disk or a crash: the others count
             text = f"line {number} of {path} is lost: {error}"
             keep_fault(space.path, Fault("record", text, job.session, namespace=space.namespace))
@@ -148,9 +148,9 @@ def take_project(space: Space, job: Job) -> None:
     folder = Path(job.path).parent
     if job.host == "claude-code" and folder.is_dir():
         with small_files.ours(f"list {folder}"):
-            found = sorted(folder.glob("*.jsonl"), key=lambda one: -one.stat().st_mtime_ns)[:PROJECT_FILES_MAX]
-        if found:
-            _import(space, job, found)
+            files = sorted(folder.glob("*.jsonl"), key=lambda path: -path.stat().st_mtime_ns)[:PROJECT_FILES_MAX]
+        if files:
+            _import(space, job, files)
 
 
 def drafts(call: HookCall, session: str, space: Space, *, nonce: str, now: Moment) -> list[Draft]:
@@ -158,18 +158,18 @@ def drafts(call: HookCall, session: str, space: Space, *, nonce: str, now: Momen
     key = space.log.reader.fence_key()
     about = call.key or nonce
     made = []
-    for part, one in enumerate(_told(call)):
-        rest = fence.unwrap(event.to_text(one.content) if isinstance(one.content, bytes) else "", key)
+    for part, draft in enumerate(_told(call)):
+        rest = fence.unwrap(event.to_text(draft.content) if isinstance(draft.content, bytes) else "", key)
         if rest.only:
             continue
-        meta = {**one.meta, **({"unfenced": len(rest.marks)} if rest.marks else {}), "hook": call.name}
-        if marks := secrets.marks_in("\n".join([rest.text, *map(str, one.meta.values())])):
+        meta = {**draft.meta, **({"unfenced": len(rest.marks)} if rest.marks else {}), "hook": call.name}
+        if marks := secrets.marks_in("\n".join([rest.text, *map(str, draft.meta.values())])):
             meta[REDACTED] = marks
         names = (b"hook", session.encode(), call.event.value.encode(), about.encode("utf-8", "surrogatepass"))
         words = to_bytes(call.prompt + call.message) if call.event is not HookEvent.AFTER_TOOL else b""
         identity = event.derived_id(None, *names, words, b"%d" % part) if about else None
-        content = to_bytes(rest.text) if rest.marks else one.content
-        made.append(replace(one, content=content, meta=meta, time=now, id=identity))
+        content = to_bytes(rest.text) if rest.marks else draft.content
+        made.append(replace(draft, content=content, meta=meta, time=now, id=identity))
     return made
 
 
@@ -200,9 +200,9 @@ def _told(call: HookCall) -> list[Draft]:
 
 def result(call: HookCall, facts: dict[str, Any]) -> Draft:
     """Draft the result of a tool call."""
-    said = call.tool_output or call.error
-    media = "application/json" if said[:1] in ("{", "[") else "text/plain"
-    return Draft(Kind.TOOL_RESULT, to_bytes(said), media, facts, origin=f"tool:{call.tool}", trust=Trust.UNTRUSTED)
+    output = call.tool_output or call.error
+    media = "application/json" if output[:1] in ("{", "[") else "text/plain"
+    return Draft(Kind.TOOL_RESULT, to_bytes(output), media, facts, origin=f"tool:{call.tool}", trust=Trust.UNTRUSTED)
 
 
 def replaced(space: Space, call: HookCall, funnel: Funnel, *, nonce: str, now: Moment) -> Unasked:
@@ -218,12 +218,12 @@ def replaced(space: Space, call: HookCall, funnel: Funnel, *, nonce: str, now: M
     identity = event.derived_id(None, b"tool output", session.encode(), about, call.call_id.encode())
     with suppress(IdConflict):  # kept by the first of two hooks
         space.append([replace(result(call, facts), id=identity, time=now)], session=session)
-    kept = space.event(f"fh:{identity}")
-    shown = event.to_text(preview([event.to_bytes(call.tool_output)]))
-    head = f'[{kept.size_bytes:,} bytes, kept whole: expand("fh:{identity}")]\n'
-    piece = Piece(shown, (f"fh:{identity}",), head=head, answers=True)
-    said = funnel.fenced([piece], "a preview of a tool result", lambda pieces: head + pieces[0].words)
-    return said.text
+    earlier = space.event(f"fh:{identity}")
+    text = event.to_text(preview([event.to_bytes(call.tool_output)]))
+    head = f'[{earlier.size_bytes:,} bytes, kept whole: expand("fh:{identity}")]\n'
+    piece = Piece(text, (f"fh:{identity}",), head=head, answers=True)
+    fenced = funnel.fenced([piece], "a preview of a tool result", lambda pieces: head + pieces[0].words)
+    return fenced.text
 
 
 def _append(space: Space, session: str, made: list[Draft]) -> None:

@@ -40,7 +40,7 @@ def left(space: Space, session: str) -> LeftWindow:
     if not newest:
         return LeftWindow()
     funnel = validity.funnel(space)
-    bounds = [one.position for one in summaries]
+    bounds = [summary.position for summary in summaries]
     summary = ""
     if bounds and newest[0].position - bounds[0] <= 3:  # the summary of this very compaction is in the log already
         summary, end = summaries[0].text, bounds.pop(0)
@@ -50,7 +50,7 @@ def left(space: Space, session: str) -> LeftWindow:
     gone: list[Event] = []
     for number, start in enumerate([*bounds, 0]):
         span = list(space.events(session, after=start, before=end, limit=EVENTS_READ_MAX, newest_first=True))[::-1]
-        span = [one for one in span if one.kind in _SAID and one.is_searchable and not one.erased]
+        span = [event for event in span if event.kind in _SAID and event.is_searchable and not event.erased]
         if span:
             pieces.append(Piece(_marker(span, funnel)))
             gone = gone or span
@@ -59,18 +59,20 @@ def left(space: Space, session: str) -> LeftWindow:
             break
     if not gone:
         return LeftWindow()
-    theirs = [one for one in gone if one.trust is not Trust.UNTRUSTED]
+    theirs = [event for event in gone if event.trust is not Trust.UNTRUSTED]
     strings = [
-        one for one in questions(((one.id, one.text) for one in theirs), STRINGS_MAX * 2) if one.string not in summary
+        question
+        for question in questions(((event.id, event.text) for event in theirs), STRINGS_MAX * 2)
+        if question.string not in summary
     ][:STRINGS_MAX]
     pieces += [Piece("Exact strings of what left:")] if strings else []
-    pieces += [Piece(one.string, (f"fh:{one.id}",), head="  ") for one in strings]
+    pieces += [Piece(question.string, (f"fh:{question.id}",), head="  ") for question in strings]
     return LeftWindow(tuple(pieces), ())
 
 
 def lines(pieces: Sequence[Piece]) -> str:
     """Lay out what left: the dates stand in the markers of the spans."""
-    return "\n".join("  ".join(filter(None, (f"{one.head}{one.words}", *one.pointers))) for one in pieces)
+    return "\n".join("  ".join(filter(None, (f"{piece.head}{piece.words}", *piece.pointers))) for piece in pieces)
 
 
 def _marker(span: list[Event], funnel: Funnel) -> str:
@@ -79,7 +81,7 @@ def _marker(span: list[Event], funnel: Funnel) -> str:
     turns = f"turns {first.turn}-{last.turn}" if first.turn != last.turn else f"turn {first.turn}"
     topics: dict[str, None] = {}
     step = max(1, len(span) // TOPICS_MAX)
-    for piece in funnel.passed(Piece(one.text, (f"fh:{one.id}",)) for one in span[::step]):
+    for piece in funnel.passed(Piece(event.text, (f"fh:{event.id}",)) for event in span[::step]):
         topics |= dict.fromkeys(terms(piece.words)[:1])
     about = f", about {', '.join(list(topics)[:TOPICS_MAX])}" if topics else ""
     address = f"fh:{first.id}..{last.id}" if first.id != last.id else f"fh:{first.id}"

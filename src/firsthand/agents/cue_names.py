@@ -53,22 +53,22 @@ def names(agent: AgentSpace) -> tuple[Kept, ...]:
         for kind in (Kind.EPISODE, Kind.NOTE):
             _add(known, space.events(agent.session, kind=kind, after=through, before=head + 1))
         space.read_once[key] = (head, known)
-    return tuple(sorted(known.values(), key=lambda one: -one.position))[:NAMES_MAX]
+    return tuple(sorted(known.values(), key=lambda name: -name.position))[:NAMES_MAX]
 
 
-def _add(kept: dict[str, Kept], events: Iterable[Event]) -> None:
+def _add(names: dict[str, Kept], events: Iterable[Event]) -> None:
     """Take events in: the newest version of a session's episode and of a file is the one that counts."""
-    for one in events:
-        meta, pointer = one.meta, f"fh:{one.id}"
+    for event in events:
+        meta, pointer = event.meta, f"fh:{event.id}"
         name, session, file = meta.get("name"), meta.get("session"), meta.get(FILE)
-        if one.kind is Kind.EPISODE and isinstance(name, str) and isinstance(session, str):
+        if event.kind is Kind.EPISODE and isinstance(name, str) and isinstance(session, str):
             terms = meta.get("terms")
             words = [topic_of(name), *(str(term) for term in terms)] if isinstance(terms, list) else [topic_of(name)]
             about = " ".join(words)[:ABOUT_CHARACTERS_MAX]
-            kept[f"session {session}"] = Kept(one.position, name, EPISODES, about, pointer)
-        elif one.kind is Kind.NOTE and isinstance(file, str) and files.is_followed(file):
+            names[f"session {session}"] = Kept(event.position, name, EPISODES, about, pointer)
+        elif event.kind is Kind.NOTE and isinstance(file, str) and files.is_followed(file):
             group = GROUPS.get(file.partition("/")[0], "")
-            kept.pop(f"file {file}", None)
-            if group and not one.erased and meta.get(files.DELETED) is not True:
-                about = one.text[:ABOUT_CHARACTERS_MAX]
-                kept[f"file {file}"] = Kept(one.position, files.stem_of(file), group, about, pointer)
+            names.pop(f"file {file}", None)
+            if group and not event.erased and meta.get(files.DELETED) is not True:
+                about = event.text[:ABOUT_CHARACTERS_MAX]
+                names[f"file {file}"] = Kept(event.position, files.stem_of(file), group, about, pointer)

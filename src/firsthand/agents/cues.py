@@ -103,10 +103,10 @@ def terms(message: str, *, without: Collection[str] = ()) -> tuple[str, ...]:
     """
     small = message.casefold()
     words = dict.fromkeys(word for word in _compiled(_WORD).findall(small) if word not in without)
-    found = [word for word in words if len(word) > 1 or word.isdigit() or not word.isascii()]
-    joined = [one for one in dict.fromkeys(_compiled(_JOINED).findall(small)) if any(map(str.isdigit, one))]
-    found = [*joined, *found]
-    return tuple(found) if len(found) <= TERMS_MAX else (*found[: TERMS_MAX // 2], *found[-TERMS_MAX // 2 :])
+    plain = [word for word in words if len(word) > 1 or word.isdigit() or not word.isascii()]
+    joined = [term for term in dict.fromkeys(_compiled(_JOINED).findall(small)) if any(map(str.isdigit, term))]
+    plain = [*joined, *plain]
+    return tuple(plain) if len(plain) <= TERMS_MAX else (*plain[: TERMS_MAX // 2], *plain[-TERMS_MAX // 2 :])
 
 
 def cues(
@@ -125,7 +125,7 @@ def cues(
     if isinstance(tokens_max, bool) or not isinstance(tokens_max, int) or not 1 <= tokens_max <= BUDGET_TOKENS_MAX:
         raise InvalidArgument(f"tokens_max is a whole number from 1 to {BUDGET_TOKENS_MAX:,}; got {tokens_max!r}")
     scores = relevances(names, query_terms)
-    sizes = Counter(one.group for one in names)
+    sizes = Counter(name.group for name in names)
     chosen: list[Named] = []
     text, matched = "", 0
     for at in islice(_in_turn(scores, len(names)), TRIED_MAX):
@@ -136,26 +136,26 @@ def cues(
         text, matched = longer, matched + (at in scores)
         if len(chosen) == NAMES_MAX:
             break
-    return Cues(tuple(one.name for one in chosen), text, matched, len(names))
+    return Cues(tuple(name.name for name in chosen), text, matched, len(names))
 
 
 def relevances(names: Sequence[Named], query_terms: Sequence[str]) -> dict[int, float]:
     """Say how far each name that shares words with a message is what the message is about; the others are left out."""
-    plain = [one.name.casefold()[:NAME_CHARACTERS_MAX] for one in names]
-    about = [one.about.casefold()[:ABOUT_CHARACTERS_MAX] for one in names]
+    plain = [name.name.casefold()[:NAME_CHARACTERS_MAX] for name in names]
+    about = [name.about.casefold()[:ABOUT_CHARACTERS_MAX] for name in names]
     where = [(_Text(plain), 1.0), (_Text(about), ABOUT_WEIGHT)]
     total = len(names)
     holders_max = max(HOLDERS_MIN, int(total * HOLDERS_SHARE))
     scores: dict[int, float] = {}
     for term in dict.fromkeys(map(stem, query_terms[:TERMS_MAX])):
-        held: dict[int, float] = {}
+        by_place: dict[int, float] = {}
         for texts, weight in where:
             for at in texts.holders(term, holders_max):
-                held[at] = max(weight, held.get(at, 0.0))
-        if not held or len(held) > holders_max:
+                by_place[at] = max(weight, by_place.get(at, 0.0))
+        if not by_place or len(by_place) > holders_max:
             continue
-        rare = log(1.0 + (total - len(held) + 0.5) / (len(held) + 0.5))
-        for at, weight in held.items():
+        rare = log(1.0 + (total - len(by_place) + 0.5) / (len(by_place) + 0.5))
+        for at, weight in by_place.items():
             scores[at] = scores.get(at, 0.0) + rare * weight
     return {at: score * (1.0 + RECENCY_WEIGHT / (1.0 + at / 10)) for at, score in scores.items()}
 
@@ -177,24 +177,24 @@ class _Text:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._all = "\n".join(texts)
-        self._starts = [0, *accumulate(len(one) + 1 for one in texts)]
+        self._starts = [0, *accumulate(len(text) + 1 for text in texts)]
 
     def holders(self, term: str, holders_max: int) -> set[int]:
         """Say which of the texts hold a word that begins with a stem and goes on with nothing but an ending.
 
         Goes no further than one holder over the number that counts.
         """
-        found: set[int] = set()
+        holders: set[int] = set()
         text, exact = self._all, not term.isalpha()
         at = text.find(term)
-        while at >= 0 and len(found) <= holders_max:
+        while at >= 0 and len(holders) <= holders_max:
             end = at + len(term)
             if self._begins(at, exact) and self._ends(end, exact):
                 number = bisect_right(self._starts, at) - 1
-                found.add(number)
+                holders.add(number)
                 end = self._starts[number + 1]  # this one is found
             at = text.find(term, max(end, at + 1))
-        return found
+        return holders
 
     def _begins(self, at: int, exact: bool) -> bool:
         text = self._all
@@ -219,24 +219,24 @@ def _in_turn(scores: dict[int, float], total: int) -> Iterator[int]:
     """Yield the names by relevance, each few of them the newest one that was not yet."""
     best = sorted(scores, key=lambda at: (-scores[at], at))
     newest = iter(range(total))
-    given: set[int] = set()
+    taken: set[int] = set()
     for number, at in enumerate(best, 1):
-        if at not in given:
-            given.add(at)
+        if at not in taken:
+            taken.add(at)
             yield at
         if number % RECENT_EACH == RECENT_EACH - 1:
-            recent = next((one for one in newest if one not in given), None)
+            recent = next((number for number in newest if number not in taken), None)
             if recent is not None:
-                given.add(recent)
+                taken.add(recent)
                 yield recent
-    yield from (at for at in newest if at not in given)
+    yield from (at for at in newest if at not in taken)
 
 
 def _text(chosen: Sequence[Named], sizes: Mapping[str, int]) -> str:
     """Write the line: by group, in the order in which their first names were chosen."""
     groups: dict[str, list[str]] = {}
-    for one in chosen:
-        groups.setdefault(one.group, []).append(_shown(one.name))
+    for name in chosen:
+        groups.setdefault(name.group, []).append(_shown(name.name))
     parts = []
     for group, members in groups.items():
         of = f" ({len(members)} of {sizes[group]:,})" if len(members) < sizes[group] else ""

@@ -117,10 +117,10 @@ def _masked(text: str, pointer: str) -> str:
 
 def code(text: str, characters_max: int, pointer: str) -> str:
     """Quote what a tool was told as a code span that its own backticks do not close."""
-    said = _line(_masked(text, pointer), characters_max)
-    longest = max((len(run) for run in _TICKS.findall(said)), default=0)
+    line = _line(_masked(text, pointer), characters_max)
+    longest = max((len(run) for run in _TICKS.findall(line)), default=0)
     ticks = "`" * (longest + 1)
-    return f"{ticks} {said} {ticks}" if longest else f"`{said}`"
+    return f"{ticks} {line} {ticks}" if longest else f"`{line}`"
 
 
 def written(name: str, facts: Sequence[str], sections: Sequence[Section], *, session: str) -> Written:
@@ -146,19 +146,19 @@ def span(first: Moment | None, last: Moment | None) -> str:
 
 
 def _laid_out(name: str, facts: Sequence[str], sections: Sequence[Section], session: str, most: int) -> Written:
-    kept = _kept(sections, most - HEAD_CHARACTERS)
+    by_section = _kept(sections, most - HEAD_CHARACTERS)
     date, _, words = name[:10], name[10:11], name[11:].replace("-", " ")
     out = [f"# {date} {words}".rstrip(), "", *(fact[:240] for fact in facts)]
     sources: dict[str, None] = {}
     left = False
     for section in sections:
-        lines = kept[section.title]
+        lines = by_section[section.title]
         if not lines:
             continue
         less = len(lines) < section.total
         left = left or less
         out += ["", f"## {section.title}" + (f": {len(lines):,} of {section.total:,}" if less else "")]
-        for line in sorted(lines, key=lambda one: one.order):
+        for line in sorted(lines, key=lambda line: line.order):
             out.append(f"- {line.text}" + (f" ({line.pointer})" if line.pointer else ""))
             if line.pointer:
                 sources[line.pointer] = None
@@ -169,7 +169,7 @@ def _laid_out(name: str, facts: Sequence[str], sections: Sequence[Section], sess
 
 def _kept(sections: Sequence[Section], spare: int) -> dict[str, list[Line]]:
     """Choose lines: each section has its share, and what is left over goes round."""
-    kept: dict[str, list[Line]] = {section.title: [] for section in sections}
+    lines: dict[str, list[Line]] = {section.title: [] for section in sections}
     waiting = {section.title: list(section.lines) for section in sections}
     scale = min(1.0, spare / sum(SHARES.values()))
     for unused in (False, True):
@@ -178,11 +178,11 @@ def _kept(sections: Sequence[Section], spare: int) -> dict[str, list[Line]]:
             for line in list(waiting[title]):
                 cost = len(line.text) + len(line.pointer) + 6
                 if cost <= room:
-                    kept[title].append(line)
+                    lines[title].append(line)
                     waiting[title].remove(line)
                     room -= cost
                     spare -= cost
-    return kept
+    return lines
 
 
 def _rank(title: str) -> int:

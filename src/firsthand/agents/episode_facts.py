@@ -172,7 +172,7 @@ class Gathering:
     def extract(self, session: str) -> Extract:
         """Give what was gathered so far."""
         words = self._words()
-        terms = tuple(one.text for one in sorted(words, key=lambda word: (-word.weight, word.place, word.text)))
+        terms = tuple(word.text for word in sorted(words, key=lambda word: (-word.weight, word.place, word.text)))
         source = f"fh:{self._ends[0]}..{self._ends[1]}" if self._events else ""
         facts, sections = self._facts(session, terms), self._sections()
         return Extract(
@@ -205,9 +205,9 @@ class Gathering:
             self._about(text, 3.0 if is_user and self._requests <= 1 else 2.0 if is_user else 0.7)
 
     def _bring(self, text: str) -> None:
-        said = text.strip()
-        if len(said) <= BROUGHT_CHARACTERS and len(self._brought) < BROUGHT_MAX:
-            self._brought.add(said)
+        line = text.strip()
+        if len(line) <= BROUGHT_CHARACTERS and len(self._brought) < BROUGHT_MAX:
+            self._brought.add(line)
 
     def _request(self, event: Event, text: str) -> None:
         self._requests += 1
@@ -235,13 +235,13 @@ class Gathering:
     def _string(self, event: Event, string: str, worth: float) -> None:
         if len(string) not in STRING_CHARACTERS or not string.isprintable():
             return
-        one = self._strings.get(string)
-        if one is None:
+        fact = self._strings.get(string)
+        if fact is None:
             self._strings[string] = _String(worth, 1, f"fh:{event.id}", event.position)
             return
-        one.times += 1
-        if worth > one.worth:
-            one.worth, one.pointer, one.order = worth, f"fh:{event.id}", event.position
+        fact.times += 1
+        if worth > fact.worth:
+            fact.worth, fact.pointer, fact.order = worth, f"fh:{event.id}", event.position
 
     def _about(self, text: str, weight: float) -> None:
         """Weigh the words of a message, and remember where each first stood and what number followed it."""
@@ -266,10 +266,10 @@ class Gathering:
 
     def _words(self) -> tuple[Word, ...]:
         weights = dict(self._terms)
-        for path, one in self._work.files.items():
+        for path, file in self._work.files.items():
             for piece in words_of(re.split(r"[/\\]", path)[-1].partition(".")[0]):
                 if piece not in _GENERIC and not piece.isnumeric() and not _is_opaque(piece):
-                    weights[piece] = weights.get(piece, 0.0) + 1.0 + min(one.times, 4) * 0.5
+                    weights[piece] = weights.get(piece, 0.0) + 1.0 + min(file.times, 4) * 0.5
         best = sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:200]
         far = len(self._places)
         return tuple(
@@ -278,9 +278,9 @@ class Gathering:
         )
 
     def _telling(self) -> tuple[str, ...]:
-        files = sorted(self._work.files.values(), key=lambda one: (-one.times, one.order))
-        stems = [re.split(r"[/\\]", one.path)[-1].partition(".")[0] for one in files[:6]]
-        outcome = [one.message for one in self._work.commits[-2:]]
+        files = sorted(self._work.files.values(), key=lambda file: (-file.times, file.order))
+        stems = [re.split(r"[/\\]", file.path)[-1].partition(".")[0] for file in files[:6]]
+        outcome = [commit.message for commit in self._work.commits[-2:]]
         numbers = [number for _, number in list(self._places.values())[:400] if number]
         return tuple(text for text in (*stems, *outcome, *numbers) if text and not secrets.find(text))
 
@@ -307,15 +307,17 @@ class Gathering:
         if work.calls:
             used = ", ".join(f"{code(name, 40, '')} {times:,}" for name, times in work.tools.most_common(8))
             lines.append(Line(f"tools: {used}", order=0))
-        commits = [_commit_line(one) for one in reversed(work.commits)]
-        files = sorted(work.files.values(), key=lambda one: (-one.times, one.order))
-        changed = [_file_line(one) for one in files]
+        commits = [_commit_line(commit) for commit in reversed(work.commits)]
+        files = sorted(work.files.values(), key=lambda file: (-file.times, file.order))
+        changed = [_file_line(file) for file in files]
         for number in range(max(len(commits), len(changed))):  # both have their share
             lines += [*commits[number : number + 1], *changed[number : number + 1]]
         return Section("Done", tuple(lines), len(lines) + work.files_left_out + work.commits_left_out)
 
     def _failed(self) -> Section:
-        failures = sorted(self._work.failures.values(), key=lambda one: (bool(one.over), -one.times, -one.order))
+        failures = sorted(
+            self._work.failures.values(), key=lambda failure: (bool(failure.over), -failure.times, -failure.order)
+        )
         return Section("Failed", tuple(map(_failure_line, failures)), len(failures) + self._work.failures_left_out)
 
     def _open(self) -> Section:
@@ -328,18 +330,18 @@ class Gathering:
     def _exact(self) -> Section:
         best: list[tuple[str, _String]] = []
         ranked = sorted(self._strings.items(), key=lambda item: (-_worth(item[1]), item[1].order, item[0]))
-        for string, one in ranked[:400]:
+        for string, fact in ranked[:400]:
             if not any(string in other or other in string for other, _ in best):
-                best.append((string, one))
-        lines = [Line(code(string, 120, one.pointer), one.pointer, one.order) for string, one in best]
+                best.append((string, fact))
+        lines = [Line(code(string, 120, fact.pointer), fact.pointer, fact.order) for string, fact in best]
         return Section("Exact strings", tuple(lines), len(self._strings))
 
     def _ended_with(self) -> Section:
         lines: list[Line] = []
         if self._closing:
             # A last "done" tells nothing: then the message before it is told too.
-            telling = [one for one in self._closing if len(one.text.strip()) >= TELLING_CHARACTERS][-1:]
-            for event in [one for one in self._closing if one in telling or one is self._closing[-1]]:
+            telling = [message for message in self._closing if len(message.text.strip()) >= TELLING_CHARACTERS][-1:]
+            for event in [message for message in self._closing if message in telling or message is self._closing[-1]]:
                 text = blanked(event.text[:READ_CHARACTERS]).strip()
                 lines.insert(0, _quote(event, text, 360, "the agent's last words"))
         return Section("How it ended", tuple(lines), len(lines))
@@ -350,32 +352,32 @@ _PATH_LIKE = re.compile(r"https?://\S{1,300}|(?:[\w.@~+-]{0,64})(?:/[\w.@+-]{1,6
 
 def _quote(event: Event, text: str, characters_max: int, what: str = "", order: int | None = None) -> Line:
     pointer = f"fh:{event.id}"
-    said = quoted(text, characters_max, pointer)
+    quote = quoted(text, characters_max, pointer)
     place = event.position if order is None else order
-    return Line(f"{what}: {said}" if what else said, pointer, place)
+    return Line(f"{what}: {quote}" if what else quote, pointer, place)
 
 
-def _failure_line(one: Failed) -> Line:
-    what = code(one.said, 160, one.first) if one.said else code(one.tool, 60, one.first)
-    told = f" (exit code {one.code})" if one.code else ""
-    times = f", {one.times:,} times" if one.times > 1 else ""
-    over = f"; the same went well later ({one.over})" if one.over else ""
-    return Line(f"{what} failed{told}{times}{over}", one.last, one.order)
+def _failure_line(failure: Failed) -> Line:
+    what = code(failure.said, 160, failure.first) if failure.said else code(failure.tool, 60, failure.first)
+    exit_code = f" (exit code {failure.code})" if failure.code else ""
+    times = f", {failure.times:,} times" if failure.times > 1 else ""
+    over = f"; the same went well later ({failure.over})" if failure.over else ""
+    return Line(f"{what} failed{exit_code}{times}{over}", failure.last, failure.order)
 
 
-def _commit_line(one: Made) -> Line:
-    told = f"commit {code(one.name[:12], 12, one.pointer)}"
-    more = f": {code(one.message, 120, one.pointer)}" if one.message else ""
-    return Line(told + more, one.pointer, 2 + one.order)
+def _commit_line(commit: Made) -> Line:
+    label = f"commit {code(commit.name[:12], 12, commit.pointer)}"
+    more = f": {code(commit.message, 120, commit.pointer)}" if commit.message else ""
+    return Line(label + more, commit.pointer, 2 + commit.order)
 
 
-def _file_line(one: Changed) -> Line:
-    times = f", {one.times:,} times" if one.times > 1 else ""
-    return Line(f"changed {code(one.path, 160, one.pointer)}{times}", one.pointer, 2 + one.order)
+def _file_line(file: Changed) -> Line:
+    times = f", {file.times:,} times" if file.times > 1 else ""
+    return Line(f"changed {code(file.path, 160, file.pointer)}{times}", file.pointer, 2 + file.order)
 
 
-def _worth(one: _String) -> float:
-    return one.worth * (1.0 + min(one.times - 1, 5) * 0.15)
+def _worth(string: _String) -> float:
+    return string.worth * (1.0 + min(string.times - 1, 5) * 0.15)
 
 
 def _is_opaque(word: str) -> bool:

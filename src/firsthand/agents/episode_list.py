@@ -54,19 +54,19 @@ def _read_on(agent: AgentSpace, known: _Known, after: int, through: int) -> _Kno
     """Give what is known with what came since; another thread may be at the one before, which stays as it is."""
     space, newest = agent.space, dict(known.newest)
     for event in space.events(agent.session, kind=Kind.EPISODE, after=after, before=through + 1):
-        one = None if event.erased else from_event(agent, event)
-        if one is not None:
-            newest.pop(one.session, None)
-            newest[one.session] = one
+        episode = None if event.erased else from_event(agent, event)
+        if episode is not None:
+            newest.pop(episode.session, None)
+            newest[episode.session] = episode
     checks = known.checks | (looked := _checks(agent, after, through))
-    changed = {name: _checked(one, checks) for name, one in newest.items()
-               if one.pointer in looked or known.newest.get(name) is not one}  # fmt: skip
+    changed = {name: _checked(episode, checks) for name, episode in newest.items()
+               if episode.pointer in looked or known.newest.get(name) is not episode}  # fmt: skip
     return _Known(newest | changed, checks)
 
 
-def _checked(one: Episode, checks: Mapping[str, str]) -> Episode:
-    stage = checks.get(one.pointer, NOT_CHECKED)
-    return one if stage == one.stage else replace(one, stage=stage, verified=not stage)
+def _checked(episode: Episode, checks: Mapping[str, str]) -> Episode:
+    stage = checks.get(episode.pointer, NOT_CHECKED)
+    return episode if stage == episode.stage else replace(episode, stage=stage, verified=not stage)
 
 
 def from_event(agent: AgentSpace, event: Event) -> Episode | None:
@@ -106,10 +106,10 @@ def remove_ours(agent: AgentSpace, episode: Episode) -> bool:
 
 def _checks(agent: AgentSpace, after: int, through: int) -> dict[str, str]:
     """Give the stage that was not seen to work, by pointer of the episode; empty text for one that was found."""
-    found: dict[str, str] = {}
+    checks: dict[str, str] = {}
     for event in agent.space.events(agent.session, kind=Kind.SESSION, after=after, before=through + 1):
         meta: Mapping[str, Any] = event.meta
         pointer, stage = meta.get("episode"), meta.get("stage")
         if meta.get("type") == CHECK and isinstance(pointer, str) and isinstance(stage, str):
-            found[pointer] = stage
-    return found
+            checks[pointer] = stage
+    return checks

@@ -64,21 +64,21 @@ def distinctive(words: Sequence[Word], date: str, neighbours: Collection[str], *
     """
     taken = {_same(name): _plain(name) for name in neighbours}
     common = _counts(taken.values())
-    ranked = sorted(words, key=lambda one: (-one.weight / (1 + common.get(one.text, 0)), one.place, one.text))
+    ranked = sorted(words, key=lambda word: (-word.weight / (1 + common.get(word.text, 0)), word.place, word.text))
     chosen = _series(words)
     spare: list[Word] = []
-    for one in ranked:
-        (chosen if len(chosen) < WORDS_MAX - 1 and _adds(one.text, chosen) else spare).append(one)
-    last = max((one.place for one in words), default=0)
-    spare += [Word(text, 0.0, last + number) for number, told in enumerate(telling, 1) for text in words_of(told)]
+    for word in ranked:
+        (chosen if len(chosen) < WORDS_MAX - 1 and _adds(word.text, chosen) else spare).append(word)
+    last = max((word.place for word in words), default=0)
+    spare += [Word(text, 0.0, last + number) for number, line in enumerate(telling, 1) for text in words_of(line)]
     name = _joined(date, chosen)
-    for one in spare[:200]:
+    for word in spare[:200]:
         if len(chosen) >= WORDS_MIN and not _is_taken(name, taken):
             return name
         if len(chosen) >= WORDS_MAX + FURTHER_WORDS_MAX:
             break
-        if _adds(one.text, chosen) and _joined(date, [*chosen, one]) != name:
-            chosen.append(one)
+        if _adds(word.text, chosen) and _joined(date, [*chosen, word]) != name:
+            chosen.append(word)
             name = _joined(date, chosen)
     if not chosen:
         name = f"{date}-session"
@@ -88,16 +88,16 @@ def distinctive(words: Sequence[Word], date: str, neighbours: Collection[str], *
 def words_of(text: str) -> tuple[str, ...]:
     """Cut a text into the words that a name may hold: folded, NFC, letters and digits of any script."""
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
-    found: list[str] = []
+    words: list[str] = []
     run: list[str] = []
     for sign in (*folded, " "):
         if sign.isalnum() or (run and unicodedata.category(sign) in {"Mn", "Mc"}):
             run.append(sign)
         elif run:
             word = "".join(run)
-            found += [word] if len(word) in WORD_CHARACTERS else []
+            words += [word] if len(word) in WORD_CHARACTERS else []
             run = []
-    return tuple(found)
+    return tuple(words)
 
 
 def topic_of(name: str) -> str:
@@ -110,9 +110,9 @@ def slug_of(name: str) -> str:
     return _DATE.sub("", name, count=1)
 
 
-def alike(one: str, other: str) -> bool:
+def alike(name: str, other: str) -> bool:
     """Say whether two names are aliases: numbers left out, they have (nearly) the same words."""
-    return _alike(_plain(one), _plain(other))
+    return _alike(_plain(name), _plain(other))
 
 
 def aliases(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
@@ -144,14 +144,14 @@ def aliases(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
                 group[root(name)] = root(other)
         for word in key:
             holding.setdefault(word, []).append(name)
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for name in listed:
-        found.setdefault(root(name), []).append(name)
-    return tuple(sorted(tuple(group) for group in found.values() if len(group) > 1))
+        groups.setdefault(root(name), []).append(name)
+    return tuple(sorted(tuple(group) for group in groups.values() if len(group) > 1))
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return one == other or len(one & other) >= ALIKE * len(one | other)
+def _alike(words: frozenset[str], other: frozenset[str]) -> bool:
+    return words == other or len(words & other) >= ALIKE * len(words | other)
 
 
 @lru_cache(maxsize=8_192)  # each new name is held against all that are there
@@ -172,8 +172,8 @@ def _same(name: str) -> str:
 
 def _series(words: Sequence[Word]) -> list[Word]:
     """Give the word of a series, such as ``medqa 032``: it is what the session will be asked for by."""
-    heavy = sorted(words, key=lambda one: (-one.weight, one.place, one.text))[:SERIES_WORDS]
-    return [one for one in heavy if one.number and _adds(one.text, [])][:1]
+    heavy = sorted(words, key=lambda word: (-word.weight, word.place, word.text))[:SERIES_WORDS]
+    return [word for word in heavy if word.number and _adds(word.text, [])][:1]
 
 
 def _adds(word: str, chosen: Sequence[Word]) -> bool:
@@ -181,21 +181,21 @@ def _adds(word: str, chosen: Sequence[Word]) -> bool:
     if secrets.find(word):
         return False
     return not any(
-        word == one.text
+        word == word_of_name.text
         or (
-            min(len(word), len(one.text)) >= _STEM_MIN
-            and (word.startswith(one.text) or one.text.startswith(word))
-            and abs(len(word) - len(one.text)) <= 3
+            min(len(word), len(word_of_name.text)) >= _STEM_MIN
+            and (word.startswith(word_of_name.text) or word_of_name.text.startswith(word))
+            and abs(len(word) - len(word_of_name.text)) <= 3
         )
-        for one in chosen
+        for word_of_name in chosen
     )
 
 
 def _joined(date: str, chosen: Sequence[Word]) -> str:
     """Join words in the order they stood in, as many as a name holds."""
     name = date
-    for one in sorted(chosen, key=lambda word: (word.place, word.text)):
-        more = f"{name}-{one.text}" + (f"-{one.number}" if one.number else "")
+    for candidate in sorted(chosen, key=lambda word: (word.place, word.text)):
+        more = f"{name}-{candidate.text}" + (f"-{candidate.number}" if candidate.number else "")
         if len(more) <= NAME_CHARACTERS_MAX - 4 and len(more.encode()) <= NAME_BYTES_MAX - 4:
             name = more
     return name
@@ -203,12 +203,12 @@ def _joined(date: str, chosen: Sequence[Word]) -> str:
 
 def _numbered(name: str, taken: Mapping[str, frozenset[str]]) -> str:
     """Make a name unique by a number, when there is nothing else."""
-    number, one = 1, name
-    while _same(one) in taken:
+    number, numbered = 1, name
+    while _same(numbered) in taken:
         number += 1
         end = f"-{number}"
-        one = name[: NAME_CHARACTERS_MAX - len(end)].rstrip("-") + end
-    return one
+        numbered = name[: NAME_CHARACTERS_MAX - len(end)].rstrip("-") + end
+    return numbered
 
 
 def _counts(groups: Iterable[Collection[str]]) -> dict[str, int]:

@@ -127,9 +127,9 @@ def due(agent: AgentSpace, *, quiet_seconds: float = QUIET_SECONDS, now: Moment 
     """
     at = now or moment.now()
     # An episode that was not looked for is one whose closing was cut short: closing again writes what is missing.
-    through = {one.session: one.through for one in episodes(agent) if one.stage != NOT_CHECKED}
+    through = {episode.session: episode.through for episode in episodes(agent) if episode.stage != NOT_CHECKED}
     own = set(agent.sessions())
-    found: list[tuple[int, str]] = []
+    sessions: list[tuple[int, str]] = []
     for info in agent.space.sessions():
         name = info.name
         if name not in own or info.last_position <= through.get(name, 0) or _is_below(name, own):
@@ -140,8 +140,8 @@ def due(agent: AgentSpace, *, quiet_seconds: float = QUIET_SECONDS, now: Moment 
         quiet = (at.microseconds - (last.time or last.ingested).microseconds) / moment.MICROSECONDS
         # A last event from the future says that a clock is wrong, not that the session goes on.
         if quiet >= quiet_seconds or quiet < -quiet_seconds:
-            found.append((last.position, name))
-    return tuple(name for _, name in sorted(found, reverse=True))
+            sessions.append((last.position, name))
+    return tuple(name for _, name in sorted(sessions, reverse=True))
 
 
 def last_telling(agent: AgentSpace, session: str) -> Event | None:
@@ -156,8 +156,8 @@ def last_telling(agent: AgentSpace, session: str) -> Event | None:
 
 
 def _newest(agent: AgentSpace, session: str) -> Episode | None:
-    found = [one for one in episodes(agent) if one.session == session]
-    return found[-1] if found else None
+    written = [episode for episode in episodes(agent) if episode.session == session]
+    return written[-1] if written else None
 
 
 def _name(agent: AgentSpace, session: str, gathered: Extract, before: Episode | None) -> str:
@@ -176,15 +176,15 @@ def _renamed(agent: AgentSpace, session: str, gathered: Extract, name: str) -> s
 
 
 def _neighbours(agent: AgentSpace, session: str) -> list[str]:
-    return [one.name for one in episodes(agent) if one.session != session]
+    return [episode.name for episode in episodes(agent) if episode.session != session]
 
 
 def _rare(agent: AgentSpace, words: tuple[Word, ...]) -> tuple[Word, ...]:
     """Weigh words by how rare they are in the store: a word of one session alone is worth twice a common one."""
     space = agent.space
     reader = space.log.reader
-    share = shares(reader, space.namespace, [one.text for one in words])
-    return tuple(replace(one, weight=one.weight * (2.0 - min(1.0, 20 * share.get(one.text, 0.0)))) for one in words)
+    share = shares(reader, space.namespace, [word.text for word in words])
+    return tuple(replace(word, weight=word.weight * (2.0 - min(1.0, 20 * share.get(word.text, 0.0)))) for word in words)
 
 
 def _date(gathered: Extract) -> str:

@@ -55,17 +55,17 @@ def faults(store: Path, namespace: str | None = None) -> tuple[Fault, ...]:
     Args:
         namespace: without those of other namespaces.
     """
-    found = []
+    recent = []
     for line in (small_files.read(_path(store)) or b"").splitlines():
         try:
-            told = json.loads(line)
-            fault = Fault(told["where"], told["text"], told["session"], moment.parse(told["time"]),
-                          told.get("namespace", ""))  # fmt: skip
+            fields = json.loads(line)
+            fault = Fault(fields["where"], fields["text"], fields["session"], moment.parse(fields["time"]),
+                          fields.get("namespace", ""))  # fmt: skip
         except (ValueError, KeyError, TypeError):  # torn by a crash
             continue
         if namespace is None or fault.namespace in ("", namespace):
-            found.append(fault)
-    return tuple(found)
+            recent.append(fault)
+    return tuple(recent)
 
 
 def forget_words(store: Path) -> None:
@@ -91,11 +91,11 @@ def _path(store: Path) -> Path:
 
 
 def _line(fault: Fault) -> bytes:
-    told = {
+    fields = {
         "time": str(fault.time or moment.now()), "where": fault.where,
         "text": fault.text[:FAULT_CHARACTERS_MAX], "session": fault.session, "namespace": fault.namespace,
     }  # fmt: skip
-    return json.dumps(told, ensure_ascii=True).encode()
+    return json.dumps(fields, ensure_ascii=True).encode()
 
 
 def _halve(path: Path) -> None:

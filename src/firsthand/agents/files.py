@@ -175,25 +175,27 @@ class _Seen:
 
 def versions(agent: AgentSpace) -> dict[str, Version]:
     """Read the newest version of each file from the log, by file; the one changed last comes last."""
-    found: dict[str, Version] = {}
-    for one in agent.own(Kind.NOTE):
-        file = one.meta.get(FILE)
-        if not isinstance(file, str) or one.erased or not is_followed(file):
+    by_file: dict[str, Version] = {}
+    for note in agent.own(Kind.NOTE):
+        file = note.meta.get(FILE)
+        if not isinstance(file, str) or note.erased or not is_followed(file):
             continue
-        before = found.pop(file, None)
+        before = by_file.pop(file, None)
         earlier = (before.pointer, *before.earlier) if before is not None else ()
-        digest, deleted = one.meta.get(DIGEST), one.meta.get(DELETED) is True
-        found[file] = Version(
-            file, f"fh:{one.id}", one.text, digest if isinstance(digest, str) else "", one.time, one.position,
-            deleted, earlier, one.trust,
+        digest, deleted = note.meta.get(DIGEST), note.meta.get(DELETED) is True
+        by_file[file] = Version(
+            file, f"fh:{note.id}", note.text, digest if isinstance(digest, str) else "", note.time, note.position,
+            deleted, earlier, note.trust,
         )  # fmt: skip
-    return found
+    return by_file
 
 
 def outdated(agent: AgentSpace) -> frozenset[str]:
     """Name the pointers of versions that another one took the place of, or that were deleted."""
     known = versions(agent).values()
-    return frozenset(p for one in known for p in (*one.earlier, *((one.pointer,) if one.deleted else ())))
+    return frozenset(
+        p for version in known for p in (*version.earlier, *((version.pointer,) if version.deleted else ()))
+    )
 
 
 def stem_of(file: str) -> str:
@@ -222,24 +224,24 @@ def follow(agent: AgentSpace) -> Followed:
     left_out: list[str] = []
     seen = _look(agent, left_out)
     changes: list[FileChange] = []
-    kept = {file: signs for file, signs in seen.state.items() if file in seen.present}
+    state = {file: signs for file, signs in seen.state.items() if file in seen.present}
     if seen.moved or seen.gone:
         known = versions(agent)
-        for one in seen.moved:
-            content = _read(one, left_out)
+        for file_there in seen.moved:
+            content = _read(file_there, left_out)
             if content is None:
                 continue
-            kept[one.file] = list(one.signs)
-            change = _take(agent, one.file, content, known.get(one.file), _changed_at(one))
+            state[file_there.file] = list(file_there.signs)
+            change = _take(agent, file_there.file, content, known.get(file_there.file), _changed_at(file_there))
             changes += [change] if change is not None else []
         for file in seen.gone:
             if file in known and not known[file].deleted:
                 changes.append(_delete(agent, known[file]))
-    if kept != seen.state and not agent.space.read_only:
-        _write_state(agent.folder / STATE_FILE, kept)
-    told = left_out[:TOLD_MAX]
-    told += [f"{len(left_out) - TOLD_MAX:,} more files were not followed"] if len(left_out) > TOLD_MAX else []
-    return Followed(tuple(changes), len(kept), tuple(told))
+    if state != seen.state and not agent.space.read_only:
+        _write_state(agent.folder / STATE_FILE, state)
+    named = left_out[:TOLD_MAX]
+    named += [f"{len(left_out) - TOLD_MAX:,} more files were not followed"] if len(left_out) > TOLD_MAX else []
+    return Followed(tuple(changes), len(state), tuple(named))
 
 
 def learn(agent: AgentSpace, file: str, text: str | bytes, *, by_user: bool = False) -> FileChange | None:
@@ -295,17 +297,19 @@ def restore(agent: AgentSpace, files: Collection[str] = ()) -> tuple[str, ...]:
     for file in files:
         if file not in known:
             raise Unresolvable(f"the log has no version of {file!r} of agent {agent.name!r}; it has {len(known)} files")
-    wanted = [known[file] for file in files] if files else [one for one in known.values() if not one.deleted]
+    wanted = (
+        [known[file] for file in files] if files else [version for version in known.values() if not version.deleted]
+    )
     state = _read_state(agent.folder / STATE_FILE)
     done = []
-    for one in wanted:
-        path = agent.folder / one.file
-        address = next(iter(one.earlier), "") if one.deleted else one.pointer
+    for version in wanted:
+        path = agent.folder / version.file
+        address = next(iter(version.earlier), "") if version.deleted else version.pointer
         if os.path.lexists(path) or not address:
             continue
         _write(agent.folder, path, agent.space.expand(address))
-        state.pop(one.file, None)  # it is followed anew: a deleted file that is back is a new version
-        done.append(one.file)
+        state.pop(version.file, None)  # it is followed anew: a deleted file that is back is a new version
+        done.append(version.file)
     if done:
         _write_state(agent.folder / STATE_FILE, state)
         follow(agent)
@@ -322,10 +326,10 @@ def unfollowed(agent: AgentSpace) -> Unfollowed:
     seen = _look(agent, left_out)
     known = versions(agent) if seen.moved or seen.gone else {}
     edited = []
-    for one in seen.moved:
-        content, before = _read(one, left_out), known.get(one.file)
+    for file_there in seen.moved:
+        content, before = _read(file_there, left_out), known.get(file_there.file)
         if content is not None and (before is None or before.digest != sha256(content).hexdigest()):
-            edited.append((one.file, one.signs[1] / 1e9))
+            edited.append((file_there.file, file_there.signs[1] / 1e9))
     deleted = tuple(file for file in seen.gone if file in known and not known[file].deleted)
     return Unfollowed(tuple(edited), deleted, tuple(left_out))
 
@@ -442,8 +446,8 @@ def _take(
 
 def _delete(agent: AgentSpace, before: Version) -> FileChange:
     meta = {FILE: before.file, DELETED: True, **_supersedes(before)}
-    said = f"{before.file} was deleted.".encode()
-    return FileChange(before.file, "deleted", _append(agent, meta, said, None, "user", Trust.TRUSTED, before))
+    sentence = f"{before.file} was deleted.".encode()
+    return FileChange(before.file, "deleted", _append(agent, meta, sentence, None, "user", Trust.TRUSTED, before))
 
 
 def _append(
@@ -473,9 +477,9 @@ def _supersedes(before: Version | None) -> dict[str, list[str]]:
 def _look(agent: AgentSpace, left_out: list[str]) -> _Seen:
     """Compare the folder with what was seen at the last following."""
     with small_files.ours(f"look through {agent.folder}"):
-        present = {one.file: one for one in _scan(agent.folder, left_out)}
+        present = {file_there.file: file_there for file_there in _scan(agent.folder, left_out)}
     state = _read_state(agent.folder / STATE_FILE)
-    moved = tuple(one for one in present.values() if state.get(one.file) != list(one.signs))
+    moved = tuple(file_there for file_there in present.values() if state.get(file_there.file) != list(file_there.signs))
     gone = tuple(file for file in state if file not in present and is_followed(file))
     return _Seen(present, state, moved, gone)
 
@@ -528,18 +532,18 @@ def _no_file(file: str, status: os.stat_result) -> str:
     return f"has {status.st_size:,} bytes; at most {BYTES_MAX:,} are followed" if status.st_size > BYTES_MAX else ""
 
 
-def _read(one: _Found, left_out: list[str]) -> bytes | None:
+def _read(file_there: _Found, left_out: list[str]) -> bytes | None:
     """Read a file; None, and told, when its bytes are no text or it cannot be read."""
     try:
-        handle = os.open(one.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        handle = os.open(file_there.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(handle, "rb") as file:
             content = file.read(BYTES_MAX + 1)
     except OSError as error:
-        left_out.append(f"{one.file} cannot be read: {error.strerror}")
+        left_out.append(f"{file_there.file} cannot be read: {error.strerror}")
         return None
     why = _unfit(content)
     if why:
-        left_out.append(f"{one.file} {why}")
+        left_out.append(f"{file_there.file} {why}")
         return None
     return content
 
@@ -561,8 +565,8 @@ def _signs(status: os.stat_result) -> tuple[int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ino
 
 
-def _changed_at(one: _Found) -> Moment | None:
-    return moment.parse(one.signs[1] / 1e9)
+def _changed_at(file_there: _Found) -> Moment | None:
+    return moment.parse(file_there.signs[1] / 1e9)
 
 
 def _write(folder: Path, path: Path, content: bytes, still: Callable[[], bool] = lambda: True) -> bool:
@@ -578,10 +582,10 @@ def _write(folder: Path, path: Path, content: bytes, still: Callable[[], bool] =
 def _read_state(path: Path) -> dict[str, list[Any]]:
     """Read what was seen last; empty when it was lost, and then all files are read again."""
     try:
-        told = json.loads(small_files.beginning(path, BYTES_MAX) or b"")
+        state = json.loads(small_files.beginning(path, BYTES_MAX) or b"")
     except (OSError, ValueError):  # lost or torn: it only saves work, and says what was there
-        told = {}
-    return {k: v for k, v in told.items() if isinstance(v, list)} if isinstance(told, dict) else {}
+        state = {}
+    return {k: v for k, v in state.items() if isinstance(v, list)} if isinstance(state, dict) else {}
 
 
 def _write_state(path: Path, state: Mapping[str, Any]) -> None:

@@ -37,12 +37,12 @@ def line(store: Path, *, now_s: float | None = None) -> str:
     data = small_files.read(status_file(store))
     if data is None:
         return ""
-    told = _told(data)
-    if told is None:
+    look = _told(data)
+    if look is None:
         return f"memory cannot say how it is: {status_file(store)} is not what was written ({_DOCTOR})"
-    age_s = now_s - told["time_s"]
-    if told["line"]:
-        return f"{told['line']} (as of {age(age_s)} ago)"
+    age_s = now_s - look["time_s"]
+    if look["line"]:
+        return f"{look['line']} (as of {age(age_s)} ago)"
     return "" if age_s <= STATUS_OLD_S else f"memory was last looked at {age(age_s)} ago ({_DOCTOR})"
 
 
@@ -53,11 +53,11 @@ def forget_words(store: Path) -> None:
         StoreError: it cannot be read or written.
     """
     data = small_files.read(status_file(store))
-    told = None if data is None else _told(data)
-    if told is None or not told.get("findings"):
+    look = None if data is None else _told(data)
+    if look is None or not look.get("findings"):
         return
-    said = f"memory was {told.get('severity')} when it was last looked at ({_DOCTOR})" if told["line"] else ""
-    small_files.write(status_file(store), json.dumps({**told, "line": said, "findings": []}).encode())
+    words = f"memory was {look.get('severity')} when it was last looked at ({_DOCTOR})" if look["line"] else ""
+    small_files.write(status_file(store), json.dumps({**look, "line": words, "findings": []}).encode())
 
 
 def looks(store: Path) -> tuple[dict[str, Any], ...]:
@@ -66,39 +66,39 @@ def looks(store: Path) -> tuple[dict[str, Any], ...]:
     Raises:
         StoreError: the file cannot be read.
     """
-    found = []
-    for one in (small_files.read(history_file(store)) or b"").splitlines()[-HISTORY_SHOWN_MAX:]:
+    rows = []
+    for line in (small_files.read(history_file(store)) or b"").splitlines()[-HISTORY_SHOWN_MAX:]:
         try:
-            row = json.loads(one)
+            row = json.loads(line)
         except (ValueError, RecursionError):  # torn by a crash
             continue
         if isinstance(row, dict) and isinstance(row.get("time"), str):
-            found.append(row)
-    return tuple(found)
+            rows.append(row)
+    return tuple(rows)
 
 
 def looked_at_s(store: Path) -> float | None:
     """Say when the last look was, in seconds since 1970; None when there was none, or it cannot be read."""
     data = small_files.read(status_file(store))
-    told = None if data is None else _told(data)
-    return None if told is None else float(told["time_s"])
+    look = None if data is None else _told(data)
+    return None if look is None else float(look["time_s"])
 
 
 def is_good(store: Path) -> bool:
     """Say whether the last look found nothing broken or degraded."""
     data = small_files.read(status_file(store))
-    told = None if data is None else _told(data)
-    return told is not None and not told["line"]
+    look = None if data is None else _told(data)
+    return look is not None and not look["line"]
 
 
 def _told(data: bytes) -> dict[str, Any] | None:
     """Read a status; None when it is none."""
     try:
-        told = json.loads(data)
+        look = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    fits = isinstance(told, dict) and isinstance(told.get("line"), str) and isinstance(told.get("time_s"), (int, float))
-    return told if fits else None
+    fits = isinstance(look, dict) and isinstance(look.get("line"), str) and isinstance(look.get("time_s"), (int, float))
+    return look if fits else None
 
 
 def age(seconds: float) -> str:
@@ -114,7 +114,7 @@ def halve(path: Path) -> None:
     """Keep the newer half of a file of lines."""
     lines = (small_files.read(path) or b"").splitlines()
     with small_files.ours(f"shorten {path}"), path.open("wb") as file:
-        file.write(b"".join(one + b"\n" for one in lines[len(lines) // 2 :]))
+        file.write(b"".join(line + b"\n" for line in lines[len(lines) // 2 :]))
 
 
 def status_file(store: Path) -> Path:

@@ -64,12 +64,12 @@ def send(space: Space, to: str, text: str, sender: str, about: Sequence[str | Po
         )
     if not text.strip() or len(text) > CHARACTERS_MAX:
         raise InvalidArgument(f"a message has 1 to {CHARACTERS_MAX:,} characters; got {len(text):,}. Point with about.")
-    named = [str(memory_pointer(one)) for one in about]
+    named = [str(memory_pointer(address)) for address in about]
     if len(named) > ABOUT_MAX:
         raise InvalidArgument(f"a message is about at most {ABOUT_MAX} things; got {len(named)}")
-    for one in named:
-        space.event(one)
-    if sum(not one.read for one in messages(receiver)) >= UNREAD_MAX:
+    for name in named:
+        space.event(name)
+    if sum(not message.read for message in messages(receiver)) >= UNREAD_MAX:
         raise InvalidArgument(f"agent {to!r} has {UNREAD_MAX:,} unread messages; let it read them first")
     meta = {INBOX: sender, "about": named} if named else {INBOX: sender}
     draft = Draft(
@@ -82,28 +82,37 @@ def send(space: Space, to: str, text: str, sender: str, about: Sequence[str | Po
 
 def messages(agent: AgentSpace) -> tuple[Message, ...]:
     """Give all messages to an agent, the oldest first."""
-    sent = [one for one in agent.own(Kind.NOTE) if isinstance(one.meta.get(INBOX), str) and not one.erased]
+    sent = [note for note in agent.own(Kind.NOTE) if isinstance(note.meta.get(INBOX), str) and not note.erased]
     read: set[str] = set()
-    for one in agent.own(Kind.SESSION) if sent else ():
-        read.update(event.texts(one.meta.get(READ)))
-    found = []
-    for one in sent:
-        named = tuple(event.texts(one.meta.get("about")))
-        found.append(Message(f"fh:{one.id}", one.meta[INBOX], one.text, named, one.time, f"fh:{one.id}" in read))
-    return tuple(found)
+    for note in agent.own(Kind.SESSION) if sent else ():
+        read.update(event.texts(note.meta.get(READ)))
+    received = []
+    for note in sent:
+        named = tuple(event.texts(note.meta.get("about")))
+        received.append(
+            Message(
+                f"fh:{note.id}",
+                note.meta[INBOX],
+                note.text,
+                named,
+                note.time,
+                f"fh:{note.id}" in read,
+            )
+        )
+    return tuple(received)
 
 
 def unread(agent: AgentSpace) -> tuple[Message, ...]:
     """Give the messages that an agent has not read, the oldest first."""
-    return tuple(one for one in messages(agent) if not one.read)
+    return tuple(message for message in messages(agent) if not message.read)
 
 
 def mark_read(agent: AgentSpace, read: Iterable[Message | str]) -> int:
     """Let messages count as read; say how many of them did not before."""
-    wanted = {one.pointer if isinstance(one, Message) else str(pointer.parse(one)) for one in read}
-    new = sorted(one.pointer for one in unread(agent) if one.pointer in wanted)
+    wanted = {message.pointer if isinstance(message, Message) else str(pointer.parse(message)) for message in read}
+    new = sorted(message.pointer for message in unread(agent) if message.pointer in wanted)
     if new:
-        identity = event.derived_id(None, b"inbox read", agent.name.encode(), *(one.encode() for one in new))
+        identity = event.derived_id(None, b"inbox read", agent.name.encode(), *(address.encode() for address in new))
         draft = Draft(Kind.SESSION, b"", meta={READ: new}, origin="firsthand", trust=Trust.TRUSTED, id=identity)
         agent.space.append([draft], session=agent.session)
     return len(new)
@@ -117,9 +126,9 @@ def memory_pointer(address: str | Pointer | Appended) -> Pointer:
 def _allowed(receiver: AgentSpace) -> bool:
     """Say whether the receiver's settings, of the user or of the project of its newest session, take messages."""
     cwd = ""
-    for one in receiver.own(Kind.SESSION, newest_first=True):
-        told = one.meta.get("cwd")
-        if isinstance(told, str) and told:
-            cwd = told
+    for session in receiver.own(Kind.SESSION, newest_first=True):
+        folder = session.meta.get("cwd")
+        if isinstance(folder, str) and folder:
+            cwd = folder
             break
     return settings.load(receiver.space.path, cwd).inbox

@@ -38,26 +38,26 @@ def shown(space: Space, session: str) -> frozenset[str]:
 
     A handle reads each event once: a daemon asks at every prompt.
     """
-    kept = space.read_once
-    through, before = kept.get(("shown", session), (0, frozenset[str]()))
+    read_once = space.read_once
+    through, before = read_once.get(("shown", session), (0, frozenset[str]()))
     new = [*space.events(session, kind=Kind.INJECTION, after=through, newest_first=True, limit=INJECTIONS_READ_MAX)]
-    found: set[str] = set()
-    for one in new:
-        found.update(event.texts(told_of(one).get("shown")))
-        if one.meta.get("event") == HookEvent.SESSION_START.value and one.meta.get("source") in ANEW:
+    pointers: set[str] = set()
+    for new_event in new:
+        pointers.update(event.texts(told_of(new_event).get("shown")))
+        if new_event.meta.get("event") == HookEvent.SESSION_START.value and new_event.meta.get("source") in ANEW:
             break
     else:
-        found |= before
-    if len(kept) >= SESSIONS_KEPT:
-        kept.clear()
-    kept["shown", session] = (new[0].position if new else through, frozenset(found))
-    return frozenset(found.union(session_cache.known(space.path, space.namespace, session).shown))
+        pointers |= before
+    if len(read_once) >= SESSIONS_KEPT:
+        read_once.clear()
+    read_once["shown", session] = (new[0].position if new else through, frozenset(pointers))
+    return frozenset(pointers.union(session_cache.known(space.path, space.namespace, session).shown))
 
 
 def left_window_before(space: Space, session: str) -> int | None:
     """Give the position before which a session's events have left its window; None while it was never compacted."""
-    for one in space.events(session, kind=Kind.SUMMARY, newest_first=True, limit=1):
-        return one.position
+    for summary in space.events(session, kind=Kind.SUMMARY, newest_first=True, limit=1):
+        return summary.position
     return None
 
 
@@ -70,7 +70,7 @@ def unrecorded(before: session_cache.Known, call: HookCall, pointers: Iterable[s
     return replace(before, shown=tuple(dict.fromkeys([*(() if anew else before.shown), *pointers])))
 
 
-def keep(space: Space, session: str, call: HookCall, told: dict[str, Any], *, nonce: str, now: Moment) -> bool:
+def keep(space: Space, session: str, call: HookCall, fields: dict[str, Any], *, nonce: str, now: Moment) -> bool:
     """Keep what is about to be shown; False when another hook has shown it for the same call.
 
     Args:
@@ -94,7 +94,7 @@ def keep(space: Space, session: str, call: HookCall, told: dict[str, Any], *, no
             continue
         return bool(nonce) and before.meta.get("nonce") == nonce
     draft = Draft(
-        Kind.INJECTION, json.dumps(told).encode(), "application/json", meta,
+        Kind.INJECTION, json.dumps(fields).encode(), "application/json", meta,
         origin="firsthand", trust=Trust.TRUSTED, time=now, id=ids[0],
     )  # fmt: skip
     try:

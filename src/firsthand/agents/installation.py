@@ -56,12 +56,12 @@ class Installed:
     @property
     def waits(self) -> str:
         """What the host waits for before it runs our hooks, in a few words; empty when it runs all of them."""
-        said = {
+        counts = {
             "never trusted": self.held.untrusted,
             "changed since they were trusted": self.held.changed,
             "switched off": self.held.off,
         }
-        return "; ".join(f"{why}: {', '.join(events)}" for why, events in said.items() if events)
+        return "; ".join(f"{why}: {', '.join(events)}" for why, events in counts.items() if events)
 
     @property
     def mend(self) -> str:
@@ -133,19 +133,19 @@ def _of_plugins(home: Path, project: Path | None, folders: Mapping[str, Path]) -
         switches += [project / ".claude" / name for name in ("settings.json", "settings.local.json")]
     try:
         listed = _json(path).get("plugins")
-        chosen = [_json(one).get("enabledPlugins") for one in switches if one.exists()]
+        chosen = [_json(switch).get("enabledPlugins") for switch in switches if switch.exists()]
     except (OSError, ValueError) as error:
         yield Installed(settings.host, path, PLUGIN, fault=f"{path} or settings beside it cannot be read: {error}")
         return
     on: dict[str, Any] = {}
-    for one in chosen:
-        on |= one if isinstance(one, dict) else {}
+    for plugin in chosen:
+        on |= plugin if isinstance(plugin, dict) else {}
     for name, places in listed.items() if isinstance(listed, dict) else ():
         for place in places if isinstance(places, list) and on.get(name) is True else ():
             where = Path(str(place.get("installPath"))) / "hooks" / "hooks.json" if isinstance(place, dict) else path
-            found = _look(settings, where, PLUGIN)
-            if found.events or name == PLUGIN_NAME:
-                yield found
+            hooks = _look(settings, where, PLUGIN)
+            if hooks.events or name == PLUGIN_NAME:
+                yield hooks
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -154,16 +154,16 @@ def _json(path: Path) -> dict[str, Any]:
     Raises:
         ValueError: it is none.
     """
-    told = json.loads(_read(path))
-    if not isinstance(told, dict):
-        raise ValueError(f"expected a JSON object in {path}; got {type(told).__name__}")  # noqa: TRY004 - as json does
-    return told
+    settings = json.loads(_read(path))
+    if not isinstance(settings, dict):
+        raise ValueError(f"expected a JSON object in {path}; got {type(settings).__name__}")  # noqa: TRY004 - as json does
+    return settings
 
 
 def _look(settings: HookSettings, where: Path, scope: str, trust: Path | None = None) -> Installed:
     try:
         content = _read(where)
-        told = told_of_ours(content)
+        hooks = told_of_ours(content)
         waiting = Held()
         if settings.host == _TRUSTING and trust is not None:
             paths = {str(where), str(where.resolve())}
@@ -171,11 +171,11 @@ def _look(settings: HookSettings, where: Path, scope: str, trust: Path | None = 
     except (OSError, ValueError, FormatError) as error:
         return Installed(settings.host, where, scope, fault=f"{where} cannot be read: {error}")
     current = (
-        set(told.events) >= {line.event for line in settings.lines}
-        and len(told.commands) == 1
-        and _runs(told.commands[0])
+        set(hooks.events) >= {line.event for line in settings.lines}
+        and len(hooks.commands) == 1
+        and _runs(hooks.commands[0])
     )
-    return Installed(settings.host, where, scope, told.events, "; ".join(told.commands), current, held=waiting)
+    return Installed(settings.host, where, scope, hooks.events, "; ".join(hooks.commands), current, held=waiting)
 
 
 def _read(path: Path) -> str:

@@ -168,9 +168,9 @@ def plan_uninstall(
         after = without_server(_text(server_file, before), SERVER)
         changes.append(_restored(_changed(server_file, "MCP server", before, after)))
     if host == "cursor" and project is not None:
-        kept = _read(rule := project / _RULE_FILE) or b""
-        ours = kept.replace(b"firsthand uninstall", b"firsthand install --remove") == _RULE.encode()
-        changes.append(Change(rule, "rule", kept or None, None if ours else kept or None))
+        content = _read(rule := project / _RULE_FILE) or b""
+        ours = content.replace(b"firsthand uninstall", b"firsthand install --remove") == _RULE.encode()
+        changes.append(Change(rule, "rule", content or None, None if ours else content or None))
     remove = "" if server_file is not None else _server_line(host, project, ())
     return Plan(host, tuple(changes), (f"if you added the MCP server: {remove}",) if remove else ())
 
@@ -219,26 +219,26 @@ def _restored(change: Change) -> Change:
     if change.is_none:
         return change
     for copy in backups(change.path):
-        kept = _read(copy)
-        if kept is None:
+        saved = _read(copy)
+        if saved is None:
             break
-        if _same(kept, change.after):
-            return Change(change.path, change.what, change.before, kept, copy)
+        if _same(saved, change.after):
+            return Change(change.path, change.what, change.before, saved, copy)
     return change
 
 
-def _same(kept: bytes, after: bytes | None) -> bool:
+def _same(before: bytes, after: bytes | None) -> bool:
     """Say whether two texts are one JSON; a copy that is no JSON is not."""
     try:
-        one, other = kept.decode(), (after or b"{}").decode()
-        return _plain(one) == _plain(other)
+        old, other = before.decode(), (after or b"{}").decode()
+        return _plain(old) == _plain(other)
     except (FormatError, UnicodeDecodeError):
         return False
 
 
 def _plain(content: str) -> str:
-    told = json.loads(content or "{}")
-    return as_file({name: one for name, one in told.items() if name != "hooks" or one}, "")
+    settings = json.loads(content or "{}")
+    return as_file({name: value for name, value in settings.items() if name != "hooks" or value}, "")
 
 
 def _server_file(host: str, where: Path, project: Path | None) -> Path | None:
@@ -251,7 +251,7 @@ def _server_file(host: str, where: Path, project: Path | None) -> Path | None:
 
 def _left_to_do(host: str, project: Path | None, server: Sequence[str], server_file: Path | None) -> list[str]:
     """Say what a host wants from the user before the hooks run."""
-    said = {
+    steps = {
         "codex": ["open Codex, type /hooks and trust those of firsthand: until then, and once they change, none runs"],
         "gemini": ["trust the folder in Gemini CLI: it runs a project's hooks in trusted folders only"]
         if project is not None
@@ -265,13 +265,13 @@ def _left_to_do(host: str, project: Path | None, server: Sequence[str], server_f
         else ["for a rule that tells the agent of its memory: firsthand install cursor --project DIR"],
     }.get(host, [])
     if host == "claude-code" and server and server_file is not None:
-        said.append(f"{server_file.name} now names this machine's Python: keep it out of version control")
+        steps.append(f"{server_file.name} now names this machine's Python: keep it out of version control")
     if not server:
-        said.append("no MCP server was registered: pip install 'firsthand[mcp]', then run this again")
+        steps.append("no MCP server was registered: pip install 'firsthand[mcp]', then run this again")
     elif server_file is None:
         line = _server_line(host, project, server)
-        said.append(f"MCP server: {line}" if line else f"MCP server, to be added by hand: {shlex.join(server)}")
-    return said
+        steps.append(f"MCP server: {line}" if line else f"MCP server, to be added by hand: {shlex.join(server)}")
+    return steps
 
 
 def _server_line(host: str, project: Path | None, server: Sequence[str]) -> str:

@@ -97,7 +97,7 @@ def read(path: Path) -> Job | None:
     if data is None:
         return None
     try:
-        told: dict[str, Any] = json.loads(data)
-        return Job(**{name: told[name] for name in fields(Job) if name in told})
+        record: dict[str, Any] = json.loads(data)
+        return Job(**{name: record[name] for name in fields(Job) if name in record})
     except (ValueError, TypeError, RecursionError):
         return None

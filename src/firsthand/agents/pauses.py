@@ -126,9 +126,9 @@ def _holds(spans: Iterable[Interval], at: int) -> bool:
 
 
 def _begins(prompt: str, word: str) -> bool:
-    said = prompt.lstrip().casefold()
-    rest = said[len(word) :]
-    return said.startswith(word.casefold()) and not rest[:1].isalnum()
+    text = prompt.lstrip().casefold()
+    rest = text[len(word) :]
+    return text.startswith(word.casefold()) and not rest[:1].isalnum()
 
 
 def _turn(store: Path, session: str, project: Path | None, now: Moment | None, *, prompt: bool, on: bool) -> None:
@@ -154,9 +154,9 @@ def _folder(cwd: Path) -> str:
 def _state(store: Path) -> dict[str, dict[str, list[Interval]]]:
     data = small_files.read(store / "hooks" / "pause.json")
     try:
-        told: dict[str, Any] = {} if data is None else json.loads(data)
+        fields: dict[str, Any] = {} if data is None else json.loads(data)
         return {
-            kind: {name: _as_intervals(spans) for name, spans in told.get(kind, {}).items()}
+            kind: {name: _as_intervals(spans) for name, spans in fields.get(kind, {}).items()}
             for kind in ("sessions", "projects", "prompts")
         }
     except (ValueError, TypeError, AttributeError, RecursionError) as error:

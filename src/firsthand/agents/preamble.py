@@ -150,8 +150,8 @@ class _Making:
 
     def __init__(self, sources: Sequence[Part], tokens_max: int, count: TokenCounter) -> None:
         self._tokens_max, self._count = tokens_max, count
-        self._all = {name: [one for one in sources if one.section == name] for name in SECTIONS}
-        self._names = list(dict.fromkeys(_line(one.name) for one in sources if one.name))
+        self._all = {name: [part for part in sources if part.section == name] for name in SECTIONS}
+        self._names = list(dict.fromkeys(_line(part.name) for part in sources if part.name))
         self._health, self._shown_names, self._room = "", 0, 0
         self._lines: dict[str, list[tuple[Granted, str]]] = {name: [] for name in SECTIONS}
 
@@ -180,49 +180,49 @@ class _Making:
         """Give each section its share, then what is left over in the order of `FLOW`, and take items in."""
         room, total = self._room, sum(shares.values())
         wanted = {name: self._wanted(name, room) for name in SECTIONS}
-        given = {name: min(wanted[name], int(room * shares.get(name, 0.0) / total)) for name in SECTIONS}
-        spare = room - sum(given.values())
+        rooms = {name: min(wanted[name], int(room * shares.get(name, 0.0) / total)) for name in SECTIONS}
+        spare = room - sum(rooms.values())
         for name in FLOW:
-            more = min(wanted[name] - given[name], spare)
-            given[name] += more
+            more = min(wanted[name] - rooms[name], spare)
+            rooms[name] += more
             spare -= more
         for name in FLOW:
-            spare = self._take(name, given[name] + spare)
+            spare = self._take(name, rooms[name] + spare)
 
     def _wanted(self, name: str, room: int) -> int:
         """Say how many tokens a section would have with all its items; not counted further than there is room."""
         tokens = self._heading_cost(name) if self._all[name] else 0
-        for one in self._all[name][:ITEMS_MAX]:
+        for part in self._all[name][:ITEMS_MAX]:
             if tokens > room:
                 break
-            tokens += self._cost(_item(one))
+            tokens += self._cost(_item(part))
         return min(tokens, room)
 
     def _take(self, name: str, room: int) -> int:
         """Take items in, whole up to the first that has no room; say what is left."""
         heading = self._heading_cost(name)
-        for one in self._all[name][:ITEMS_MAX]:
+        for part in self._all[name][:ITEMS_MAX]:
             before = 0 if self._lines[name] else heading
-            said = _item(one)
-            cost = before + self._cost(said)
+            item = _item(part)
+            cost = before + self._cost(item)
             if cost > room:
-                said = self._cut(one, room - before)
-                if said:
-                    self._lines[name].append((Granted(one, cut=True), said))
-                    room -= before + self._cost(said)
+                item = self._cut(part, room - before)
+                if item:
+                    self._lines[name].append((Granted(part, cut=True), item))
+                    room -= before + self._cost(item)
                 break
-            self._lines[name].append((Granted(one, cut=False), said))
+            self._lines[name].append((Granted(part, cut=False), item))
             room -= cost
         return room
 
-    def _cut(self, one: Part, room: int) -> str:
+    def _cut(self, part: Part, room: int) -> str:
         """Cut an item's text at the last sentence that has room; at least its title is whole, else it is empty."""
-        if not one.text or room < CUT_TOKENS_MIN:
+        if not part.text or room < CUT_TOKENS_MIN:
             return ""
-        ends = [found.end() for found in _compiled(_SENTENCE_END).finditer(one.text)]
-        ends = [end for end in ends if one.text[end:].strip()]
-        fits = largest(lambda n: self._cost(_item(one, ends[n - 1] if n else 0)) <= room, 0, len(ends))
-        return "" if fits is None else _item(one, ends[fits - 1] if fits else 0)
+        ends = [end.end() for end in _compiled(_SENTENCE_END).finditer(part.text)]
+        ends = [end for end in ends if part.text[end:].strip()]
+        fits = largest(lambda n: self._cost(_item(part, ends[n - 1] if n else 0)) <= room, 0, len(ends))
+        return "" if fits is None else _item(part, ends[fits - 1] if fits else 0)
 
     def _heading_cost(self, name: str) -> int:
         has_index = name == SEMANTIC and self._names  # its heading stands there already
@@ -235,7 +235,7 @@ class _Making:
         """Write it; where tokens of lines do not add up to those of the text, the last items go again."""
         text = self._text()
         while (tokens := self._count(text)) > self._tokens_max:
-            name = next((one for one in reversed(FLOW) if self._lines[one]), None)
+            name = next((section for section in reversed(FLOW) if self._lines[section]), None)
             if name is not None:
                 self._lines[name].pop()
             elif self._shown_names:
@@ -245,7 +245,7 @@ class _Making:
                     f"a preamble takes at least {tokens:,} tokens here, by this counter; got {self._tokens_max:,}"
                 )
             text = self._text()
-        granted = tuple(one for name in ORDER for one, _ in self._lines[name])
+        granted = tuple(granted for name in ORDER for granted, _ in self._lines[name])
         names_left = len(self._names) - self._shown_names
         return Preamble(text, tokens, granted, self._left_out(), self._shown_names, names_left)
 
@@ -259,11 +259,11 @@ class _Making:
         for name in ORDER:
             index = [self._index(self._shown_names)] if name == SEMANTIC and self._names else []
             if index or self._lines[name]:
-                lines += [f"## {TITLES[name]}", *index, *(said for _, said in self._lines[name])]
+                lines += [f"## {TITLES[name]}", *index, *(line for _, line in self._lines[name])]
         missing = self._left_out()
         if missing:
-            told = ", ".join(f"{number:,} of {name}" for name, number in missing.items())
-            lines.append(f"[Not in this preamble: {told}; recall(query) finds them]")
+            numbers = ", ".join(f"{number:,} of {name}" for name, number in missing.items())
+            lines.append(f"[Not in this preamble: {numbers}; recall(query) finds them]")
         return "\n".join(lines)
 
     def _index(self, number: int) -> str:
@@ -278,17 +278,17 @@ class _Making:
         return f"{INDEX}: {names} and {more}" if number else f"{INDEX}: {more}"
 
 
-def _item(one: Part, end: int | None = None) -> str:
+def _item(part: Part, end: int | None = None) -> str:
     """Write an item, its text up to a place."""
-    about = ", ".join(filter(None, (one.when, one.pointer)))
+    about = ", ".join(filter(None, (part.when, part.pointer)))
     where = f" ({about})" if about else ""
-    said = f"- {_line(one.title)}{where}"
-    text = one.text if end is None else one.text[:end].rstrip()
+    line = f"- {_line(part.title)}{where}"
+    text = part.text if end is None else part.text[:end].rstrip()
     if text:
-        said += f"\n{quote(text)}"
+        line += f"\n{quote(text)}"
     if end is None:
-        return said
-    return f'{said}\n[cut: expand("{one.pointer}")]' if one.pointer else f"{said}\n[cut]"
+        return line
+    return f'{line}\n[cut: expand("{part.pointer}")]' if part.pointer else f"{line}\n[cut]"
 
 
 def _line(text: str) -> str:
@@ -300,12 +300,12 @@ def _line(text: str) -> str:
 def _check(sources: Sequence[Part], tokens_max: object, shares: Mapping[str, float]) -> None:
     if isinstance(tokens_max, bool) or not isinstance(tokens_max, int) or not 1 <= tokens_max <= BUDGET_TOKENS_MAX:
         raise InvalidArgument(f"tokens_max is a whole number from 1 to {BUDGET_TOKENS_MAX:,}; got {tokens_max!r}")
-    unknown = sorted({*(one.section for one in sources), *shares} - set(SECTIONS))
+    unknown = sorted({*(part.section for part in sources), *shares} - set(SECTIONS))
     if unknown:
         raise InvalidArgument(f"the sections of a preamble are {', '.join(SECTIONS)}; got {unknown[0]!r:.60}")
     wrong = [
-        one for one in shares.values()
-        if isinstance(one, bool) or not isinstance(one, (int, float)) or not 0 <= one < float("inf")
+        share for share in shares.values()
+        if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share < float("inf")
     ]  # fmt: skip
     if wrong or not sum(shares.values()) > 0:
         raise InvalidArgument(f"shares are numbers from 0 on, not all of them 0; got {dict(shares)!r:.120}")

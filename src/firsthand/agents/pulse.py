@@ -49,11 +49,11 @@ def fired(store: Path) -> tuple[Fired, ...]:
     """Tell when each hook last fired, by host and event."""
     folder = store / "hooks" / "fired"
     known = {event.value.replace(" ", "-"): event for event in HookEvent}
-    found = []
+    hooks = []
     for name in small_files.names(folder, "", FIRED_MAX):
         host, _, word = name.rpartition(".")
         if host and word in known:
             with small_files.ours(f"look at {folder / name}"):
                 at = (folder / name).stat().st_mtime_ns
-            found.append(Fired(host, known[word], Moment(at // 1000)))
-    return tuple(found)
+            hooks.append(Fired(host, known[word], Moment(at // 1000)))
+    return tuple(hooks)

@@ -46,25 +46,25 @@ def known(store: Path, namespace: str, session: str) -> Known:
     if data is None:
         return Known()
     try:
-        told = json.loads(data)
-        faults, held = tuple(map(str, told["told"]))[-TOLD_MAX:], tuple(map(str, told.get("shown", ())))
-        return Known(str(told["agent"]), told["payloads"] is True, faults, held[-SHOWN_MAX:])
+        fields = json.loads(data)
+        faults, hits = tuple(map(str, fields["told"]))[-TOLD_MAX:], tuple(map(str, fields.get("shown", ())))
+        return Known(str(fields["agent"]), fields["payloads"] is True, faults, hits[-SHOWN_MAX:])
     except (ValueError, KeyError, TypeError, RecursionError):  # another version's
         return Known()
 
 
-def keep(store: Path, namespace: str, session: str, one: Known) -> None:
+def keep(store: Path, namespace: str, session: str, knowledge: Known) -> None:
     """Write what is known of a session; how it is recorded is not unsaid by a hook that read the file before.
 
     Raises:
         StoreError: it cannot be written.
     """
-    payloads = one.payloads or known(store, namespace, session).payloads
-    told = {
-        "session": session, "agent": one.agent, "payloads": payloads, "told": list(one.told[-TOLD_MAX:]),
-        "shown": list(one.shown[-SHOWN_MAX:]),
+    payloads = knowledge.payloads or known(store, namespace, session).payloads
+    fields = {
+        "session": session, "agent": knowledge.agent, "payloads": payloads,
+        "told": list(knowledge.told[-TOLD_MAX:]), "shown": list(knowledge.shown[-SHOWN_MAX:]),
     }  # fmt: skip
-    small_files.write(_path(store, namespace, session), json.dumps(told).encode())
+    small_files.write(_path(store, namespace, session), json.dumps(fields).encode())
 
 
 def forget(store: Path, namespace: str, session: str) -> None:
@@ -86,9 +86,9 @@ def forget_told(store: Path) -> None:
     for name in small_files.names(folder, ".json", 1_000_000):
         data = small_files.read(folder / name)
         try:
-            told = json.loads(data or b"")
-            if told["told"]:
-                small_files.write(folder / name, json.dumps({**told, "told": []}).encode())
+            fields = json.loads(data or b"")
+            if fields["told"]:
+                small_files.write(folder / name, json.dumps({**fields, "told": []}).encode())
         except (ValueError, KeyError, TypeError, RecursionError):  # another version's, or gone: nothing is known of it
             small_files.remove(folder / name)
 
@@ -96,14 +96,14 @@ def forget_told(store: Path) -> None:
 def prune(store: Path) -> int:
     """Forget the sessions that were not heard of for longest, of more than `KNOWN_MAX`; say how many."""
     folder = store / "hooks" / "known"
-    found = small_files.names(folder, ".json", 1_000_000)
-    if len(found) <= KNOWN_MAX:
+    files = small_files.names(folder, ".json", 1_000_000)
+    if len(files) <= KNOWN_MAX:
         return 0
     with small_files.ours(f"look at {folder}"):
-        oldest = sorted(found, key=lambda name: (folder / name).stat().st_mtime_ns)
-    for name in oldest[: len(found) - KNOWN_MAX]:
+        oldest = sorted(files, key=lambda name: (folder / name).stat().st_mtime_ns)
+    for name in oldest[: len(files) - KNOWN_MAX]:
         small_files.remove(folder / name)
-    return len(found) - KNOWN_MAX
+    return len(files) - KNOWN_MAX
 
 
 def _path(store: Path, namespace: str, session: str) -> Path:

@@ -97,8 +97,8 @@ def erased_at(store: Path) -> int:
 
 
 def _calls(store: Path) -> Iterator[Path]:
-    kept = KeptCalls(store)
-    yield from (*kept.waiting(), *kept.set_aside())
+    kept_calls = KeptCalls(store)
+    yield from (*kept_calls.waiting(), *kept_calls.set_aside())
     waiting = store / "hooks" / "waiting"
     yield from (waiting / name for name in small_files.names(waiting, ".jsonl", FILES_MAX))
 
@@ -167,17 +167,17 @@ def _holds(data: bytes, needles: Collection[bytes]) -> bool:
     return any(needle in texts for needle in needles)
 
 
-def _texts(told: Any) -> Iterator[str]:
-    if isinstance(told, str):
-        yield told
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
         try:
-            again = json.loads(told) if told[:1] in ("{", "[") else None
+            again = json.loads(value) if value[:1] in ("{", "[") else None
         except (ValueError, RecursionError):  # it only begins like JSON
             again = None
         yield from _texts(again)
-    elif isinstance(told, dict):
-        for name, inner in told.items():
+    elif isinstance(value, dict):
+        for name, inner in value.items():
             yield from (name, *_texts(inner))
-    elif isinstance(told, list):
-        for inner in told:
+    elif isinstance(value, list):
+        for inner in value:
             yield from _texts(inner)

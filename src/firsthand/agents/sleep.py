@@ -92,12 +92,12 @@ def sleep(
         StoreReadOnly: the memory was opened to read.
         StoreError: the store cannot take the record of the sleep.
     """
-    one = _checked(space, agent, seconds_max)
+    sleeper = _checked(space, agent, seconds_max)
     chosen = settings.load(space.path, cwd)
     begun = time.monotonic()
-    with sleep_log.alone(one):
+    with sleep_log.alone(sleeper):
         night = Night(
-            one, next((each for each in sleep_log.sleeps(one) if each.finished), None),
+            sleeper, next((each for each in sleep_log.sleeps(sleeper) if each.finished), None),
             int(space.head().partition(":")[0]), now or moment.now(), begun + seconds_max, quiet_seconds,
             chosen.episodes, chosen.consolidate if consolidate is None else consolidate,
         )  # fmt: skip
@@ -106,16 +106,17 @@ def sleep(
 
 
 def _checked(space: Space, agent: AgentSpace | str, seconds_max: float) -> AgentSpace:
-    one = AgentSpace(space, agent) if isinstance(agent, str) else agent
+    sleeper = AgentSpace(space, agent) if isinstance(agent, str) else agent
     if not seconds_max > 0:
         raise InvalidArgument(f"a sleep takes a number of seconds above 0; got {seconds_max!r}")
     if space.read_only:
         raise StoreReadOnly(f"a sleep writes summaries and a digest; open {space.path} without read_only")
-    if not any(space.events(one.session, limit=1)):
+    if not any(space.events(sleeper.session, limit=1)):
         raise InvalidArgument(
-            f"no agent {one.name!r:.120} has anything in this store; sessions become its own by agent.enrol(SESSION)"
+            f"no agent {sleeper.name!r:.120} has anything in this store; "
+            "sessions become its own by agent.enrol(SESSION)"
         )
-    return one
+    return sleeper
 
 
 def _ended(night: Night, steps: tuple[SleepStep, ...], seconds: float, seconds_max: float) -> Slept:

@@ -34,10 +34,10 @@ def at_of(text: str) -> tuple[int, int]:
     Raises:
         InvalidArgument: it is none.
     """
-    found = _AT.match(text)
-    if found is None:
+    match = _AT.match(text)
+    if match is None:
         raise InvalidArgument(f"expected a time of day such as 03:30; got {text!r:.40}")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def next_at(text: str, now: Moment) -> Moment:
@@ -72,8 +72,8 @@ def _next_at(at: tuple[int, int], now: Moment) -> Moment:
 def _when(shown_s: int) -> int:
     """Give the first second at which this machine's clock shows so many since 1970, of its own reckoning."""
     offsets = {_offset_s(shown_s - _DAY_S), _offset_s(shown_s + _DAY_S)}  # before and behind a change near it
-    found = [shown_s - one for one in offsets]
-    return min((one for one in found if one + _offset_s(one) == shown_s), default=max(found))
+    moments = [shown_s - offset for offset in offsets]
+    return min((at_s for at_s in moments if at_s + _offset_s(at_s) == shown_s), default=max(moments))
 
 
 def _offset_s(at_s: int) -> int:
@@ -98,15 +98,15 @@ def sleeps_waiting(store: Path, namespace: str) -> tuple[Job, ...]:
     Raises:
         StoreError: the list cannot be read or written.
     """
-    found = []
+    waiting = []
     for job in jobs.pending(store):
         if job.kind != jobs.SLEEP or job.namespace != namespace:
             continue
         if settings.load(store, job.cwd).sleep:
-            found.append(replace(job, after_ms=max(job.after_ms, _again_ms(store, job))))
+            waiting.append(replace(job, after_ms=max(job.after_ms, _again_ms(store, job))))
         else:
             small_files.remove(_file(store, job))
-    return tuple(sorted(found, key=lambda one: (one.after_ms, one.agent)))
+    return tuple(sorted(waiting, key=lambda job: (job.after_ms, job.agent)))
 
 
 def begin_sleep(store: Path, job: Job) -> bool:

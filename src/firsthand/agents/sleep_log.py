@@ -56,9 +56,9 @@ class SleepRecord:
 def sleeps(agent: AgentSpace) -> Iterator[SleepRecord]:
     """Yield the sleeps of an agent, the newest first."""
     for event in agent.own(Kind.SESSION, newest_first=True, limit=LOOKED_BACK):
-        one = _read(event)
-        if one is not None:
-            yield one
+        night = _read(event)
+        if night is not None:
+            yield night
 
 
 def keep(
@@ -89,19 +89,19 @@ def alone(agent: AgentSpace) -> Iterator[None]:
     with small_files.alone(folder / LOCK_FILE) as ours:
         if not ours:
             raise StoreBusy(f"{_who(agent.space.path)} sleeps in this store; try again when that is done")
-        told = {
+        holder = {
             "agent": agent.name, "namespace": agent.space.namespace, "process": os.getpid(),
             "since": moment.clock(moment.now()),
         }  # fmt: skip
-        small_files.write(folder / WHO_FILE, json.dumps(told).encode())
+        small_files.write(folder / WHO_FILE, json.dumps(holder).encode())
         yield
 
 
 def _who(store: Path) -> str:
     """Name who sleeps; the file is written just behind the lock, so it may still name the one before."""
     try:
-        told: dict[str, Any] = json.loads(small_files.read(store / FOLDER / WHO_FILE) or b"{}")
-        names = [str(told[name])[:120] for name in ("agent", "namespace", "process", "since")]
+        holder: dict[str, Any] = json.loads(small_files.read(store / FOLDER / WHO_FILE) or b"{}")
+        names = [str(holder[name])[:120] for name in ("agent", "namespace", "process", "since")]
     except (ValueError, KeyError, TypeError):  # not written yet
         return "another process"
     return f"agent {names[0]!r} of namespace {names[1]!r} (process {names[2]}, since {names[3]})"
@@ -118,6 +118,6 @@ def _read(event: Event) -> SleepRecord | None:
         return None
     if not isinstance(steps, Mapping) or not isinstance(finished, bool):
         return None
-    told = {str(name): str(state) for name, state in steps.items()}
+    states = {str(name): str(state) for name, state in steps.items()}
     time = event.time or event.ingested
-    return SleepRecord(f"fh:{event.id}", event.position, time, since, through, digest, finished, told)
+    return SleepRecord(f"fh:{event.id}", event.position, time, since, through, digest, finished, states)

@@ -48,9 +48,9 @@ def _page(night: Night, steps: Sequence[SleepStep], seconds: float, seconds_max:
         yield from _section(step)
     namespace = night.agent.space.namespace
     where = "" if namespace == NAMESPACE else f" --namespace {shlex.quote(namespace)}"
-    commands = [f"{one}{where}" for step in steps for one in step.undo]
+    commands = [f"{command}{where}" for step in steps for command in step.undo]
     if commands:
-        yield from ("", "## Undone by", *(f"- {_command(one)}" for one in commands))
+        yield from ("", "## Undone by", *(f"- {_command(command)}" for command in commands))
 
 
 def _command(text: str) -> str:
@@ -62,18 +62,18 @@ def _command(text: str) -> str:
 
 
 def _result(steps: Sequence[SleepStep]) -> str:
-    left = [f"{one.name} ({one.state})" for one in steps if one.state in {CUT, FAILED}]
+    left = [f"{step.name} ({step.state})" for step in steps if step.state in {CUT, FAILED}]
     if left:
         return f"not finished: {', '.join(left)}; the next sleep does what is left"
     return "finished"
 
 
 def _section(step: SleepStep) -> Iterator[str]:
-    one, many = _HEADS[step.name]
+    singular, many = _HEADS[step.name]
     number = len(step.lines) + step.left_out
-    said = step.state if step.state == SKIPPED else f"{step.state}, {number:,} {one if number == 1 else many}"
+    summary = step.state if step.state == SKIPPED else f"{step.state}, {number:,} {singular if number == 1 else many}"
     yield ""
-    yield f"## {step.name.capitalize()}: {said} ({step.seconds:.1f} s)"
+    yield f"## {step.name.capitalize()}: {summary} ({step.seconds:.1f} s)"
     if step.why:
         yield f"{step.why}." if step.state != DONE else step.why
     yield from (f"- {line}" for line in step.lines)

@@ -113,7 +113,7 @@ def _episodes(night: Night, name: str) -> SleepStep:
     if not night.summarise:
         return SleepStep(name, SKIPPED, why="episodes are switched off")
     night.due = episode_writer.due(night.agent, quiet_seconds=night.quiet_seconds, now=night.now)
-    return _step(name, DONE, (_name(one) for one in night.due))
+    return _step(name, DONE, (_name(session) for session in night.due))
 
 
 def _summaries(night: Night, name: str) -> SleepStep:
@@ -131,11 +131,11 @@ def _summaries(night: Night, name: str) -> SleepStep:
     return _step(name, CUT if left else DONE, map(_of_closed, done), why=why)
 
 
-def _of_closed(one: Closed) -> str:
-    if one.episode is None:
-        return _sentence(one.why)
-    said = f"{_name(one.episode.name)} ({one.episode.pointer})"
-    return said + (f"; {_sentence(one.why)}" if one.why else "")
+def _of_closed(closed: Closed) -> str:
+    if closed.episode is None:
+        return _sentence(closed.why)
+    label = f"{_name(closed.episode.name)} ({closed.episode.pointer})"
+    return label + (f"; {_sentence(closed.why)}" if closed.why else "")
 
 
 def _digest(night: Night, name: str) -> SleepStep:
@@ -144,29 +144,31 @@ def _digest(night: Night, name: str) -> SleepStep:
     night.digest = int(agent.space.head().partition(":")[0])
     before = agent_digest.digest_of(agent, as_of=night.before.digest).text if night.before is not None else ""
     made = night.digested = agent_digest.write_digest(agent, as_of=night.digest)
-    was, now = ([one for one in text.splitlines() if one.startswith("- ")] for text in (before, made.digest.text))
+    was, now = ([line for line in text.splitlines() if line.startswith("- ")] for text in (before, made.digest.text))
     there, here = frozenset(was), frozenset(now)
-    night.gained = tuple(one for one in now if one not in there)
-    night.lost = tuple(one for one in was if one not in here)
-    lines = [f"new: {_of_line(one)}" for one in night.gained]
-    lines += [f"gone: {pointer}" for one in night.lost for pointer in pointer_of.find(one)]  # what is out is not quoted
+    night.gained = tuple(line for line in now if line not in there)
+    night.lost = tuple(line for line in was if line not in here)
+    lines = [f"new: {_of_line(line)}" for line in night.gained]
+    lines += [
+        f"gone: {pointer}" for line in night.lost for pointer in pointer_of.find(line)
+    ]  # what is out is not quoted
     if made.difference:
         lines += [
             "what would stand in it:",
-            *(code(one, WORDS_CHARACTERS_MAX, "") for one in _changes(made.difference)),
+            *(code(change, WORDS_CHARACTERS_MAX, "") for change in _changes(made.difference)),
         ]
     return _step(name, DONE, lines, why=_sentence(" ".join(made.left_out)))
 
 
 def _of_line(line: str) -> str:
     """Quote a line of a digest, its pointer behind it."""
-    said, sign, pointer = line.removeprefix("- ").rpartition(" (fh:")
-    return f"{code(said, 2 * WORDS_CHARACTERS_MAX, pointer)}{sign}{pointer}" if sign else code(line, 200, "")
+    words, sign, pointer = line.removeprefix("- ").rpartition(" (fh:")
+    return f"{code(words, 2 * WORDS_CHARACTERS_MAX, pointer)}{sign}{pointer}" if sign else code(line, 200, "")
 
 
 def _changes(difference: str) -> Iterator[str]:
     """Yield the lines of a difference that say what is otherwise."""
-    return (one for one in difference.splitlines()[2:] if one.startswith(("+", "-")))
+    return (line for line in difference.splitlines()[2:] if line.startswith(("+", "-")))
 
 
 def _consolidation(night: Night, name: str) -> SleepStep:
@@ -176,10 +178,12 @@ def _consolidation(night: Night, name: str) -> SleepStep:
     agent = night.agent
     done = night.consolidated = consolidate_in(agent.space, agent.name, keep=True)
     whose = f"--agent {shlex.quote(agent.name)}"
-    lines = [f"kept: {code(one.line, WORDS_CHARACTERS_MAX, f'fh:{one.id}')} (fh:{one.id})" for one in done.kept]
-    lines += [f"taken out: {one.target}" for one in done.quarantined]
-    undo = [f"firsthand ledger quarantine {one.id[-ID_SHOWN:]} {whose}" for one in done.kept]
-    undo += [f"firsthand ledger quarantine {one.target[-ID_SHOWN:]} --release {whose}" for one in done.quarantined]
+    lines = [f"kept: {code(entry.line, WORDS_CHARACTERS_MAX, f'fh:{entry.id}')} (fh:{entry.id})" for entry in done.kept]
+    lines += [f"taken out: {decision.target}" for decision in done.quarantined]
+    undo = [f"firsthand ledger quarantine {entry.id[-ID_SHOWN:]} {whose}" for entry in done.kept]
+    undo += [
+        f"firsthand ledger quarantine {decision.target[-ID_SHOWN:]} --release {whose}" for decision in done.quarantined
+    ]
     return _step(name, DONE, lines, why=_sentence(" ".join(map(str, done.report.faults))), undo=undo)
 
 
@@ -193,8 +197,8 @@ STEPS: dict[str, Callable[[Night, str], SleepStep]] = {
 
 
 def _step(name: str, state: str, lines: Iterable[str], *, why: str = "", undo: Iterable[str] = ()) -> SleepStep:
-    told = tuple(lines)
-    return SleepStep(name, state, 0.0, why, told[:LINES_MAX], max(0, len(told) - LINES_MAX), tuple(undo)[:LINES_MAX])
+    notes = tuple(lines)
+    return SleepStep(name, state, 0.0, why, notes[:LINES_MAX], max(0, len(notes) - LINES_MAX), tuple(undo)[:LINES_MAX])
 
 
 def _name(text: str) -> str:

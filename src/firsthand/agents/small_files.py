@@ -134,10 +134,10 @@ def names(folder: Path, suffix: str, most: int) -> list[str]:
     with ours(f"list {folder}"):
         try:
             with os.scandir(folder) as listing:
-                found = sorted(one.name for one in listing if one.name.endswith(suffix) and one.name[0] != ".")
+                listed = sorted(entry.name for entry in listing if entry.name.endswith(suffix) and entry.name[0] != ".")
         except FileNotFoundError:
             return []
-    return found[:most]
+    return listed[:most]
 
 
 def is_file(path: str) -> bool:

@@ -136,13 +136,15 @@ class Work:
         if tool in self.tools or len(self.tools) < TOOLS_MAX:
             self.tools[tool] += 1
         arguments = event.text
-        said = command_of(arguments) or commands.doing(arguments)
-        opened = _compiled(_OPENS).match(said)
+        action = command_of(arguments) or commands.doing(arguments)
+        opened = _compiled(_OPENS).match(action)
         self._open = opened[1] if opened is not None else self._open
-        files = files_of(tool, arguments) or ((self._open,) if self._open and _compiled(_EDIT_OPEN).match(said) else ())
+        files = files_of(tool, arguments) or (
+            (self._open,) if self._open and _compiled(_EDIT_OPEN).match(action) else ()
+        )
         if call_id:
             self._waiting.pop(call_id, None)
-            self._waiting[call_id] = Called(tool, said[:SAID_CHARACTERS], f"fh:{event.id}", files)
+            self._waiting[call_id] = Called(tool, action[:SAID_CHARACTERS], f"fh:{event.id}", files)
             if len(self._waiting) > CALLS_MAX:
                 del self._waiting[next(iter(self._waiting))]
 
@@ -151,92 +153,92 @@ class Work:
         self.results += 1
         known = self._waiting.pop(_meta(event, "call_id"), None)
         tool = _meta(event, "tool") or (known.tool if known else event.origin.removeprefix("tool:"))
-        said = known.said if known else ""
+        action = known.said if known else ""
         text = event.text
-        code = failure_of(event.meta, said, text)
-        key = f"{tool}: {likeness(said)}"
+        code = failure_of(event.meta, action, text)
+        key = f"{tool}: {likeness(action)}"
         if code is not None:
             self.failed += 1
-            self._failure(key, tool, said, event, code)
+            self._failure(key, tool, action, event, code)
             return
-        if (one := self.failures.get(key)) is not None:
-            one.over = one.over or f"fh:{event.id}"
+        if (failure := self.failures.get(key)) is not None:
+            failure.over = failure.over or f"fh:{event.id}"
         for path in known.files if known else ():
             self._change(path, known.pointer if known else "", event.position)
-        made = commands.commit(commands.doing(said), text[: commands.HEAD_CHARACTERS])
+        made = commands.commit(commands.doing(action), text[: commands.HEAD_CHARACTERS])
         if made is not None:
-            message = commands.doing(said).removeprefix(commands.COMMITTED)
+            message = commands.doing(action).removeprefix(commands.COMMITTED)
             self.commits.append(Made(made.name, message, f"fh:{event.id}", event.position))
             if len(self.commits) > COMMITS_MAX:
                 del self.commits[0]
                 self.commits_left_out += 1
 
-    def _failure(self, key: str, tool: str, said: str, event: Event, code: str) -> None:
+    def _failure(self, key: str, tool: str, action: str, event: Event, code: str) -> None:
         pointer = f"fh:{event.id}"
-        one = self.failures.get(key)
-        if one is not None:
-            one.times, one.last, one.code, one.over = one.times + 1, pointer, code, ""
+        failure = self.failures.get(key)
+        if failure is not None:
+            failure.times, failure.last, failure.code, failure.over = failure.times + 1, pointer, code, ""
         elif len(self.failures) < FAILURES_MAX:
-            self.failures[key] = Failed(tool, said, pointer, pointer, code, 1, event.position)
+            self.failures[key] = Failed(tool, action, pointer, pointer, code, 1, event.position)
         else:
             self.failures_left_out += 1
 
     def _change(self, path: str, pointer: str, position: int) -> None:
-        one = self.files.get(path)
-        if one is not None:
-            one.times, one.pointer = one.times + 1, pointer
+        file = self.files.get(path)
+        if file is not None:
+            file.times, file.pointer = file.times + 1, pointer
         elif len(self.files) < FILES_MAX:
             self.files[path] = Changed(path, 1, pointer, position)
         else:
             self.files_left_out += 1
 
 
-def failure_of(meta: Mapping[str, Any], said: str, text: str) -> str | None:
+def failure_of(meta: Mapping[str, Any], action: str, text: str) -> str | None:
     """Give the exit code of a result that failed, empty when it told none; None when it did not fail."""
-    failed = commands.failure(meta, text, said)
+    failed = commands.failure(meta, text, action)
     return None if failed is None else failed.code
 
 
-def likeness(said: str) -> str:
+def likeness(action: str) -> str:
     """Give what like commands have in common: program, verb and what it works on, without options and pipes."""
-    command = _compiled(_SETTING).sub("", said.strip())
+    command = _compiled(_SETTING).sub("", action.strip())
     words = [word for word in re.split(r"[|;&<>\n]", command)[0].split() if not word.startswith("-")]
     return " ".join(words[:4]).casefold()[:SAID_CHARACTERS]
 
 
 def files_of(tool: str, arguments: str) -> tuple[str, ...]:
     """Give the files that a call changes, as far as its arguments say so."""
-    told = _object(arguments)
+    fields = _object(arguments)
     name = _name(tool)
     patched = _compiled(_PATCHED).findall(arguments.replace("\\n", "\n")) if "*** " in arguments else []
     if patched:
         return tuple(dict.fromkeys(path.strip() for path in patched))
-    if name in _WRITERS and told is not None:
-        if told.get("command") in _VIEWS:
+    if name in _WRITERS and fields is not None:
+        if fields.get("command") in _VIEWS:
             return ()
-        path = next((told[one] for one in commands.PATHS if isinstance(told.get(one), str) and told[one]), "")
+        path = next((fields[name] for name in commands.PATHS if isinstance(fields.get(name), str) and fields[name]), "")
         return (path,) if path else ()
     command = command_of(arguments)
     if not command:
         return ()
-    found = []
+    files = []
     for match in _compiled(_SHELL_WRITES).finditer(command[:4_000]):
         path = match[match.lastgroup or 0]
         if path not in _NO_PATHS and re.search(r"[A-Za-z]", path) and ("." in path or "/" in path):
-            found.append(path)
-    return tuple(dict.fromkeys(found))
+            files.append(path)
+    return tuple(dict.fromkeys(files))
 
 
 def command_of(arguments: str) -> str:
     """Give the shell command of a call, whole; empty when it is none."""
-    told = _object(arguments)
-    if told is None:
+    fields = _object(arguments)
+    if fields is None:
         return "" if arguments.lstrip().startswith(("{", "[")) else arguments.strip()
-    given = told.get("command", told.get("cmd", told.get("script")))
-    if isinstance(given, list):
-        given = given[-1] if given and isinstance(given[-1], str) else ""
-    known = any(isinstance(told.get(one), str) for one in commands.PATHS)  # an editor's, whose command is a verb
-    return given.strip() if isinstance(given, str) and not known else ""
+    command = fields.get("command", fields.get("cmd", fields.get("script")))
+    if isinstance(command, list):
+        command = command[-1] if command and isinstance(command[-1], str) else ""
+    known = any(isinstance(fields.get(name), str) for name in commands.PATHS)  # an editor's, whose command is a verb
+    return command.strip() if isinstance(command, str) and not known else ""
 
 
 def _object(arguments: str) -> Mapping[str, Any] | None:
@@ -244,10 +246,10 @@ def _object(arguments: str) -> Mapping[str, Any] | None:
     if not arguments.lstrip().startswith("{"):
         return None
     try:
-        told = json.loads(arguments)
+        value = json.loads(arguments)
     except (ValueError, RecursionError):
         return None
-    return told if isinstance(told, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _name(tool: str) -> str:
@@ -255,5 +257,5 @@ def _name(tool: str) -> str:
 
 
 def _meta(event: Event, name: str) -> str:
-    told = event.meta.get(name)
-    return told if isinstance(told, str) else ""
+    value = event.meta.get(name)
+    return value if isinstance(value, str) else ""

@@ -75,7 +75,7 @@ class Lookup:
     def _secrets_of(self, event: Event) -> tuple[str, ...]:
         if event.id not in self._secrets:
             text = event.text
-            self._secrets[event.id] = tuple(text[one.start : one.end] for one in self._finder(text))
+            self._secrets[event.id] = tuple(text[secret.start : secret.end] for secret in self._finder(text))
         return self._secrets[event.id]
 
     # the ledger ----------------------------------------------------------------------------------------
@@ -104,9 +104,9 @@ class Lookup:
         return _share_words(content[out.start : out.end].decode("utf-8", "replace"), words)
 
 
-def _share_words(one: str, other: str) -> bool:
+def _share_words(first: str, other: str) -> bool:
     """Say whether two texts have a run of `RUN_WORDS` words in common, or all of the shorter one."""
-    said, telling = (re.findall(r"\w+", text.casefold()) for text in (one, other))
-    size = min(RUN_WORDS, len(said), len(telling))
-    runs = [{tuple(words[at : at + size]) for at in range(len(words) - size + 1)} for words in (said, telling)]
+    ours, theirs = (re.findall(r"\w+", text.casefold()) for text in (first, other))
+    size = min(RUN_WORDS, len(ours), len(theirs))
+    runs = [{tuple(words[at : at + size]) for at in range(len(words) - size + 1)} for words in (ours, theirs)]
     return size > 0 and not runs[0].isdisjoint(runs[1])

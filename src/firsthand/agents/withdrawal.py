@@ -50,7 +50,7 @@ def erase(space: Space, wanted: Sequence[str], reason: str, containing: str = ""
         if any(_names_one(small_files.read(path) or b"", wanted) for path in files.standing(agent)):
             files.follow(agent)  # what a person did there since is a version, and goes with the others
     every = list(dict.fromkeys([*wanted, *quoting(space, wanted)]))
-    going = [one for one in (space.event(f"fh:{name}") for name in every) if not one.erased]
+    going = [event for event in (space.event(f"fh:{name}") for name in every) if not event.erased]
     strings = [*_strings(space, going)]
     for agent in with_folder:
         _withdraw(agent, going)
@@ -69,14 +69,14 @@ def _withdraw(agent: AgentSpace, going: Collection[Event]) -> None:
     for event in going:
         if event.session != agent.session:
             continue
-        one = episode_list.from_event(agent, event) if event.kind is Kind.EPISODE else None
-        if one is not None:
-            episode_list.remove_ours(agent, one)
+        episode = episode_list.from_event(agent, event) if event.kind is Kind.EPISODE else None
+        if episode is not None:
+            episode_list.remove_ours(agent, episode)
         file = event.meta.get(FILE)
         newest = known.get(file) if isinstance(file, str) else None
         if newest is not None and newest.pointer == f"fh:{event.id}" and event.origin == "agent":
             _remove_written(agent, newest)
-    gone = {one.id for one in going}
+    gone = {event.id for event in going}
     for path in [*files.standing(agent)]:
         file = path.relative_to(agent.folder).as_posix()
         named = file in _WITHOUT_POINTERS or _names_one(small_files.read(path) or b"", gone)
@@ -115,14 +115,14 @@ def _still(with_folder: Iterable[AgentSpace], every: Iterable[str], strings: Col
     for agent in with_folder:
         for path in files.standing(agent):
             content = small_files.read(path) or b""
-            if _names_one(content, gone) or any(one in content for one in strings):
+            if _names_one(content, gone) or any(string in content for string in strings):
                 yield str(path)
 
 
 def _names_one(content: bytes, gone: Collection[str]) -> bool:
     """Say whether a text has a pointer of one of the events."""
-    for one in map(pointer.parse, pointer.find(content.decode("utf-8", "replace"))):
-        if one.first in gone or one.last in gone:
+    for address in map(pointer.parse, pointer.find(content.decode("utf-8", "replace"))):
+        if address.first in gone or address.last in gone:
             return True
     return False
 

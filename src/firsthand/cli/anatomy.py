@@ -87,21 +87,21 @@ def _calls(memory: Memory, words: list[str], session: str | None, newest: int) -
     name = _session(memory, session)
     if name is None:
         return []
-    found: deque[Anatomy] = deque()
-    for one in memory.anatomies(name, newest_first=True):
-        found.appendleft(one)
-        if len(found) == newest:
+    calls: deque[Anatomy] = deque()
+    for anatomy in memory.anatomies(name, newest_first=True):
+        calls.appendleft(anatomy)
+        if len(calls) == newest:
             break
-    return [*found]
+    return [*calls]
 
 
 def _call(memory: Memory, word: str, session: str | None) -> Anatomy:
     if not word.isdecimal():
         return memory.anatomy(word)
     name = _session(memory, session)
-    for one in memory.anatomies(name, newest_first=True) if name is not None else ():
-        if one.call == int(word):
-            return one
+    for anatomy in memory.anatomies(name, newest_first=True) if name is not None else ():
+        if anatomy.call == int(word):
+            return anatomy
     where = f"session {name!r}" if name is not None else f"namespace {memory.namespace!r}"
     raise Unresolvable(f"no call {word} is recorded in {where}; see them all: firsthand session anatomy")
 
@@ -123,18 +123,18 @@ def _list(memory: Memory, session: str | None, limit: int, out: Output) -> int:
     if not calls:
         out.warn(f"firsthand: {_NONE}")
         return NOTHING_FOUND
-    tokens = [one.tokens for one in calls]
+    tokens = [call.tokens for call in calls]
     growths = [0, *(later - earlier for earlier, later in pairwise(tokens))]
     first = max(0, len(calls) - limit) if limit else 0
     rows = [*zip(calls, growths, strict=True)][first:]
     use = use_of(calls)
     if out.as_json:
-        for one, growth in rows:
-            out.json(json_forms.of_anatomy(one) | {"growth_tokens": growth})
+        for anatomy, growth in rows:
+            out.json(json_forms.of_anatomy(anatomy) | {"growth_tokens": growth})
         return DONE
     out.line(out.style(f"session {shown(calls[0].session)}", "strong"))
     lines: list[tuple[str, ...]] = [("call", "turn", "cycle", "markers", "tokens", "used", "", "growth", "topic")]
-    lines += [_row(one, growth) for one, growth in rows]
+    lines += [_row(anatomy, growth) for anatomy, growth in rows]
     out.table(lines, {0, 1, 2, 3, 4, 5, 7})
     if first:
         out.remark(f"{first:,} earlier ones: --limit 0")
@@ -150,52 +150,56 @@ def _list(memory: Memory, session: str | None, limit: int, out: Output) -> int:
     return DONE
 
 
-def _row(one: Anatomy, growth: int) -> tuple[str, ...]:
-    topic = shown(one.topic) if one.topic else "-"
+def _row(anatomy: Anatomy, growth: int) -> tuple[str, ...]:
+    topic = shown(anatomy.topic) if anatomy.topic else "-"
     return (
-        f"{one.call}",
-        f"{one.turn}",
-        f"{one.cycle}",
-        f"{one.marker_count}",
-        f"{one.tokens:,}",
-        f"{one.utilisation_percent:g} %",
-        f"[{gauge(one.tokens, one.budget_tokens, 10)}]",
+        f"{anatomy.call}",
+        f"{anatomy.turn}",
+        f"{anatomy.cycle}",
+        f"{anatomy.marker_count}",
+        f"{anatomy.tokens:,}",
+        f"{anatomy.utilisation_percent:g} %",
+        f"[{gauge(anatomy.tokens, anatomy.budget_tokens, 10)}]",
         f"{growth:+,}",
-        f"{'now: ' if one.transition else ''}{topic}",
+        f"{'now: ' if anatomy.transition else ''}{topic}",
     )
 
 
 # show ----------------------------------------------------------------------------------------------
 
 
-def _show(one: Anatomy, out: Output) -> int:
+def _show(anatomy: Anatomy, out: Output) -> int:
     if out.as_json:
-        out.json(json_forms.of_anatomy(one))
+        out.json(json_forms.of_anatomy(anatomy))
         return DONE
     out.line(
         out.style(
-            f"call {one.call:,} of session {shown(one.session)}, turn {one.turn:,}, cycle {one.cycle:,}", "strong"
+            f"call {anatomy.call:,} of session {shown(anatomy.session)}, turn {anatomy.turn:,}, "
+            f"cycle {anatomy.cycle:,}",
+            "strong",
         )
     )
-    model = f" to {shown(one.model)}" if one.model else ""
-    out.line(out.style(f"{clock(one.time)}  {shown(one.format)}{model}  {one.pointer}", "faint"))
-    topic = f"topic: {shown(one.topic)}" if one.topic else "topic: not clear yet"
-    out.line(topic + (", since this call" if one.transition else ""))
-    over = one.tokens - one.budget_tokens
+    model = f" to {shown(anatomy.model)}" if anatomy.model else ""
+    out.line(out.style(f"{clock(anatomy.time)}  {shown(anatomy.format)}{model}  {anatomy.pointer}", "faint"))
+    topic = f"topic: {shown(anatomy.topic)}" if anatomy.topic else "topic: not clear yet"
+    out.line(topic + (", since this call" if anatomy.transition else ""))
+    over = anatomy.tokens - anatomy.budget_tokens
     left = f"{over:,} over it" if over > 0 else f"{-over:,} free"
     out.line(
-        f"{one.tokens:,} of {one.budget_tokens:,} tokens ({one.utilisation_percent:g} %, {left}; counted by "
-        f"{shown(one.counter)}), {size(one.bytes)}"
+        f"{anatomy.tokens:,} of {anatomy.budget_tokens:,} tokens ({anatomy.utilisation_percent:g} %, {left}; "
+        f"counted by {shown(anatomy.counter)}), {size(anatomy.bytes)}"
     )
-    for line in _parts(one):
+    for line in _parts(anatomy):
         out.line(line)
-    asked = " and ".join(f"{calls:,} {name}" for name, calls in (("recall", one.recalls), ("expand", one.expands)))
-    out.line(f"{count(one.events, 'event')} of the history; since the call before the model asked for {asked}")
-    for marker in one.markers:
+    asked = " and ".join(
+        f"{calls:,} {name}" for name, calls in (("recall", anatomy.recalls), ("expand", anatomy.expands))
+    )
+    out.line(f"{count(anatomy.events, 'event')} of the history; since the call before the model asked for {asked}")
+    for marker in anatomy.markers:
         out.line(f"marker {marker}")
-    if one.receipt:
-        out.line(f"last compaction: firsthand session window {shown(one.session)} --receipt {one.receipt}")
-    out.remark(f"exactly what was sent: firsthand session anatomy replay {one.pointer}")
+    if anatomy.receipt:
+        out.line(f"last compaction: firsthand session window {shown(anatomy.session)} --receipt {anatomy.receipt}")
+    out.remark(f"exactly what was sent: firsthand session anatomy replay {anatomy.pointer}")
     return DONE
 
 
@@ -214,38 +218,50 @@ def _parts(call: Anatomy) -> Iterator[str]:
 
 
 def _diff(memory: Memory, before: Anatomy, after: Anatomy, out: Output) -> int:
-    found = difference(memory, before.pointer, after.pointer)
+    made = difference(memory, before.pointer, after.pointer)
     if out.as_json:
-        out.json(json_forms.of_difference(found))
+        out.json(json_forms.of_difference(made))
         return DONE
-    for sentence in found.sentences:
+    for sentence in made.sentences:
         out.line(shown(sentence))
-    if found.changes:
+    if made.changes:
         out.line()
-        out.table([*_changes(found)], {1, 2, 3, 4}, whole=True)
+        out.table([*_changes(made)], {1, 2, 3, 4}, whole=True)
     return DONE
 
 
-def _changes(found: Difference) -> Iterator[tuple[str, ...]]:
-    yield "part", f"call {found.before.call}", f"call {found.after.call}", "tokens", "bytes"
-    for one in found.changes:
-        yield one.name, f"{one.tokens_before:,}", f"{one.tokens_after:,}", f"{one.tokens:+,}", f"{one.bytes:+,}"
-    yield "all", f"{found.before.tokens:,}", f"{found.after.tokens:,}", f"{found.tokens:+,}", f"{found.bytes:+,}"
+def _changes(difference: Difference) -> Iterator[tuple[str, ...]]:
+    yield "part", f"call {difference.before.call}", f"call {difference.after.call}", "tokens", "bytes"
+    for change in difference.changes:
+        yield (
+            change.name,
+            f"{change.tokens_before:,}",
+            f"{change.tokens_after:,}",
+            f"{change.tokens:+,}",
+            f"{change.bytes:+,}",
+        )
+    yield (
+        "all",
+        f"{difference.before.tokens:,}",
+        f"{difference.after.tokens:,}",
+        f"{difference.tokens:+,}",
+        f"{difference.bytes:+,}",
+    )
 
 
 # replay --------------------------------------------------------------------------------------------
 
 
-def _replay(memory: Memory, one: Anatomy, out: Output) -> int:
+def _replay(memory: Memory, anatomy: Anatomy, out: Output) -> int:
     """Give what was sent: its exact bytes to a pipe, readable on a terminal."""
-    found = memory.replay(one.pointer)
+    replayed = memory.replay(anatomy.pointer)
     if out.as_json:
-        out.json({"pointer": one.pointer, "same": found.same, "note": found.note, "body": found.body})
+        out.json({"pointer": anatomy.pointer, "same": replayed.same, "note": replayed.note, "body": replayed.body})
     elif out.terminal:
-        out.line(shown(json.dumps(found.body, ensure_ascii=False, indent=2), lines=True))
+        out.line(shown(json.dumps(replayed.body, ensure_ascii=False, indent=2), lines=True))
     else:
-        body = json.dumps(found.body, ensure_ascii=False, separators=(",", ":"))
+        body = json.dumps(replayed.body, ensure_ascii=False, separators=(",", ":"))
         out.binary.write(body.encode("utf-8", "surrogatepass"))
         out.binary.flush()
-    (out.remark if found.same else out.warn)(f"firsthand: {shown(found.note)}")
-    return DONE if found.same else DAMAGED
+    (out.remark if replayed.same else out.warn)(f"firsthand: {shown(replayed.note)}")
+    return DONE if replayed.same else DAMAGED

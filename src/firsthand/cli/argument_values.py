@@ -29,12 +29,12 @@ def decimal(low: float, high: float) -> Callable[[str], float]:
 def _within(read: Callable[[str], _N], low: _N, high: _N, expected: str) -> Callable[[str], _N]:
     def taken(text: str) -> _N:
         try:
-            given = read(text)
+            number = read(text)
         except ValueError:
-            given = low - 1
-        if not low <= given <= high:
+            number = low - 1
+        if not low <= number <= high:
             raise argparse.ArgumentTypeError(f"expected {expected}; got {text!r}")
-        return given
+        return number
 
     return taken
 

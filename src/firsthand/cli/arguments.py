@@ -234,5 +234,5 @@ def _unknown(word: str, prog: str) -> str:
     close = [name for name in close if name == word] or close
     meant = [path for name in close for path in names[name]]
     meant = [path for path in meant if path.startswith(f"{group} ")] or meant
-    said = f"there is no command {word!r}" + (f" in the group {group!r}" if group else "")
-    return said + (f"; did you mean: {' or '.join(f'firsthand {path}' for path in meant[:3])}" if meant else "")
+    sentence = f"there is no command {word!r}" + (f" in the group {group!r}" if group else "")
+    return sentence + (f"; did you mean: {' or '.join(f'firsthand {path}' for path in meant[:3])}" if meant else "")

@@ -173,10 +173,10 @@ def _find(memory: Memory, results: list[Result], report: Report) -> None:
         started = time.perf_counter()
         answer = memory.recall(Query(string, hits_max=20))
         milliseconds = (time.perf_counter() - started) * 1000
-        found = any(hit.pointer == result.appended.pointer and hit.exact for hit in answer)
-        word = report.check(found, f"{string} was not found in {result.appended.pointer}")
+        is_exact = any(hit.pointer == result.appended.pointer and hit.exact for hit in answer)
+        word = report.check(is_exact, f"{string} was not found in {result.appended.pointer}")
         report.line(f"  {shown(string)}: {word}, in {result.appended.pointer} ({milliseconds:.0f} ms)")
-        recalled.append({"string": string, "found": found, "milliseconds": milliseconds})
+        recalled.append({"string": string, "found": is_exact, "milliseconds": milliseconds})
     report.check(bool(recalled), "no output was long enough to draw a string from")
     longest = max(results, key=lambda result: len(result.printed))
     data = memory.expand(longest.appended)

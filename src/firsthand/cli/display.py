@@ -110,11 +110,11 @@ def marked(text: str, query: str, exact: Sequence[str] = ()) -> list[Piece]:
     a word of the query does, up to an ending that a stemmer would take off.
     """
     spans = [
-        found.span() for string in exact if string for found in re.finditer(re.escape(string), text, re.IGNORECASE)
+        match.span() for string in exact if string for match in re.finditer(re.escape(string), text, re.IGNORECASE)
     ]
     wanted = {word.casefold() for word in _WORD.findall(query)}
     words = [(word.span(), word[0].casefold()) for word in _WORD.finditer(text)]
-    spans += [span for span, word in words if any(_alike(word, one) for one in wanted)]
+    spans += [span for span, word in words if any(_alike(word, wanted_word) for wanted_word in wanted)]
     pieces: list[Piece] = []
     at = 0
     for start, end in _merged(spans):

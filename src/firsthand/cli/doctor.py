@@ -66,7 +66,7 @@ def _doctor(chosen: argparse.Namespace, out: Output) -> int:
     places = installed(environment.home(), cwd, environment.host_folders())
     look = Look(
         agent=chosen.agent, deep=chosen.deep, canary=not chosen.no_canary, installed=places, cwd=str(cwd),
-        daemon=_daemon(wanted=any(one.events for one in places)),
+        daemon=_daemon(wanted=any(place.events for place in places)),
     )  # fmt: skip
     out.progress(lambda: f"looking at {store}")
     report = examine(store, namespace=chosen.namespace, look=look)
@@ -79,13 +79,13 @@ def _doctor(chosen: argparse.Namespace, out: Output) -> int:
 
 def _form(report: HealthReport) -> dict[str, Any]:
     """Give a report as JSON: times and words as text, rates as hits of so many."""
-    told = asdict(report)
-    told["time"] = str(report.time)
-    told["looked_at"] = [str(one) for one in report.looked_at]
-    told["severity"], told["ok"], told["line"] = str(report.severity), report.ok, report.line
-    for one in told["findings"]:
-        one["stage"], one["severity"] = str(one["stage"]), str(one["severity"])
-    return told
+    fields = asdict(report)
+    fields["time"] = str(report.time)
+    fields["looked_at"] = [str(stage) for stage in report.looked_at]
+    fields["severity"], fields["ok"], fields["line"] = str(report.severity), report.ok, report.line
+    for finding in fields["findings"]:
+        finding["stage"], finding["severity"] = str(finding["stage"]), str(finding["severity"])
+    return fields
 
 
 def _say(report: HealthReport, out: Output) -> None:
@@ -94,8 +94,8 @@ def _say(report: HealthReport, out: Output) -> None:
     looked = ", ".join(report.looked_at) or "nothing"
     out.line(f"memory is {out.style(state, 'good' if report.ok else 'bad')}  {shown(report.store)}")
     out.line(f"looked at {looked} ({report.milliseconds / 1000:.1f} s)")
-    for one in report.findings:
-        _say_finding(one, out)
+    for finding in report.findings:
+        _say_finding(finding, out)
     if report.agents:
         out.line()
         for line in table([("agent", "episodes", *_MEASURES), *_rows(report)], frozenset(range(1, 7))):
@@ -113,51 +113,52 @@ def _say(report: HealthReport, out: Output) -> None:
         out.line(f"... {len(fired) - NAMES_SHOWN_MAX} further hooks: --json")
 
 
-def _say_finding(one: Finding, out: Output) -> None:
-    whose = f" {shown(one.agent)}" if one.agent else ""
-    out.line(f"{out.style(str(one.severity), _COLOURS[str(one.severity)])}  {one.stage}{whose}: {shown(one.what)}")
-    if one.mend:
-        out.line(f"    -> {shown(one.mend)}")
+def _say_finding(finding: Finding, out: Output) -> None:
+    whose = f" {shown(finding.agent)}" if finding.agent else ""
+    severity = out.style(str(finding.severity), _COLOURS[str(finding.severity)])
+    out.line(f"{severity}  {finding.stage}{whose}: {shown(finding.what)}")
+    if finding.mend:
+        out.line(f"    -> {shown(finding.mend)}")
 
 
 def _rows(report: HealthReport) -> Sequence[tuple[str, ...]]:
     return [
         (
-            shown(one.agent), str(one.episodes),
-            *map(str, (one.coverage, one.recall, one.ambient, one.effective, one.contradiction)),
+            shown(agent.agent), str(agent.episodes),
+            *map(str, (agent.coverage, agent.recall, agent.ambient, agent.effective, agent.contradiction)),
         )
-        for one in report.agents
+        for agent in report.agents
     ]  # fmt: skip
 
 
 def _trends(store: Path, out: Output) -> int:
     """Show the looks that were kept, oldest first."""
-    kept = looks(store)
+    history = looks(store)
     if out.as_json:
-        for one in kept:
-            out.json(one)
+        for look in history:
+            out.json(look)
         return DONE
     lines = [("time", "state", "stages", "measures")]
     lines += [
-        (one["time"][:16], one["severity"], ", ".join(one.get("stages", ())) or "-", _measured(one))
-        for one in kept[-TRENDS_SHOWN_MAX:]
+        (look["time"][:16], look["severity"], ", ".join(look.get("stages", ())) or "-", _measured(look))
+        for look in history[-TRENDS_SHOWN_MAX:]
     ]
     for line in table(lines):
         out.line(line)
-    if len(kept) > TRENDS_SHOWN_MAX:
-        out.remark(f"{len(kept) - TRENDS_SHOWN_MAX:,} older ones: --json")
+    if len(history) > TRENDS_SHOWN_MAX:
+        out.remark(f"{len(history) - TRENDS_SHOWN_MAX:,} older ones: --json")
     return DONE
 
 
 def _measured(look: dict[str, Any]) -> str:
     """Sum up the measures of all agents of a look."""
     agents = look.get("agents", {}).values()
-    said = []
+    parts = []
     for name in _MEASURES[:4]:
-        pairs = [one[name] for one in agents if name in one]
+        pairs = [health[name] for health in agents if name in health]
         hits, of = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
-        said += [f"{name} {100 * hits / of:.0f} %"] if of else []
-    return "  ".join(said)
+        parts += [f"{name} {100 * hits / of:.0f} %"] if of else []
+    return "  ".join(parts)
 
 
 def _missed(chosen: argparse.Namespace, out: Output) -> int:
@@ -165,15 +166,17 @@ def _missed(chosen: argparse.Namespace, out: Output) -> int:
     if not (chosen.missed and chosen.session):
         raise InvalidArgument("expected both --missed POINTER and --session NAME: what was not used, and where")
     with to_read(chosen) as memory:
-        found = [
-            one for one in agents_of(memory) if chosen.agent in ("", one.name) and chosen.session in one.sessions()
+        agents = [
+            agent
+            for agent in agents_of(memory)
+            if chosen.agent in ("", agent.name) and chosen.session in agent.sessions()
         ]
-        if not found:
+        if not agents:
             whose = f"agent {chosen.agent!r}" if chosen.agent else "any agent"
             raise Unresolvable(f"expected a session of {whose}; {chosen.session!r} is none. See: firsthand agent list")
-        failure = name_failure(found[0], chosen.session, chosen.missed)
+        failure = name_failure(agents[0], chosen.session, chosen.missed)
     if out.as_json:
-        out.json({"mode": str(failure.mode), "sign": failure.sign, "mend": failure.mend, "agent": found[0].name})
+        out.json({"mode": str(failure.mode), "sign": failure.sign, "mend": failure.mend, "agent": agents[0].name})
         return DONE
     out.line(f"{failure.mode}: {shown(failure.sign)}")
     out.line(f"    -> {shown(failure.mend)}")
@@ -183,15 +186,15 @@ def _missed(chosen: argparse.Namespace, out: Output) -> int:
 def _daemon(*, wanted: bool) -> DaemonState:
     """Ask the server how it is; one that does not run is no fault, since the next hook starts one."""
     folder = environment.runtime_folder()
-    told = None
+    answer = None
     with suppress(ConnectionError):  # none runs
         call = hook_client.Call(operation="status", version=__version__)
-        told = hook_client.ask(call, b"", folder, time.monotonic() + hook_client.LIMIT_MS / 1000)
-    state = json.loads(told) if told is not None else {}
+        answer = hook_client.ask(call, b"", folder, time.monotonic() + hook_client.LIMIT_MS / 1000)
+    state = json.loads(answer) if answer is not None else {}
     alone = ""
     if not hook_client.server_wanted():
         alone = "FIRSTHAND_DAEMON=off"
-    elif told is None and len(hook_client.recent_starts(folder)) >= hook_client.STARTS_MAX:
+    elif answer is None and len(hook_client.recent_starts(folder)) >= hook_client.STARTS_MAX:
         alone = f"{hook_client.STARTS_MAX} servers were started within an hour and none lived on; {folder}/hooks.log"
     return DaemonState(
         wanted=wanted, version=str(state.get("version", "")), expected=__version__,

@@ -88,7 +88,7 @@ def _propose(chosen: argparse.Namespace, out: Output) -> int:
         done = consolidate_in(
             memory, chosen.agent, settings=GateSettings(theta=chosen.theta), approved=chosen.approve, keep=chosen.keep
         )
-    _tell(done, out, kept=chosen.keep)
+    _tell(done, out, keeps=chosen.keep)
     return DONE if done.report.judged or done.quarantined else NOTHING_FOUND
 
 
@@ -99,11 +99,11 @@ def _quarantine(chosen: argparse.Namespace, out: Output) -> int:
         name = chosen.entry
         address = name if name.startswith("fh:") else f"fh:{entries_of(memory, chosen.agent).find(name).id}"
         made = (log.release if chosen.release else log.quarantine)(address, reason=chosen.reason)
-    for one in made:
+    for decision in made:
         if out.as_json:
-            out.json({**asdict(one), "time": str(one.time or "")})
+            out.json({**asdict(decision), "time": str(decision.time or "")})
         else:
-            out.line(f"{one.id}  {one.action}  {one.target}")
+            out.line(f"{decision.id}  {decision.action}  {decision.target}")
     if not made:
         out.remark(f"{address} is not taken out" if chosen.release else f"{address} is taken out already, with all "
                    "that was made of it")  # fmt: skip
@@ -115,13 +115,13 @@ def _quarantine(chosen: argparse.Namespace, out: Output) -> int:
 def _list(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
     view = consolidated_view(memory, chosen.agent, as_of=position(memory, chosen.as_of))
     if out.as_json:
-        for one in view.entries:
-            out.json(asdict(one))
+        for entry in view.entries:
+            out.json(asdict(entry))
         for case in view.raw:
             out.json(asdict(case))
     else:
-        for one in view.entries:
-            out.line(f"{one.id[-SHORT:]}  {shown(one.line)}  ({count(len(one.sources), 'source')})")
+        for entry in view.entries:
+            out.line(f"{entry.id[-SHORT:]}  {shown(entry.line)}  ({count(len(entry.sources), 'source')})")
         for case in view.raw:
             out.line(f"{'':{SHORT}}  {shown(case.line)}  ({case.pointer})")
         out.remark(f"{count(len(view.entries), 'entry')}, {count(len(view.raw), 'raw statement')} shown, "
@@ -129,29 +129,31 @@ def _list(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
     return DONE if view.entries or view.raw else NOTHING_FOUND
 
 
-def _show(memory: Memory, one: Entry, out: Output) -> int:
-    words = {name: words_of(memory, name) for name in one.sources}
+def _show(memory: Memory, entry: Entry, out: Output) -> int:
+    words = {name: words_of(memory, name) for name in entry.sources}
     if out.as_json:
-        out.json({**asdict(one), "words": words})
+        out.json({**asdict(entry), "words": words})
         return DONE
-    out.line(f"{one.id}  version {one.version}  {shown(one.line)}")
-    out.line(f"by {shown(one.created_by)}, about {shown(one.scope) or 'nothing named'}, gate report {one.report[:16]}")
-    for name, said in words.items():
-        out.line(f"{name}  {shown(said)}")
+    out.line(f"{entry.id}  version {entry.version}  {shown(entry.line)}")
+    out.line(
+        f"by {shown(entry.created_by)}, about {shown(entry.scope) or 'nothing named'}, gate report {entry.report[:16]}"
+    )
+    for name, text in words.items():
+        out.line(f"{name}  {shown(text)}")
     return DONE
 
 
-def _tell(done: Consolidated, out: Output, *, kept: bool) -> None:
+def _tell(done: Consolidated, out: Output, *, keeps: bool) -> None:
     report = done.report
     if out.as_json:
-        for one in report.judged:
-            out.json({**asdict(one), "reason": one.reason})
+        for judgement in report.judged:
+            out.json({**asdict(judgement), "reason": judgement.reason})
     else:
-        for one in report.judged:
-            last = one.checks[-1]
-            said = ("kept" if kept else "would be kept") if one.accepted else f"refused: {one.reason}"
-            out.line(f"{one.proposed[-SHORT:]}  {shown(one.entry.line)}  {said}")
-            if not one.accepted and last.detail:
+        for judgement in report.judged:
+            last = judgement.checks[-1]
+            verdict = ("kept" if keeps else "would be kept") if judgement.accepted else f"refused: {judgement.reason}"
+            out.line(f"{judgement.proposed[-SHORT:]}  {shown(judgement.entry.line)}  {verdict}")
+            if not judgement.accepted and last.detail:
                 out.line(f"{'':{SHORT}}  {shown(last.detail)}")
     for decision in done.quarantined:
         out.line(f"{decision.id}  {decision.action}  {decision.target}")

@@ -155,14 +155,14 @@ def _record(memory: Memory, event: Event) -> list[Event]:
 def holding(memory: Memory, text: str, out: Output) -> list[Event]:
     """Find every event whose bytes hold a text: content, what stood around it, and what is said about it."""
     needles = spellings(text)
-    found: list[Event] = []
+    events: list[Event] = []
     for number, event in enumerate(walk(memory), 1):
         out.progress(lambda done=number: f"scanned {done:,} events")  # type: ignore[misc]
         if isinstance(event, Damaged):
             out.warn(event.sentence)
         elif event.kind is not Kind.ERASURE and not event.erased and _holds(memory, event, needles):
-            found.append(event)
-    return found
+            events.append(event)
+    return events
 
 
 def _holds(memory: Memory, event: Event, needles: Sequence[bytes]) -> bool:
@@ -222,7 +222,9 @@ def _drawn(memory: Memory, events: Sequence[Event]) -> list[str]:
             data += piece
             if len(data) >= _READ_BYTES:
                 break
-        strings = sorted(set(_STRING.findall(data.decode("utf-8", "ignore"))), key=lambda one: (-len(one), one))
+        strings = sorted(
+            set(_STRING.findall(data.decode("utf-8", "ignore"))), key=lambda string: (-len(string), string)
+        )
         drawn.update(dict.fromkeys(strings[: max(1, STRINGS_MAX // len(events))]))
         if len(drawn) >= STRINGS_MAX:
             break
@@ -231,19 +233,19 @@ def _drawn(memory: Memory, events: Sequence[Event]) -> list[str]:
 
 def _prove(memory: Memory, done: Erasure, strings: Sequence[str], containing: str | None, out: Output) -> Proof:
     gone = {f"fh:{identifier}" for identifier in done.erased}
-    found: list[str] = []
+    hits: list[str] = []
     elsewhere: dict[str, None] = {}
     for string in strings:
         for hit in memory.recall(Query(string, hits_max=100)):
             if hit.pointer in gone:
-                found.append(hit.pointer)
+                hits.append(hit.pointer)
             elif string in hit.exact and hit.kind is not Kind.ERASURE:
                 elsewhere[hit.pointer] = None
     expands = [address for address in sorted(gone) if not _is_erased(memory, address)]
     scanned = [f"fh:{event.id}" for event in holding(memory, containing, out)] if containing else []
     verified = memory.verify(progress=lambda at, total: out.progress(lambda: f"verified {at:,} of {total:,} events"))
     calls = tuple(map(str, files_holding(memory.path, containing))) if containing else ()
-    return Proof(len(strings), tuple(found), tuple(elsewhere), tuple(expands), tuple(scanned), calls, verified.ok)
+    return Proof(len(strings), tuple(hits), tuple(elsewhere), tuple(expands), tuple(scanned), calls, verified.ok)
 
 
 def _is_erased(memory: Memory, address: str) -> bool:
@@ -259,7 +261,7 @@ def _is_erased(memory: Memory, address: str) -> bool:
 def _say_done(done: Erasure, proof: Proof, out: Output) -> None:
     if out.as_json:
         out.json({
-            "erased": [f"fh:{one}" for one in done.erased], "already": [f"fh:{one}" for one in done.already],
+            "erased": [f"fh:{name}" for name in done.erased], "already": [f"fh:{name}" for name in done.already],
             "artifacts_removed": done.artifacts_removed, "artifacts_kept": done.artifacts_kept,
             "recorded": list(done.pointers), "files": list(done.files), "calls": list(done.calls), "proof": {
                 "strings": proof.strings, "found": list(proof.found), "elsewhere": list(proof.elsewhere),

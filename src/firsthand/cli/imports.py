@@ -102,8 +102,10 @@ def _say(report: ImportReport, out: Output) -> None:
     for host, number in sorted(hosts.items()):
         mine = [source for source in report.sources if source.host == host]
         rows.append((
-            f"{number:,}", f"{sum(one.unchanged for one in mine):,}", f"{sum(one.sessions_count for one in mine):,}",
-            f"{sum(one.events_new for one in mine):,}", f"{sum(one.events_known for one in mine):,}", shown(host),
+            f"{number:,}",
+            f"{sum(source.unchanged for source in mine):,}", f"{sum(source.sessions_count for source in mine):,}",
+            f"{sum(source.events_new for source in mine):,}", f"{sum(source.events_known for source in mine):,}",
+            shown(host),
         ))  # fmt: skip
     if hosts:
         out.table(rows, range(5))
@@ -128,10 +130,10 @@ def _say_quarantined(report: ImportReport, out: Output) -> None:
             f"{count(report.quarantined_count, 'record')} not understood, kept word for word (quarantined):", "warn"
         )
     )
-    found = [one for source in report.sources for one in source.quarantined]
-    for one in found[:QUARANTINED_SHOWN]:
-        out.line(f"  {shown(one.path)}:{one.line} (byte {one.offset_bytes:,}): {shown(one.reason)}")
-    if report.quarantined_count > min(len(found), QUARANTINED_SHOWN):
+    quarantined = [record for source in report.sources for record in source.quarantined]
+    for record in quarantined[:QUARANTINED_SHOWN]:
+        out.line(f"  {shown(record.path)}:{record.line} (byte {record.offset_bytes:,}): {shown(record.reason)}")
+    if report.quarantined_count > min(len(quarantined), QUARANTINED_SHOWN):
         out.line("  ... the others: --json")
 
 
@@ -139,7 +141,7 @@ def _say_refused(refused: tuple[SourceReport, ...], out: Output) -> None:
     if not refused:
         return
     out.warn(out.style(f"{count(len(refused), 'source')} refused:", "bad"))
-    for one in refused[:REFUSED_SHOWN]:
-        out.warn(f"  {shown(one.refused)}")
+    for source in refused[:REFUSED_SHOWN]:
+        out.warn(f"  {shown(source.refused)}")
     if len(refused) > REFUSED_SHOWN:
         out.warn("  ... the others: --json")

@@ -220,8 +220,8 @@ def _report(plan: Plan, notes: list[str], done: str, out: Output) -> int:
             out.line(f"{plan.host}: {did} {shown(str(change.path))} ({change.what})")
     for note in notes:
         out.remark(f"  {shown(note)}")
-    for one in to_do:
-        out.line(f"  to do: {shown(one)}")
+    for line in to_do:
+        out.line(f"  to do: {shown(line)}")
     return DONE
 
 
@@ -229,9 +229,13 @@ def _show(plan: Plan, out: Output) -> int:
     """Show what would change, as a difference; write nothing."""
     if out.as_json:
         changes = [
-            {"path": str(one.path), "what": one.what, "after": None if one.after is None else one.after.decode()}
-            for one in plan.changes
-            if not one.is_none
+            {
+                "path": str(change.path),
+                "what": change.what,
+                "after": None if change.after is None else change.after.decode(),
+            }
+            for change in plan.changes
+            if not change.is_none
         ]
         out.json({"host": plan.host, "changes": changes, "to_do": list(plan.to_do)})
         return DONE
@@ -239,8 +243,8 @@ def _show(plan: Plan, out: Output) -> int:
         before, after = ((side or b"").decode().splitlines() for side in (change.before, change.after))
         for line in difflib.unified_diff(before, after, str(change.path), str(change.path), lineterm=""):
             out.line(shown(line, lines=True))
-    for one in plan.to_do:
-        out.line(f"  to do: {shown(one)}")
+    for step in plan.to_do:
+        out.line(f"  to do: {shown(step)}")
     out.remark("nothing was written" if not plan.is_none else "nothing would change")
     return DONE
 
@@ -248,20 +252,20 @@ def _show(plan: Plan, out: Output) -> int:
 def _tell(chosen: argparse.Namespace, out: Output) -> int:
     """List the hosts' settings that are there, and what of ours is in them."""
     project = Path(chosen.project).expanduser().absolute() if chosen.project is not None else Path.cwd()
-    found = installed(home(), project, host_folders())
-    for one in found:
+    hosts = installed(home(), project, host_folders())
+    for host in hosts:
         if out.as_json:
-            out.json(asdict(one) | {"where": str(one.where), "waits": one.waits})
+            out.json(asdict(host) | {"where": str(host.where), "waits": host.waits})
             continue
-        state = one.fault or (
-            "not installed" if not one.events
-            else f"installed, {len(one.events)} events"
-            + (f"; held back by the host: {one.waits}" if one.waits else "")
-            if one.current
-            else f"out of date: run {one.mend}"
+        state = host.fault or (
+            "not installed" if not host.events
+            else f"installed, {len(host.events)} events"
+            + (f"; held back by the host: {host.waits}" if host.waits else "")
+            if host.current
+            else f"out of date: run {host.mend}"
         )  # fmt: skip
-        out.line(f"{one.host:<12} {one.scope:<8} {shown(str(one.where))}: {shown(state)}")
-    if not found:
+        out.line(f"{host.host:<12} {host.scope:<8} {shown(str(host.where))}: {shown(state)}")
+    if not hosts:
         out.warn("firsthand: no settings of a known host are here; install one with: firsthand install HOST")
         return NOTHING_FOUND
     return DONE

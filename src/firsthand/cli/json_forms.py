@@ -120,8 +120,13 @@ def of_session(session: SessionInfo) -> dict[str, Any]:
 def of_verification(verification: Verification) -> dict[str, Any]:
     """Give what a verification saw."""
     problems = [
-        {"where": one.where, "what": one.what, "position": one.position, "pointer": f"fh:{one.id}" if one.id else None}
-        for one in verification.problems
+        {
+            "where": problem.where,
+            "what": problem.what,
+            "position": problem.position,
+            "pointer": f"fh:{problem.id}" if problem.id else None,
+        }
+        for problem in verification.problems
     ]
     losses = [
         asdict(loss) | {"missing": [[positions[0], positions[-1]] for positions in loss.missing]}
@@ -156,23 +161,23 @@ def of_anatomy(anatomy: Anatomy) -> dict[str, Any]:
     }
 
 
-def of_difference(found: Difference) -> dict[str, Any]:
+def of_difference(diff: Difference) -> dict[str, Any]:
     """Give what lies between two calls."""
     return {
-        "before": found.before.pointer,
-        "after": found.after.pointer,
-        "tokens": found.tokens,
-        "bytes": found.bytes,
-        "compactions": found.compactions,
-        "changes": [asdict(change) for change in found.changes],
-        "events_compared": found.events_compared,
-        "came": [of_item(item) for item in found.came],
-        "left": [of_item(item) for item in found.left],
-        "resized": [of_item(item) for item in found.resized],
-        "markers_came": list(found.markers_came),
-        "markers_left": list(found.markers_left),
-        "merged": [asdict(one) for one in found.merged],
-        "sentences": list(found.sentences),
+        "before": diff.before.pointer,
+        "after": diff.after.pointer,
+        "tokens": diff.tokens,
+        "bytes": diff.bytes,
+        "compactions": diff.compactions,
+        "changes": [asdict(change) for change in diff.changes],
+        "events_compared": diff.events_compared,
+        "came": [of_item(item) for item in diff.came],
+        "left": [of_item(item) for item in diff.left],
+        "resized": [of_item(item) for item in diff.resized],
+        "markers_came": list(diff.markers_came),
+        "markers_left": list(diff.markers_left),
+        "merged": [asdict(merge) for merge in diff.merged],
+        "sentences": list(diff.sentences),
     }
 
 
@@ -189,9 +194,9 @@ def of_item(item: Item) -> dict[str, Any]:
     }
 
 
-def of_stay(one: Stay) -> dict[str, Any]:
+def of_stay(stay: Stay) -> dict[str, Any]:
     """Give one item of a window and why it is there."""
-    return of_item(one.item) | {"reason": one.reason, "protected": one.protected}
+    return of_item(stay.item) | {"reason": stay.reason, "protected": stay.protected}
 
 
 def of_marker(marker: Marker) -> dict[str, Any]:

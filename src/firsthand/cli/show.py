@@ -103,16 +103,16 @@ def _show_around(memory: Memory, named: str, events: int, out: Output) -> int:
     before = list(islice(walk(memory, middle.session, before=middle.position, reverse=True), events))
     after = list(islice(walk(memory, middle.session, after=middle.position), events))
     damaged = False
-    for one in (*reversed(before), middle, *after):
-        if isinstance(one, Damaged):
+    for event in (*reversed(before), middle, *after):
+        if isinstance(event, Damaged):
             damaged = True
-            out.warn(one.sentence)
+            out.warn(event.sentence)
         elif out.as_json:
-            out.json(json_forms.of_event(one) | {"preview": one.text, "asked": one.id == middle.id})
-        elif one.id == middle.id and not one.erased:
-            _block(one, memory.stream(f"fh:{one.id}"), "strong", out)
+            out.json(json_forms.of_event(event) | {"preview": event.text, "asked": event.id == middle.id})
+        elif event.id == middle.id and not event.erased:
+            _block(event, memory.stream(f"fh:{event.id}"), "strong", out)
         else:
-            _block(one, [_beginning(one)], "faint", out)
+            _block(event, [_beginning(event)], "faint", out)
     return DAMAGED if damaged else DONE
 
 

@@ -63,16 +63,16 @@ def _sleep(chosen: argparse.Namespace, out: Output) -> int:
     by = time.monotonic() + chosen.seconds
     done: list[Slept] = []
     with to_write(chosen, create=False) as memory:
-        for one in _agents(memory, chosen):
-            out.progress(partial(shown, f"{one.name} sleeps"))
+        for agent in _agents(memory, chosen):
+            out.progress(partial(shown, f"{agent.name} sleeps"))
             left = by - time.monotonic()
             if done and left <= 0:
                 out.warn(
-                    f"firsthand: the time was up; {shown(one.name)} and those behind it are left for the next time"
+                    f"firsthand: the time was up; {shown(agent.name)} and those behind it are left for the next time"
                 )
                 break
             done.append(sleep(
-                memory, one, seconds_max=max(left, SECONDS_MIN), quiet_seconds=0.0 if chosen.ended else QUIET_SECONDS,
+                memory, agent, seconds_max=max(left, SECONDS_MIN), quiet_seconds=0.0 if chosen.ended else QUIET_SECONDS,
                 consolidate=True if chosen.consolidate else None,
                 cwd=_project(chosen),
             ))  # fmt: skip
@@ -80,43 +80,43 @@ def _sleep(chosen: argparse.Namespace, out: Output) -> int:
     if not done:
         out.remark("no agent has anything in this store")
         return NOTHING_FOUND
-    return STORE_FAILED if any(step.state == "failed" for one in done for step in one.steps) else DONE
+    return STORE_FAILED if any(step.state == "failed" for slept in done for step in slept.steps) else DONE
 
 
-def _say(one: Slept, out: Output) -> None:
+def _say(slept: Slept, out: Output) -> None:
     if out.as_json:
         out.json({
-            "agent": one.agent, "time": str(one.time), "since": one.since, "through": one.through,
-            "seconds": round(one.seconds, 3), "finished": one.finished, "pointer": one.pointer,
-            "steps": [asdict(step) for step in one.steps], "gained": one.gained, "lost": one.lost,
-            "left_out": one.left_out,
+            "agent": slept.agent, "time": str(slept.time), "since": slept.since, "through": slept.through,
+            "seconds": round(slept.seconds, 3), "finished": slept.finished, "pointer": slept.pointer,
+            "steps": [asdict(step) for step in slept.steps], "gained": slept.gained, "lost": slept.lost,
+            "left_out": slept.left_out,
         })  # fmt: skip
     else:
-        out.line(shown(one.page, lines=True).rstrip("\n"))
-    for sentence in one.left_out:
+        out.line(shown(slept.page, lines=True).rstrip("\n"))
+    for sentence in slept.left_out:
         out.warn(f"firsthand: {shown(sentence)}")
-    if not one.finished:
+    if not slept.finished:
         out.warn("firsthand: the sleep was not finished; the next one does what is left")
 
 
 def _show(chosen: argparse.Namespace, out: Output) -> int:
     """Show the last page of each agent, and when it slept."""
-    found = 0
+    nights = 0
     with to_read(chosen) as memory:
-        for one in _agents(memory, chosen):
-            last = next(sleeps(one), None)
-            page = last_page(one)
-            found += last is not None
+        for agent in _agents(memory, chosen):
+            last = next(sleeps(agent), None)
+            page = last_page(agent)
+            nights += last is not None
             if out.as_json:
-                told = None if last is None else {**asdict(last), "time": str(last.time), "steps": dict(last.steps)}
-                out.json({"agent": one.name, "last": told, "page": page})
+                row = None if last is None else {**asdict(last), "time": str(last.time), "steps": dict(last.steps)}
+                out.json({"agent": agent.name, "last": row, "page": page})
             elif page is not None:
                 out.line(shown(page, lines=True).rstrip("\n"))
             elif last is not None:
-                out.line(f"{shown(one.name)} slept {clock(last.time)}; the page is not in {shown(str(one.folder))}")
-    if not found:
+                out.line(f"{shown(agent.name)} slept {clock(last.time)}; the page is not in {shown(str(agent.folder))}")
+    if not nights:
         out.remark("it has not slept yet: firsthand agent sleep")
-    return DONE if found else NOTHING_FOUND
+    return DONE if nights else NOTHING_FOUND
 
 
 def _timer(chosen: argparse.Namespace, out: Output) -> int:

@@ -36,31 +36,31 @@ def add(parser: Parser) -> None:
 
 def _timeline(chosen: argparse.Namespace, out: Output) -> int:
     """List events, one line each."""
-    said, last, damaged, more = 0, 0, False, False
+    lines, last, damaged, more = 0, 0, False, False
     with to_read(chosen) as memory:
         if chosen.session is not None:
             session_in(memory, chosen.session)
-        for one in walk(memory, chosen.session, after=chosen.after, reverse=chosen.reverse):
-            if isinstance(one, Damaged):
+        for event in walk(memory, chosen.session, after=chosen.after, reverse=chosen.reverse):
+            if isinstance(event, Damaged):
                 damaged = True
-                out.warn(one.sentence)
+                out.warn(event.sentence)
                 continue
-            if not _is_within(one.time, chosen.since, chosen.until):
+            if not _is_within(event.time, chosen.since, chosen.until):
                 continue
-            if chosen.limit and said == chosen.limit:
+            if chosen.limit and lines == chosen.limit:
                 more = True
                 break
-            out.json(json_forms.of_event(one)) if out.as_json else out.line(_line(one, out))
-            said, last = said + 1, one.position
+            out.json(json_forms.of_event(event)) if out.as_json else out.line(_line(event, out))
+            lines, last = lines + 1, event.position
     if more and chosen.reverse:
-        out.remark(f"{count(said, 'event')} shown, down to position {last}; more: --limit 0")
+        out.remark(f"{count(lines, 'event')} shown, down to position {last}; more: --limit 0")
     elif more:
-        out.remark(f"{count(said, 'event')} shown; go on with: --after {last}, or --limit 0 for all")
+        out.remark(f"{count(lines, 'event')} shown; go on with: --after {last}, or --limit 0 for all")
     if damaged:
         return DAMAGED
-    if not said:
+    if not lines:
         out.remark("no events in this range")
-    return DONE if said else NOTHING_FOUND
+    return DONE if lines else NOTHING_FOUND
 
 
 def _is_within(time: Moment | None, since: Moment | None, until: Moment | None) -> bool:

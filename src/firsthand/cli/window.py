@@ -90,9 +90,9 @@ def _budget(memory: Memory, session: str, asked: int | None) -> Budget | int | N
 
 def _receipts(memory: Memory, live: SessionWindow, session: str) -> list[Written]:
     return [
-        Written(f"fh:{one.id}", clock(one.time or one.ingested), live.receipt(f"fh:{one.id}"))
-        for one in memory.events(session, kind=Kind.RECEIPT)
-        if not one.erased
+        Written(f"fh:{event.id}", clock(event.time or event.ingested), live.receipt(f"fh:{event.id}"))
+        for event in memory.events(session, kind=Kind.RECEIPT)
+        if not event.erased
     ]
 
 
@@ -149,7 +149,7 @@ def _receipt_lines(session: str, receipts: Sequence[Written], everything: bool, 
     out.line()
     shown_now = receipts if everything else receipts[-RECEIPTS_SHOWN:]
     rows: list[tuple[str, ...]] = [("cycle", "before", "after", "events", "asked", "back", "time", "receipt")]
-    rows += [_receipt_row(one) for one in shown_now]
+    rows += [_receipt_row(receipt) for receipt in shown_now]
     out.table(rows, range(6), whole=True)
     if len(shown_now) < len(receipts):
         out.remark(f"{len(receipts) - len(shown_now):,} earlier receipts: --all")
@@ -157,14 +157,14 @@ def _receipt_lines(session: str, receipts: Sequence[Written], everything: bool, 
     out.remark(f"what left, and why: firsthand session window {shown(session)} --receipt {receipts[-1].pointer}")
 
 
-def _receipt_row(one: Written) -> tuple[str, ...]:
-    receipt = one.receipt
+def _receipt_row(written: Written) -> tuple[str, ...]:
+    receipt = written.receipt
     events = sum(left.events for left in receipt.left) + receipt.left_rest.events
     asked = receipt.reflection
     back = "-" if asked is None else f"{asked.drawn - len(asked.missed):,}"
     return (
         f"{receipt.cycle}", f"{receipt.tokens_before:,}", f"{receipt.tokens_after:,}", f"{events:,}",
-        "-" if asked is None else f"{asked.drawn:,}", back, one.time, one.pointer,
+        "-" if asked is None else f"{asked.drawn:,}", back, written.time, written.pointer,
     )  # fmt: skip
 
 
@@ -174,16 +174,16 @@ def _items(stays: Sequence[Stay], everything: bool, out: Output) -> None:
     out.line()
     first = 0 if everything else max(0, len(stays) - ITEMS_SHOWN)
     rows: list[tuple[str, ...]] = [("turn", "tokens", "kind", "event", "why it is there")]
-    rows += [_item_row(one) for one in stays[first:]]
+    rows += [_item_row(stay) for stay in stays[first:]]
     out.table(rows, {0, 1})
     if first:
         out.remark(f"{first:,} earlier items: --all")
 
 
-def _item_row(one: Stay) -> tuple[str, ...]:
-    item = one.item
+def _item_row(stay: Stay) -> tuple[str, ...]:
+    item = stay.item
     short = ", shortened" if item.shortened else ""
-    return f"{item.turn}", f"{item.tokens:,}", item.kind, f"fh:{item.id}", f"{one.reason}{short}"
+    return f"{item.turn}", f"{item.tokens:,}", item.kind, f"fh:{item.id}", f"{stay.reason}{short}"
 
 
 def _form(
@@ -198,6 +198,6 @@ def _form(
         "through": state.through,
         "task": json_forms.of_task(task),
         "markers": [json_forms.of_marker(marker) for marker in state.markers],
-        "items": [json_forms.of_stay(one) for one in stays],
-        "receipts": [json_forms.of_receipt(one.pointer, one.receipt) for one in receipts],
+        "items": [json_forms.of_stay(stay) for stay in stays],
+        "receipts": [json_forms.of_receipt(receipt.pointer, receipt.receipt) for receipt in receipts],
     }

@@ -232,21 +232,23 @@ def from_json(data: bytes) -> Anatomy:
     Raises:
         FormatError: the bytes are no record, or one whose parts do not sum to its bytes.
     """
-    given = _object(data)
-    if given.pop("anatomy", None) != VERSION:
+    members = _object(data)
+    if members.pop("anatomy", None) != VERSION:
         raise FormatError(f'expected an anatomy, a JSON object with "anatomy":{VERSION}; got {data!r:.80}')
     names = _written()
-    if set(given) != set(names):
-        wrong = ", ".join(sorted(set(given) ^ set(names)))
+    if set(members) != set(names):
+        wrong = ", ".join(sorted(set(members) ^ set(names)))
         raise FormatError(f"an anatomy has exactly the fields {', '.join(names)}; missing or unknown: {wrong:.200}")
-    shares, markers = given.pop("shares"), given.pop("markers")
-    if not isinstance(shares, dict) or not all(isinstance(one, list) and len(one) == 3 for one in shares.values()):
+    shares, markers = members.pop("shares"), members.pop("markers")
+    if not isinstance(shares, dict) or not all(
+        isinstance(share, list) and len(share) == 3 for share in shares.values()
+    ):
         raise FormatError(f"shares of an anatomy are [bytes, tokens, count] by part; got {shares!r:.80}")
     if not isinstance(markers, list):
         raise FormatError(f"markers of an anatomy are a list of pointers; got {markers!r:.80}")
     try:
         return Anatomy(
-            **given,
+            **members,
             shares=tuple(Share(name, *numbers) for name, numbers in shares.items()),
             markers=tuple(markers),
         )
@@ -264,8 +266,8 @@ def from_event(event: Event) -> Anatomy:
         what = "erased" if event.erased else f"an event of kind {event.kind}"
         raise FormatError(f"expected an anatomy's pointer; fh:{event.id} is {what}; see: firsthand session anatomy")
     read = from_json(event.content)
-    held = {name: getattr(read, name) for name in _written()}
-    return Anatomy(**held, pointer=f"fh:{event.id}", time=event.time or event.ingested)
+    members = {name: getattr(read, name) for name in _written()}
+    return Anatomy(**members, pointer=f"fh:{event.id}", time=event.time or event.ingested)
 
 
 def _written() -> tuple[str, ...]:
@@ -276,12 +278,12 @@ def _object(data: bytes) -> dict[str, Any]:
     if len(data) > RECORD_BYTES_MAX:
         raise FormatError(f"an anatomy has at most {RECORD_BYTES_MAX:,} bytes; got {len(data):,}")
     try:
-        given = json.loads(data)
+        members = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"expected an anatomy as JSON; got {data!r:.80} ({error})") from error
-    if not isinstance(given, dict):
+    if not isinstance(members, dict):
         raise FormatError(f"expected an anatomy as a JSON object; got {data!r:.80}")
-    return given
+    return members
 
 
 # checks --------------------------------------------------------------------------------------------

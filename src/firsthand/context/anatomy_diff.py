@@ -115,8 +115,8 @@ def diff(
     old, new = (window_before or Window(), window_after or Window()) if compared else (Window(), Window())
     had, has = {item.id: item for item in old.items}, {item.id: item for item in new.items}
     merged = tuple(_merged(old.markers, new.markers))
-    gone = {pointer for one in merged for pointer in one.markers}
-    into = {one.into for one in merged}
+    gone = {pointer for merge in merged for pointer in merge.markers}
+    into = {merge.into for merge in merged}
     return Difference(
         before=before,
         after=after,
@@ -125,8 +125,8 @@ def diff(
         came=tuple(item for item in new.items if item.id not in had),
         left=tuple(item for item in old.items if item.id not in has),
         resized=tuple(item for item in new.items if item.id in had and had[item.id].tokens != item.tokens),
-        markers_came=tuple(one for one in after.markers if one not in before.markers and one not in into),
-        markers_left=tuple(one for one in before.markers if one not in after.markers and one not in gone),
+        markers_came=tuple(marker for marker in after.markers if marker not in before.markers and marker not in into),
+        markers_left=tuple(marker for marker in before.markers if marker not in after.markers and marker not in gone),
         merged=merged,
     )
 
@@ -138,16 +138,17 @@ def _changes(before: Anatomy, after: Anatomy) -> tuple[Change, ...]:
         if (old.bytes, old.tokens) != (new.bytes, new.tokens):
             change = Change(name, new.bytes - old.bytes, new.tokens - old.tokens, old.tokens, new.tokens)
             changes.append(change)
-    return tuple(sorted(changes, key=lambda one: (-abs(one.tokens), -abs(one.bytes))))
+    return tuple(sorted(changes, key=lambda change: (-abs(change.tokens), -abs(change.bytes))))
 
 
 def _merged(old: tuple[Marker, ...], new: tuple[Marker, ...]) -> Iterator[Merged]:
     """Yield each new marker whose range takes in markers that stood there before."""
     for marker in new:
         within = [
-            one.pointer
-            for one in old
-            if marker.first_position <= one.first_position and one.last_position <= marker.last_position
+            marker_before.pointer
+            for marker_before in old
+            if marker.first_position <= marker_before.first_position
+            and marker_before.last_position <= marker.last_position
         ]
         if within and within != [marker.pointer]:
             yield Merged(marker.pointer, tuple(within))
@@ -156,18 +157,18 @@ def _merged(old: tuple[Marker, ...], new: tuple[Marker, ...]) -> Iterator[Merged
 # sentences -----------------------------------------------------------------------------------------
 
 
-def _sentences(found: Difference) -> Iterator[str]:
-    before, after = found.before, found.after
-    named = _largest_changes(found)
-    yield _sum(found, named)
-    for change in found.changes:
-        events = _events_of(change.name, found)
+def _sentences(difference: Difference) -> Iterator[str]:
+    before, after = difference.before, difference.after
+    named = _largest_changes(difference)
+    yield _sum(difference, named)
+    for change in difference.changes:
+        events = _events_of(change.name, difference)
         if events and change not in named:
             yield f"{change.name} {change.tokens:+,} tokens{events}."
-    yield from _about_markers(found)
-    if found.compactions:
-        receipt = f", receipt of the last {after.receipt}" if after.receipt and found.compactions > 0 else ""
-        times = "1 compaction" if abs(found.compactions) == 1 else f"{abs(found.compactions):,} compactions"
+    yield from _about_markers(difference)
+    if difference.compactions:
+        receipt = f", receipt of the last {after.receipt}" if after.receipt and difference.compactions > 0 else ""
+        times = "1 compaction" if abs(difference.compactions) == 1 else f"{abs(difference.compactions):,} compactions"
         yield f"{times} between them (cycle {before.cycle:,} to {after.cycle:,}){receipt}."
     if before.topic != after.topic:
         yield f"The topic was {before.topic or 'not clear'}, then {after.topic or 'not clear'}."
@@ -176,21 +177,21 @@ def _sentences(found: Difference) -> Iterator[str]:
         if old != new:
             warning = ": tokens of the two calls were not counted alike" if name == "counter" else ""
             yield f"{name.replace('_', ' ')} was {old or 'not named'}, then {new or 'not named'}{warning}."
-    if not found.events_compared:
+    if not difference.events_compared:
         same = before.session == after.session
         why = "the windows of both calls could not be had as they were" if same else "the calls are of two sessions"
         yield f"Events and merged markers were not compared: {why}."
 
 
-def _largest_changes(found: Difference) -> list[Change]:
-    return [change for change in found.changes if change.tokens][:PARTS_NAMED_MAX]
+def _largest_changes(difference: Difference) -> list[Change]:
+    return [change for change in difference.changes if change.tokens][:PARTS_NAMED_MAX]
 
 
-def _sum(found: Difference, named: list[Change]) -> str:
-    before, after = found.before, found.after
-    parts = ", ".join(f"{change.name} {change.tokens:+,}{_events_of(change.name, found)}" for change in named)
-    rest = found.tokens - sum(change.tokens for change in named)
-    what = "no tokens more or less" if not found.tokens else f"{found.tokens:+,} tokens"
+def _sum(difference: Difference, named: list[Change]) -> str:
+    before, after = difference.before, difference.after
+    parts = ", ".join(f"{change.name} {change.tokens:+,}{_events_of(change.name, difference)}" for change in named)
+    rest = difference.tokens - sum(change.tokens for change in named)
+    what = "no tokens more or less" if not difference.tokens else f"{difference.tokens:+,} tokens"
     return (
         f"Call {before.call:,} to call {after.call:,}: {what}"
         f"{f': {parts}' if parts else ''}{f', all else {rest:+,}' if rest else ''}; "
@@ -198,36 +199,40 @@ def _sum(found: Difference, named: list[Change]) -> str:
     )
 
 
-def _events_of(part: str, found: Difference) -> str:
+def _events_of(part: str, difference: Difference) -> str:
     """Say which events of a part came and left; the newest user message is part of the history later on."""
     kinds = [kind for kind, name in HISTORY_PARTS.items() if name == part]
-    if not kinds or not found.events_compared:
+    if not kinds or not difference.events_compared:
         return ""
-    came = [item for item in found.came if item.kind is kinds[0]]
-    left = [item for item in found.left if item.kind is kinds[0]]
-    resized = [item for item in found.resized if item.kind is kinds[0]]
-    said = []
+    came = [item for item in difference.came if item.kind is kinds[0]]
+    left = [item for item in difference.left if item.kind is kinds[0]]
+    resized = [item for item in difference.resized if item.kind is kinds[0]]
+    sentences = []
     if came:
-        said.append(f"{len(came):,} new, {_largest(came)}")
+        sentences.append(f"{len(came):,} new, {_largest(came)}")
     if left:
-        said.append(f"{len(left):,} left, {_largest(left)}")
+        sentences.append(f"{len(left):,} left, {_largest(left)}")
     if resized:
-        said.append(f"{len(resized):,} shown at another length, {_largest(resized)}")
-    return f" ({'; '.join(said)})" if said else ""
+        sentences.append(f"{len(resized):,} shown at another length, {_largest(resized)}")
+    return f" ({'; '.join(sentences)})" if sentences else ""
 
 
 def _largest(items: list[Item]) -> str:
-    one = max(items, key=lambda item: item.tokens)
-    return f"largest fh:{one.id} with {one.tokens:,}" if len(items) > 1 else f"fh:{one.id} with {one.tokens:,}"
+    largest = max(items, key=lambda item: item.tokens)
+    return (
+        f"largest fh:{largest.id} with {largest.tokens:,}"
+        if len(items) > 1
+        else f"fh:{largest.id} with {largest.tokens:,}"
+    )
 
 
-def _about_markers(found: Difference) -> Iterator[str]:
-    for one in found.merged:
-        yield f"{_markers(one.markers)} now part of {one.into}."
-    if found.markers_came:
-        yield f"{_markers(found.markers_came)} new: {_named(found.markers_came)}."
-    if found.markers_left:
-        yield f"{_markers(found.markers_left)} no longer there: {_named(found.markers_left)}."
+def _about_markers(difference: Difference) -> Iterator[str]:
+    for merge in difference.merged:
+        yield f"{_markers(merge.markers)} now part of {merge.into}."
+    if difference.markers_came:
+        yield f"{_markers(difference.markers_came)} new: {_named(difference.markers_came)}."
+    if difference.markers_left:
+        yield f"{_markers(difference.markers_left)} no longer there: {_named(difference.markers_left)}."
 
 
 def _markers(pointers: tuple[str, ...]) -> str:

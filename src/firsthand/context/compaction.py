@@ -86,10 +86,10 @@ def shed(fold: Fold) -> tuple[Left, ...]:
 def _applied(fold: Fold, window: Window, planned: Plan) -> Window:
     """Carry a plan out, with the terms of what leaves: of a long run, those of events from all along it."""
 
-    def frequency(found: Collection[str]) -> dict[str, float]:
-        return shares(fold.reader, fold.namespace, found)
+    def frequency(words: Collection[str]) -> dict[str, float]:
+        return shares(fold.reader, fold.namespace, words)
 
-    leaves = tuple(replace(one, items=tuple(_with_terms(fold, one.items))) for one in planned.leaves)
+    leaves = tuple(replace(departure, items=tuple(_with_terms(fold, departure.items))) for departure in planned.leaves)
     return apply(window, replace(planned, leaves=leaves), frequency, count=fold.counter)
 
 
@@ -106,7 +106,7 @@ def proven(reader: Reader, namespace: str, items: Sequence[Item]) -> frozenset[s
 
     An event proves itself by its commitment, an artifact by its address.
     """
-    found: set[str] = set()
+    proven_ids: set[str] = set()
     for event in _read_back(reader, namespace, [item.position for item in items]):
         try:
             for _ in reader.pieces(event) if event.artifact is not None else ():
@@ -114,8 +114,8 @@ def proven(reader: Reader, namespace: str, items: Sequence[Item]) -> frozenset[s
         except StoreDamaged:  # told in the receipt: what is not proven stays
             continue
         if not event.erased:
-            found.add(event.id)
-    return frozenset(found & {item.id for item in items})
+            proven_ids.add(event.id)
+    return frozenset(proven_ids & {item.id for item in items})
 
 
 def _read_back(reader: Reader, namespace: str, positions: Sequence[int]) -> Iterable[Event]:
@@ -123,15 +123,15 @@ def _read_back(reader: Reader, namespace: str, positions: Sequence[int]) -> Iter
         return reader.events_at(namespace, positions)
     except StoreDamaged:
         pass  # one of them is damaged: the others are read one by one
-    found = []
+    events = []
     for position in positions:
         try:
-            one = reader.event_at(namespace, position)
+            event = reader.event_at(namespace, position)
         except StoreDamaged:  # told in the receipt: what is not proven stays
             continue
-        if one is not None:
-            found.append(one)
-    return found
+        if event is not None:
+            events.append(event)
+    return events
 
 
 def _provable(
@@ -169,7 +169,9 @@ def _reflect(fold: Fold, space: Space, leaves: Sequence[Departure]) -> Reflectio
     recalled = [_is_recalled(space, fold.session, question) for question in asked]
     expanded = [_is_expanded(space, question) for question in asked]
     missed = tuple(
-        question for question, found, opened in zip(asked, recalled, expanded, strict=True) if not (found and opened)
+        question
+        for question, was_recalled, opened in zip(asked, recalled, expanded, strict=True)
+        if not (was_recalled and opened)
     )
     seconds = round(time.perf_counter() - started, 4)
     return Reflection(len(asked), sum(recalled), sum(expanded), missed, seconds)
@@ -197,6 +199,6 @@ def _drafted(fold: Fold, after: Window, made: Receipt) -> Compacted:
         Kind.TASK_STATE, tasks.to_json(fold.task), tasks.MEDIA, {INJECTED: True}, origin="firsthand",
         trust=Trust.TRUSTED, id=ids(),
     )  # fmt: skip
-    meta = {"task": task.id, "given": {part: one.id for part, one in fold.given.items()}}
+    meta = {"task": task.id, "given": {part: event.id for part, event in fold.given.items()}}
     draft = Draft(Kind.RECEIPT, to_json(made), RECEIPT_MEDIA, meta, origin="firsthand", trust=Trust.TRUSTED, id=ids())
     return Compacted(after, made, draft, task)

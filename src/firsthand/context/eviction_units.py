@@ -106,14 +106,14 @@ def _weighed(items: Sequence[Item], cut: _Cut, pinned: bytearray, now: int, exte
             used[root] = max(used.get(root, counts), counts)
     hot = {root for group, root in enumerate(roots) if cut.turns[group] in cut.hot}
     steps = {root for group, root in enumerate(roots) if cut.turns[group] in cut.cut}
-    found = []
+    weighed_units = []
     for root, inside in enumerate(indexes):
         if inside:
             weight = weighed[root] / tokens[root] if tokens[root] else 0.0
             came = items[inside[-1]].position - extent  # the newest item's: any access is later than its coming in
             distance = now - (max(came, used[root]) if root in used else came)
-            found.append(Unit(inside, tokens[root], weight * max(distance, 0), root in hot, root in steps))
-    return found
+            weighed_units.append(Unit(inside, tokens[root], weight * max(distance, 0), root in hot, root in steps))
+    return weighed_units
 
 
 class _Cut:
@@ -203,9 +203,9 @@ class _Cut:
                 group = roots[group]
             return group
 
-        for one, other in self.links:
-            if groups[one] != groups[other] and not pinned[one]:
-                first, second = root(groups[one]), root(groups[other])
+        for member, other in self.links:
+            if groups[member] != groups[other] and not pinned[member]:
+                first, second = root(groups[member]), root(groups[other])
                 roots[max(first, second)] = min(first, second)
         return [root(group) for group in roots]
 
@@ -248,7 +248,7 @@ def _pinned(items: Sequence[Item], cut: _Cut, unproven: Collection[str]) -> byte
         for index, item in enumerate(items):
             if item.id in unproven:
                 pinned[index] = 1
-    if any(pinned[one] != pinned[other] for one, other in cut.links):
+    if any(pinned[first] != pinned[other] for first, other in cut.links):
         _pin_linked(pinned, cut.links)
     return pinned
 
@@ -256,9 +256,9 @@ def _pinned(items: Sequence[Item], cut: _Cut, unproven: Collection[str]) -> byte
 def _pin_linked(pinned: bytearray, links: list[tuple[int, int]]) -> None:
     """Let what is linked to an item that stays stay too."""
     beside: dict[int, list[int]] = {}
-    for one, other in links:
-        beside.setdefault(one, []).append(other)
-        beside.setdefault(other, []).append(one)
+    for first, other in links:
+        beside.setdefault(first, []).append(other)
+        beside.setdefault(other, []).append(first)
     waiting = [index for index in beside if pinned[index]]
     while waiting:
         for index in beside[waiting.pop()]:

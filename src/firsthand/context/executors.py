@@ -258,13 +258,13 @@ def begin(
 
 def unfinished(space: Space, parent: str) -> tuple[Executor, ...]:
     """Find the executors below a session, at any depth, that have no result; in the order they began."""
-    found = []
+    open_spans = []
     for name in _below(space, parent):
         first = next(space.events(name, limit=1))
         if first.kind is Kind.SESSION and first.meta.get(SCOPE) == _EXECUTOR:
             executor = Executor(space, SessionLog(space, name, ""), first)
-            found += [] if executor.is_finished else [executor]
-    return tuple(found)
+            open_spans += [] if executor.is_finished else [executor]
+    return tuple(open_spans)
 
 
 def open_span(space: Space, address: str | Pointer | Finished) -> Iterator[Below]:
@@ -278,8 +278,8 @@ def open_span(space: Space, address: str | Pointer | Finished) -> Iterator[Below
         Unresolvable: nothing in this namespace answers to it.
         PointerError: its ends lie in different sessions, or run backwards.
     """
-    told = address.pointer if isinstance(address, Finished) else address
-    at = told if isinstance(told, Pointer) else pointers.parse(told)
+    name = address.pointer if isinstance(address, Finished) else address
+    at = name if isinstance(name, Pointer) else pointers.parse(name)
     first, last = (space.event(f"fh:{end}") for end in (at.first, at.last or at.first))
     if first.session != last.session or first.position > last.position:
         raise PointerError(f"a span runs forward within one session; {at} does not: take the one a result tells")
@@ -298,14 +298,14 @@ def _opened(space: Space, session: str, below: Collection[str], positions: range
             for began in waiting.pop(str(event.meta["call_id"]), []):
                 yield from _opened(space, began.session, below, None, depth + 1)
         yield Below(depth, event)
-    for began in (one for several in waiting.values() for one in several):
+    for began in (span for several in waiting.values() for span in several):
         if positions is None or began.position in positions:
             yield from _opened(space, began.session, below, None, depth + 1)
 
 
 def _below(space: Space, session: str) -> tuple[str, ...]:
     """Name all sessions whose names are below a session's, at any depth."""
-    return tuple(one.name for one in space.sessions() if one.name.startswith(session + _SEPARATOR))
+    return tuple(info.name for info in space.sessions() if info.name.startswith(session + _SEPARATOR))
 
 
 def _children(space: Space, parent: str, below: Collection[str]) -> Iterator[Event]:

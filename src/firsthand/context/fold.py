@@ -153,10 +153,10 @@ class Fold:
 
     def saved(self) -> Callable[[], None]:
         """Keep what the window is now; what is returned brings it back."""
-        kept = (dict(self._items), self.markers, self._markers_tokens, self.cycle, dict(self.shown))
+        before = (dict(self._items), self.markers, self._markers_tokens, self.cycle, dict(self.shown))
 
         def back() -> None:
-            self._items, self.markers, self._markers_tokens, self.cycle, self.shown = kept
+            self._items, self.markers, self._markers_tokens, self.cycle, self.shown = before
 
         return back
 
@@ -164,7 +164,7 @@ class Fold:
         """Let the window be what a compaction has made of it."""
         self._items = {item.id: item for item in window.items}
         self.shown = {name: self.shown[name] for name in self._items}
-        self.messages = {name: one for name, one in self.messages.items() if name in self._items}
+        self.messages = {name: message for name, message in self.messages.items() if name in self._items}
         self.markers, self._markers_tokens = window.markers, window.markers_tokens
         self.cycle = window.cycle
         if receipt is not None:
@@ -201,9 +201,9 @@ class Fold:
         """Put an event into the window; what is given anew for a part of the prompt replaces what was."""
         for other in _replaced(event, self.shown):
             del self._items[other], self.shown[other]
-        shown = self._show(event)
-        self.shown[event.id] = shown
-        self._items[event.id] = item_of(shown)
+        entry = self._show(event)
+        self.shown[event.id] = entry
+        self._items[event.id] = item_of(entry)
 
     def _show(self, event: Event) -> Shown:
         try:
@@ -243,8 +243,8 @@ class Fold:
         """See which events of the window were recalled, expanded or cited by this one."""
         cites = event.kind is Kind.AGENT_MESSAGE or event.meta.get(INJECTED) is True or _expands(event)
         for address in pointer.find(event.text) if cites else ():
-            found = pointer.parse(address)
-            for name in self._between(found.first, found.last):
+            span = pointer.parse(address)
+            for name in self._between(span.first, span.last):
                 item = self._items[name]
                 if name != event.id and item.accesses[:1] != (event.position,):
                     self._items[name] = replace(item, accesses=(event.position, *item.accesses)[:ACCESSES_KEPT])
@@ -264,31 +264,31 @@ class Fold:
         """Take the window over as a receipt says it was at its position; False, and told, when it cannot be read."""
         try:
             receipt = from_json(self.reader.content(event))
-            given, task = self._given_before(event)
+            parts, task = self._given_before(event)
         except (FormatError, PointerError, StoreDamaged) as error:
             self.tell(event.position, _unusable(event, error))
             return False
         items: dict[str, Item] = {}
-        shown: dict[str, Shown] = {}
-        for kept in self._kept(receipt):
-            if kept.erased:
+        entries: dict[str, Shown] = {}
+        for survivor in self._kept(receipt):
+            if survivor.erased:
                 continue
-            here = self.shown.get(kept.id) or self._show(kept)
-            for other in _replaced(kept, shown):
-                del shown[other], items[other]
-            shown[kept.id] = here
-            items[kept.id] = replace(item_of(here), accesses=receipt.accesses.get(kept.position, ()))
-        self._items, self.shown = items, shown
+            here = self.shown.get(survivor.id) or self._show(survivor)
+            for other in _replaced(survivor, entries):
+                del entries[other], items[other]
+            entries[survivor.id] = here
+            items[survivor.id] = replace(item_of(here), accesses=receipt.accesses.get(survivor.position, ()))
+        self._items, self.shown = items, entries
         self.markers, self.cycle = receipt.markers, receipt.cycle
         self._markers_tokens = sum(marker.text_tokens for marker in receipt.markers)
         self.receipt, self.receipt_event = receipt, event.id
-        self.given, self.task = given, task
+        self.given, self.task = parts, task
         self.through = event.position
         return True
 
     def _kept(self, receipt: Receipt) -> Iterator[Event]:
         """Read the events that a receipt says stayed."""
-        known = {one.event.position: one.event for one in self.shown.values()}
+        known = {entry.event.position: entry.event for entry in self.shown.values()}
         for first, last in receipt.kept:
             here = [position for position in known if first <= position <= last]
             if here and receipt.cycle == self.cycle + 1:  # this window is the one that was compacted: all are here
@@ -297,13 +297,13 @@ class Fold:
             events = self.reader.events(
                 self.namespace, session=self.session, after=first - 1, before=last + 1, damaged=self.tell
             )
-            yield from (one for one in events if one.kind in HISTORY)
+            yield from (event for event in events if event.kind in HISTORY)
 
     def _given_before(self, event: Event) -> tuple[dict[str, Event], task_state.TaskState]:
         """Find what the receipt was written with: the parts that were given for calls, and the task state."""
         names: Mapping[str, str] = event.meta.get("given", {}) if isinstance(event.meta.get("given"), Mapping) else {}
-        given = {part: self._named(name) for part, name in names.items()}
-        return given, task_state.from_json(self.reader.content(self._named(event.meta.get("task"))))
+        parts = {part: self._named(name) for part, name in names.items()}
+        return parts, task_state.from_json(self.reader.content(self._named(event.meta.get("task"))))
 
     def _named(self, name: object) -> Event:
         return self.reader.event(self.namespace, pointer.parse(f"fh:{name}").first)
@@ -316,19 +316,19 @@ def _unusable(receipt: Event, error: Exception) -> FormatError:
     )
 
 
-def _replaced(event: Event, shown: Mapping[str, Shown]) -> list[str]:
+def _replaced(event: Event, entries: Mapping[str, Shown]) -> list[str]:
     """Name what an event stands in for: the text that was given before for the same part of the prompt."""
     part = event.meta.get(PART)
-    return [name for name, one in shown.items() if one.event.meta.get(PART) == part] if part else []
+    return [name for name, entry in entries.items() if entry.event.meta.get(PART) == part] if part else []
 
 
-def item_of(shown: Shown) -> Item:
+def item_of(entry: Shown) -> Item:
     """Make the item of an event as it is shown; its terms are found when it leaves."""
-    event = shown.event
+    event = entry.event
     return Item(
-        event.id, event.position, event.turn, event.kind, shown.tokens, event.time, event.part,
+        event.id, event.position, event.turn, event.kind, entry.tokens, event.time, event.part,
         call_id=str(event.meta.get("call_id", "")) if event.kind in (Kind.TOOL_CALL, Kind.TOOL_RESULT) else "",
-        shortened=shown.shortened,
+        shortened=entry.shortened,
     )  # fmt: skip
 
 

@@ -55,12 +55,12 @@ def terms(text: str) -> tuple[str, ...]:
     counts: dict[str, int] = {}
     scores: dict[str, float] = {}
     plain = ""
-    for found in _TOKENS.finditer(_POINTERS.sub(" ", _read(text))):
-        term = found[0]
+    for match in _TOKENS.finditer(_POINTERS.sub(" ", _read(text))):
+        term = match[0]
         if term in counts:
             counts[term] += 1
             continue
-        kind = found.lastgroup or ""
+        kind = match.lastgroup or ""
         term, score = _scored(term, kind)
         if score > 0:
             if term in counts:
@@ -121,11 +121,11 @@ def _scored(term: str, kind: str) -> tuple[str, float]:
 def _short_path(path: str) -> tuple[str, float]:
     """Keep the end of a path, which tells it from its neighbours."""
     parts = [part for part in re.split(r"[/\\]", path.rstrip(_EDGES)) if part]
-    shown = parts[-1] if parts else ""
-    if len(parts) > 1 and len(parts[-2]) + 1 + len(shown) <= HINT_CHARACTERS_MAX:
-        shown = f"{parts[-2]}/{shown}"
-    if not 3 <= len(shown) <= HINT_CHARACTERS_MAX or not shown.isprintable() or _HASH.fullmatch(shown):
-        return shown, 0.0
-    if shown.replace("/", "").replace(".", "").replace("-", "").isdigit():
-        return shown, 0.0
-    return shown, 2.4 if "." in parts[-1] else 1.6
+    name = parts[-1] if parts else ""
+    if len(parts) > 1 and len(parts[-2]) + 1 + len(name) <= HINT_CHARACTERS_MAX:
+        name = f"{parts[-2]}/{name}"
+    if not 3 <= len(name) <= HINT_CHARACTERS_MAX or not name.isprintable() or _HASH.fullmatch(name):
+        return name, 0.0
+    if name.replace("/", "").replace(".", "").replace("-", "").isdigit():
+        return name, 0.0
+    return name, 2.4 if "." in parts[-1] else 1.6

@@ -56,7 +56,7 @@ def _with_departures(
     changed: list[Group] = []
     spans: list[Span] = []
     for group in groups:
-        runs = [fresh[one.first_position] for one in group.members if one.first_position in fresh]
+        runs = [fresh[member.first_position] for member in group.members if member.first_position in fresh]
         if runs or len(group.members) > 1:
             changed.append(group)
             spans.append(Span(group.first_position, group.last_position, runs, group.hints))

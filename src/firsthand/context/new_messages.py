@@ -37,8 +37,8 @@ class Given:
         held: what the session has, which the first list is compared with.
     """
 
-    def __init__(self, held: Digests) -> None:
-        self._held = held
+    def __init__(self, digests: Digests) -> None:
+        self._held = digests
         self._copy: list[Any] | None = None
 
     def first_new(self, messages: Sequence[Mapping[str, Any]]) -> int:
@@ -50,8 +50,8 @@ class Given:
         known = len(self._copy or ())
         if self._copy is not None and messages[:known] == self._copy:
             return known
-        held = self._held if self._copy is None else [digest(message) for message in self._copy]
-        return first_new(held, [digest(message) for message in messages])
+        digests = self._held if self._copy is None else [digest(message) for message in self._copy]
+        return first_new(digests, [digest(message) for message in messages])
 
     def took(self, messages: Sequence[Mapping[str, Any]], new: int) -> None:
         """Know a list, what is new of it included, now that it was appended."""
@@ -68,44 +68,44 @@ def digest(message: Mapping[str, Any]) -> bytes:
 
 def known(reader: Reader, namespace: str, session: str, format: str | None) -> list[bytes | None]:  # noqa: A002
     """Give the digests of a session's messages of a format; None takes all that have one."""
-    found: list[bytes | None] = []
+    digests: list[bytes | None] = []
 
     def damaged(position: int, _: StoreDamaged) -> None:
         if reader.begins_message(namespace, position):
-            found.append(None)
+            digests.append(None)
 
     for event in reader.events(namespace, session=session, damaged=damaged):
         if event.part != 0 or event.kind not in HISTORY or event.meta.get(PART):
             continue
         if event.erased:
-            found.append(None)
+            digests.append(None)
         elif event.meta.get("format") and format in {None, event.meta["format"]}:
             try:
-                found.append(digest(json.loads(reader.source_of(event).decode("utf-8", "surrogatepass"))))
+                digests.append(digest(json.loads(reader.source_of(event).decode("utf-8", "surrogatepass"))))
             except (Erased, StoreDamaged):  # a further part of it
-                found.append(None)
-    return found
+                digests.append(None)
+    return digests
 
 
-def first_new(held: Digests, given: Sequence[bytes]) -> int:
+def first_new(digests: Digests, new: Sequence[bytes]) -> int:
     """Say from where on a list has what the session has not.
 
     Raises:
         FormatError: the list is not that of the session, grown; or it cannot be told what of it is new.
     """
     at = loose = 0
-    for one in held:
-        if one is None:
+    for old_digest in digests:
+        if old_digest is None:
             loose += 1
             continue
-        here = next((place for place in range(at, at + loose + 1) if given[place : place + 1] == [one]), None)
+        here = next((place for place in range(at, at + loose + 1) if new[place : place + 1] == [old_digest]), None)
         if here is None:
             raise FormatError(
                 f"expected the list of messages as it was given before, grown; it differs from message {at} on "
-                f"({len(given)} given now, {len(held)} before). {_INSTEAD}, or begin another session"
+                f"({len(new)} given now, {len(digests)} before). {_INSTEAD}, or begin another session"
             )
         at, loose = here + 1, 0
-    if loose and at < len(given):
+    if loose and at < len(new):
         raise FormatError(
             f"the newest {loose} messages of the session were erased or are damaged, so it cannot be told whether "
             f"the list still has them or goes on from message {at}. {_INSTEAD}"

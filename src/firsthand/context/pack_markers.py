@@ -51,12 +51,12 @@ def fitted(window: Window, tokens_max: int, count: TokenCounter) -> Fitted:
     def joining(number: int) -> Fitted:
         """The newest so many short, the others as one."""
         at = all_of - number
-        one = together(markers[:at], window.items)
-        return Fitted((one, *short[at:]), count(one.text) + sum(brief[at:]))
+        merged = together(markers[:at], window.items)
+        return Fitted((merged, *short[at:]), count(merged.text) + sum(brief[at:]))
 
     def bare(_: int) -> Fitted:
-        one = replace(together(markers, window.items), hints=())
-        return Fitted((one,), count(one.text))
+        merged = replace(together(markers, window.items), hints=())
+        return Fitted((merged,), count(merged.text))
 
     ways: tuple[tuple[Callable[[int], Fitted], int], ...] = ((shortened, all_of - 1), (joining, all_of - 2), (bare, 0))
     for way, most in ways:
@@ -78,8 +78,8 @@ def together(markers: Sequence[Marker], items: Sequence[Item]) -> Marker:
         for before, after in pairwise(markers)
     )
     hints = [hint for marker in markers for hint in marker.hints]
-    kept = sum(marker.kept for marker in markers) + between
-    return joined(markers, max(marker.level for marker in markers), spread(hints, HINTS_MAX), kept)
+    staying = sum(marker.kept for marker in markers) + between
+    return joined(markers, max(marker.level for marker in markers), spread(hints, HINTS_MAX), staying)
 
 
 def spread(hints: Sequence[Hint], most: int) -> tuple[Hint, ...]:

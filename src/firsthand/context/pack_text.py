@@ -116,12 +116,12 @@ class _Writing:
 
     def text(self, made: Layout) -> str:
         """Write a layout."""
-        of = {one.section.name: self._section(one) for one in made.sections}
+        of = {section.section.name: self._section(section) for section in made.sections}
         markers = _heading(MARKERS_TITLE) + "\n".join(marker.text for marker in made.markers)
-        shown = [*([made.notice] if made.notice else []), *map(self._item, made.tail)]
-        tail = _heading(TAIL_TITLE) + "\n".join(shown)
+        lines = [*([made.notice] if made.notice else []), *map(self._item, made.tail)]
+        tail = _heading(TAIL_TITLE) + "\n".join(lines)
         parts = [
-            of.get(PREAMBLE), markers if made.markers else None, of.get(TASK), tail if shown else None,
+            of.get(PREAMBLE), markers if made.markers else None, of.get(TASK), tail if lines else None,
             of.get(CUES), of.get(RECALL),
         ]  # fmt: skip
         return "\n".join(part for part in parts if part)
@@ -131,10 +131,10 @@ class _Writing:
         part = self._parts[name]
         return _heading(TITLES[name]) + shorten(part.text, granted.tokens, self._count, part.pointer)
 
-    def _item(self, shown: Shown) -> str:
-        item = shown.item
+    def _item(self, entry: Shown) -> str:
+        item = entry.item
         text = self._texts[item.id] if item.id in self._texts else self._read(item)
-        room = shown.tokens - 1
+        room = entry.tokens - 1
         body = quoted(text, room, lambda part: self._count(_entry(item, part)), f"fh:{item.id}")
         return _entry(item, body) if body else shorten(_entry(item, ""), room, self._count)
 
@@ -144,5 +144,5 @@ def _heading(title: str) -> str:
 
 
 def _entry(item: Item, text: str) -> str:
-    said = f"{item.kind.replace('_', ' ')}, turn {item.turn}"
-    return f"{said}\n{text}" if text else said
+    title = f"{item.kind.replace('_', ' ')}, turn {item.turn}"
+    return f"{title}\n{text}" if text else title

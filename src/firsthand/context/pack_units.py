@@ -93,9 +93,9 @@ def _unit(items: Sequence[Item]) -> Unit:
     return Unit(tuple(items), any(item.kind is Kind.USER_MESSAGE for item in items))
 
 
-def _join(into: list[int], one: int, other: int) -> None:
-    one, other = _root(into, one), _root(into, other)
-    into[max(one, other)] = min(one, other)
+def _join(into: list[int], index: int, other: int) -> None:
+    index, other = _root(into, index), _root(into, other)
+    into[max(index, other)] = min(index, other)
 
 
 def _begins(item: Item, group: list[Item] | None) -> bool:

@@ -155,16 +155,16 @@ def _least(choice: _Choice, order: list[Unit], target: int) -> list[Unit]:
     again = True
     while again:  # a unit that stays can save a marker, so that one refused before can stay too
         again = False
-        kept = []
+        leaving = []
         for unit in reversed(chosen):
             tokens = choice.tokens_with(unit)
             costs = tokens - choice.tokens  # its own tokens, and room for the marker of a run that it would part
             if tokens > max(choice.tokens, target) or costs > 2 * unit.tokens:
-                kept.append(unit)
+                leaving.append(unit)
             else:
                 again = again or tokens < choice.tokens
                 choice.put_back(unit)
-        chosen = kept[::-1]
+        chosen = leaving[::-1]
     return chosen
 
 

@@ -122,20 +122,25 @@ class Layout:
     def cut(self) -> tuple[Missing, ...]:
         """What is in the pack in part: there the text itself says what is left out."""
         items = [
-            Missing(f"part of a {one.item.kind.replace('_', ' ')}", 1, one.item.tokens - one.tokens,
-                    f"fh:{one.item.id}")
-            for one in self.tail if one.tokens < one.item.tokens
+            Missing(f"part of a {item.item.kind.replace('_', ' ')}", 1, item.item.tokens - item.tokens,
+                    f"fh:{item.item.id}")
+            for item in self.tail if item.tokens < item.item.tokens
         ]  # fmt: skip
         sections = [
-            Missing(f"part of the {one.section.name}", 1, one.section.tokens - one.tokens, one.section.pointer)
-            for one in self.sections
-            if one.tokens < one.section.tokens
+            Missing(
+                f"part of the {section.section.name}",
+                1,
+                section.section.tokens - section.tokens,
+                section.section.pointer,
+            )
+            for section in self.sections
+            if section.tokens < section.section.tokens
         ]
         return (*sections, *items)
 
     def granted(self, name: str) -> int:
         """Say how many tokens a section gets; 0 when it is not in the pack."""
-        return next((one.tokens for one in self.sections if one.section.name == name), 0)
+        return next((section.tokens for section in self.sections if section.section.name == name), 0)
 
 
 def layout(
@@ -166,7 +171,9 @@ class Making:
         _check(sections, tokens_max)
         self._window, self._tokens_max, self._count = window, tokens_max, count
         names = [*SECTION_SHARES]
-        self._sections = sorted((one for one in sections if one.tokens), key=lambda one: names.index(one.name))
+        self._sections = sorted(
+            (section for section in sections if section.tokens), key=lambda section: names.index(section.name)
+        )
         self._units = units(window.items)
         self._all = (
             sum(item.tokens for unit in self._units for item in unit.items)
@@ -176,14 +183,14 @@ class Making:
 
     def within(self, reserve: int = 0) -> Layout:
         """Lay the pack out, with so many tokens of it left free for what a writer puts around its parts."""
-        told = 0
+        notice_tokens = 0
         while True:  # what is left out depends on the room that the line about it takes; that only grows
-            made = self._layout(self._tokens_max - reserve - told)
+            made = self._layout(self._tokens_max - reserve - notice_tokens)
             needed = self._count(made.notice) if made.notice else 0
-            if needed <= told:
+            if needed <= notice_tokens:
                 assert made.tokens + reserve <= self._tokens_max, "every part was given what was left"
                 return made
-            told = needed
+            notice_tokens = needed
 
     def _layout(self, room: int) -> Layout:
         """Give room to the newest turn, then to each section its share, then to the tail; then what is left over."""
@@ -222,11 +229,11 @@ class Making:
         if not self._units:
             return {}, []
         users = [(unit.asked, unit) for unit in self._units if unit.user]
-        asking = [max(users, key=lambda one: one[0])[1]] if users else []
+        asking = [max(users, key=lambda part: part[0])[1]] if users else []
         parts = [piece for unit in dict.fromkeys((*asking, self._units[-1])) for piece in pieces(unit)]
-        said = [item for piece in parts if piece.user for item in piece.items]
+        users_items = [item for piece in parts if piece.user for item in piece.items]
         rest = [piece.items for piece in reversed(parts) if not piece.user]
-        asked = [item for item in said if item.kind is Kind.USER_MESSAGE]
+        asked = [item for item in users_items if item.kind is Kind.USER_MESSAGE]
         first = ([item for item in asked if not item.part] or asked)[-1:]  # a message begins with its part 0
         must = [*first, *(rest[0] if rest else ())]
         needed = sum(min(item.tokens, ITEM_TOKENS_LEAST) for item in must)
@@ -235,7 +242,10 @@ class Making:
         least = max(ITEM_TOKENS_LEAST, min(ITEM_TOKENS_MIN, room // len(must)))
         granted = {item: min(item.tokens, least) for item in must}
         most = max(int(self._tokens_max * (share or NEWEST_SHARE)), sum(granted.values()))
-        others: list[tuple[Item, ...]] = [*((item,) for item in reversed(said) if item not in granted), *rest[1:]]
+        others: list[tuple[Item, ...]] = [
+            *((item,) for item in reversed(users_items) if item not in granted),
+            *rest[1:],
+        ]
         beside: list[tuple[Item, ...]] = []
         for items in others:
             wanted = {item: min(item.tokens, ITEM_TOKENS_MIN) for item in items}
@@ -270,13 +280,16 @@ class Making:
         self, granted: Mapping[Section, int], marked: Fitted, tail: Mapping[Item, int], beside: Sequence[Item]
     ) -> Layout:
         missing = [*self._missing(granted, marked, tail, beside)]
-        notice = f"[Not in this pack: {'; '.join(one.text for one in missing)}]" if missing else ""
-        shown = tuple(Shown(item, tail[item]) for item in sorted(tail, key=lambda item: item.position))
-        tokens = sum(granted.values()) + marked.tokens + sum(one.tokens for one in shown)
+        notice = f"[Not in this pack: {'; '.join(piece.text for piece in missing)}]" if missing else ""
+        items = tuple(Shown(item, tail[item]) for item in sorted(tail, key=lambda item: item.position))
+        tokens = sum(granted.values()) + marked.tokens + sum(item.tokens for item in items)
         order = (*STABLE, *VOLATILE)
-        sections = sorted((one for one in granted if granted[one]), key=lambda one: order.index(one.name))
+        sections = sorted(
+            (section for section in granted if granted[section]), key=lambda section: order.index(section.name)
+        )
         return Layout(
-            tuple(Granted(one, granted[one]) for one in sections), marked.markers, shown, tuple(missing), notice,
+            tuple(Granted(section, granted[section]) for section in sections), marked.markers, items, tuple(missing),
+            notice,
             tokens + (self._count(notice) if notice else 0),
         )  # fmt: skip
 

@@ -28,7 +28,7 @@ HITS_MAX = 20  # among which another event with the same term is looked for
 def quoting(space: Space, identifiers: Iterable[str]) -> list[str]:
     """Name the events that repeat words of some others, in order; each once, and none of the others."""
     erased = {name: space.event(f"fh:{name}") for name in identifiers}
-    return list(dict.fromkeys(_Search(space, {n: one for n, one in erased.items() if not one.erased}).found()))
+    return list(dict.fromkeys(_Search(space, {n: event for n, event in erased.items() if not event.erased}).found()))
 
 
 class _Search:
@@ -56,14 +56,14 @@ class _Search:
     def _resting(self) -> list[str]:
         """Find episodes and notes, in any session, that rest on one of the events, or on such a one, or repeat it."""
         kinds = (Kind.EPISODE, Kind.NOTE, Kind.ENTRY, Kind.LEDGER, Kind.TUNING)
-        return [one.id for one in resting_on(self._space, self._erased.values(), kinds)]
+        return [event.id for event in resting_on(self._space, self._erased.values(), kinds)]
 
-    def _answers(self, after: int, shown: Collection[str]) -> Iterator[str]:
+    def _answers(self, after: int, pointers: Collection[str]) -> Iterator[str]:
         """Find answers of recall and expand, in any session, that show one of the events or notes that go."""
-        for event in self._readable(None, after, Kind.TOOL_RESULT) if shown else ():
+        for event in self._readable(None, after, Kind.TOOL_RESULT) if pointers else ():
             if event.meta.get(INJECTED) is True and not event.erased and event.id not in self._erased:
                 text = self._space.expand(f"fh:{event.id}").decode("utf-8", "replace")
-                if any(name in text for name in shown):
+                if any(name in text for name in pointers):
                     yield event.id
 
     def _readable(self, session: str | None, after: int, kind: Kind) -> Iterator[Event]:
@@ -79,7 +79,7 @@ class _Search:
                 receipt = from_json(content)
                 hints = [hint for marker in receipt.markers for hint in marker.hints]
                 terms = [hint.term for hint in hints if hint.position in self._positions]
-                if any(one.id in self._erased for one in receipt.totals.missed):
+                if any(question.id in self._erased for question in receipt.totals.missed):
                     return True
             else:
                 topic = from_event(event).topic
@@ -90,7 +90,7 @@ class _Search:
 
     def _stands_in_them(self, term: str) -> bool:
         folded = term.casefold()
-        return any(folded in one.text.casefold() for one in self._erased.values())
+        return any(folded in event.text.casefold() for event in self._erased.values())
 
     def _is_said_elsewhere(self, term: str) -> bool:
         """Say whether an event that stays has a term too, so that repeating it tells nothing of those that go."""
@@ -98,5 +98,5 @@ class _Search:
             hits = recall(self._space, Query(term, hits_max=HITS_MAX)).hits
             others = (hit.pointer for hit in hits if hit.pointer.removeprefix("fh:") not in self._erased)
             folded = term.casefold()
-            self._elsewhere[term] = any(folded in self._space.event(one).text.casefold() for one in others)
+            self._elsewhere[term] = any(folded in self._space.event(name).text.casefold() for name in others)
         return self._elsewhere[term]

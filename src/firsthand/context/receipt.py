@@ -154,7 +154,7 @@ def make(
         tokens_after=after.tokens + overhead_tokens,
         tokens_target=plan.tokens_target,
         left=tuple(left[:ENTRIES_MAX]),
-        left_rest=Rest(len(more), sum(one.events for one in more), sum(one.tokens for one in more)),
+        left_rest=Rest(len(more), sum(span.events for span in more), sum(span.tokens for span in more)),
         excess=tuple(item.id for item in excess[:ENTRIES_MAX]),
         excess_rest=Rest(len(over), len(over), sum(item.tokens for item in over)),
         unproven=tuple(sorted(unproven)),
@@ -174,13 +174,13 @@ def spans(plan: Plan) -> tuple[Left, ...]:
 
 def ranges(items: Iterable[Item]) -> tuple[tuple[int, int], ...]:
     """Write the positions of items, which ascend, as ranges with both ends included."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for item in items:
-        if found and found[-1][1] + 1 == item.position:
-            found[-1] = (found[-1][0], item.position)
+        if spans and spans[-1][1] + 1 == item.position:
+            spans[-1] = (spans[-1][0], item.position)
         else:
-            found.append((item.position, item.position))
-    return tuple(found)
+            spans.append((item.position, item.position))
+    return tuple(spans)
 
 
 def _left(departure: Departure) -> Left:
@@ -206,42 +206,44 @@ def _lines(receipt: Receipt) -> Iterable[str]:
         )
     else:
         yield f"Nothing left: {receipt.tokens_before:,} tokens (target {receipt.tokens_target:,})."
-    yield from (_span(one) for one in receipt.left[:_SHOWN_MAX])
+    yield from (_span(span) for span in receipt.left[:_SHOWN_MAX])
     more = receipt.left[_SHOWN_MAX:]
     spans = len(more) + receipt.left_rest.entries
     if spans:
-        events = sum(one.events for one in more) + receipt.left_rest.events
-        tokens = sum(one.tokens for one in more) + receipt.left_rest.tokens
+        events = sum(span.events for span in more) + receipt.left_rest.events
+        tokens = sum(span.tokens for span in more) + receipt.left_rest.tokens
         yield f"- {spans:,} more spans: {events:,} events, {tokens:,} tokens."
     if receipt.excess:
         over = receipt.tokens_after - receipt.tokens_target
-        named = ", ".join(f"fh:{one}" for one in receipt.excess[:3])
+        named = ", ".join(f"fh:{name}" for name in receipt.excess[:3])
         count = len(receipt.excess) + receipt.excess_rest.entries
         yield f"{over:,} tokens over the target: {count:,} items cannot leave, the largest are {named}."
     if receipt.unproven:
-        named = ", ".join(f"fh:{one}" for one in receipt.unproven[:3])
+        named = ", ".join(f"fh:{name}" for name in receipt.unproven[:3])
         yield f"{len(receipt.unproven):,} items stay since the log does not prove that it has them: {named}."
     if receipt.reflection is not None:
         yield _reflected(receipt.reflection)
 
 
-def _span(one: Left) -> str:
-    turns = f"turn {one.first_turn}" if one.first_turn == one.last_turn else f"turns {one.first_turn}-{one.last_turn}"
-    events = f"{one.events:,} event{'s' if one.events != 1 else ''}"
-    return f"- {one.pointer}: {turns}, {events}, {one.tokens:,} tokens. {one.reason}."
+def _span(span: Left) -> str:
+    turns = (
+        f"turn {span.first_turn}" if span.first_turn == span.last_turn else f"turns {span.first_turn}-{span.last_turn}"
+    )
+    events = f"{span.events:,} event{'s' if span.events != 1 else ''}"
+    return f"- {span.pointer}: {turns}, {events}, {span.tokens:,} tokens. {span.reason}."
 
 
 def _reflected(reflection: Reflection) -> str:
-    said = (
+    sentence = (
         f"Asked for {reflection.drawn:,} exact strings of what left: {reflection.recalled:,} recalled, "
         f"{reflection.expanded:,} expanded"
     )
     missed = _named(reflection.missed)
-    return f"{said}; missed: {missed}." if missed else f"{said}."
+    return f"{sentence}; missed: {missed}." if missed else f"{sentence}."
 
 
 def _named(missed: Sequence[Question]) -> str:
-    return ", ".join(f"{one.string!r} of fh:{one.id}" for one in missed[:3])
+    return ", ".join(f"{question.string!r} of fh:{question.id}" for question in missed[:3])
 
 
 # JSON ----------------------------------------------------------------------------------------------
@@ -257,7 +259,7 @@ def to_json(receipt: Receipt) -> bytes:
         "cycle": receipt.cycle,
         "budget": [getattr(budget, name) for name in fields(budget)],
         "tokens": [receipt.tokens_before, receipt.tokens_after, receipt.tokens_target, receipt.overhead_tokens],
-        "left": [[getattr(one, name) for name in fields(one)] for one in receipt.left],
+        "left": [[getattr(span, name) for name in fields(span)] for span in receipt.left],
         "left_rest": _rest_out(receipt.left_rest),
         "excess": list(receipt.excess),
         "excess_rest": _rest_out(receipt.excess_rest),
@@ -298,14 +300,14 @@ def _receipt_in(read: dict[str, Any]) -> Receipt:
         tokens_before=before,
         tokens_after=after,
         tokens_target=target,
-        left=tuple(_left_in(*_list(one)) for one in _list(read["left"])),
+        left=tuple(_left_in(*_list(span)) for span in _list(read["left"])),
         left_rest=Rest(*map(_number, _list(read["left_rest"]))),
         excess=tuple(map(_text, _list(read["excess"]))),
         excess_rest=Rest(*map(_number, _list(read["excess_rest"]))),
         unproven=tuple(map(_text, _list(read["unproven"]))),
         reflection=None if read["reflection"] is None else _reflection_in(*_list(read["reflection"])),
         totals=_reflection_in(*_list(read["totals"])),
-        markers=tuple(_marker_in(*_list(one)) for one in _list(read["markers"])),
+        markers=tuple(_marker_in(*_list(marker)) for marker in _list(read["markers"])),
         kept=tuple((_number(first), first + _number(more)) for first, more in map(_list, _list(read["kept"]))),
         accesses={_number(at): tuple(map(_number, used)) for at, *used in map(_list, _list(read["accesses"]))},
         through=_number(read["through"]),
@@ -316,8 +318,14 @@ def _rest_out(rest: Rest) -> list[int]:
     return [rest.entries, rest.events, rest.tokens]
 
 
-def _reflection_out(one: Reflection) -> list[Any]:
-    return [one.drawn, one.recalled, one.expanded, [[miss.id, miss.string] for miss in one.missed], one.seconds]
+def _reflection_out(reflection: Reflection) -> list[Any]:
+    return [
+        reflection.drawn,
+        reflection.recalled,
+        reflection.expanded,
+        [[miss.id, miss.string] for miss in reflection.missed],
+        reflection.seconds,
+    ]
 
 
 def _reflection_in(drawn: Any, recalled: Any, expanded: Any, missed: Any, seconds: Any) -> Reflection:

@@ -62,22 +62,22 @@ class Question:
 
 def questions(texts: Iterable[tuple[str, str]], count: int) -> tuple[Question, ...]:
     """Draw at most ``count`` exact strings from texts, given as id and text in order; the most distinctive first."""
-    found: list[list[tuple[float, Question]]] = []
+    by_text: list[list[tuple[float, Question]]] = []
     seen: dict[str, int] = {}
     for identifier, text in texts:
         strings = _strings(text)
         for _, string in strings:
             seen[string] = seen.get(string, 0) + 1
         if strings:
-            found.append([(worth, Question(identifier, string)) for worth, string in strings])
+            by_text.append([(worth, Question(identifier, string)) for worth, string in strings])
     drawn: list[tuple[float, Question]] = []
     used: set[str] = set()
-    parts = min(max(count, 0), len(found))
+    parts = min(max(count, 0), len(by_text))
     for part in range(parts):
         options = [
             (worth / seen[question.string], question)
-            for one in found[part * len(found) // parts : (part + 1) * len(found) // parts]
-            for worth, question in one
+            for strings in by_text[part * len(by_text) // parts : (part + 1) * len(by_text) // parts]
+            for worth, question in strings
             if question.string not in used
         ]
         if options:

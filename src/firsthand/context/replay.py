@@ -30,7 +30,9 @@ def replay(space: Space, event: Event, counter: TokenCounter | None = None) -> R
         FormatError: the event is no anatomy.
     """
     anatomy = from_event(event)
-    counter = counter or next((one for one in ESTIMATES if tokens.identity(one) == anatomy.counter), tokens.estimate)
+    counter = counter or next(
+        (counter for counter in ESTIMATES if tokens.identity(counter) == anatomy.counter), tokens.estimate
+    )
     budget = Budget(anatomy.budget_tokens, item_share=float(event.meta.get("item_share", 0.25)))
     reader = space.log.reader
     fold = Fold(reader, space.namespace, event.session, budget, counter, lambda _: None)
@@ -53,7 +55,7 @@ def difference(space: Space, before: str, after: str) -> Difference:
     events = [space.event(address) for address in (before, after)]
     calls = [from_event(call) for call in events]
     replays = [replay(space, call) for call in events]
-    old, new = (one.window if one.same else None for one in replays)
+    old, new = (replay.window if replay.same else None for replay in replays)
     return diff(*calls, window_before=old, window_after=new)
 
 
@@ -63,6 +65,6 @@ def _why(space: Space, event: Event, counter: TokenCounter, recorded: str) -> st
     if identity != recorded:
         return f"its tokens were counted by {recorded}, and now by {identity}: give replay that counter"
     later = space.events(event.session, after=event.position)
-    if any(one.kind is Kind.ERASURE for one in later):
+    if any(event.kind is Kind.ERASURE for event in later):
         return "something of this session was erased since"
     return "the library that sent it may have been another version"

@@ -58,8 +58,8 @@ class Request:
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The messages of the body."""
-        found: list[dict[str, Any]] = self.body["input"] if "input" in self.body else self.body["messages"]
-        return found
+        messages: list[dict[str, Any]] = self.body["input"] if "input" in self.body else self.body["messages"]
+        return messages
 
 
 def compose_from(fold: Fold, format: str, pull: Sequence[Tool]) -> Composed:  # noqa: A002 - the package's word
@@ -92,13 +92,13 @@ def shows_task(fold: Fold) -> bool:
 
 
 def _own_tools(fold: Fold) -> list[dict[str, Any]]:
-    given = fold.given.get(parts.TOOLS)
-    return json.loads(fold.reader.content(given)) if given is not None else []
+    event = fold.given.get(parts.TOOLS)
+    return json.loads(fold.reader.content(event)) if event is not None else []
 
 
 def _system(fold: Fold) -> Iterator[Piece]:
     """Give the texts that were given for parts of the system prompt, in the order of `SYSTEM_PARTS`."""
-    by_part = {one.event.meta[PART]: one for one in fold.shown.values() if one.event.meta.get(PART)}
+    by_part = {entry.event.meta[PART]: entry for entry in fold.shown.values() if entry.event.meta.get(PART)}
     for part in SYSTEM_PARTS:
         if part in by_part and by_part[part].text:
             yield _piece(by_part[part], part)
@@ -113,8 +113,8 @@ def _tail(fold: Fold, *, task: bool) -> Iterator[Piece]:
         if text:
             yield Piece(Kind.NOTE, text, tokens=fold.counted(text), name=parts.TASK)
     for part in TAIL_PARTS:
-        given = fold.given.get(part)
-        text = fold.reader.content(given).decode("utf-8", "surrogatepass") if given is not None else ""
+        event = fold.given.get(part)
+        text = fold.reader.content(event).decode("utf-8", "surrogatepass") if event is not None else ""
         if text:
             yield Piece(Kind.NOTE, text, tokens=fold.counter(text), name=part)
 
@@ -125,9 +125,9 @@ def _entries(fold: Fold, format: str) -> Iterator[Entry]:  # noqa: A002 - the pa
     for message in _messages(fold):
         while markers and markers[0].first_position < message[0].event.position:
             yield _marker(markers.pop(0))
-        pieces = tuple(_piece(one, HISTORY_PARTS[one.event.kind]) for one in message)
-        kept = _as_it_came(fold, message, format)
-        yield Entry(None if kept is None else marshal.loads(kept), pieces)  # noqa: S302 - what was dumped here
+        pieces = tuple(_piece(entry, HISTORY_PARTS[entry.event.kind]) for entry in message)
+        whole = _as_it_came(fold, message, format)
+        yield Entry(None if whole is None else marshal.loads(whole), pieces)  # noqa: S302 - what was dumped here
     for marker in markers:
         yield _marker(marker)
 
@@ -135,13 +135,13 @@ def _entries(fold: Fold, format: str) -> Iterator[Entry]:  # noqa: A002 - the pa
 def _messages(fold: Fold) -> Iterator[list[Shown]]:
     """Put the events of each message together again."""
     message: list[Shown] = []
-    for shown in fold.shown.values():
-        if shown.event.meta.get(PART):
+    for entry in fold.shown.values():
+        if entry.event.meta.get(PART):
             continue
-        if message and (shown.event.part == 0 or shown.event.sequence != message[-1].event.sequence + 1):
+        if message and (entry.event.part == 0 or entry.event.sequence != message[-1].event.sequence + 1):
             yield message
             message = []
-        message.append(shown)
+        message.append(entry)
     if message:
         yield message
 
@@ -151,22 +151,22 @@ def _as_it_came(fold: Fold, message: Sequence[Shown], format: str) -> bytes | No
     first = message[0].event
     if first.id in fold.messages:
         return fold.messages[first.id]
-    found = None
-    contents = [one.data for one in message if one.data is not None]
+    whole = None
+    contents = [entry.data for entry in message if entry.data is not None]
     ours = first.part == 0 and first.meta.get("format") == format and first.envelope
     if ours and len(contents) == len(message):
         # A part that is not in the window makes it another message: what is there is shown piece by piece.
         with contextlib.suppress(FormatError):
-            found = marshal.dumps(canonical.message_from(first.envelope, contents))
-    fold.messages[first.id] = found
-    return found
+            whole = marshal.dumps(canonical.message_from(first.envelope, contents))
+    fold.messages[first.id] = whole
+    return whole
 
 
-def _piece(shown: Shown, name: str) -> Piece:
-    event: Event = shown.event
+def _piece(entry: Shown, name: str) -> Piece:
+    event: Event = entry.event
     return Piece(
-        event.kind, shown.text, media=event.media, meta=event.meta, content=shown.data, id=event.id,
-        tokens=shown.tokens, name=name,
+        event.kind, entry.text, media=event.media, meta=event.meta, content=entry.data, id=event.id,
+        tokens=entry.tokens, name=name,
     )  # fmt: skip
 
 

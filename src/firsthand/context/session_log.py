@@ -105,7 +105,7 @@ class SessionLog:
             if len(groups[-1]) + len(record.drafts) > BATCH_EVENTS_MAX:
                 groups.append([])
             groups[-1] += (_in_format(draft, name, key, time) for draft in record.drafts)
-        return [one for group in groups if group for one in self.space.append(group, session=self.name)]
+        return [appended for group in groups if group for appended in self.space.append(group, session=self.name)]
 
     def messages(self, format: str | None = None) -> list[dict[str, Any]]:  # noqa: A002
         """Give the session's messages back, each equal to the one that was appended.
@@ -118,9 +118,9 @@ class SessionLog:
         """
         reader = self.space.log.reader
         return [
-            json.loads(reader.source_of(one).decode("utf-8", "surrogatepass"))
-            for one in self.events()
-            if one.part == 0 and one.meta.get("format") and format in {None, one.meta["format"]}
+            json.loads(reader.source_of(event).decode("utf-8", "surrogatepass"))
+            for event in self.events()
+            if event.part == 0 and event.meta.get("format") and format in {None, event.meta["format"]}
         ]
 
     def events(self, *, after: int = 0, limit: int | None = None, newest_first: bool = False) -> Iterator[Event]:
@@ -149,7 +149,7 @@ def _is_answer(text: str, fence_key: bytes) -> bool:
     if not text.startswith('{"outcome"'):
         return False
     try:
-        told = json.loads(text)
+        fields = json.loads(text)
     except (ValueError, RecursionError):
         return False
-    return isinstance(told, dict) and fence.unwrap(str(told.get("text", "")), fence_key).only
+    return isinstance(fields, dict) and fence.unwrap(str(fields.get("text", "")), fence_key).only

@@ -74,7 +74,7 @@ def pack(fold: Fold, format: str, texts: Mapping[str, str], tokens_max: int) -> 
         return [Piece(Kind.NOTE, cut[name], tokens=count(cut[name]), name=name)] if cut.get(name) else []
 
     composed = compose(
-        [*_stable(laid, fold), *(Entry(None, (one,)) for one in piece(TASK)), *_tail(laid, fold)], format,
+        [*_stable(laid, fold), *(Entry(None, (task_piece,)) for task_piece in piece(TASK)), *_tail(laid, fold)], format,
         system=piece(PREAMBLE), tail=[*piece(CUES), *piece(RECALL)],
     )  # fmt: skip
     return Pack(written.text, composed.body, count(written.text), composed.shares, written.layout.missing)
@@ -89,16 +89,16 @@ def _tail(laid: Layout, fold: Fold) -> Iterator[Entry]:
     """Give the hot tail; what is cut says so, and where the rest is."""
     if laid.notice:
         yield Entry(None, (Piece(Kind.NOTE, laid.notice, tokens=fold.counter(laid.notice), name=MARKERS),))
-    for given in laid.tail:
-        yield Entry(None, (_piece(given, fold.shown[given.item.id], fold),))
+    for item in laid.tail:
+        yield Entry(None, (_piece(item, fold.shown[item.item.id], fold),))
 
 
-def _piece(given: Given, shown: Shown, fold: Fold) -> Piece:
-    event = shown.event
-    whole = given.tokens == given.item.tokens
-    around = max(0, shown.tokens - fold.counter(shown.text))
-    text = shown.text if whole else shorten(shown.text, max(1, given.tokens - around), fold.counter, f"fh:{event.id}")
+def _piece(item: Given, entry: Shown, fold: Fold) -> Piece:
+    event = entry.event
+    whole = item.tokens == item.item.tokens
+    around = max(0, entry.tokens - fold.counter(entry.text))
+    text = entry.text if whole else shorten(entry.text, max(1, item.tokens - around), fold.counter, f"fh:{event.id}")
     return Piece(
-        event.kind, text, media=event.media, meta=event.meta, content=shown.data if whole else None, id=event.id,
-        tokens=given.tokens, name=HISTORY_PARTS[event.kind],
+        event.kind, text, media=event.media, meta=event.meta, content=entry.data if whole else None, id=event.id,
+        tokens=item.tokens, name=HISTORY_PARTS[event.kind],
     )  # fmt: skip

@@ -127,8 +127,8 @@ class SessionWindow:
         """The format of requests: as it was asked for, else that of the session's first message that has one."""
         if self._format is None:
             self._follow()
-            found = (one.event.meta.get("format") for one in self._fold.shown.values())
-            known = next((name for name in found if name in formats.FORMATS), None)
+            named = (entry.event.meta.get("format") for entry in self._fold.shown.values())
+            known = next((name for name in named if name in formats.FORMATS), None)
             if known is None:
                 return formats.OPENAI_CHAT
             return self._settle(str(known))
@@ -218,8 +218,8 @@ class SessionWindow:
         for call in calling.calls(message, self.format):
             if self._pull is None or call.name not in known:
                 continue
-            told = self._pull.answer(call, visible=self._visible(), turn=self._turn())
-            results.append(calling.Result(call, told.text, told.is_error))
+            answer = self._pull.answer(call, visible=self._visible(), turn=self._turn())
+            results.append(calling.Result(call, answer.text, answer.is_error))
         return calling.results(results, self.format) if results else []
 
     def pack(self, tokens_max: int = TOKENS_MAX, *, preamble: str = "", cues: str = "", recall: str = "") -> Pack:
@@ -315,7 +315,7 @@ class SessionWindow:
 
     def _shortened(self) -> Iterator[str]:
         """Name what is not shown whole."""
-        cut = [name for name, one in self._fold.shown.items() if one.shortened]
+        cut = [name for name, entry in self._fold.shown.items() if entry.shortened]
         if cut:
             most = self.budget.item_tokens_max
             yield f"shown as previews, since one item has at most {most:,} tokens: {len(cut):,}, first fh:{cut[0]}"
@@ -348,8 +348,8 @@ class SessionWindow:
     def _sync(self, messages: list[dict[str, Any]]) -> None:
         """Append what is new in the caller's whole list."""
         if self._given is None:
-            held = new_messages.known(self._fold.reader, self._space.namespace, self._session.name, self._format)
-            self._given = new_messages.Given(held)
+            known = new_messages.known(self._fold.reader, self._space.namespace, self._session.name, self._format)
+            self._given = new_messages.Given(known)
         new = self._given.first_new(messages)
         if new == 0 and len(messages) > 1:  # what is handed over at first was said before: when, nobody knows
             self._append(messages[:-1], time=None)
@@ -375,7 +375,7 @@ class SessionWindow:
     def _format_of_first(self) -> str:
         """Give the format of the session's first message that has one; empty when none of its first events has."""
         events = self._session.events(limit=FORMAT_EVENTS_MAX)
-        return next((str(one.meta["format"]) for one in events if one.meta.get("format")), "")
+        return next((str(event.meta["format"]) for event in events if event.meta.get("format")), "")
 
     def _count(self, text: str) -> int:
         return self._fold.counter(text)
@@ -419,7 +419,7 @@ class SessionWindow:
 
     def _part_given(self, name: str) -> bytes:
         event = self._fold.given.get(name) or next(
-            (one.event for one in self._fold.shown.values() if one.event.meta.get(PART) == name), None
+            (entry.event for entry in self._fold.shown.values() if entry.event.meta.get(PART) == name), None
         )
         return self._fold.reader.content(event) if event is not None else b""
 
@@ -441,26 +441,26 @@ class SessionWindow:
             self._space.namespace, session=self._session.name, limit=topics.RESUMED_EVENTS, newest_first=True,
             damaged=self._fold.tell,
         )  # fmt: skip
-        return [one.text for one in newest if one.kind in parts.HISTORY and not one.meta.get(PART)][::-1]
+        return [event.text for event in newest if event.kind in parts.HISTORY and not event.meta.get(PART)][::-1]
 
     def _last_anatomy(self) -> anatomies.Anatomy | None:
         fold, before = self._fold, None
-        while (found := fold.reader.latest(fold.namespace, fold.session, Kind.ANATOMY, before=before,
+        while (event := fold.reader.latest(fold.namespace, fold.session, Kind.ANATOMY, before=before,
                                            damaged=fold.tell)) is not None:  # fmt: skip
             try:
-                return anatomies.from_event(found)
+                return anatomies.from_event(event)
             except FormatError as error:
-                fold.tell(found.position, FormatError(f"anatomy fh:{found.id} cannot be used: {error}"))
-                before = found.position
+                fold.tell(event.position, FormatError(f"anatomy fh:{event.id} cannot be used: {error}"))
+                before = event.position
         return None
 
     def _definitions(self) -> tuple[calling.Tool, ...]:
         return self._pull.definitions() if self._pull is not None else ()
 
-    def _told_task(self, given: Mapping[str, Any]) -> str:
+    def _told_task(self, fields: Mapping[str, Any]) -> str:
         """Set fields of the task state for the model, and give its text."""
-        if given:
-            self.set_task(**given)
+        if fields:
+            self.set_task(**fields)
         text = task_text.text(self._fold.task, tokens_max=TASK_TOKENS_MAX, count=self._fold.counter)
         left = f'What left last, and why: expand("{_address(self._fold.receipt_event)}").'
         return f"{text}\n{left}" if self._fold.receipt_event else text
@@ -469,7 +469,7 @@ class SessionWindow:
         return of_task(self._fold.task, self._session.name)
 
     def _visible(self) -> frozenset[str]:
-        return frozenset(name for name, one in self._fold.shown.items() if not one.shortened)
+        return frozenset(name for name, entry in self._fold.shown.items() if not entry.shortened)
 
     def _turn(self) -> int:
         return max((item.turn for item in self._fold.window.items), default=0)
@@ -488,8 +488,8 @@ def _plain(message: Any) -> dict[str, Any]:
         return dict(message)
     dump_model = getattr(message, "model_dump", None)
     if callable(dump_model):
-        found: dict[str, Any] = dump_model(mode="json", exclude_none=True)
-        return found
+        members: dict[str, Any] = dump_model(mode="json", exclude_none=True)
+        return members
     raise FormatError(f"a message is an object with a role or a type; got {type(message).__name__}")
 
 

@@ -64,8 +64,8 @@ def shorten(
     """
     if size_bytes is not None and size_bytes > len(to_bytes(text)):
         end = f"\n[a preview of {size_bytes:,} bytes{_where(pointer)}]"
-        shown = shorten(text, tokens_max, lambda part: count(part + end))
-        return shown + end if shown else shorten(text, tokens_max, count)
+        preview = shorten(text, tokens_max, lambda part: count(part + end))
+        return preview + end if preview else shorten(text, tokens_max, count)
     if tokens_max < 1:
         return ""
     most = tokens_max * CHARACTERS_A_TOKEN_MAX
@@ -76,8 +76,8 @@ def shorten(
     most = min(len(text) - 1, most)
     # As much of it as of its tokens, less those of the line between: near enough to begin there.
     guess = len(text) * (tokens_max - count(around(0))) // whole if whole else None
-    kept = largest(lambda kept: count(around(kept)) <= tokens_max, 2, most, guess)
-    return around(kept) if kept is not None else _begun(text, tokens_max, count)
+    characters = largest(lambda length: count(around(length)) <= tokens_max, 2, most, guess)
+    return around(characters) if characters is not None else _begun(text, tokens_max, count)
 
 
 def boundary(text: str, at: int) -> int:
@@ -107,21 +107,21 @@ class _Around:
         self._text, self._pointer = text, pointer
         self._lines, self._bytes = text.count("\n"), len(to_bytes(text))
 
-    def __call__(self, kept: int) -> str:
-        head = self._text[: boundary(self._text, int(kept * HEAD_OF_CUT))]
-        tail = self._text[boundary(self._text, len(self._text) - kept + len(head)) :]
+    def __call__(self, characters: int) -> str:
+        head = self._text[: boundary(self._text, int(characters * HEAD_OF_CUT))]
+        tail = self._text[boundary(self._text, len(self._text) - characters + len(head)) :]
         lines = self._lines - head.count("\n") - tail.count("\n")
         size = self._bytes - len(to_bytes(head)) - len(to_bytes(tail))
         counted = f"{lines:,} line{'s' if lines != 1 else ''}, " if lines > 0 else ""
-        said = f"[... {counted}{size:,} byte{'s' if size != 1 else ''} left out{_where(self._pointer)} ...]"
-        return f"{head}{'' if head.endswith(chr(10)) else chr(10)}{said}\n{tail}"
+        notice = f"[... {counted}{size:,} byte{'s' if size != 1 else ''} left out{_where(self._pointer)} ...]"
+        return f"{head}{'' if head.endswith(chr(10)) else chr(10)}{notice}\n{tail}"
 
 
 def _begun(text: str, tokens_max: int, count: TokenCounter) -> str:
     """Give the beginning of a text, when there is no room to say what is left out."""
     most = min(len(text) - 1, tokens_max * CHARACTERS_A_TOKEN_MAX)
-    kept = largest(lambda kept: count(text[: boundary(text, kept)] + _ELLIPSIS) <= tokens_max, 0, most)
-    return "" if kept is None else text[: boundary(text, kept)] + _ELLIPSIS
+    characters = largest(lambda length: count(text[: boundary(text, length)] + _ELLIPSIS) <= tokens_max, 0, most)
+    return "" if characters is None else text[: boundary(text, characters)] + _ELLIPSIS
 
 
 def _where(pointer: str) -> str:

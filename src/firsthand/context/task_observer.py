@@ -61,12 +61,12 @@ def observe(state: TaskState, event: Event) -> TaskState:
 def _task_state(state: TaskState, event: Event, through: int) -> TaskState:
     if event.media != MEDIA or event.content is None:
         return state  # another program's
-    told = from_json(event.content)
-    if told.through < through:  # its writer had not seen all that was seen here
-        return replace(state, **{name: getattr(told, name) or getattr(state, name) for name in FIELDS})
+    written = from_json(event.content)
+    if written.through < through:  # its writer had not seen all that was seen here
+        return replace(state, **{name: getattr(written, name) or getattr(state, name) for name in FIELDS})
     names = ("request", "calls", *SEEN)  # what version 1 does not have
-    observed = {name: getattr(told, name) or getattr(state, name) for name in names}
-    return replace(told, **observed, through=state.through, turn=max(told.turn, state.turn))
+    observed = {name: getattr(written, name) or getattr(state, name) for name in names}
+    return replace(written, **observed, through=state.through, turn=max(written.turn, state.turn))
 
 
 def _user_message(state: TaskState, event: Event) -> TaskState:
@@ -82,21 +82,21 @@ def _tool_call(state: TaskState, event: Event) -> TaskState:
         state = seen(state, "files", _entry("files", path, event))
     if not (call_id := _meta(event, "call_id")):
         return state
-    told = [line(text, CALL_CHARACTERS_MAX) for text in (call_id, _meta(event, "tool"), commands.doing(event.text))]
-    return called(state, Call(told[0], told[1], told[2], f"fh:{event.id}"))
+    lines = [line(text, CALL_CHARACTERS_MAX) for text in (call_id, _meta(event, "tool"), commands.doing(event.text))]
+    return called(state, Call(lines[0], lines[1], lines[2], f"fh:{event.id}"))
 
 
 def _tool_result(state: TaskState, event: Event) -> TaskState:
     call_id = line(_meta(event, "call_id"), CALL_CHARACTERS_MAX)
-    call = next((one for one in state.calls if call_id and one.call_id == call_id), None)
+    call = next((call for call in state.calls if call_id and call.call_id == call_id), None)
     if call is None:
         return state
-    state = replace(state, calls=tuple(one for one in state.calls if one is not call))
+    state = replace(state, calls=tuple(other for other in state.calls if other is not call))
     failed = commands.failure(event.meta, event.text, call.said)
     if failed is None and (not call.said or any(entry.text == call.said for entry in state.files)):
         return state  # a file that was read or written stands among the files
     # The same command again is told once, as of now.
-    before = tuple(one for one in state.commands if not _is_run(one, call))
+    before = tuple(command for command in state.commands if not _is_run(command, call))
     code = "" if failed is None else f" (exit code {failed.code})" if failed.code else " (failed)"
     return seen(replace(state, commands=before), "commands", _entry("commands", f"{_name(call)}{code}", event))
 
@@ -112,11 +112,11 @@ def _name(call: Call) -> str:
 def _erasure(state: TaskState, event: Event) -> TaskState:
     """Drop what quotes an erased event, and the words of calls that wait."""
     try:
-        told = json.loads(event.text)
+        record = json.loads(event.text)
     except ValueError:
         return state  # none of the log's own: those are JSON
-    erased = told.get("erased") if isinstance(told, dict) else None
-    gone = {f"fh:{one}" for one in erased} if isinstance(erased, list) else set()
+    erased = record.get("erased") if isinstance(record, dict) else None
+    gone = {f"fh:{name}" for name in erased} if isinstance(erased, list) else set()
     for name in (*FIELDS, "request", *SEEN):
         entries = getattr(state, name)
         if isinstance(entries, tuple):
@@ -135,8 +135,8 @@ def _entry(name: str, text: str, event: Event) -> Entry:
 
 
 def _meta(event: Event, name: str) -> str:
-    told = event.meta.get(name)
-    return told if isinstance(told, str) else ""
+    fact = event.meta.get(name)
+    return fact if isinstance(fact, str) else ""
 
 
 _READINGS: Mapping[Kind, Callable[[TaskState, Event], TaskState]] = {

@@ -114,7 +114,7 @@ class TaskState:
         return not (self.is_set or self.request or self.files or self.commands or self.calls)
 
 
-def changed(state: TaskState, *, pointer: str = "", turn: int | None = None, **given: object) -> TaskState:
+def changed(state: TaskState, *, pointer: str = "", turn: int | None = None, **values: object) -> TaskState:
     """Set fields as the caller, or a tool for the agent, says.
 
     Args:
@@ -126,12 +126,12 @@ def changed(state: TaskState, *, pointer: str = "", turn: int | None = None, **g
     Raises:
         InvalidArgument: there is no such field, or a value is of the wrong type or over its limit.
     """
-    unknown = [name for name in given if name not in FIELDS]
+    unknown = [name for name in values if name not in FIELDS]
     if unknown:
         raise InvalidArgument(f"a task state has the fields {', '.join(FIELDS)}; got {unknown[0]!r:.60}")
     at = state.turn if turn is None else turn
     new: dict[str, Any] = {}
-    for name, what in given.items():
+    for name, what in values.items():
         if what is None:
             continue
         if name in LISTS:
@@ -218,8 +218,12 @@ def _of_first(shape: Mapping[str, Any]) -> dict[str, Any]:
     new: dict[str, Any] = {"through": shape["through"], "turn": shape["turn"], "dropped": {}, "calls": []}
     new |= {name: [] for name in SEEN}
     for name in FIELDS:
-        told = shape.get(name, [])
-        own = [one[:3] for one in (told if name in LISTS else [told] if told else []) if one[3] == _FIRST_SET]
+        entries = shape.get(name, [])
+        own = [
+            entry[:3]
+            for entry in (entries if name in LISTS else [entries] if entries else [])
+            if entry[3] == _FIRST_SET
+        ]
         if name in LISTS:
             new[name] = own
         elif own:
@@ -229,13 +233,13 @@ def _of_first(shape: Mapping[str, Any]) -> dict[str, Any]:
 
 def _state(shape: Mapping[str, Any]) -> TaskState:
     numbers = {name: _checked(_count(shape[name]), shape[name], name) for name in ("through", "turn")}
-    held: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for name in (*FIELDS, "request", *SEEN):
         if name in ENTRIES_MAX:
-            held[name] = tuple(_unpacked(name, one) for one in shape[name])
-            _checked(len(held[name]) <= ENTRIES_MAX[name], len(held[name]), f"number of {name}")
+            members[name] = tuple(_unpacked(name, entry) for entry in shape[name])
+            _checked(len(members[name]) <= ENTRIES_MAX[name], len(members[name]), f"number of {name}")
         else:
-            held[name] = _unpacked(name, shape[name]) if name in shape else None
+            members[name] = _unpacked(name, shape[name]) if name in shape else None
     dropped = shape["dropped"]
     _checked(
         isinstance(dropped, dict) and set(dropped) <= set(SEEN) and all(map(_count, dropped.values())),
@@ -243,7 +247,7 @@ def _state(shape: Mapping[str, Any]) -> TaskState:
     )  # fmt: skip
     calls = tuple(map(_call, shape["calls"]))
     _checked(len(calls) <= CALLS_MAX, len(calls), "number of calls")
-    state = TaskState(**held, dropped=dropped, calls=calls, **numbers)
+    state = TaskState(**members, dropped=dropped, calls=calls, **numbers)
     size = _bytes_set(state)
     _checked(size <= BYTES_MAX and len(_dump(_observed(state))) <= SEEN_BYTES_MAX, size, "size in bytes")
     return state
@@ -261,9 +265,9 @@ def _bytes_set(state: TaskState) -> int:
 
 def _observed(state: TaskState) -> dict[str, Any]:
     """Give the shape of what was observed."""
-    told: dict[str, Any] = {name: [*map(_packed, getattr(state, name))] for name in SEEN}
-    told["calls"] = [[call.call_id, call.tool, call.said, call.pointer] for call in state.calls]
-    return told | ({"request": _packed(state.request)} if state.request is not None else {})
+    packed: dict[str, Any] = {name: [*map(_packed, getattr(state, name))] for name in SEEN}
+    packed["calls"] = [[call.call_id, call.tool, call.said, call.pointer] for call in state.calls]
+    return packed | ({"request": _packed(state.request)} if state.request is not None else {})
 
 
 def _packed(entry: Entry) -> list[Any]:
@@ -278,7 +282,7 @@ def _unpacked(name: str, packed: Any) -> Entry:
 
 
 def _call(packed: Any) -> Call:
-    _checked(len(packed) == 4 and all(_is_line(one, POINTER_CHARACTERS_MAX) for one in packed), packed, "call")
+    _checked(len(packed) == 4 and all(_is_line(text, POINTER_CHARACTERS_MAX) for text in packed), packed, "call")
     return Call(*packed)
 
 
@@ -307,8 +311,8 @@ def _listed(name: str, what: object, pointer: str, turn: int) -> tuple[Entry, ..
     if isinstance(what, (str, bytes)) or not isinstance(what, Iterable):
         raise InvalidArgument(f"{name} is a list of texts; got {what!r:.60}")
     entries: dict[str, Entry] = {}
-    for one in what:
-        entry = one if isinstance(one, Entry) else _entry(name, one, pointer, turn)
+    for item in what:
+        entry = item if isinstance(item, Entry) else _entry(name, item, pointer, turn)
         _unpacked_or_refused(name, entry)
         entries.setdefault(entry.text, entry)
         if len(entries) > ENTRIES_MAX[name]:

@@ -38,15 +38,15 @@ def text(state: TaskState, *, tokens_max: int, count: TokenCounter) -> str:
     """
     if state.is_empty:
         return ""
-    shown = [(name, entry) for name in _ORDER for entry in _by_importance(state, name)]
-    if count(_block(state, shown, by_field=True)) > tokens_max:
-        shown = _chosen(state, tokens_max, count)
-    while shown:
+    entries = [(name, entry) for name in _ORDER for entry in _by_importance(state, name)]
+    if count(_block(state, entries, by_field=True)) > tokens_max:
+        entries = _chosen(state, tokens_max, count)
+    while entries:
         for by_field in (True, False):
-            block = _block(state, shown, by_field=by_field)
+            block = _block(state, entries, by_field=by_field)
             if count(block) <= tokens_max:
                 return block
-        shown = shown[:-1]  # tokens of lines do not always add up to those of the block
+        entries = entries[:-1]  # tokens of lines do not always add up to those of the block
     return _only_counted(state, tokens_max, count)
 
 
@@ -61,7 +61,7 @@ def _only_counted(state: TaskState, tokens_max: int, count: TokenCounter) -> str
 def _chosen(state: TaskState, tokens_max: int, count: TokenCounter) -> list[tuple[str, Entry]]:
     """Choose entries by importance, within a field the newest first, while their lines have room."""
     spare = tokens_max - count(_HEADING) - count(_left_out(state, [], by_field=False)) - 2
-    shown: list[tuple[str, Entry]] = []
+    chosen: list[tuple[str, Entry]] = []
     for name in _ORDER:
         labelled = name in _ALONE
         for entry in _by_importance(state, name):
@@ -70,8 +70,8 @@ def _chosen(state: TaskState, tokens_max: int, count: TokenCounter) -> list[tupl
                 continue
             labelled = True
             spare -= cost
-            shown.append((name, entry))
-    return shown
+            chosen.append((name, entry))
+    return chosen
 
 
 def _entries(state: TaskState, name: str) -> tuple[Entry, ...]:
@@ -94,17 +94,17 @@ def _by_importance(state: TaskState, name: str) -> tuple[Entry, ...]:
     return entries if name == "open_loops" else entries[::-1]
 
 
-def _block(state: TaskState, shown: list[tuple[str, Entry]], *, by_field: bool) -> str:
+def _block(state: TaskState, entries: list[tuple[str, Entry]], *, by_field: bool) -> str:
     lines = [_HEADING]
     for name in _ORDER:
-        chosen = [entry for field, entry in shown if field == name]
+        chosen = [entry for field, entry in entries if field == name]
         if not chosen:
             continue
         if name not in _ALONE:
             lines.append(f"{_LABELS[name]}:")
             chosen.sort(key=_entries(state, name).index)
         lines += [_line(name, entry) for entry in chosen]
-    left_out = _left_out(state, shown, by_field=by_field)
+    left_out = _left_out(state, entries, by_field=by_field)
     return "\n".join([*lines, left_out] if left_out else lines)
 
 
@@ -114,11 +114,11 @@ def _line(name: str, entry: Entry) -> str:
     return f"{start}{entry.text} ({where})" if where else f"{start}{entry.text}"
 
 
-def _left_out(state: TaskState, shown: list[tuple[str, Entry]], *, by_field: bool) -> str:
+def _left_out(state: TaskState, entries: list[tuple[str, Entry]], *, by_field: bool) -> str:
     """Count what is not shown: what had no room here, and what the state itself had no room for."""
     missing = {
         name: len(_by_importance(state, name))
-        - sum(1 for field, _ in shown if field == name)
+        - sum(1 for field, _ in entries if field == name)
         + state.dropped.get(name, 0)
         for name in _ORDER
     }

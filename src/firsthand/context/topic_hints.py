@@ -59,12 +59,12 @@ def hints_of(spans: Sequence[Span], frequency: Frequency) -> list[tuple[Hint, ..
     shortlists = [_thinned(candidates, most) for candidates in shortlists]
     asked = {term for candidates in shortlists for term, _, _ in candidates}
     shares = frequency(sorted(asked)) if asked else {}
-    found = []
+    hints = []
     for span, candidates in zip(spans, shortlists, strict=True):
         options = [(-hint.score, _key(hint.term), hint.term, hint.position) for hint in span.hints]
         options += _scored(candidates, shares)
-        found.append(_spread(options, span.first_position, span.last_position))
-    return found
+        hints.append(_spread(options, span.first_position, span.last_position))
+    return hints
 
 
 def spread(hints: Iterable[Hint], first_position: int, last_position: int) -> tuple[Hint, ...]:
@@ -88,8 +88,8 @@ def _spread(options: list[_Option], first_position: int, last_position: int) -> 
             strata[stratum] = [option]
     chosen: dict[str, _Option] = {}
     # What has the least to choose from goes first: a term that stands everywhere is left to it.
-    for held in sorted(strata.values(), key=len):
-        for option in held:
+    for members in sorted(strata.values(), key=len):
+        for option in members:
             if option[1] not in chosen:
                 chosen[option[1]] = option
                 break
@@ -121,11 +121,11 @@ def _shortlist(span: Span) -> list[_Candidate]:
             part = parts[(position - first) * HINTS_MAX // width]
             for term in item.terms:
                 part[term] = position
-    found = []
+    hints = []
     for part in parts:
         most = sorted(part, key=counts.__getitem__, reverse=True)[:_EACH]  # stable: of equal ones the earliest
-        found += [(term, part[term], counts[term]) for term in most]
-    return found
+        hints += [(term, part[term], counts[term]) for term in most]
+    return hints
 
 
 def _thinned(candidates: list[_Candidate], most: int) -> list[_Candidate]:

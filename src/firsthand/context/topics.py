@@ -101,8 +101,8 @@ def terms_of(text: str) -> Terms:
     if len(text) > EVENT_CHARACTERS_MAX:
         text = f"{text[: EVENT_CHARACTERS_MAX // 2]}\n{text[-EVENT_CHARACTERS_MAX // 2 :]}"
     words = map(str.casefold, _WORD.findall(text))
-    found = Counter(word for word in words if len(word) in TERM_CHARACTERS and word not in _NO_TOPIC)
-    return tuple(term for term, _ in found.most_common(EVENT_TERMS_MAX))
+    counts = Counter(word for word in words if len(word) in TERM_CHARACTERS and word not in _NO_TOPIC)
+    return tuple(term for term, _ in counts.most_common(EVENT_TERMS_MAX))
 
 
 def likeness(before: Sequence[Terms], newest: Sequence[Terms], seen: Mapping[str, int], events: int) -> float | None:
@@ -112,11 +112,11 @@ def likeness(before: Sequence[Terms], newest: Sequence[Terms], seen: Mapping[str
         seen: in how many of the session's events each term stood.
         events: of the session.
     """
-    one, other = (_weights(run, seen, events) for run in (before, newest))
-    if min(len(one), len(other)) < RECURRING_MIN:
+    first, other = (_weights(run, seen, events) for run in (before, newest))
+    if min(len(first), len(other)) < RECURRING_MIN:
         return None
-    norm = math.sqrt(math.fsum(x * x for x in one.values())) * math.sqrt(math.fsum(x * x for x in other.values()))
-    return math.fsum(weight * other[term] for term, weight in one.items() if term in other) / norm
+    norm = math.sqrt(math.fsum(x * x for x in first.values())) * math.sqrt(math.fsum(x * x for x in other.values()))
+    return math.fsum(weight * other[term] for term, weight in first.items() if term in other) / norm
 
 
 def _is_strange(recent: Sequence[Terms], seen: Mapping[str, int], events: int) -> bool:
@@ -146,5 +146,5 @@ def _label(recent: Sequence[Terms], seen: Mapping[str, int], events: int) -> str
 
 def _commonest(seen: Mapping[str, int]) -> dict[str, int]:
     """Forget the rarest quarter of the terms, so that this is not done for every event."""
-    kept = sorted(seen.items(), key=lambda one: (-one[1], one[0]))
-    return dict(kept[: SEEN_TERMS_MAX * 3 // 4])
+    commonest = sorted(seen.items(), key=lambda item: (-item[1], item[0]))
+    return dict(commonest[: SEEN_TERMS_MAX * 3 // 4])

@@ -146,9 +146,9 @@ class Notes:
 
     def add(self, what: str, source: Source | Piece | None = None) -> None:
         pieces = source.pieces if isinstance(source, Source) else [source] if source else []
-        held = self._found.setdefault(what, [0, ""])
-        held[0] += 1
-        held[1] = held[1] or next((piece.pointer for piece in pieces if piece.id), "")
+        counted = self._found.setdefault(what, [0, ""])
+        counted[0] += 1
+        counted[1] = counted[1] or next((piece.pointer for piece in pieces if piece.id), "")
 
     def sentences(self) -> tuple[str, ...]:
         return tuple(
@@ -163,12 +163,12 @@ def source_of(entry: Entry, *, newest: bool, dialect: Dialect, notes: Notes) -> 
     if entry.message is not None:
         source.message, source.size_bytes, altered = fit(entry.message)
         source.whole = True
-        found = dialect.read(source.message, source)
-        if found is not None:
-            source.blocks = list(found)
+        blocks = dialect.read(source.message, source)
+        if blocks is not None:
+            source.blocks = list(blocks)
             if source.dropped:
                 notes.add("thoughts without a signature are left out", source)
-            return _without_altered_thoughts(found, notes) if altered else found
+            return _without_altered_thoughts(blocks, notes) if altered else blocks
         source.message, source.whole, source.extras = None, False, {}
     return built(source, dialect, notes)
 
@@ -177,17 +177,17 @@ def built(source: Source, dialect: Dialect, notes: Notes) -> list[Block]:
     """Build blocks of the pieces of a source, whatever format their events had."""
     blocks: list[Block] = []
     agent = any(piece.kind in _AGENT_KINDS for piece in source.pieces)
-    held = 0  # files that belong to the result before them
+    attached = 0  # files that belong to the result before them
     for number, piece in enumerate(source.pieces):
         if piece.kind is Kind.ATTACHMENT:
-            if held:
-                held -= 1
+            if attached:
+                attached -= 1
             else:
                 blocks.append(_file(piece, source, dialect, agent=agent))
         elif piece.kind is Kind.TOOL_RESULT:
-            said = piece.meta.get("attachments")
-            files = _attached(source.pieces, number, said if isinstance(said, int) else 0)
-            held = len(files)
+            attachments = piece.meta.get("attachments")
+            files = _attached(source.pieces, number, attachments if isinstance(attachments, int) else 0)
+            attached = len(files)
             blocks += _result(piece, files, source, dialect)
         elif piece.kind is Kind.REASONING:
             source.dropped.add(number)
@@ -220,12 +220,12 @@ def _said(piece: Piece, source: Source, dialect: Dialect) -> list[Block]:
 def _result(piece: Piece, files: Sequence[Piece], source: Source, dialect: Dialect) -> list[Block]:
     """Build a result with its files, in it or behind it, as the provider can have them."""
     words = _result_text(piece)
-    shown = [(each, dialect.file(each)) for each in files]
-    lines = [file_line(each) for each, block in shown if block is None]
-    inside = [block for _, block in shown if block is not None]
+    attached = [(each, dialect.file(each)) for each in files]
+    lines = [file_line(each) for each, block in attached if block is None]
+    inside = [block for _, block in attached if block is not None]
     behind = [] if dialect.FILES_IN_RESULTS else inside
     if behind:
-        lines += [f"{file_line(each)} follows" for each, block in shown if block is not None]
+        lines += [f"{file_line(each)} follows" for each, block in attached if block is not None]
     identifier = _call_id(piece)
     value = dialect.result(
         identifier, "\n".join([*([words] if words.strip() else []), *lines]) or NO_OUTPUT,
@@ -244,8 +244,8 @@ def _result_text(piece: Piece) -> str:
         blocks = json.loads(words)
     except (ValueError, RecursionError):  # shortened, or only looks like JSON: it is shown as it stands
         return words
-    told = [text(mapping(block).get("text")) for block in blocks if not mapping(block).get("attached")]
-    return "\n".join(told) if all(told) else words
+    texts = [text(mapping(block).get("text")) for block in blocks if not mapping(block).get("attached")]
+    return "\n".join(texts) if all(texts) else words
 
 
 def _attached(pieces: Sequence[Piece], number: int, count: int) -> list[Piece]:
@@ -361,19 +361,19 @@ def fit_value(value: Any) -> Any:
 
 def _without_altered_thoughts(blocks: list[Block], notes: Notes) -> list[Block]:
     """Leave out thoughts of a message that had to be altered: their signatures would not hold."""
-    kept = []
+    staying = []
     for block in blocks:
         if block.sort == THOUGHT:
             block.source.drop_thought()
             notes.add("thoughts of a message that could not be sent as it came are left out", block.source)
         else:
-            kept.append(block)
-    return kept
+            staying.append(block)
+    return staying
 
 
 def _call_id(piece: Piece) -> str:
-    found = piece.meta.get("call_id")
-    return found if isinstance(found, str) else "" if found is None else str(found)
+    call_id = piece.meta.get("call_id")
+    return call_id if isinstance(call_id, str) else "" if call_id is None else str(call_id)
 
 
 def _tool(piece: Piece) -> str:

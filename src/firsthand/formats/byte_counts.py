@@ -67,7 +67,7 @@ class Ledger:
         sums: dict[str, list[int]] = {}
         for source in self._sources.values():
             _add_shares(sums, source)
-        return [*(Share(name, *held) for name, held in sums.items()), Share(FRAMING, self.framing, 0)]
+        return [*(Share(name, *sizes) for name, sizes in sums.items()), Share(FRAMING, self.framing, 0)]
 
     def _enter(self, size: int, source: Source) -> None:
         assert size >= 0, f"a share has no negative size; got {size}"
@@ -102,10 +102,10 @@ def _add_shares(sums: dict[str, list[int]], source: Source) -> None:
     names = [contributor(piece, newest=source.newest and not _is_of_a_result(piece, pieces)) for piece in pieces]
     sizes = [source.bytes] if len(set(names)) == 1 else _split(source, pieces)
     for number, piece in enumerate(pieces):
-        held = sums.setdefault(names[number], [0, 0, 0])
-        held[0] += sizes[number] if number < len(sizes) else 0  # pieces of one contributor have all in the first
-        held[1] += piece.tokens
-        held[2] += 1
+        totals = sums.setdefault(names[number], [0, 0, 0])
+        totals[0] += sizes[number] if number < len(sizes) else 0  # pieces of one contributor have all in the first
+        totals[1] += piece.tokens
+        totals[2] += 1
 
 
 def _is_of_a_result(piece: Piece, pieces: Sequence[Piece]) -> bool:
@@ -115,15 +115,15 @@ def _is_of_a_result(piece: Piece, pieces: Sequence[Piece]) -> bool:
 def _split(source: Source, pieces: Sequence[Piece]) -> list[int]:
     """Split the bytes of one message: later pieces have what their blocks take, the first all else."""
     taken: dict[str, deque[Any]] = {}
-    for sort, held in _measurable(source.blocks):
-        taken.setdefault(sort, deque()).append(held)
+    for sort, value in _measurable(source.blocks):
+        taken.setdefault(sort, deque()).append(value)
     sizes = [0]
     left = source.bytes
     for number, piece in enumerate(pieces):
-        found = taken.get(_SORTS.get(piece.kind, TEXT))
-        held = found.popleft() if found else None
+        block = taken.get(_SORTS.get(piece.kind, TEXT))
+        value = block.popleft() if block else None
         if number:
-            sizes.append(0 if held is None else min(_size_of(held), left))
+            sizes.append(0 if value is None else min(_size_of(value), left))
             left -= sizes[-1]
     return [left, *sizes[1:]]
 
@@ -140,8 +140,8 @@ def _measurable(blocks: Sequence[Block]) -> Iterator[tuple[str, Any]]:
             yield block.sort if block.sort in (CALL, FILE, THOUGHT) else TEXT, block.value
 
 
-def _size_of(held: Any) -> int:
-    if isinstance(held, tuple):
-        result, files = held
+def _size_of(value: Any) -> int:
+    if isinstance(value, tuple):
+        result, files = value
         return size_of(result) - sum(map(size_of, files))
-    return size_of({"type": "text", "text": held} if isinstance(held, str) else held)
+    return size_of({"type": "text", "text": value} if isinstance(value, str) else value)

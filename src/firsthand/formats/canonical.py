@@ -85,13 +85,13 @@ def value_in(raw: bytes, value: Any, *keys: str) -> bytes:
         if data in raw:
             return data
     text = raw.decode("utf-8", "surrogatepass") if _is_text(raw) else ""
-    for found in re.finditer(rf'"(?:{"|".join(map(re.escape, keys))})"\s*:\s*', text) if keys else ():
+    for match in re.finditer(rf'"(?:{"|".join(map(re.escape, keys))})"\s*:\s*', text) if keys else ():
         try:
-            there, end = _DECODER.raw_decode(text, found.end())
+            there, end = _DECODER.raw_decode(text, match.end())
         except ValueError:  # the key stands inside a text here, with no value behind it
             continue
         if there == value:
-            return to_bytes(text[found.end() : end])
+            return to_bytes(text[match.end() : end])
     return written[0]
 
 

@@ -151,11 +151,11 @@ def _chat_calls(place: str, role: str, calls: object, seen: set[str]) -> Iterato
         where = f"{place}.tool_calls[{number}]"
         yield from _new_id(where, mapping(call).get("id"), seen)
         kind = mapping(call).get("type")
-        held = mapping(mapping(call).get(text(kind)))
-        yield from _name(where, held.get("name"))
+        function = mapping(mapping(call).get(text(kind)))
+        yield from _name(where, function.get("name"))
         if kind == "function":
-            yield from _arguments(where, held.get("arguments"))
-        elif kind != "custom" or not isinstance(held.get("input"), str):
+            yield from _arguments(where, function.get("arguments"))
+        elif kind != "custom" or not isinstance(function.get("input"), str):
             yield f"{where} is neither of a function nor of a custom tool with a text as input"
 
 
@@ -192,9 +192,9 @@ def _anthropic(messages: Sequence[Mapping[str, Any]], body: Mapping[str, Any]) -
         yield f"{count} cache breakpoints; expected at most {BREAKPOINTS_MAX}"
     if messages[0].get("role") != "user":
         yield "messages[0] is not the user's"
-    for number, (one, other) in enumerate(pairwise(messages)):
-        if one.get("role") == other.get("role"):
-            yield f"messages[{number + 1}] is a second message of the {one.get('role')} in a row"
+    for number, (earlier, other) in enumerate(pairwise(messages)):
+        if earlier.get("role") == other.get("role"):
+            yield f"messages[{number + 1}] is a second message of the {earlier.get('role')} in a row"
     seen: set[str] = set()
     asked: list[object] = []
     for number, message in enumerate(messages):

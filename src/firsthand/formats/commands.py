@@ -72,13 +72,13 @@ def failure(meta: Mapping[str, Any], result: str, command: str) -> Failure | Non
     """
     code = meta.get("exitCode", meta.get("exit_code"))
     if isinstance(code, int) and not isinstance(code, bool):
-        found = Failure(str(code)) if code else None
+        failed = Failure(str(code)) if code else None
     else:
-        found = _told(result)
-    if found is None:
+        failed = _told(result)
+    if failed is None:
         return Failure() if meta.get("is_error") is True else None
-    quiet = found.code == "1" and _compiled(_QUIET).search(command) is not None
-    return None if quiet else found
+    quiet = failed.code == "1" and _compiled(_QUIET).search(command) is not None
+    return None if quiet else failed
 
 
 def _told(result: str) -> Failure | None:
@@ -101,17 +101,17 @@ def commit(command: str, result: str) -> Commit | None:
 
 def doing(arguments: str) -> str:
     """Give the agent's own words for a call: its command, file, pattern or query; empty when it has none of them."""
-    told: Any = arguments
+    fields: Any = arguments
     if arguments.lstrip().startswith("{"):
         try:
-            told = json.loads(arguments)
+            fields = json.loads(arguments)
         except (ValueError, RecursionError):
             return ""  # cut off
-    if isinstance(told, Mapping):
-        given = next((told[name] for name in _WHAT if isinstance(told.get(name), (str, list)) and told[name]), "")
-        words = [one for one in given if isinstance(one, str)] if isinstance(given, list) else [given]
-        told = words[-1] if words and _compiled(_SHELL).match(words[0]) else " ".join(words)
-    command = _compiled(_SETTING).sub("", str(told).strip())
+    if isinstance(fields, Mapping):
+        value = next((fields[name] for name in _WHAT if isinstance(fields.get(name), (str, list)) and fields[name]), "")
+        words = [word for word in value if isinstance(word, str)] if isinstance(value, list) else [value]
+        fields = words[-1] if words and _compiled(_SHELL).match(words[0]) else " ".join(words)
+    command = _compiled(_SETTING).sub("", str(fields).strip())
     if _compiled(_COMMITS).search(command) and (message := _message(command)):
         return COMMITTED + message
     return command.split("\n")[0].strip()
@@ -131,9 +131,11 @@ def paths(arguments: str) -> tuple[str, ...]:
     if not arguments.lstrip().startswith("{"):
         return ()
     try:
-        told = json.loads(arguments)
+        fields = json.loads(arguments)
     except (ValueError, RecursionError):
         return ()  # cut off
-    if not isinstance(told, Mapping):
+    if not isinstance(fields, Mapping):
         return ()
-    return tuple(dict.fromkeys(told[name] for name in PATHS if isinstance(told.get(name), str) and told[name].strip()))
+    return tuple(
+        dict.fromkeys(fields[name] for name in PATHS if isinstance(fields.get(name), str) and fields[name].strip())
+    )

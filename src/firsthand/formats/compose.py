@@ -123,7 +123,7 @@ def _accounted(body: dict[str, Any], ledger: Ledger, tools_tokens: int, notes: N
     tools = body.get("tools", ())
     sizes = [size_of(tool) for tool in tools]
     # braces, and for each list its key, quotes, colon, brackets and the commas in it; commas between the lists
-    ledger.framing += 2 + sum(len(key) + 5 + max(0, len(held) - 1) for key, held in body.items()) + len(body) - 1
+    ledger.framing += 2 + sum(len(key) + 5 + max(0, len(value) - 1) for key, value in body.items()) + len(body) - 1
     of_tools = [Share(TOOLS, sum(sizes), tools_tokens, len(sizes))] if tools else []
     shares = together([*ledger.shares(), *of_tools])
     return Composed(body, shares, notes.sentences(), sum(share.bytes for share in shares))
@@ -135,10 +135,10 @@ def _read(entries: Sequence[Entry], dialect: Dialect, notes: Notes) -> list[Bloc
         if any(piece.kind is Kind.USER_MESSAGE for piece in entries[number].pieces)
     )  # fmt: skip
     newest = next(users, -1)
-    found: list[Block] = []
+    blocks: list[Block] = []
     for number, entry in enumerate(entries):
-        found += source_of(entry, newest=number == newest, dialect=dialect, notes=notes)
-    return found
+        blocks += source_of(entry, newest=number == newest, dialect=dialect, notes=notes)
+    return blocks
 
 
 def _of_ours(piece: Piece, *, volatile: bool = False) -> list[Block]:
@@ -162,7 +162,7 @@ def _paired(blocks: list[Block], dialect: Dialect, notes: Notes) -> list[Block]:
         elif block.sort == RESULT and waiting.get(block.id):
             block.paired = True
             waiting[block.id].popleft().answer = block
-    found: list[Block] = []
+    paired: list[Block] = []
     taken: set[str] = set()
     behind_result = False
     for block in blocks:
@@ -170,19 +170,19 @@ def _paired(blocks: list[Block], dialect: Dialect, notes: Notes) -> list[Block]:
             _settle(block, dialect, notes, taken)
         if block.sort != RESULT:
             block.resumes, behind_result = behind_result, False
-            found.append(block)
+            paired.append(block)
         elif block.paired:
             behind_result = True
         else:
             notes.add("results whose call is not in the window are shown as text", block.source)
-            found += _as_text(block, dialect)
-    return found
+            paired += _as_text(block, dialect)
+    return paired
 
 
 def _settle(call: Block, dialect: Dialect, notes: Notes, taken: set[str]) -> None:
     """Make a call and its answer fit each other: types, ids, and an answer where none was recorded."""
-    held = call.answer.value if call.answer is not None else None
-    if not dialect.fits(call.value, held):
+    answer = call.answer.value if call.answer is not None else None
+    if not dialect.fits(call.value, answer):
         _make_plain(call, CALL, dialect)
         if call.answer is not None:
             _make_plain(call.answer, RESULT, dialect)
@@ -204,9 +204,9 @@ def _settle(call: Block, dialect: Dialect, notes: Notes, taken: set[str]) -> Non
 def _make_plain(block: Block, sort: str, dialect: Dialect) -> None:
     """Build a call or a result anew, as of a plain function."""
     made = built(Source(block.source.pieces), dialect, Notes())
-    found = next((each for each in made if each.sort == sort), None)
-    if found is not None:
-        return block.change(found.value)
+    target = next((each for each in made if each.sort == sort), None)
+    if target is not None:
+        return block.change(target.value)
     words = fit_text("\n".join(piece.text for piece in block.source.pieces))
     value = (
         dialect.call(block.id, "unknown", "{}") if sort == CALL else dialect.result(block.id, words, [], failed=False)
@@ -261,7 +261,7 @@ def _demoted(blocks: list[Block], dialect: Dialect) -> list[Block]:
 
 def _checked_thoughts(blocks: list[Block], dialect: Dialect, notes: Notes) -> list[Block]:
     """Leave out thoughts that do not stand in front of what they led to."""
-    kept: list[Block] = []
+    staying: list[Block] = []
     following: Block | None = None
     for block in reversed(blocks):
         if block.sort == THOUGHT and not (
@@ -271,8 +271,8 @@ def _checked_thoughts(blocks: list[Block], dialect: Dialect, notes: Notes) -> li
             notes.add("thoughts are left out, since what they led to does not follow them", block.source)
             continue
         following = block
-        kept.append(block)
-    return kept[::-1]
+        staying.append(block)
+    return staying[::-1]
 
 
 def _runs(blocks: list[Block], dialect: Dialect, notes: Notes) -> list[Run]:
@@ -316,6 +316,6 @@ def _place_tail(runs: list[Run], tail: list[Block]) -> None:
     elif runs[last].role == TOOL:
         runs.insert(last + 1, Run(USER, tail))
     else:
-        held = runs[last].blocks
-        at = next((number for number, block in enumerate(held) if block.source.newest), len(held))
-        held[at:at] = tail
+        blocks = runs[last].blocks
+        at = next((number for number, block in enumerate(blocks) if block.source.newest), len(blocks))
+        blocks[at:at] = tail

@@ -93,10 +93,14 @@ def _read_call(fields: Mapping[str, Any], source: Source) -> Block | None:
     if not isinstance(identifier, str) or not isinstance(name, str):
         return None
     block = Block(AGENT, CALL, fields, source, id=identifier, tool=name)
-    given = fields.get("input")
-    if not isinstance(given, Mapping) or fit_name(name) != name:
+    arguments = fields.get("input")
+    if not isinstance(arguments, Mapping) or fit_name(name) != name:
         block.change(
-            {**fields, "name": fit_name(name), "input": given if isinstance(given, Mapping) else {"arguments": given}}
+            {
+                **fields,
+                "name": fit_name(name),
+                "input": arguments if isinstance(arguments, Mapping) else {"arguments": arguments},
+            }
         )
     return block
 
@@ -119,8 +123,8 @@ def _servers_answered(blocks: Sequence[Block]) -> bool:
     """Say whether calls that the provider ran stand with their results."""
     values = [block.value for block in blocks if block.sort == OTHER]
     asked = {value.get("id") for value in values if text(value.get("type")).endswith("tool_use")}
-    told = {value.get("tool_use_id") for value in values if text(value.get("type")).endswith("_tool_result")}
-    return asked == told
+    answered = {value.get("tool_use_id") for value in values if text(value.get("type")).endswith("_tool_result")}
+    return asked == answered
 
 
 def call(identifier: str, name: str, arguments: str) -> dict[str, Any]:
@@ -147,9 +151,11 @@ def file(piece: Piece) -> dict[str, Any] | None:
     name = text(piece.meta.get("name"))
     title = {"title": fit_text(name)} if name else {}
     if piece.media in IMAGES or piece.media == PDF:
-        held = {"type": "base64", "media_type": piece.media, "data": base64.b64encode(piece.content).decode()}
+        source = {"type": "base64", "media_type": piece.media, "data": base64.b64encode(piece.content).decode()}
         return (
-            {"type": "document", "source": held, **title} if piece.media == PDF else {"type": "image", "source": held}
+            {"type": "document", "source": source, **title}
+            if piece.media == PDF
+            else {"type": "image", "source": source}
         )
     if piece.media.startswith("text/") and "file_id" not in piece.meta and to_text(piece.content).strip():
         words = fit_text(to_text(piece.content))
@@ -244,13 +250,13 @@ def place_breakpoints(
         tools[number] = _without(tools[number])
     left -= len(in_tools[-left:])
     for block in reversed(blocks):
-        held = _held(block.value)
-        if held and block is not end:
-            if held > left:
+        carrier = _held(block.value)
+        if carrier and block is not end:
+            if carrier > left:
                 block.change(_without(block.value))
                 notes.add("cache breakpoints over the four that are allowed are left out", block.source)
             else:
-                left -= held
+                left -= carrier
     if end is not None:
         end.change({**_as_block(_without(end.value)), "cache_control": BREAKPOINT})
     if ours and left > 0 and system:
@@ -277,7 +283,7 @@ def _held(value: Any) -> int:
 def _without(value: Any) -> Any:
     if not _held(value):
         return value
-    kept = {name: held for name, held in value.items() if name != "cache_control"}
-    if isinstance(kept.get("content"), list):
-        kept["content"] = [_without(part) for part in kept["content"]]
-    return kept
+    members = {name: member for name, member in value.items() if name != "cache_control"}
+    if isinstance(members.get("content"), list):
+        members["content"] = [_without(part) for part in members["content"]]
+    return members

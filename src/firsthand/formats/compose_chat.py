@@ -57,7 +57,7 @@ def read(message: Mapping[str, Any], source: Source) -> list[Block] | None:
         return _read_result(message, source)
     if isinstance(content, str) and len(message) == 2 and content.strip():  # most messages
         return [Block(role, TEXT, content, source)]
-    source.extras = {name: held for name, held in message.items() if name not in ("role", "content", "tool_calls")}
+    source.extras = {name: member for name, member in message.items() if name not in ("role", "content", "tool_calls")}
     blocks: list[Block] = []
     for part in [content] if isinstance(content, str) else content or ():
         block = _part(part, role, source)
@@ -99,14 +99,14 @@ def _part(part: object, role: str, source: Source) -> Block | None:
 def _read_call(call: object, source: Source) -> Block | None:
     fields = mapping(call)
     kind = "custom" if fields.get("custom") else "function"
-    held = mapping(fields.get(kind))
-    name, written = held.get("name"), held.get("arguments" if kind == "function" else "input")
+    function = mapping(fields.get(kind))
+    name, written = function.get("name"), function.get("arguments" if kind == "function" else "input")
     if not (isinstance(name, str) and isinstance(written, str) and isinstance(fields.get("id"), str)):
         return None
     block = Block(AGENT, CALL, call, source, id=fields["id"], tool=name)
     if fields.get("type") != kind or fit_name(name) != name or (kind == "function" and object_text(written) != written):
         mended = {"arguments": object_text(written)} if kind == "function" else {}
-        block.change({**fields, "type": kind, kind: {**held, "name": fit_name(name), **mended}})
+        block.change({**fields, "type": kind, kind: {**function, "name": fit_name(name), **mended}})
     return block
 
 
@@ -219,10 +219,10 @@ def _message(role: str, blocks: list[Block], ledger: Ledger) -> dict[str, Any]:
         return whole
     if any(block.source is not blocks[0].source for block in blocks):
         _name_speakers(blocks)
-    said = [block for block in blocks if block.sort != CALL]
+    words = [block for block in blocks if block.sort != CALL]
     calls = [block for block in blocks if block.sort == CALL]
-    joined = all(isinstance(block.value, str) for block in said)
-    parts = [block.value for block in said]
+    joined = all(isinstance(block.value, str) for block in words)
+    parts = [block.value for block in words]
     content = _BLANK_LINE.join(parts) if joined else [_as_part(part) for part in parts]
     if role == SYSTEM and any((block.source.message or {}).get("role") == "developer" for block in blocks):
         role = "developer"  # as the caller chose
@@ -250,10 +250,10 @@ def _extras(blocks: list[Block]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     sources = {id(block.source): block.source for block in blocks}
     for source in sources.values():
-        for name, held in source.extras.items():
+        for name, member in source.extras.items():
             before = merged.get(name)
-            if name.startswith("reasoning") and isinstance(before, str) and isinstance(held, str):
-                merged[name] = f"{before}{_BLANK_LINE}{held}"
-            elif held is not None or name not in merged:
-                merged[name] = held
+            if name.startswith("reasoning") and isinstance(before, str) and isinstance(member, str):
+                merged[name] = f"{before}{_BLANK_LINE}{member}"
+            elif member is not None or name not in merged:
+                merged[name] = member
     return merged

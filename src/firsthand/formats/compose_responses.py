@@ -69,7 +69,7 @@ def _read_message(item: Mapping[str, Any], source: Source) -> list[Block] | None
     role, content = _ROLES.get(text(item.get("role"))), item.get("content")
     if role is None or not isinstance(content, (str, list)):
         return None
-    source.extras = {name: held for name, held in item.items() if name not in ("type", "role", "content")}
+    source.extras = {name: member for name, member in item.items() if name not in ("type", "role", "content")}
     blocks = []
     for part in [content] if isinstance(content, str) else content:
         block = _part(part, role, source)
@@ -129,8 +129,8 @@ def call(identifier: str, name: str, arguments: str) -> dict[str, Any]:
 
 def result(identifier: str, words: str, files: Sequence[Any], *, failed: bool) -> dict[str, Any]:
     """Build the item of a result."""
-    told = f"[error]\n{words}" if failed else words
-    output: Any = [{"type": "input_text", "text": told}, *files] if files else told
+    written = f"[error]\n{words}" if failed else words
+    output: Any = [{"type": "input_text", "text": written}, *files] if files else written
     return {"type": "function_call_output", "call_id": identifier, "output": output}
 
 
@@ -184,11 +184,11 @@ def thought_needs(following: Block) -> bool:
 
 def write(system: Sequence[Block], runs: Sequence[Run], ledger: Ledger) -> list[dict[str, Any]]:
     """Build the items of a prompt."""
-    found: list[dict[str, Any]] = []
+    items: list[dict[str, Any]] = []
     for role, blocks in [(SYSTEM, system), *((run.role, run.blocks) for run in runs)]:
         for _, group in groupby(blocks, key=lambda block: id(block.source)):
-            found += _items(role, list(group), ledger)
-    return found
+            items += _items(role, list(group), ledger)
+    return items
 
 
 def _items(role: str, blocks: list[Block], ledger: Ledger) -> list[dict[str, Any]]:

@@ -44,8 +44,8 @@ def small(value: object, depth: int = 2) -> Any:
         case float():
             return value if math.isfinite(value) else None
         case Mapping() if depth and len(value) <= META_ITEMS_MAX:
-            kept = {name: small(inner, depth - 1) for name, inner in value.items() if len(name) <= 100}
-            return {name: inner for name, inner in kept.items() if inner is not None} or None
+            small_values = {name: small(inner, depth - 1) for name, inner in value.items() if len(name) <= 100}
+            return {name: inner for name, inner in small_values.items() if inner is not None} or None
         case list() if depth and len(value) <= META_ITEMS_MAX:
             members = [small(inner, depth - 1) for inner in value]
             return members if members and None not in members else None
@@ -58,11 +58,11 @@ def picked(source: object, *names: str, **others: object) -> dict[str, Any]:
 
     A name such as ``sessionId=session`` is kept under the word after the sign.
     """
-    found = mapping(source)
+    members = mapping(source)
     meta: dict[str, Any] = {}
     for name in names:
         theirs, _, ours = name.partition("=")
-        meta[ours or theirs] = small(found.get(theirs))
+        meta[ours or theirs] = small(members.get(theirs))
     meta |= {name: small(value) for name, value in others.items()}
     return {name: value for name, value in meta.items() if value is not None}
 

@@ -66,10 +66,10 @@ def _calls(parts: Parts, message: Mapping[str, Any]) -> None:
         parts.call(legacy.get("name"), legacy.get("name"), legacy.get("arguments"), "arguments")
     for call in items(message.get("tool_calls")):
         fields = mapping(call)
-        held = mapping(fields.get("function")) or mapping(fields.get("custom"))
-        if held:
-            arguments = held["input"] if "input" in held else held.get("arguments")
-            parts.call(fields.get("id"), held.get("name"), arguments, "arguments", "input")
+        function = mapping(fields.get("function")) or mapping(fields.get("custom"))
+        if function:
+            arguments = function["input"] if "input" in function else function.get("arguments")
+            parts.call(fields.get("id"), function.get("name"), arguments, "arguments", "input")
         else:
             parts.other(speaker("assistant"), call)
 

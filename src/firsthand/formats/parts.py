@@ -128,17 +128,17 @@ class Parts:
 
     def attach(self, who: Speaker, block: object) -> bool:
         """Add the file of an image, document or audio block; False when the block holds none."""
-        found = file_of(block)
-        if found is None:
+        file = file_of(block)
+        if file is None:
             return False
         carrier = Speaker(Kind.ATTACHMENT, who.origin, Trust.UNTRUSTED)
-        self._add(carrier, found.content, found.media, {"block": mapping(block).get("type"), **found.meta})
+        self._add(carrier, file.content, file.media, {"block": mapping(block).get("type"), **file.meta})
         return True
 
     def other(self, who: Speaker, block: object) -> None:
         """Add a block that is not understood, as its JSON."""
-        kept = Speaker(Kind.OTHER, who.origin, who.trust)
-        self._add(kept, value_in(self.raw, block), JSON_MEDIA, {"block": mapping(block).get("type")})
+        speaker = Speaker(Kind.OTHER, who.origin, who.trust)
+        self._add(speaker, value_in(self.raw, block), JSON_MEDIA, {"block": mapping(block).get("type")})
 
     def done(self, who: Speaker) -> list[Draft]:
         """Give the drafts; a message without any block gives one that is empty.
@@ -166,7 +166,7 @@ class Parts:
     def _add(
         self, who: Speaker, content: bytes, media: str, meta: Mapping[str, object], place: int | None = None
     ) -> None:
-        facts = {name: kept for name, value in meta.items() if (kept := small(value)) not in (None, "")}
+        facts = {name: fact for name, value in meta.items() if (fact := small(value)) not in (None, "")}
         draft = Draft(who.kind, content, media, facts, origin=who.origin, trust=who.trust)
         self.drafts.insert(len(self.drafts) if place is None else place, draft)
 
@@ -194,12 +194,12 @@ def file_of(block: object) -> File | None:
             sound = mapping(block.get("input_audio")) or block
             return _inline(sound.get("data"), f"audio/{to_name(sound.get('format')) or 'wav'}", {})
         case "file" | "input_file" | "container_upload":
-            held = mapping(block.get("file")) or block
-            meta = picked(held, "filename=name")
-            data = held.get("file_data")
+            file = mapping(block.get("file")) or block
+            meta = picked(file, "filename=name")
+            data = file.get("file_data")
             inline = _from_address(data) if text(data).startswith("data:") else _inline(data, OPAQUE_MEDIA, {})
-            found = inline or _from_address(held.get("file_url")) or _from_id(held)
-            return found and found._replace(meta=found.meta | meta)
+            where = inline or _from_address(file.get("file_url")) or _from_id(file)
+            return where and where._replace(meta=where.meta | meta)
         case _:
             return None
 
@@ -227,12 +227,12 @@ def _from_source(block: Mapping[str, Any]) -> File | None:
         case "text" if isinstance(source.get("data"), str):
             return File(to_bytes(source["data"]), media or "text/plain", meta)
         case "url":
-            found = _from_address(source.get("url"))
+            address = _from_address(source.get("url"))
         case "file":
-            found = _from_id(source)
+            address = _from_id(source)
         case _:  # MCP and pi write the bytes beside the type
-            found = _inline(block.get("data"), to_name(block.get("mimeType")) or OPAQUE_MEDIA, {})
-    return found and found._replace(meta=found.meta | meta)
+            address = _inline(block.get("data"), to_name(block.get("mimeType")) or OPAQUE_MEDIA, {})
+    return address and address._replace(meta=address.meta | meta)
 
 
 def _from_address(address: object) -> File | None:

@@ -96,25 +96,31 @@ def calls(message: object, format: str) -> tuple[Call, ...]:  # noqa: A002
     Raises:
         FormatError: it is no reply of this format.
     """
-    found = plain(message)
+    members = plain(message)
     formats.named(format)
     match format:
         case formats.ANTHROPIC:
-            blocks = found if isinstance(found, list) else items(_reply(found, "content").get("content"))
+            blocks = members if isinstance(members, list) else items(_reply(members, "content").get("content"))
             return tuple(
                 _anthropic(block) for each in blocks if (block := mapping(plain(each))).get("type") == "tool_use"
             )
         case formats.OPENAI_RESPONSES:
-            listed = found if isinstance(found, list) else items(found.get("output")) if "output" in found else [found]
+            listed = (
+                members
+                if isinstance(members, list)
+                else items(members.get("output"))
+                if "output" in members
+                else [members]
+            )
             return tuple(
                 _responses(item)
                 for each in listed
                 if (item := mapping(plain(each))).get("type") in ("function_call", "custom_tool_call")
             )
         case _:
-            if isinstance(found, list):
+            if isinstance(members, list):
                 raise FormatError("expected one message of OpenAI chat; got a list; pass response.choices[0].message")
-            reply = _reply(found, "role")
+            reply = _reply(members, "role")
             return tuple(_chat(mapping(plain(each))) for each in items(reply.get("tool_calls")))
 
 
@@ -124,22 +130,25 @@ def results(answers: Iterable[Result], format: str) -> list[dict[str, Any]]:  # 
     Raises:
         FormatError: there is no such format.
     """
-    given = list(answers)
+    replies = list(answers)
     formats.named(format)
     match format:
         case formats.ANTHROPIC:
-            return [{"role": "user", "content": [_tool_result(one) for one in given]}] if given else []
+            return [{"role": "user", "content": [_tool_result(answer) for answer in replies]}] if replies else []
         case formats.OPENAI_RESPONSES:
             return [
                 {
-                    "type": "custom_tool_call_output" if one.call.custom else "function_call_output",
-                    "call_id": one.call.id,
-                    "output": one.text or _NO_OUTPUT,
+                    "type": "custom_tool_call_output" if answer.call.custom else "function_call_output",
+                    "call_id": answer.call.id,
+                    "output": answer.text or _NO_OUTPUT,
                 }
-                for one in given
+                for answer in replies
             ]
         case _:
-            return [{"role": "tool", "tool_call_id": one.call.id, "content": one.text or _NO_OUTPUT} for one in given]
+            return [
+                {"role": "tool", "tool_call_id": answer.call.id, "content": answer.text or _NO_OUTPUT}
+                for answer in replies
+            ]
 
 
 def plain(reply: object) -> Any:
@@ -172,10 +181,10 @@ def arguments_of(written: object) -> tuple[dict[str, Any] | None, str]:
     try:
         read = json.loads(written, strict=False)  # models write line ends into strings as they are
     except (ValueError, RecursionError) as error:
-        shown = written[:ARGUMENTS_SHOWN_MAX]
+        excerpt = written[:ARGUMENTS_SHOWN_MAX]
         return (
             None,
-            f"arguments are a JSON object; got {shown!r}, which is no JSON ({error}); call again with an object",
+            f"arguments are a JSON object; got {excerpt!r}, which is no JSON ({error}); call again with an object",
         )
     if not isinstance(read, dict):
         return None, f"arguments are a JSON object; got {written[:ARGUMENTS_SHOWN_MAX]!r}; call again with an object"
@@ -186,8 +195,8 @@ def _function(tool: Tool) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
 
 
-def _reply(found: Any, needed: str) -> Mapping[str, Any]:
-    reply = mapping(found)
+def _reply(message: Any, needed: str) -> Mapping[str, Any]:
+    reply = mapping(message)
     if needed in reply:
         return reply
     hint = "; pass response.choices[0].message" if "choices" in reply else ""
@@ -222,9 +231,9 @@ def _free(identifier: object, name: object, written: object) -> Call:
     return Call(text(identifier), text(name), {"input": text(written)}, custom=True)
 
 
-def _tool_result(one: Result) -> dict[str, Any]:
-    block = {"type": "tool_result", "tool_use_id": one.call.id, "content": one.text or _NO_OUTPUT}
-    return {**block, "is_error": True} if one.is_error else block
+def _tool_result(result: Result) -> dict[str, Any]:
+    block = {"type": "tool_result", "tool_use_id": result.call.id, "content": result.text or _NO_OUTPUT}
+    return {**block, "is_error": True} if result.is_error else block
 
 
 def is_own(tool: object) -> bool:

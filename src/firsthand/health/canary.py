@@ -91,19 +91,19 @@ def findings(root: Path, places: Sequence[Installed], now: Moment) -> list[Findi
     if not (chosen.record and chosen.recall):
         what = "no canary was sent: recording or recall is switched off for the user"
         return [Finding(Stage.SHOWN, Severity.NOTE, what)]
-    today = [one for one in kept(root) if _ago(one, now) < _DAY]
+    today = [canary for canary in kept(root) if _ago(canary, now) < _DAY]
     if len(today) >= SENT_A_DAY_MAX:
         what = f"no canary was sent: {len(today):,} were, within a day"
         return [Finding(Stage.SHOWN, Severity.NOTE, what)]
     direct = send(root, now, DIRECT, _directly(root))
-    found = _lost(direct, "look at the other findings, then: firsthand store rebuild")
-    if found:
-        return found  # what is lost on the direct way is lost on each
-    found += _not_run(places)
+    findings = _lost(direct, "look at the other findings, then: firsthand store rebuild")
+    if findings:
+        return findings  # what is lost on the direct way is lost on each
+    findings += _not_run(places)
     for place, command in _commands(places):
         sent = send(root, now, place.host, _by_command(root, command))
-        found += _lost(replace(sent, lost=Stage.HOOKS.value), place.mend) if sent.lost else []
-    return found
+        findings += _lost(replace(sent, lost=Stage.HOOKS.value), place.mend) if sent.lost else []
+    return findings
 
 
 def send(root: Path, now: Moment, way: str, call: Call) -> Canary:
@@ -115,9 +115,9 @@ def send(root: Path, now: Moment, way: str, call: Call) -> Canary:
         lost, why, answered = _travel(root, month, name, word, call)
     except (FirsthandError, OSError, subprocess.SubprocessError) as error:
         lost, why, answered = Stage.LOG, f"{type(error).__name__}: {error}", b""
-    told = bool(lost) and (b"degraded" in answered or bool(health_line.line(root)))
+    notice = bool(lost) and (b"degraded" in answered or bool(health_line.line(root)))
     took = int((time.monotonic() - begun) * 1000)
-    return _keep(root, Canary(str(now), way, str(lost), why[:500], told, took))
+    return _keep(root, Canary(str(now), way, str(lost), why[:500], notice, took))
 
 
 def kept(root: Path) -> tuple[Canary, ...]:
@@ -126,13 +126,13 @@ def kept(root: Path) -> tuple[Canary, ...]:
     Raises:
         StoreError: the file cannot be read.
     """
-    found = []
+    canaries = []
     for line in (small_files.read(_file(root)) or b"").splitlines():
         try:
-            found.append(Canary(**json.loads(line)))
+            canaries.append(Canary(**json.loads(line)))
         except (ValueError, TypeError, RecursionError):  # torn by a crash, or of another version
             continue
-    return tuple(found)
+    return tuple(canaries)
 
 
 def silent(root: Path) -> Rate:
@@ -142,8 +142,8 @@ def silent(root: Path) -> Rate:
         StoreError: the file cannot be read.
     """
     sent = kept(root)
-    lost = [one for one in sent if one.lost]
-    return silent_failure_rate(len(lost), sum(one.told for one in lost), len(sent))
+    lost = [canary for canary in sent if canary.lost]
+    return silent_failure_rate(len(lost), sum(canary.told for canary in lost), len(sent))
 
 
 def last_sent(root: Path) -> Moment | None:
@@ -162,9 +162,9 @@ def last_sent(root: Path) -> Moment | None:
 def _travel(root: Path, month: str, name: str, word: str, call: Call) -> tuple[Stage | str, str, bytes]:
     """Send one canary; give the stage that lost it and what was seen there, or nothing, and the last answer."""
     # 1) written
-    told, asks = f"canary-{month}-told", f"canary-{month}-asks"
-    call(told, _TOLD.format(name=name, word=word), word)
-    event = _written(root, told, word)
+    teller, asks = f"canary-{month}-told", f"canary-{month}-asks"
+    call(teller, _TOLD.format(name=name, word=word), word)
+    event = _written(root, teller, word)
     if event is None:
         return Stage.LOG, "the hook answered, and nothing of what it was told stands in the log", b""
     with _space(root) as space:
@@ -210,8 +210,8 @@ def _space(root: Path) -> Space:
 
 def _payload(session: str, prompt: str, nonce: str) -> bytes:
     """Write what a host tells its hook at a prompt; without a transcript, so that the hook itself records it."""
-    told = {"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": prompt, "prompt_id": nonce}
-    return json.dumps({**told, "cwd": "", "transcript_path": ""}).encode()
+    payload = {"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": prompt, "prompt_id": nonce}
+    return json.dumps({**payload, "cwd": "", "transcript_path": ""}).encode()
 
 
 def _directly(root: Path) -> Call:
@@ -241,22 +241,22 @@ def _by_command(root: Path, command: Sequence[str]) -> Call:
 
 def _commands(places: Sequence[Installed]) -> list[tuple[Installed, tuple[str, ...]]]:
     """Give each command that a host runs, with a place that names it; the same one once."""
-    found: dict[tuple[str, tuple[str, ...]], Installed] = {}
-    for one in places:
-        for words in commands(one.command) if one.host in HOSTS and one.events else ():
-            if one.scope != "project" or _is_own(words):
-                found.setdefault((one.host, tuple(words)), one)
-    return [(place, words) for (_, words), place in found.items()][:COMMANDS_MAX]
+    by_command: dict[tuple[str, tuple[str, ...]], Installed] = {}
+    for installed in places:
+        for words in commands(installed.command) if installed.host in HOSTS and installed.events else ():
+            if installed.scope != "project" or _is_own(words):
+                by_command.setdefault((installed.host, tuple(words)), installed)
+    return [(place, words) for (_, words), place in by_command.items()][:COMMANDS_MAX]
 
 
 def _not_run(places: Sequence[Installed]) -> list[Finding]:
     """Name the settings of projects whose command is not this installation's."""
-    found = []
-    for one in places:
-        if one.scope == "project" and one.host in HOSTS and not all(map(_is_own, commands(one.command))):
-            what = f"{one.where} runs a command that is not of this installation: no canary was sent by it"
-            found.append(Finding(Stage.HOOKS, Severity.NOTE, what, f"look at it; if it is yours: {one.mend}"))
-    return found
+    findings = []
+    for place in places:
+        if place.scope == "project" and place.host in HOSTS and not all(map(_is_own, commands(place.command))):
+            what = f"{place.where} runs a command that is not of this installation: no canary was sent by it"
+            findings.append(Finding(Stage.HOOKS, Severity.NOTE, what, f"look at it; if it is yours: {place.mend}"))
+    return findings
 
 
 def _is_own(words: Sequence[str]) -> bool:
@@ -264,30 +264,34 @@ def _is_own(words: Sequence[str]) -> bool:
     return words[:1] == [f"{environment.state_folder()}/{LAUNCHER}"]
 
 
-def _lost(one: Canary, mend: str) -> list[Finding]:
-    if not one.lost:
+def _lost(canary: Canary, mend: str) -> list[Finding]:
+    if not canary.lost:
         return []
-    way = "on the direct way" if one.way == DIRECT else f"by the command in the settings of {one.way}"
-    what = f"a canary was lost {way}, at this stage: {one.why}"
-    return [Finding(Stage(one.lost), Severity.BROKEN, what, mend)]
+    way = "on the direct way" if canary.way == DIRECT else f"by the command in the settings of {canary.way}"
+    what = f"a canary was lost {way}, at this stage: {canary.why}"
+    return [Finding(Stage(canary.lost), Severity.BROKEN, what, mend)]
 
 
-def _ago(one: Canary, now: Moment) -> int:
+def _ago(canary: Canary, now: Moment) -> int:
     """Say how long ago a canary was sent, in microseconds; a day for one whose time cannot be read."""
-    sent = moment.parse(one.time)
+    sent = moment.parse(canary.time)
     return _DAY if sent is None else now.microseconds - sent.microseconds
 
 
-def _keep(root: Path, one: Canary) -> Canary:
+def _keep(root: Path, canary: Canary) -> Canary:
     """Keep what became of a canary; a store that takes no file has taken no canary either, and that is the finding."""
     path = _file(root)
     try:
         small_files.add_line(
-            path, json.dumps(asdict(one)).encode(), bytes_max=KEPT_BYTES_MAX, over=lambda: health_line.halve(path)
+            path, json.dumps(asdict(canary)).encode(), bytes_max=KEPT_BYTES_MAX, over=lambda: health_line.halve(path)
         )
     except FirsthandError as error:
-        return one if one.lost else replace(one, lost=Stage.STORE.value, why=f"it arrived, but cannot be kept: {error}")
-    return one
+        return (
+            canary
+            if canary.lost
+            else replace(canary, lost=Stage.STORE.value, why=f"it arrived, but cannot be kept: {error}")
+        )
+    return canary
 
 
 def _file(root: Path) -> Path:

@@ -41,55 +41,55 @@ def of_files(agent: AgentSpace, now: Moment) -> list[Finding]:
 def _of_edits(agent: AgentSpace, now_s: float) -> list[Finding]:
     """Compare the files that people write with the log."""
     seen = files.unfollowed(agent)
-    found = []
+    findings = []
     gone = [(file, _changed_s(agent.folder / file)) for file in seen.deleted]
     waits = [(file, at) for file, at in (*seen.edited, *gone) if now_s - at > EDIT_WAITS_S]
     if waits:
         file, at = waits[0]
         what = f"{len(waits):,} edits are not in the log, such as {file}, changed {Moment(int(at * 1e6))}"
         mend = f"firsthand agent files --agent {agent.name}"
-        found.append(Finding(Stage.FILES, Severity.DEGRADED, what, mend, agent.name))
-    lost = [one for one in seen.left_out if f"{files.SUFFIX} " in one and _LINK not in one]
-    others = [one for one in seen.left_out if one not in lost]
+        findings.append(Finding(Stage.FILES, Severity.DEGRADED, what, mend, agent.name))
+    lost = [file for file in seen.left_out if f"{files.SUFFIX} " in file and _LINK not in file]
+    others = [file for file in seen.left_out if file not in lost]
     mend = "save it as text in UTF-8, or take it away"
     if lost:
         what = f"{len(lost):,} files cannot be followed into the log: {lost[0]}"
-        found.append(Finding(Stage.FILES, Severity.DEGRADED, what, mend, agent.name))
+        findings.append(Finding(Stage.FILES, Severity.DEGRADED, what, mend, agent.name))
     if others:
         what = f"{len(others):,} files are not followed: {others[0]}"
-        found.append(Finding(Stage.FILES, Severity.NOTE, what, "", agent.name))
-    return found
+        findings.append(Finding(Stage.FILES, Severity.NOTE, what, "", agent.name))
+    return findings
 
 
 def _changed_s(path: Path) -> float:
     """Say when a file was deleted at the earliest: when its folder, or what is left above it, was changed last."""
-    there = next(one for one in path.parents if one.is_dir())
+    there = next(parent for parent in path.parents if parent.is_dir())
     return there.stat().st_mtime
 
 
 def _of_ours(agent: AgentSpace) -> list[Finding]:
     """Compare the files that Firsthand writes with their events."""
     theirs, old, gone = [], [], []
-    for one in episodes(agent)[-EPISODES_MAX:]:
-        file = file_of(one.name)
+    for episode in episodes(agent)[-EPISODES_MAX:]:
+        file = file_of(episode.name)
         ours = files.written_by_us(agent, file)
         if ours is None:
-            gone.append((file, one.session))
+            gone.append((file, episode.session))
         elif not ours:
             theirs.append(file)
-        elif small_files.read(agent.folder / file) != agent.space.expand(one.pointer):
-            old.append((file, one.session))
+        elif small_files.read(agent.folder / file) != agent.space.expand(episode.pointer):
+            old.append((file, episode.session))
     theirs += [files.PREAMBLE_FILE] if files.written_by_us(agent, files.PREAMBLE_FILE) is False else []
-    found = []
+    findings = []
     if old:
         what = f"{len(old):,} files are not what their events say, such as {old[0][0]}"
         mend = f"delete it, then: firsthand agent close {old[0][1]}"
-        found.append(Finding(Stage.FILES, Severity.DEGRADED, what, mend, agent.name))
+        findings.append(Finding(Stage.FILES, Severity.DEGRADED, what, mend, agent.name))
     if gone:
         what = f"{len(gone):,} episodes have no file, such as {gone[0][0]}; the log has them"
         mend = f"firsthand agent close {gone[0][1]} writes it again"
-        found.append(Finding(Stage.FILES, Severity.NOTE, what, mend, agent.name))
+        findings.append(Finding(Stage.FILES, Severity.NOTE, what, mend, agent.name))
     if theirs:
         what = f"{len(theirs):,} files of ours were changed by hand and stay so, such as {theirs[0]}"
-        found.append(Finding(Stage.FILES, Severity.NOTE, what, "delete one to have it written again", agent.name))
-    return found
+        findings.append(Finding(Stage.FILES, Severity.NOTE, what, "delete one to have it written again", agent.name))
+    return findings

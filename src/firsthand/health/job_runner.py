@@ -95,10 +95,10 @@ def _run(space: Space, folder: Path, job: Job, now_ms: int) -> Done:
 
 
 def _dropped(space: Space, runs: Path, job: Job, why: str) -> Done:
-    told = f"{GIVEN_UP} after {job.tries} tries: {why}"
-    keep_fault(space.path, Fault(f"job {job.kind}", told, job.session, namespace=job.namespace))
+    sentence = f"{GIVEN_UP} after {job.tries} tries: {why}"
+    keep_fault(space.path, Fault(f"job {job.kind}", sentence, job.session, namespace=job.namespace))
     small_files.remove(runs)
-    return Done(job, told, dropped=True)
+    return Done(job, sentence, dropped=True)
 
 
 def _do(space: Space, job: Job) -> None:

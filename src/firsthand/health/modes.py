@@ -120,26 +120,26 @@ def _look(agent: AgentSpace, session: str, before: int | None) -> _Session:
         elif event.kind is Kind.TOOL_CALL and _RECALL.search(str(event.meta.get("tool", ""))):
             seen.asked += [_asked(event)] if len(seen.asked) < QUERIES_MAX else []
         elif event.kind in (Kind.SYSTEM, Kind.PERSONA) and not seen.told:
-            found = _CONSULT.search(event.text)
-            seen.told = found.group() if found else ""
+            match = _CONSULT.search(event.text)
+            seen.told = match.group() if match else ""
     return seen
 
 
 def _injected(event: Event, seen: _Session) -> None:
-    told = told_of(event)
-    for pointer in (*texts(told.get("shown")), *texts(told.get("preamble"))):
+    fields = told_of(event)
+    for pointer in (*texts(fields.get("shown")), *texts(fields.get("preamble"))):
         seen.shown.setdefault(pointer, seen.prompts)
-    if told.get("outcome") == "degraded" and not seen.degraded:
+    if fields.get("outcome") == "degraded" and not seen.degraded:
         seen.degraded = f"fh:{event.id}"
 
 
 def _asked(event: Event) -> str:
     """Give the query of a call of recall; its arguments as text where they are of another shape."""
     try:
-        given = json.loads(event.text)
+        fields = json.loads(event.text)
     except ValueError:
         return event.text
-    return str(given.get("query", given)) if isinstance(given, dict) else str(given)
+    return str(fields.get("query", fields)) if isinstance(fields, dict) else str(fields)
 
 
 def _pipeline(agent: AgentSpace, wanted: Event, seen: _Session) -> Failure | None:
@@ -176,9 +176,9 @@ def _aliasing(agent: AgentSpace, wanted: Event, seen: _Session) -> Failure | Non
     return None
 
 
-def _alike(one: Event, other: Event) -> str:
+def _alike(event: Event, other: Event) -> str:
     """Say in what two events are versions or look-alikes of each other; empty when they are not."""
-    file, name, named = one.meta.get("file"), one.meta.get("name"), other.meta.get("name")
+    file, name, named = event.meta.get("file"), event.meta.get("name"), other.meta.get("name")
     if isinstance(file, str) and file == other.meta.get("file"):
         return f"another version of {file}"
     if isinstance(name, str) and isinstance(named, str):

@@ -71,8 +71,8 @@ def verify(
             if problem.where in {"event", "artifact"} and problem.namespace == name
         }
         left_out += len(damaged)
-        found = _check(log.reader, key, damaged, deep=deep, vectors=not of_vectors)
-        problems += [Problem("index", f"namespace {name!r}: {fault}") for fault in found]
+        faults = _check(log.reader, key, damaged, deep=deep, vectors=not of_vectors)
+        problems += [Problem("index", f"namespace {name!r}: {fault}") for fault in faults]
     if deep and left_out:
         notes.append(f"the text index was compared with the log without {left_out:,} damaged events")
     own = {name: head for name, head in verified.heads.items() if name == namespace}  # the others are no one's to name
@@ -89,16 +89,16 @@ def _check(reader: Reader, key: int, damaged: Collection[int], *, deep: bool, ve
     with reader.at_one_moment(key) as db:
         try:
             reached = reader.reached(key, NAME)
-            found = check(db, key, reached, damaged)
+            faults = check(db, key, reached, damaged)
         except (StoreDamaged, apsw.CorruptError) as error:  # of the log's own pages, which it has said already
             return [f"the text index cannot be compared with the log ({error})"]
-        if not deep or found:
-            return found
+        if not deep or faults:
+            return faults
         through = reached.position
-        found += deep_check(db, key, reader.batches(key, through) if through else (), reader, damaged)
+        faults += deep_check(db, key, reader.batches(key, through) if through else (), reader, damaged)
         if vectors:
-            found += vector_check.deep_check(db, key, reader.batches(key, POSITION_MAX), reader, damaged)
-        return found
+            faults += vector_check.deep_check(db, key, reader.batches(key, POSITION_MAX), reader, damaged)
+        return faults
 
 
 def _namespaces(db: apsw.Connection) -> list[tuple[int, str]]:

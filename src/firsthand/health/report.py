@@ -146,7 +146,7 @@ class HealthReport:
     @property
     def line(self) -> str:
         """What the agent and the user are told: empty when all is well, else the worst in one line."""
-        bad = [one for one in self.findings if one.severity is not Severity.NOTE]
+        bad = [finding for finding in self.findings if finding.severity is not Severity.NOTE]
         if not bad:
             return ""
         more = f"; and {len(bad) - 1} more: firsthand doctor" if len(bad) > 1 else ""
@@ -155,4 +155,8 @@ class HealthReport:
 
 def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
     """Put the worst first, and of these what comes first on an event's way; each once."""
-    return tuple(sorted(dict.fromkeys(findings), key=lambda one: (_WEIGHT[one.severity], _WAY[one.stage], one.agent)))
+    return tuple(
+        sorted(
+            dict.fromkeys(findings), key=lambda finding: (_WEIGHT[finding.severity], _WAY[finding.stage], finding.agent)
+        )
+    )

@@ -52,30 +52,30 @@ def of_room(root: Path, free_bytes: int | None = None) -> list[Finding]:
     """
     free = shutil.disk_usage(root).free if free_bytes is None else free_bytes
     wal = root / "firsthand.db-wal"
-    found = []
+    findings = []
     if free < DISK_LOW_BYTES:
         severity = Severity.BROKEN if free < DISK_BROKEN_BYTES else Severity.DEGRADED
-        found.append(
+        findings.append(
             Finding(Stage.STORE, severity, f"{free >> 20:,} MB are left on the disk of {root}", "free some space")
         )
     if wal.exists() and wal.stat().st_size > WAL_LARGE_BYTES:
         what = f"{wal.stat().st_size >> 20:,} MB wait to be moved into the database: a reader has it open for long"
-        found.append(Finding(Stage.STORE, Severity.NOTE, what, "end processes that were left over"))
-    return found
+        findings.append(Finding(Stage.STORE, Severity.NOTE, what, "end processes that were left over"))
+    return findings
 
 
 def of_clock(space: Space, now: Moment) -> list[Finding]:
     """Look whether the clock runs behind what the log has, or events are told from the future."""
     seen = rows.clocks(space, NEWEST_EVENTS)
-    found = []
+    findings = []
     if seen.ingested is not None and seen.ingested > now.microseconds + CLOCK_SLACK_S * 1_000_000:
         what = f"the clock says {now}, but the last event was taken in at {Moment(seen.ingested)}"
-        found.append(Finding(Stage.STORE, Severity.DEGRADED, what, "set the clock; order in the log is not touched"))
+        findings.append(Finding(Stage.STORE, Severity.DEGRADED, what, "set the clock; order in the log is not touched"))
     if seen.happened is not None and seen.happened > now.microseconds + TIME_AHEAD_S * 1_000_000:
         what = f"an event says that it happened at {Moment(seen.happened)}, which is in the future"
         mend = "look at the clock of the machine that wrote it; recall with --until leaves it out"
-        found.append(Finding(Stage.STORE, Severity.NOTE, what, mend))
-    return found
+        findings.append(Finding(Stage.STORE, Severity.NOTE, what, mend))
+    return findings
 
 
 def of_log(space: Space) -> list[Finding]:
@@ -117,10 +117,10 @@ def of_whole_log(space: Space) -> list[Finding]:
     named = verified.problems[:PROBLEMS_NAMED_MAX]
     return [
         Finding(
-            Stage.INDEX if one.where == "index" else Stage.LOG, Severity.BROKEN, str(one),
-            _REBUILD if one.where == "index" else VERIFY,
+            Stage.INDEX if problem.where == "index" else Stage.LOG, Severity.BROKEN, str(problem),
+            _REBUILD if problem.where == "index" else VERIFY,
         )
-        for one in named
+        for problem in named
     ]  # fmt: skip
 
 
@@ -130,16 +130,16 @@ def of_index(space: Space) -> list[Finding]:
     head, key = reader.head(space.namespace)[0], reader.namespace_key(space.namespace)
     if not head or not key:
         return []
-    found = [
+    findings = [
         Finding(Stage.INDEX, Severity.BROKEN, _stopped(name, position, head, fault), _REBUILD)
         for name, (position, fault) in reader.index_faults(space.namespace).items()
     ]
     at = reach(reader, key, head)
-    if found:
-        return found
+    if findings:
+        return findings
     if at.fault:
         return [Finding(Stage.INDEX, Severity.BROKEN, _stopped(NAME, at.through, head, at.fault), _REBUILD)]
-    asked = [one for one in rows.newest(space, NEWEST_EVENTS) if one <= at.through]
+    asked = [position for position in rows.newest(space, NEWEST_EVENTS) if position <= at.through]
     asked = sorted({*asked, *rows.spread(space, at.through)})
     gone = rows.lacking(space, asked)
     if gone:
@@ -176,18 +176,19 @@ def of_vectors(space: Space) -> list[Finding]:
     except StoreDamaged as error:
         return [Finding(Stage.VECTORS, Severity.BROKEN, str(error), _REBUILD)]
     head = space.log.reader.head(space.namespace)[0]
-    current = next((one for one in spaces if one.current), None)
-    others = [one for one in spaces if not one.current and one.vectors]
+    current = next((vectors for vectors in spaces if vectors.current), None)
+    others = [vectors for vectors in spaces if not vectors.current and vectors.vectors]
     if current is None:
         what = "vectors by {} are kept, but no embedder is named: events are found by their words alone"
         mend = "name it in FIRSTHAND_EMBEDDER"
-        return [Finding(Stage.VECTORS, Severity.NOTE, what.format(one.embedder), mend) for one in others]
+        return [Finding(Stage.VECTORS, Severity.NOTE, what.format(vectors.embedder), mend) for vectors in others]
     behind = head - current.through
     if behind <= VECTORS_BEHIND_MAX:
         what = "vectors by {} are not used any more: the embedder is now {}"
         mend = "firsthand store follow drops them once all events have new ones"
         return [
-            Finding(Stage.VECTORS, Severity.NOTE, what.format(one.embedder, current.embedder), mend) for one in others
+            Finding(Stage.VECTORS, Severity.NOTE, what.format(vectors.embedder, current.embedder), mend)
+            for vectors in others
         ]
     reach_of = f"vectors by {current.embedder} reach position {current.through:,} of {head:,}"
     if others:

@@ -19,12 +19,15 @@ def keep(store: Path, report: HealthReport) -> None:
     Raises:
         StoreError: it cannot be written.
     """
-    told = {
+    fields = {
         "time_s": report.time.microseconds / 1e6, "severity": str(report.severity),
         "line": report.line[:LINE_CHARACTERS_MAX],
-        "findings": [[str(one.stage), str(one.severity), str(one)[:LINE_CHARACTERS_MAX]] for one in report.findings],
+        "findings": [
+            [str(finding.stage), str(finding.severity), str(finding)[:LINE_CHARACTERS_MAX]]
+            for finding in report.findings
+        ],
     }  # fmt: skip
-    small_files.write(health_line.status_file(store), json.dumps(told).encode())
+    small_files.write(health_line.status_file(store), json.dumps(fields).encode())
     path = health_line.history_file(store)
     row = json.dumps(_row(report)).encode()
     small_files.add_line(path, row, bytes_max=HISTORY_BYTES_MAX, over=lambda: health_line.halve(path))
@@ -34,14 +37,14 @@ def _row(report: HealthReport) -> dict[str, Any]:
     """Write a look as the history has it."""
     return {
         "time": str(report.time), "severity": str(report.severity), "namespace": report.namespace,
-        "stages": sorted({str(one.stage) for one in report.findings if one.severity != "note"}),
+        "stages": sorted({str(finding.stage) for finding in report.findings if finding.severity != "note"}),
         "silent": _pair(report.silent), "figures": report.figures,
         "agents": {
-            one.agent: {
-                "PC": _pair(one.coverage), "SRR": _pair(one.recall), "ATR": _pair(one.ambient),
-                "effective": _pair(one.effective), "contradiction": _pair(one.contradiction),
+            agent.agent: {
+                "PC": _pair(agent.coverage), "SRR": _pair(agent.recall), "ATR": _pair(agent.ambient),
+                "effective": _pair(agent.effective), "contradiction": _pair(agent.contradiction),
             }
-            for one in report.agents
+            for agent in report.agents
         },
     }  # fmt: skip
 

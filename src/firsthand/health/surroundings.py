@@ -64,55 +64,55 @@ class DaemonState:
 
 def of_installed(places: Sequence[Installed], at: Sequence[Fired], space: Space | None) -> list[Finding]:
     """Look at the settings of hosts that are to run hooks, and whether what they name is there."""
-    found: list[Finding] = []
-    ours = [one for one in places if one.events or one.fault]
-    if not any(one.events for one in places) and not at:
+    findings: list[Finding] = []
+    ours = [place for place in places if place.events or place.fault]
+    if not any(place.events for place in places) and not at:
         what = "no host has hooks of Firsthand: nothing is recorded or shown by itself"
         return [Finding(Stage.HOOKS, Severity.NOTE, what, "firsthand install HOST")]
-    for one in ours:
-        if one.fault:
-            found.append(Finding(Stage.HOOKS, Severity.DEGRADED, one.fault, "mend the file by hand"))
-        elif gone := missing(one.command):
-            what = f"{one.where} runs {gone}, which is not there: no hook of {one.host} can run"
-            found.append(Finding(Stage.HOOKS, Severity.BROKEN, what, one.mend))
-        elif not one.current:
-            what = f"{one.where} has hooks of another version of Firsthand"
-            found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, one.mend))
-        elif _is_held(one, at):
-            what = f"{one.host} holds back hooks of firsthand in {one.where}: {one.waits}"
-            mend = f"open {one.host}, type /hooks and trust those of firsthand"
-            found.append(Finding(Stage.HOOKS, _severity(one.host, space), what, mend))
-        elif not any(fired.host == one.host for fired in at):
-            severity = _severity(one.host, space)
-            what = f"hooks of {one.host} are installed in {one.where} and have never fired"
-            found.append(
-                Finding(Stage.HOOKS, severity, what, f"begin a session of {one.host}; it may ask to trust them")
+    for place in ours:
+        if place.fault:
+            findings.append(Finding(Stage.HOOKS, Severity.DEGRADED, place.fault, "mend the file by hand"))
+        elif gone := missing(place.command):
+            what = f"{place.where} runs {gone}, which is not there: no hook of {place.host} can run"
+            findings.append(Finding(Stage.HOOKS, Severity.BROKEN, what, place.mend))
+        elif not place.current:
+            what = f"{place.where} has hooks of another version of Firsthand"
+            findings.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, place.mend))
+        elif _is_held(place, at):
+            what = f"{place.host} holds back hooks of firsthand in {place.where}: {place.waits}"
+            mend = f"open {place.host}, type /hooks and trust those of firsthand"
+            findings.append(Finding(Stage.HOOKS, _severity(place.host, space), what, mend))
+        elif not any(fired.host == place.host for fired in at):
+            severity = _severity(place.host, space)
+            what = f"hooks of {place.host} are installed in {place.where} and have never fired"
+            findings.append(
+                Finding(Stage.HOOKS, severity, what, f"begin a session of {place.host}; it may ask to trust them")
             )
-    return found + _of_doubles([one for one in ours if one.events])
+    return findings + _of_doubles([place for place in ours if place.events])
 
 
 def _of_doubles(places: Sequence[Installed]) -> list[Finding]:
     """Look for hosts that are told of our hooks twice."""
-    found = []
-    for host in dict.fromkeys(one.host for one in places):
-        where = [str(one.where) for one in places if one.host == host]
+    findings = []
+    for host in dict.fromkeys(place.host for place in places):
+        where = [str(place.where) for place in places if place.host == host]
         if len(where) > 1:
             what = f"every hook of {host} runs {len(where)} times, by {' and '.join(where)}; it is answered once"
-            found.append(Finding(Stage.HOOKS, Severity.NOTE, what, f"firsthand install {host} --remove, in one"))
-    of_project = {one.host for one in places if one.scope == "project"}
+            findings.append(Finding(Stage.HOOKS, Severity.NOTE, what, f"firsthand install {host} --remove, in one"))
+    of_project = {place.host for place in places if place.scope == "project"}
     if {"vscode", "copilot"} <= of_project:
         what = "VS Code runs the hooks of vscode and of copilot: what happens in it is recorded in two sessions"
-        found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand install copilot --remove --project ."))
-    return found
+        findings.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand install copilot --remove --project ."))
+    return findings
 
 
-def _is_held(one: Installed, at: Sequence[Fired]) -> bool:
+def _is_held(installed: Installed, at: Sequence[Fired]) -> bool:
     """Say whether a host holds hooks back; of one that fires, how it knows a changed hook may have changed."""
-    if one.held.untrusted or one.held.off:
+    if installed.held.untrusted or installed.held.off:
         return True
-    written_s = one.where.stat().st_mtime if one.held.changed else 0.0
-    fires = any(fired.host == one.host and fired.moment.microseconds / 1e6 > written_s for fired in at)
-    return bool(one.held.changed) and not fires
+    written_s = installed.where.stat().st_mtime if installed.held.changed else 0.0
+    fires = any(fired.host == installed.host and fired.moment.microseconds / 1e6 > written_s for fired in at)
+    return bool(installed.held.changed) and not fires
 
 
 def _severity(host: str, space: Space | None) -> Severity:
@@ -140,80 +140,80 @@ def commands(text: str) -> list[list[str]]:
         words = shlex.split(text)
     except ValueError:
         words = []
-    found: list[list[str]] = [[]]
+    split: list[list[str]] = [[]]
     for word in words:
-        found[-1].append(word.removesuffix(";"))
+        split[-1].append(word.removesuffix(";"))
         if word.endswith(";"):
-            found.append([])
-    return [one for one in found if one]
+            split.append([])
+    return [command for command in split if command]
 
 
 def of_firing(space: Space, at: Sequence[Fired], now: Moment) -> list[Finding]:
     """Compare when hooks last fired with what was written of their hosts' sessions."""
-    found: list[Finding] = []
-    for host in sorted({one.host for one in at}):
-        times = {one.event: one.moment.microseconds for one in at if one.host == host}
+    findings: list[Finding] = []
+    for host in sorted({hook.host for hook in at}):
+        times = {hook.event: hook.moment.microseconds for hook in at if hook.host == host}
         newest, prompt = max(times.values()), times.get(HookEvent.PROMPT)
         written = rows.last_of_host(space, host)
         again = f"firsthand install {host}"
         if written is not None and written - newest > SILENT_S * _MICROSECONDS:
             what = f"no hook of {host} has fired since {Moment(newest)}, but its sessions go on: {Moment(written)}"
-            found.append(Finding(Stage.HOOKS, Severity.BROKEN, what, again))
+            findings.append(Finding(Stage.HOOKS, Severity.BROKEN, what, again))
         elif prompt is not None and newest - prompt > SILENT_S * _MICROSECONDS:
             what = (
                 f"the prompt hook of {host} fired last at {Moment(prompt)}, others since: nothing is recalled unasked"
             )
-            found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, again))
+            findings.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, again))
         if prompt is None or (now.microseconds - prompt) < WRITTEN_WITHIN_S * _MICROSECONDS:
             continue
         if written is None or prompt - written > WRITTEN_WITHIN_S * _MICROSECONDS:
             since = "ever" if written is None else f"since {Moment(written)}"
             what = f"hooks of {host} fire (last {Moment(prompt)}), but nothing of its sessions was written {since}"
-            found.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand agent jobs --run; firsthand import"))
-    return found
+            findings.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand agent jobs --run; firsthand import"))
+    return findings
 
 
 def of_jobs(store: Path, now: Moment, namespace: str | None = None) -> list[Finding]:
     """Look at what hooks left to do (in a namespace): overdue, failing, given up; and at what waits to be recorded."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     waiting = jobs.pending(store, namespace)
-    failing = [one for one in waiting if one.tries and one.why]
-    others = [one for one in waiting if one.kind != jobs.SLEEP]
-    overdue = [one for one in others if now.milliseconds - _due_ms(store, one) > OVERDUE_S * 1000]
-    found += _of_sleeps(waiting, now)
+    failing = [job for job in waiting if job.tries and job.why]
+    others = [job for job in waiting if job.kind != jobs.SLEEP]
+    overdue = [job for job in others if now.milliseconds - _due_ms(store, job) > OVERDUE_S * 1000]
+    findings += _of_sleeps(waiting, now)
     if failing:
         what = f"{len(failing):,} of {len(waiting):,} jobs fail, such as {failing[0].kind}: {failing[0].why}"
-        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand agent jobs --run"))
+        findings.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand agent jobs --run"))
     elif overdue:
         what = f"{len(overdue):,} jobs should have run an hour ago, the first is {overdue[0].kind}"
-        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand agent jobs --run"))
+        findings.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand agent jobs --run"))
     recent = [
-        one
-        for one in faults.faults(store, namespace)
-        if one.time is None or now.microseconds - one.time.microseconds < FAULTS_RECENT_S * _MICROSECONDS
+        fault
+        for fault in faults.faults(store, namespace)
+        if fault.time is None or now.microseconds - fault.time.microseconds < FAULTS_RECENT_S * _MICROSECONDS
     ]
-    dropped = [one for one in recent if faults.GIVEN_UP in one.text]
+    dropped = [fault for fault in recent if faults.GIVEN_UP in fault.text]
     if dropped:
         what = f"{len(dropped):,} jobs were given up within a day, the last: {dropped[-1].where}: {dropped[-1].text}"
-        found.append(Finding(Stage.JOBS, Severity.BROKEN, what, "firsthand agent jobs shows what is left"))
+        findings.append(Finding(Stage.JOBS, Severity.BROKEN, what, "firsthand agent jobs shows what is left"))
     elif recent:
         what = f"{len(recent):,} faults of hooks within a day, the last: {recent[-1].where}: {recent[-1].text}"
-        found.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand agent jobs"))
-    return found + _of_calls(store, now) + _of_waiting(store / "hooks" / "waiting", now)
+        findings.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand agent jobs"))
+    return findings + _of_calls(store, now) + _of_waiting(store / "hooks" / "waiting", now)
 
 
 def _of_sleeps(waiting: Sequence[jobs.Job], now: Moment) -> list[Finding]:
     """Look for agents whose sleep is switched on and did not happen for a day."""
-    found = []
-    for one in waiting:
-        late_s = (now.milliseconds - one.after_ms) / 1000
-        if one.kind != jobs.SLEEP or late_s < SLEEP_OVERDUE_S:
+    findings = []
+    for job in waiting:
+        late_s = (now.milliseconds - job.after_ms) / 1000
+        if job.kind != jobs.SLEEP or late_s < SLEEP_OVERDUE_S:
             continue
-        tried = f"; it was begun {one.tries} times and not finished" if one.tries else "; nothing was idle enough"
+        tried = f"; it was begun {job.tries} times and not finished" if job.tries else "; nothing was idle enough"
         what = f"a sleep was due {health_line.age(late_s)} ago and is not done{tried}"
-        mend = f"firsthand agent sleep --agent {shlex.quote(one.agent)}"
-        found.append(Finding(Stage.JOBS, Severity.DEGRADED, what, mend, one.agent))
-    return found
+        mend = f"firsthand agent sleep --agent {shlex.quote(job.agent)}"
+        findings.append(Finding(Stage.JOBS, Severity.DEGRADED, what, mend, job.agent))
+    return findings
 
 
 def _due_ms(store: Path, job: jobs.Job) -> int:
@@ -227,16 +227,16 @@ def _due_ms(store: Path, job: jobs.Job) -> int:
 
 def _of_calls(store: Path, now: Moment) -> list[Finding]:
     """Look for calls of hooks that are not in the log: those that wait, however short, and those set aside."""
-    kept = KeptCalls(store)
-    waiting, aside, found = kept.waiting(), kept.set_aside(), []
+    calls = KeptCalls(store)
+    waiting, aside, findings = calls.waiting(), calls.set_aside(), []
     if waiting:
         oldest = health_line.age(now.microseconds / 1e6 - min(map(_kept_s, waiting)))
-        what = f"{len(waiting):,} calls of hooks wait in {kept.folder} to be recorded, the oldest for {oldest}"
-        found.append(Finding(Stage.LOG, Severity.DEGRADED, what, "firsthand agent jobs --run"))
+        what = f"{len(waiting):,} calls of hooks wait in {calls.folder} to be recorded, the oldest for {oldest}"
+        findings.append(Finding(Stage.LOG, Severity.DEGRADED, what, "firsthand agent jobs --run"))
     if aside:
-        what = f"{len(aside):,} calls of hooks could not be recorded and are set aside in {kept.aside_folder}"
-        found.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand agent jobs --retry"))
-    return found
+        what = f"{len(aside):,} calls of hooks could not be recorded and are set aside in {calls.aside_folder}"
+        findings.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand agent jobs --retry"))
+    return findings
 
 
 def _kept_s(path: Path) -> float:
@@ -260,7 +260,7 @@ def _of_waiting(folder: Path, now: Moment) -> list[Finding]:
 def of_settings(store: Path, cwd: str) -> list[Finding]:
     """Look at the switches: files that cannot be read, and mechanisms that are off."""
     chosen = settings.load(store, cwd)
-    found = [Finding(Stage.SETTINGS, Severity.DEGRADED, fault, "mend the file") for fault in chosen.faults]
+    findings = [Finding(Stage.SETTINGS, Severity.DEGRADED, fault, "mend the file") for fault in chosen.faults]
     off = [
         name for name in ("record", "preamble", "cues", "recall", "actions", "episodes") if not getattr(chosen, name)
     ]
@@ -268,25 +268,25 @@ def of_settings(store: Path, cwd: str) -> list[Finding]:
         what = f"switched off: {', '.join(off)}"
         if "cues" in off and "recall" in off:
             what += "; nothing reminds the agent of what it does not think of itself (recognition failure)"
-        found.append(Finding(Stage.SETTINGS, Severity.NOTE, what, f"firsthand agent switch {off[0]} on"))
+        findings.append(Finding(Stage.SETTINGS, Severity.NOTE, what, f"firsthand agent switch {off[0]} on"))
     if chosen.redact and not secret_library.is_installed():
         what = "secrets are replaced by their shape alone; more vendors' keys are known with the extra"
-        found.append(Finding(Stage.SETTINGS, Severity.NOTE, what, f"pip install '{secret_library.EXTRA}'"))
-    return found
+        findings.append(Finding(Stage.SETTINGS, Severity.NOTE, what, f"pip install '{secret_library.EXTRA}'"))
+    return findings
 
 
 def of_daemon(seen: DaemonState | None) -> list[Finding]:
     """Look at the server of hooks. One that does not run is no fault: the next hook starts it."""
     if seen is None or not seen.wanted:
         return []
-    found = [Finding(Stage.HOOKS, Severity.BROKEN, what, "firsthand install HOST") for what in seen.broken]
+    findings = [Finding(Stage.HOOKS, Severity.BROKEN, what, "firsthand install HOST") for what in seen.broken]
     if seen.alone:
         what = f"no server answers hooks ({seen.alone}): each is answered by a process of its own, and slower"
-        found.append(Finding(Stage.DAEMON, Severity.NOTE, what, "firsthand serve"))
+        findings.append(Finding(Stage.DAEMON, Severity.NOTE, what, "firsthand serve"))
     stop = "firsthand serve --stop; the next hook starts another"
     if seen.version not in ("", seen.expected):
         what = f"the server is of version {seen.version}, this is {seen.expected}"
-        found.append(Finding(Stage.DAEMON, Severity.DEGRADED, what, stop))
+        findings.append(Finding(Stage.DAEMON, Severity.DEGRADED, what, stop))
     if seen.fault:
-        found.append(Finding(Stage.DAEMON, Severity.DEGRADED, seen.fault, stop))
-    return found
+        findings.append(Finding(Stage.DAEMON, Severity.DEGRADED, seen.fault, stop))
+    return findings

@@ -90,21 +90,21 @@ class Batch:
 
     def flush(self) -> None:
         """Append what is held, then keep the cursors: in this order a crash loses no record."""
-        held, self._held = self._held, []
+        waiting, self._held = self._held, []
         self._size_events = self._size_bytes = 0
-        if held:
-            self._count(held, self._append([placed for placed, _ in held], held))
+        if waiting:
+            self._count(waiting, self._append([placed for placed, _ in waiting], waiting))
         cursors, self._cursors = self._cursors, {}
         if cursors:
             self._keeper.save_cursors(cursors)
 
-    def _append(self, placed: list[Placed], held: list[tuple[Placed, Tally]]) -> list[int]:
+    def _append(self, placed: list[Placed], waiting: list[tuple[Placed, Tally]]) -> list[int]:
         try:
             return list(self._keeper.append_records(placed))
         except AppendError as error:
-            if len(held) > 1:  # one record is refused: find it, so that it does not take the others with it
-                return [count for one in held for count in self._append([one[0]], [one])]
-            return [self._append_verbatim(*held[0], error)]
+            if len(waiting) > 1:  # one record is refused: find it, so that it does not take the others with it
+                return [count for pair in waiting for count in self._append([pair[0]], [pair])]
+            return [self._append_verbatim(*waiting[0], error)]
 
     def _append_verbatim(self, placed: Placed, tally: Tally, error: AppendError) -> int:
         """Keep a record that the log refuses as its bytes alone, and say so; what is refused even then is raised."""
@@ -115,8 +115,8 @@ class Batch:
         tally.quarantine(placed.line, placed.offset_bytes, record.fault)
         return count
 
-    def _count(self, held: list[tuple[Placed, Tally]], counts: list[int]) -> None:
-        for (placed, tally), new in zip(held, counts, strict=True):
+    def _count(self, waiting: list[tuple[Placed, Tally]], counts: list[int]) -> None:
+        for (placed, tally), new in zip(waiting, counts, strict=True):
             tally.events_new += new
             tally.events_known += len(placed.record.drafts) - new
             self.events += len(placed.record.drafts)

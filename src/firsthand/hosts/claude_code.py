@@ -92,19 +92,19 @@ class ClaudeCode:
         first = head.removeprefix(b"\xef\xbb\xbf").lstrip()
         if first.startswith(b"{") and b'"parentUuid"' in head and b'"sessionId"' in head:
             return True
-        told = _FACT_LINE.match(first) is not None
-        return told and any(sign in head for sign in (b'"sessionId"', b'"leafUuid"', b'"messageId"'))
+        facts_line = _FACT_LINE.match(first) is not None
+        return facts_line and any(sign in head for sign in (b'"sessionId"', b'"leafUuid"', b'"messageId"'))
 
     def session(self, path: str, head: bytes) -> str:
         place = PurePosixPath(path)
-        found = _SESSION_ID.search(head)
-        told = to_name(found[1].decode("utf-8", "replace")) if found is not None else ""
+        match = _SESSION_ID.search(head)
+        name = to_name(match[1].decode("utf-8", "replace")) if match is not None else ""
         if "subagents" in place.parts[1:-1]:
             parent = place.parts[place.parts.index("subagents") - 1]
             return to_name(f"{parent}/{place.stem}")
-        if place.stem.startswith("agent-") and told:  # an older layout kept subagents beside their sessions
-            return to_name(f"{told}/{place.stem}")
-        return to_name(place.stem) if _UUID.match(place.stem) or not told else told
+        if place.stem.startswith("agent-") and name:  # an older layout kept subagents beside their sessions
+            return to_name(f"{name}/{place.stem}")
+        return to_name(place.stem) if _UUID.match(place.stem) or not name else name
 
     def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
         main = self.session(source.path, source.head)
@@ -185,8 +185,12 @@ def _queued(attachment: Mapping[str, Any], entry: Mapping[str, Any]) -> list[Dra
     words = [prompt] if isinstance(prompt, str) else [mapping(part).get("text") for part in items(prompt)]
     if attachment.get("type") != "queued_command" or attachment.get("commandMode") != "prompt":
         return []
-    said = Draft(Kind.USER_MESSAGE, b"", meta={"attachment": "queued_command"}, origin="user", trust=Trust.TRUSTED)
-    return [_from_user(replace(said, content=to_bytes(one)), entry) for one in words if isinstance(one, str) and one]
+    message = Draft(Kind.USER_MESSAGE, b"", meta={"attachment": "queued_command"}, origin="user", trust=Trust.TRUSTED)
+    return [
+        _from_user(replace(message, content=to_bytes(prompt)), entry)
+        for prompt in words
+        if isinstance(prompt, str) and prompt
+    ]
 
 
 def _attachment(attachment: Mapping[str, Any]) -> list[Draft]:
@@ -238,5 +242,5 @@ def _identity(entry: Mapping[str, Any]) -> bytes:
     uuid = text(entry.get("uuid"))
     if not uuid:
         return b""
-    said = json.dumps({name: entry[name] for name in _SAID if name in entry}, sort_keys=True)
-    return to_bytes(uuid) + b"\0" + hashlib.sha256(said.encode()).digest()
+    serialized = json.dumps({name: entry[name] for name in _SAID if name in entry}, sort_keys=True)
+    return to_bytes(uuid) + b"\0" + hashlib.sha256(serialized.encode()).digest()

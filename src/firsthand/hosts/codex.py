@@ -61,8 +61,8 @@ class Codex:
     def session(self, path: str, head: bytes) -> str:
         stem = PurePosixPath(path).stem
         named = _ROLLOUT.match(stem)
-        told = _SESSION_ID.search(head) if b'"session_meta"' in head[:4096] else None
-        return named[1] if named else to_name(told[1].decode("utf-8", "replace") if told else stem)
+        match = _SESSION_ID.search(head) if b'"session_meta"' in head[:4096] else None
+        return named[1] if named else to_name(match[1].decode("utf-8", "replace") if match else stem)
 
     def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
         return lines.read(pieces, source, self.name, _convert)
@@ -122,12 +122,12 @@ def _from_host(draft: Draft, role: object) -> Draft:
 
 
 def _remember(drafts: Iterable[Draft], state: dict[str, Any]) -> None:
-    said: dict[str, int] = state.setdefault("said", {})
+    digests: dict[str, int] = state.setdefault("said", {})
     for draft in drafts:
         if draft.kind in (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.REASONING) and isinstance(draft.content, bytes):
-            said[_digest(draft.content)] = 1
-    while len(said) > SAID_MAX:
-        del said[next(iter(said))]
+            digests[_digest(draft.content)] = 1
+    while len(digests) > SAID_MAX:
+        del digests[next(iter(digests))]
 
 
 def _event_facts(payload: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:

@@ -86,8 +86,8 @@ class GeminiFile:
 
 
 def _session(path: str, head: bytes) -> str:
-    found = _HEADER.match(head)
-    bare = to_name(found[1].decode("utf-8", "replace")) if found is not None else PurePosixPath(path).stem
+    match = _HEADER.match(head)
+    bare = to_name(match[1].decode("utf-8", "replace")) if match is not None else PurePosixPath(path).stem
     parent = PurePosixPath(path).parent
     inside = parent.name != "chats" and parent.parent.name == "chats" and _NAME.match(PurePosixPath(path).name) is None
     return to_name(f"{parent.name}/{bare}") if inside and parent.name != bare else bare
@@ -125,13 +125,13 @@ def _session_facts(entry: Any, state: dict[str, Any]) -> list[Draft]:
     drafts = []
     for message in map(mapping, listed):
         name = text(message.get("id"))[:64]
-        said = "".join(text(mapping(part).get("text")) for part in items(message.get("content")))
-        if said.startswith(_SNAPSHOT) and name not in known:
+        snapshot = "".join(text(mapping(part).get("text")) for part in items(message.get("content")))
+        if snapshot.startswith(_SNAPSHOT) and name not in known:
             known.append(name)
             meta = picked(message, "id=uuid") | {"replaced_by": len(listed)}
             time = parse(message.get("timestamp"))
             drafts.append(
-                Draft(Kind.SUMMARY, to_bytes(said), meta=meta, origin=_HOST, agent=Gemini.name, trust=Trust.AGENT,
+                Draft(Kind.SUMMARY, to_bytes(snapshot), meta=meta, origin=_HOST, agent=Gemini.name, trust=Trust.AGENT,
                       time=time)
             )  # fmt: skip
     del known[:-SNAPSHOTS_MAX]
@@ -154,8 +154,8 @@ def _copies_marked(drafts: list[Draft], state: dict[str, Any]) -> list[Draft]:
 
 def _identity(message: Any) -> bytes:
     """Give what makes a message the same in either form of file: its id and all it says."""
-    said = json.dumps(message, sort_keys=True, ensure_ascii=True)
-    return to_bytes(text(message.get("id"))) + b" " + hashlib.sha256(said.encode()).digest()
+    serialized = json.dumps(message, sort_keys=True, ensure_ascii=True)
+    return to_bytes(text(message.get("id"))) + b" " + hashlib.sha256(serialized.encode()).digest()
 
 
 def _added(raw: bytes, entry: Any, drafts: list[Draft], state: dict[str, Any]) -> list[Draft]:
@@ -182,13 +182,13 @@ def _message(raw: bytes, message: Any) -> list[Draft]:
     meta = picked(message, "id=uuid", "type")
     match message.get("type"):
         case "user":
-            said = Draft(Kind.USER_MESSAGE, b"", meta=meta, origin="user", trust=Trust.TRUSTED, time=time)
-            return [one for draft in _parts(raw, message.get("content"), said) for one in _apart(draft)]
+            shape = Draft(Kind.USER_MESSAGE, b"", meta=meta, origin="user", trust=Trust.TRUSTED, time=time)
+            return [apart for draft in _parts(raw, message.get("content"), shape) for apart in _apart(draft)]
         case "gemini":
             return _answer(raw, message, time, meta)
         case "info" | "error" | "warning":
-            said = Draft(Kind.SESSION, b"", meta=meta, agent=Gemini.name, origin=_HOST, time=time)
-            return _parts(raw, message.get("content"), said)
+            shape = Draft(Kind.SESSION, b"", meta=meta, agent=Gemini.name, origin=_HOST, time=time)
+            return _parts(raw, message.get("content"), shape)
         case _:
             return []
 
@@ -200,9 +200,9 @@ def _apart(draft: Draft) -> list[Draft]:
     if words.startswith(_OPENING):
         return [host]
     added = []
-    while found := _ADDED.match(words):
-        added.append(replace(host, content=to_bytes(found[1])))
-        words = words[found.end() :]
+    while match := _ADDED.match(words):
+        added.append(replace(host, content=to_bytes(match[1])))
+        words = words[match.end() :]
     if not added:
         return [draft]
     return [*added, replace(draft, content=to_bytes(words))] if words else added
@@ -216,9 +216,9 @@ def _answer(raw: bytes, message: Any, time: Moment | None, meta: dict[str, Any])
     for thought in items(message.get("thoughts")):
         words = mapping(thought)
         about = {**meta, **picked(words, "subject")}
-        told = text(words.get("description")) or text(words.get("subject"))
+        label = text(words.get("description")) or text(words.get("subject"))
         when = parse(words.get("timestamp")) or time
-        drafts.append(replace(base, kind=Kind.REASONING, content=to_bytes(told), meta=about, time=when))
+        drafts.append(replace(base, kind=Kind.REASONING, content=to_bytes(label), meta=about, time=when))
     drafts += [d for d in _parts(raw, message.get("content"), base) if d.content]
     for call in items(message.get("toolCalls")):
         drafts += _call(raw, mapping(call), base)
@@ -279,9 +279,9 @@ def _facts(entry: Any) -> Draft:
     """Make the event of what Gemini says about the session itself."""
     meta = picked(entry, "sessionId", "projectHash", "kind", "startTime", "lastUpdated", "$rewindTo=rewind_to")
     meta |= {"set": sorted(mapping(entry.get("$set")))[:16]} if "$set" in entry else {}
-    said = json.dumps({name: value for name, value in entry.items() if name != "messages"}, ensure_ascii=False)
+    facts = json.dumps({name: value for name, value in entry.items() if name != "messages"}, ensure_ascii=False)
     time = parse(entry.get("startTime"))
-    return Draft(Kind.SESSION, to_bytes(said), _JSON, meta, agent=Gemini.name, origin=_HOST, time=time)
+    return Draft(Kind.SESSION, to_bytes(facts), _JSON, meta, agent=Gemini.name, origin=_HOST, time=time)
 
 
 def _bytes(draft: Draft) -> bytes:

@@ -22,7 +22,7 @@ from typing import Any
 
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
 from firsthand.hosts.hook_cursor import HOST as CURSOR
-from firsthand.hosts.hook_shaped import EVENTS, Shaped, is_utf8
+from firsthand.hosts.hook_shape import EVENTS, Shaped, is_utf8
 from firsthand.hosts.hook_vscode import HOST as VSCODE
 from firsthand.unasked.volunteer import came_through
 
@@ -37,13 +37,13 @@ _OF_CURSOR = ("cursor_version", "generation_id")
 class ClaudeCode(Shaped):
     """Claude Code."""
 
-    def call_of(self, told: Mapping[str, Any]) -> HookCall:
+    def call_of(self, payload: Mapping[str, Any]) -> HookCall:
         """Make the call of a payload's fields; those of Cursor and VS Code are read as theirs."""
-        if any(name in told for name in _OF_CURSOR):
-            return CURSOR.call_of(told)
-        if "timestamp" in told and "permission_mode" not in told:
-            return VSCODE.call_of(told)
-        return super().call_of(told)
+        if any(name in payload for name in _OF_CURSOR):
+            return CURSOR.call_of(payload)
+        if "timestamp" in payload and "permission_mode" not in payload:
+            return VSCODE.call_of(payload)
+        return super().call_of(payload)
 
     def specific(self, call: HookCall, reply: HookReply) -> dict[str, Any]:
         """Give context, and a tool's new output after a tool call."""
@@ -74,7 +74,7 @@ def replaced(output: str, stub: str) -> Any:
         return stub
     if not isinstance(shape, (dict, list)):
         return stub
-    texts = sorted(_texts(shape, 0), key=lambda one: -len(one[0][one[1]]))
+    texts = sorted(_texts(shape, 0), key=lambda place: -len(place[0][place[1]]))
     if not texts or len(texts[0][0][texts[0][1]]) <= len(stub):
         return None
     for number, (holder, place) in enumerate(texts):
@@ -91,11 +91,11 @@ def _texts(shape: Any, depth: int) -> list[tuple[Any, Any]]:
     if depth > _DEPTH_MAX:
         return []
     if isinstance(shape, list):
-        return [found for one in shape for found in _texts(one, depth + 1)]
+        return [place for inner in shape for place in _texts(inner, depth + 1)]
     if not isinstance(shape, dict):
         return []
-    own = [(shape, name) for name, one in shape.items() if name in _TEXT_FIELDS and isinstance(one, str)]
-    return own + [found for one in shape.values() for found in _texts(one, depth + 1)]
+    own = [(shape, name) for name, inner in shape.items() if name in _TEXT_FIELDS and isinstance(inner, str)]
+    return own + [place for inner in shape.values() for place in _texts(inner, depth + 1)]
 
 
 HOST = ClaudeCode(
@@ -110,5 +110,5 @@ HOST = ClaudeCode(
             HookEvent.SUBAGENT_START,
         }
     ),
-    told=frozenset(EVENTS.values()) - {HookEvent.SESSION_END},
+    notified=frozenset(EVENTS.values()) - {HookEvent.SESSION_END},
 )

@@ -8,7 +8,7 @@ SubagentStop take no context; what SessionEnd answers is not read.
 from __future__ import annotations
 
 from firsthand.hosts.hook import HookEvent
-from firsthand.hosts.hook_shaped import EVENTS, Shaped
+from firsthand.hosts.hook_shape import EVENTS, Shaped
 
 _EVENTS = {name: event for name, event in EVENTS.items() if event is not HookEvent.TOOL_FAILED}
 
@@ -24,5 +24,5 @@ HOST = Shaped(
             HookEvent.SUBAGENT_START,
         }
     ),
-    told=frozenset(_EVENTS.values()) - {HookEvent.SESSION_END},
+    notified=frozenset(_EVENTS.values()) - {HookEvent.SESSION_END},
 )

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
-from firsthand.hosts.hook_shaped import EVENTS, Shaped, written
+from firsthand.hosts.hook_shape import EVENTS, Shaped, written
 
 _EVENTS = {
     **{name: event for name, event in EVENTS.items() if event is not HookEvent.AFTER_COMPACT},
@@ -28,11 +28,11 @@ _EVENTS = {
 class Copilot(Shaped):
     """Copilot CLI."""
 
-    def call_of(self, told: Mapping[str, Any]) -> HookCall:
+    def call_of(self, payload: Mapping[str, Any]) -> HookCall:
         """Make the call of a payload's fields; of a tool's result the text."""
-        result = told.get("tool_result")
+        result = payload.get("tool_result")
         words = result.get("text_result_for_llm") if isinstance(result, Mapping) else None
-        return super().call_of({**told, "tool_result": words} if isinstance(words, str) else told)
+        return super().call_of({**payload, "tool_result": words} if isinstance(words, str) else payload)
 
     def render(self, call: HookCall, reply: HookReply) -> bytes:
         """Write the context where it is read; nothing anywhere else."""
@@ -53,5 +53,5 @@ HOST = Copilot(
             HookEvent.SUBAGENT_START,
         }
     ),
-    told=frozenset(),
+    notified=frozenset(),
 )

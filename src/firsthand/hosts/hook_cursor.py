@@ -16,7 +16,7 @@ from typing import Any
 
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
 from firsthand.hosts.hook_fit import fit, one_line
-from firsthand.hosts.hook_shaped import EVENTS, Shaped, digest, key, text, written
+from firsthand.hosts.hook_shape import EVENTS, Shaped, digest, key, text, written
 from firsthand.unasked.volunteer import came_through
 
 _OWN = {
@@ -47,20 +47,20 @@ _TOLD = frozenset({HookEvent.SESSION_START, HookEvent.PROMPT, HookEvent.BEFORE_C
 class Cursor(Shaped):
     """Cursor."""
 
-    def key_of(self, call: HookCall, told: Mapping[str, Any]) -> str:
+    def key_of(self, call: HookCall, payload: Mapping[str, Any]) -> str:
         """Give the key of conversation, event, generation, and call or words."""
-        generation = text(told, "generation_id")
+        generation = text(payload, "generation_id")
         if not generation or not call.session or call.event is HookEvent.OTHER:
             return ""
-        said = digest(call) if call.event is HookEvent.STOP else ""
-        return key(call, call.agent_id, generation, call.call_id or said)
+        stop_digest = digest(call) if call.event is HookEvent.STOP else ""
+        return key(call, call.agent_id, generation, call.call_id or stop_digest)
 
     def render(self, call: HookCall, reply: HookReply) -> bytes:
         """Write the answer flat, as Cursor reads it."""
         context = fit(came_through(reply.context)) if call.event in _CONTEXT else ""
-        told = one_line(came_through(reply.told)) if call.event in _TOLD else ""
-        answer = {"additional_context": context, "user_message": told}
-        return written({name: said for name, said in answer.items() if said})
+        line = one_line(came_through(reply.told)) if call.event in _TOLD else ""
+        answer = {"additional_context": context, "user_message": line}
+        return written({name: value for name, value in answer.items() if value})
 
 
-HOST = Cursor("cursor", {**EVENTS, **_OWN}, context=_CONTEXT, told=_TOLD)
+HOST = Cursor("cursor", {**EVENTS, **_OWN}, context=_CONTEXT, notified=_TOLD)

@@ -33,7 +33,7 @@ def fit(context: str) -> str:
         return ""
     if _fits(context, 0):
         return context
-    kept = ""
+    fitting = ""
     left_out = 0
     lines_cut = False
     full = False
@@ -41,20 +41,20 @@ def fit(context: str) -> str:
         if full or not _is_text(piece):
             left_out += fenced
             lines_cut = lines_cut or (not fenced and bool(piece.strip()))
-        elif _fits(kept + piece, _TOLD_OF_LIMITS):
-            kept += piece
+        elif _fits(fitting + piece, _TOLD_OF_LIMITS):
+            fitting += piece
         elif fenced:
             left_out += 1
             full = _fits(piece, _TOLD_OF_LIMITS)  # one that is too long alone makes no room for none
         else:
-            kept += _whole_lines(kept, piece)
+            fitting += _whole_lines(fitting, piece)
             lines_cut = full = True
-    return _with_remark(kept, left_out, lines_cut=lines_cut)
+    return _with_remark(fitting, left_out, lines_cut=lines_cut)
 
 
-def one_line(told: str) -> str:
+def one_line(text: str) -> str:
     """Make what the user is told one line of valid Unicode, cut at `TOLD_CHARACTERS_MAX`."""
-    line = " ".join(told.encode("utf-8", "replace").decode().split())
+    line = " ".join(text.encode("utf-8", "replace").decode().split())
     return line if len(line) <= TOLD_CHARACTERS_MAX else line[: TOLD_CHARACTERS_MAX - 3] + "..."
 
 
@@ -97,23 +97,23 @@ def _utf16_units(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
 
 
-def _whole_lines(kept: str, piece: str) -> str:
+def _whole_lines(fitting: str, piece: str) -> str:
     """Give as many whole lines from the beginning of a piece as still fit behind what is kept."""
     lines = piece.splitlines(keepends=True)
     low, high = 0, len(lines)
     while low < high:
         middle = (low + high + 1) // 2
-        if _fits(kept + "".join(lines[:middle]), _TOLD_OF_LIMITS):
+        if _fits(fitting + "".join(lines[:middle]), _TOLD_OF_LIMITS):
             low = middle
         else:
             high = middle - 1
     return "".join(lines[:low])
 
 
-def _with_remark(kept: str, left_out: int, *, lines_cut: bool) -> str:
+def _with_remark(fitting: str, left_out: int, *, lines_cut: bool) -> str:
     gone = [f"{left_out} recalled {'block' if left_out == 1 else 'blocks'}"] if left_out else []
     gone += ["some lines"] if lines_cut else []
     if not gone:
-        return kept
+        return fitting
     remark = f"[firsthand: {' and '.join(gone)} left out, over the limit of what a hook may say; recall finds them]"
-    return f"{kept.rstrip()}\n{remark}" if kept.strip() else remark
+    return f"{fitting.rstrip()}\n{remark}" if fitting.strip() else remark

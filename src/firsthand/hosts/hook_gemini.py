@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from firsthand.hosts.hook import HookCall, HookEvent
-from firsthand.hosts.hook_shaped import Shaped
+from firsthand.hosts.hook_shape import Shaped
 from firsthand.value import replace
 
 _ADDED = re.compile(r"(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)  # brackets inside are escaped
@@ -37,9 +37,9 @@ _EVENTS = {
 class Gemini(Shaped):
     """Gemini CLI."""
 
-    def call_of(self, told: Mapping[str, Any]) -> HookCall:
+    def call_of(self, payload: Mapping[str, Any]) -> HookCall:
         """Make the call of a payload's fields; of the prompt the user's own words."""
-        call = super().call_of(told)
+        call = super().call_of(payload)
         added = _ADDED.match(call.prompt)
         return replace(call, prompt=call.prompt[added.end() :]) if added else call
 
@@ -48,5 +48,5 @@ HOST = Gemini(
     "gemini",
     _EVENTS,
     context=frozenset({HookEvent.SESSION_START, HookEvent.PROMPT, HookEvent.AFTER_TOOL}),
-    told=frozenset(_EVENTS.values()) - {HookEvent.SESSION_END},
+    notified=frozenset(_EVENTS.values()) - {HookEvent.SESSION_END},
 )

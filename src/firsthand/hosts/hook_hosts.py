@@ -26,5 +26,5 @@ def named(host: str) -> HookHost:
     """
     if host not in _MODULES:
         raise InvalidArgument(f"expected one of the hosts {', '.join(HOST_NAMES)}; got {host!r:.60}")
-    found: HookHost = import_module(f"firsthand.hosts.{_MODULES[host]}").HOST
-    return found
+    hook_host: HookHost = import_module(f"firsthand.hosts.{_MODULES[host]}").HOST
+    return hook_host

@@ -105,9 +105,9 @@ _CLAUDE = (
 )
 
 
-def _lines(told: str) -> tuple[HookLine, ...]:
+def _lines(text: str) -> tuple[HookLine, ...]:
     """Read events, each with its seconds."""
-    pairs = (one.split() for one in told.split(", "))
+    pairs = (pair.split() for pair in text.split(", "))
     return tuple(HookLine(event, int(seconds)) for event, seconds in pairs)
 
 
@@ -130,8 +130,8 @@ _COPILOT = _lines(
 )
 
 SETTINGS: Mapping[str, HookSettings] = {
-    one.host: one
-    for one in (
+    settings.host: settings
+    for settings in (
         # The command holds paths of this machine, so a project's file is the one that is not shared.
         HookSettings(
             "claude-code", NESTED, _CLAUDE, ".claude/settings.local.json", "settings.json", ".claude",
@@ -173,15 +173,15 @@ def with_hooks(content: str, settings: HookSettings, command: Sequence[str], *, 
     Raises:
         FormatError: the content is no plain JSON object, or holds hooks in another shape.
     """
-    told = read_object(content)
-    before = json.dumps(told)
+    members = read_object(content)
+    before = json.dumps(members)
     wanted = {line.event: _entry(settings, line, command, waits=waits) for line in settings.lines}
     if settings.version:
-        told.setdefault("version", settings.version)
-    hooks = _hooks(told)
-    for event in [*hooks, *(one for one in wanted if one not in hooks)]:
+        members.setdefault("version", settings.version)
+    hooks = _hooks(members)
+    for event in [*hooks, *(event for event in wanted if event not in hooks)]:
         listed = _listed(hooks, event)
-        place = next((at for at, one in enumerate(listed) if any(map(is_ours, _handlers(one)))), len(listed))
+        place = next((at for at, group in enumerate(listed) if any(map(is_ours, _handlers(group)))), len(listed))
         rest = list(_others(listed))
         if event in wanted:
             rest.insert(place, wanted[event])
@@ -189,8 +189,8 @@ def with_hooks(content: str, settings: HookSettings, command: Sequence[str], *, 
             hooks[event] = rest
         else:
             del hooks[event]
-    told["hooks"] = hooks
-    return content if json.dumps(told) == before else as_file(told, content)
+    members["hooks"] = hooks
+    return content if json.dumps(members) == before else as_file(members, content)
 
 
 def without_hooks(content: str) -> str:
@@ -199,17 +199,17 @@ def without_hooks(content: str) -> str:
     Raises:
         FormatError: the content is no plain JSON object, or holds hooks in another shape.
     """
-    told = read_object(content)
-    hooks = _hooks(told)
-    if not any(is_ours(one) for listed in hooks.values() for group in listed for one in _handlers(group)):
+    settings = read_object(content)
+    hooks = _hooks(settings)
+    if not any(is_ours(handler) for listed in hooks.values() for group in listed for handler in _handlers(group)):
         return content
     for event in list(hooks):
         hooks[event] = list(_others(_listed(hooks, event)))
         if not hooks[event]:
             del hooks[event]
     if not hooks:
-        del told["hooks"]
-    return as_file(told, content) if set(told) - {"version"} else ""
+        del settings["hooks"]
+    return as_file(settings, content) if set(settings) - {"version"} else ""
 
 
 def with_server(content: str, name: str, command: Sequence[str]) -> str:
@@ -218,13 +218,13 @@ def with_server(content: str, name: str, command: Sequence[str]) -> str:
     Raises:
         FormatError: the content is no plain JSON object, or holds servers in another shape.
     """
-    told = read_object(content)
-    before = json.dumps(told)
-    servers = told.setdefault("mcpServers", {})
+    settings = read_object(content)
+    before = json.dumps(settings)
+    servers = settings.setdefault("mcpServers", {})
     if not isinstance(servers, dict):
         raise FormatError(f"expected mcpServers as a JSON object; got {type(servers).__name__}. Nothing was changed")
     servers[name] = {"command": command[0], "args": list(command[1:])}
-    return content if json.dumps(told) == before else as_file(told, content)
+    return content if json.dumps(settings) == before else as_file(settings, content)
 
 
 def without_server(content: str, name: str) -> str:
@@ -233,14 +233,14 @@ def without_server(content: str, name: str) -> str:
     Raises:
         FormatError: the content is no plain JSON object.
     """
-    told = read_object(content)
-    servers = told.get("mcpServers")
+    settings = read_object(content)
+    servers = settings.get("mcpServers")
     if not isinstance(servers, dict) or name not in servers:
         return content
     del servers[name]
     if not servers:
-        del told["mcpServers"]
-    return as_file(told, content) if told else ""
+        del settings["mcpServers"]
+    return as_file(settings, content) if settings else ""
 
 
 def with_members(content: str, members: Mapping[str, Any]) -> str:
@@ -249,9 +249,9 @@ def with_members(content: str, members: Mapping[str, Any]) -> str:
     Raises:
         FormatError: the content is no plain JSON object.
     """
-    told = read_object(content)
-    after = {**told, **members}
-    return content if after == told else as_file(after, content)
+    settings = read_object(content)
+    after = {**settings, **members}
+    return content if after == settings else as_file(after, content)
 
 
 def told_of_ours(content: str) -> Told:
@@ -260,14 +260,14 @@ def told_of_ours(content: str) -> Told:
     Raises:
         FormatError: the content is no plain JSON object, or holds hooks in another shape.
     """
-    found = [
-        (event, command_of(one))
+    ours = [
+        (event, command_of(handler))
         for event, listed in _hooks(read_object(content)).items()
         for group in listed
-        for one in _handlers(group)
-        if is_ours(one)
+        for handler in _handlers(group)
+        if is_ours(handler)
     ]
-    return Told(tuple(sorted({event for event, _ in found})), tuple(sorted({command for _, command in found})))
+    return Told(tuple(sorted({event for event, _ in ours})), tuple(sorted({command for _, command in ours})))
 
 
 def is_ours(handler: Any) -> bool:
@@ -304,7 +304,7 @@ def _entry(settings: HookSettings, line: HookLine, command: Sequence[str], *, wa
 
 
 def _powershell(command: Sequence[str]) -> str:
-    quoted = ("'" + one.replace("'", "''") + "'" for one in command)
+    quoted = ("'" + word.replace("'", "''") + "'" for word in command)
     return "& " + " ".join(quoted)
 
 
@@ -319,15 +319,15 @@ def _others(listed: Sequence[Any]) -> Iterator[Any]:
     """Yield an event's entries without ours; a group that holds others too keeps those."""
     for group in listed:
         handlers = _handlers(group)
-        rest = [one for one in handlers if not is_ours(one)]
+        rest = [handler for handler in handlers if not is_ours(handler)]
         if len(rest) == len(handlers):
             yield group
         elif rest:
             yield group | {"hooks": rest}
 
 
-def _hooks(told: Mapping[str, Any]) -> dict[str, Any]:
-    hooks = told.get("hooks", {})
+def _hooks(settings: Mapping[str, Any]) -> dict[str, Any]:
+    hooks = settings.get("hooks", {})
     if not isinstance(hooks, dict):
         raise FormatError(f"expected hooks as a JSON object; got {type(hooks).__name__}. Nothing was changed")
     for event in hooks:
@@ -354,33 +354,33 @@ def read_object(content: str) -> dict[str, Any]:
     if not content.strip():
         return {}
     try:
-        told = json.loads(content.removeprefix("\ufeff"), object_pairs_hook=_each_once)
+        settings = json.loads(content.removeprefix("\ufeff"), object_pairs_hook=_each_once)
     except (ValueError, RecursionError) as error:
         raise FormatError(
             f"expected plain JSON; got {error!s:.120}. A file with comments or trailing commas is not changed by "
             "firsthand, since they would be lost: take them out, or add by hand what --dry-run shows"
         ) from error
-    if not isinstance(told, dict):
-        raise FormatError(f"expected a JSON object; got {type(told).__name__}. Nothing was changed")
-    return told
+    if not isinstance(settings, dict):
+        raise FormatError(f"expected a JSON object; got {type(settings).__name__}. Nothing was changed")
+    return settings
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"the name {next(one for one in names if names.count(one) > 1)!r:.60} stands twice")
+        raise ValueError(f"the name {next(name for name in names if names.count(name) > 1)!r:.60} stands twice")
     return made
 
 
-def as_file(told: Mapping[str, Any], like: str) -> str:
+def as_file(settings: Mapping[str, Any], like: str) -> str:
     """Write JSON in the manner of another text: its indentation, its line ends, its last line end."""
-    found = re.search(r"\n([ \t]+)\S", like)
-    indent: int | str = found[1] if found else 2
-    new = json.dumps(told, indent=indent, ensure_ascii=False)
+    match = re.search(r"\n([ \t]+)\S", like)
+    indent: int | str = match[1] if match else 2
+    new = json.dumps(settings, indent=indent, ensure_ascii=False)
     try:
         new.encode()
     except UnicodeEncodeError:  # an escaped lone surrogate was there: it has no other spelling
-        new = json.dumps(told, indent=indent)
+        new = json.dumps(settings, indent=indent)
     new += "\n" if like.endswith("\n") or not like.strip() else ""
     return new.replace("\n", "\r\n") if "\r\n" in like else new

@@ -54,24 +54,24 @@ def held(paths: Collection[str], settings: str, configuration: str) -> Held:
         FormatError: one of the two is not in its format.
     """
     states = _states(configuration)
-    found: dict[str, list[str]] = {"untrusted": [], "changed": [], "off": []}
+    by_reason: dict[str, list[str]] = {"untrusted": [], "changed": [], "off": []}
     hooks = read_object(settings).get("hooks")
     for event, groups in hooks.items() if isinstance(hooks, dict) else ():
         for number, group in enumerate(groups if isinstance(groups, list) else ()):
             for place, handler in enumerate(_handlers(group)):
                 if is_ours(handler):
                     label = _HUMP.sub("_", event).lower()
-                    kept = [states.get(f"{path}:{label}:{number}:{place}") for path in paths]
-                    why = _why([one for one in kept if isinstance(one, dict)], _digest(label, group, handler))
-                    found.get(why, []).append(event)
-    return Held(*(tuple(found[name]) for name in ("untrusted", "changed", "off")))
+                    trusts = [states.get(f"{path}:{label}:{number}:{place}") for path in paths]
+                    why = _why([trust for trust in trusts if isinstance(trust, dict)], _digest(label, group, handler))
+                    by_reason.get(why, []).append(event)
+    return Held(*(tuple(by_reason[name]) for name in ("untrusted", "changed", "off")))
 
 
 def _why(states: list[dict[str, Any]], digest: str) -> str:
     """Name what holds a hook back; empty when nothing does."""
-    if any(one.get("enabled") is False for one in states):
+    if any(state.get("enabled") is False for state in states):
         return "off"
-    trusted = [one["trusted_hash"] for one in states if isinstance(one.get("trusted_hash"), str)]
+    trusted = [state["trusted_hash"] for state in states if isinstance(state.get("trusted_hash"), str)]
     if not trusted:
         return "untrusted"
     return "" if digest in trusted else "changed"
@@ -79,16 +79,16 @@ def _why(states: list[dict[str, Any]], digest: str) -> str:
 
 def _digest(label: str, group: Mapping[str, Any], handler: Mapping[str, Any]) -> str:
     """Give the digest of a hook as Codex makes it: of its parts as JSON, sorted, defaults filled in."""
-    one = {
+    normal = {
         "type": "command",
         "command": handler.get("command"),
         "timeout": max(1, handler.get("timeout", SECONDS_DEFAULT)),
         "async": handler.get("async", False),
     }
     if "statusMessage" in handler:
-        one["statusMessage"] = handler["statusMessage"]
-    told = {"event_name": label, "hooks": [one]} | ({"matcher": group["matcher"]} if "matcher" in group else {})
-    plain = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        normal["statusMessage"] = handler["statusMessage"]
+    hook = {"event_name": label, "hooks": [normal]} | ({"matcher": group["matcher"]} if "matcher" in group else {})
+    plain = json.dumps(hook, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return "sha256:" + hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -99,9 +99,9 @@ def _handlers(group: Any) -> list[Any]:
 
 def _states(configuration: str) -> Mapping[str, Any]:
     try:
-        told = tomllib.loads(configuration)
+        settings = tomllib.loads(configuration)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise FormatError(f"expected Codex' configuration in TOML; got {error!s:.120}") from error
-    hooks = told.get("hooks")
+    hooks = settings.get("hooks")
     states = hooks.get("state") if isinstance(hooks, dict) else None
     return states if isinstance(states, dict) else {}

@@ -10,7 +10,7 @@ Code does. The time of the event is told to all its hooks alike, and makes the k
 from __future__ import annotations
 
 from firsthand.hosts.hook import HookEvent
-from firsthand.hosts.hook_shaped import EVENTS, Shaped
+from firsthand.hosts.hook_shape import EVENTS, Shaped
 
 _MISSING = {HookEvent.TOOL_FAILED, HookEvent.AFTER_COMPACT, HookEvent.SESSION_END}
 _EVENTS = {name: event for name, event in EVENTS.items() if event not in _MISSING}
@@ -19,5 +19,5 @@ HOST = Shaped(
     "vscode",
     _EVENTS,
     context=frozenset({HookEvent.SESSION_START, HookEvent.BEFORE_TOOL, HookEvent.AFTER_TOOL, HookEvent.SUBAGENT_START}),
-    told=frozenset(_EVENTS.values()),
+    notified=frozenset(_EVENTS.values()),
 )

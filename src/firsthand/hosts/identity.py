@@ -31,8 +31,8 @@ _WORD = "I" if array("I").itemsize == 4 else "L"
 class Seen:
     """Counts how often each key came, in about 4 bytes a key."""
 
-    def __init__(self, kept: str = "") -> None:
-        once, _, again = kept.partition(".")
+    def __init__(self, packed: str = "") -> None:
+        once, _, again = packed.partition(".")
         self._sorted = _unpacked(once)
         self._recent: set[int] = set()
         self._repeats: dict[int, int] = dict(Counter(_unpacked(again)))
@@ -93,9 +93,9 @@ def _packed(numbers: array[int]) -> str:
     return base64.b64encode(little.tobytes()).decode("ascii")
 
 
-def _unpacked(kept: str) -> array[int]:
+def _unpacked(packed: str) -> array[int]:
     numbers = array(_WORD)
-    numbers.frombytes(base64.b64decode(kept))
+    numbers.frombytes(base64.b64decode(packed))
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers

@@ -63,16 +63,16 @@ def import_paths(
             "expected the files to read with this mapping; got none, and what the known hosts keep in their usual "
             "places is not read with one. Name files or folders."
         )
-    found = in_usual_places(registry.HOSTS, home, folders or {}) if paths is None else in_paths(paths)
-    report = import_found(keeper, found, host=host, progress=progress)
-    if len(found) == 1 and found[0].asked and report.refused and not report.records:
+    sources = in_usual_places(registry.HOSTS, home, folders or {}) if paths is None else in_paths(paths)
+    report = import_found(keeper, sources, host=host, progress=progress)
+    if len(sources) == 1 and sources[0].asked and report.refused and not report.records:
         raise SourceRejected(report.sources[0].refused)
     return report
 
 
 def import_found(
     keeper: Keeper,
-    found: Sequence[Found],
+    sources: Sequence[Found],
     *,
     host: Host | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -83,9 +83,9 @@ def import_found(
     Args:
         now_ns: of the clock, to say which files are still written.
     """
-    run = _Run(keeper, found, host, progress, time.time_ns() if now_ns is None else now_ns)
-    for one in found:
-        run.take(one)
+    run = _Run(keeper, sources, host, progress, time.time_ns() if now_ns is None else now_ns)
+    for source in sources:
+        run.take(source)
     return run.finish()
 
 
@@ -95,7 +95,7 @@ class _Run:
     def __init__(
         self,
         keeper: Keeper,
-        found: Sequence[Found],
+        sources: Sequence[Found],
         host: Host | None,
         progress: Callable[[Progress], None] | None,
         now_ns: int,
@@ -108,16 +108,16 @@ class _Run:
         self._tallies: list[Tally] = []
         self._unknown: list[str] = []
         self._unknown_count = 0
-        self._files_done, self._files_total = 0, len(found)
-        self._bytes_done, self._bytes_total = 0, sum(one.size_bytes for one in found)
+        self._files_done, self._files_total = 0, len(sources)
+        self._bytes_done, self._bytes_total = 0, sum(source.size_bytes for source in sources)
 
-    def take(self, one: Found) -> None:
+    def take(self, source: Found) -> None:
         """Read one source, or note why not."""
-        is_ignored = self._keeper.rules.leaves_out(str(one.path))
+        is_ignored = self._keeper.rules.leaves_out(str(source.path))
         ignored = "left out: the user's settings ignore its path" if is_ignored else ""
-        tally = Tally(shown(one.path), refused=one.refused or ignored)
+        tally = Tally(shown(source.path), refused=source.refused or ignored)
         try:
-            known = bool(tally.refused) or self._is_unchanged(one.path, tally) or self._read(one, tally)
+            known = bool(tally.refused) or self._is_unchanged(source.path, tally) or self._read(source, tally)
         except SourceRejected as error:
             known, tally.refused = True, str(error)
         if known:
@@ -126,7 +126,7 @@ class _Run:
             self._unknown_count += 1
             self._unknown += [tally.path][: UNKNOWN_SHOWN_MAX - len(self._unknown)]
         self._files_done += 1
-        self._bytes_done += one.size_bytes
+        self._bytes_done += source.size_bytes
         self._tell(tally.path, 0)
 
     def finish(self) -> ImportReport:
@@ -152,15 +152,15 @@ class _Run:
     def _is_settled(self, now: Standing) -> bool:
         return self._now_ns - now.modified_ns > SETTLED_NS
 
-    def _read(self, one: Found, tally: Tally) -> bool:
+    def _read(self, file: Found, tally: Tally) -> bool:
         """Read a source into the batch; False when no host knows it and nobody asked for it."""
-        with OpenSource(one.path) as source:
+        with OpenSource(file.path) as source:
             head = source.head()
             if not head.strip():
                 return True
             host = self._host or registry.recognise(tally.path, head)
             if host is None:
-                if one.asked:
+                if file.asked:
                     raise SourceRejected(
                         f"no host knows the format of {tally.path}; see `firsthand import --help` for those that are "
                         "known, or name the fields of its JSON lines with a mapping"

@@ -121,8 +121,8 @@ class CaptureRules:
     def _is_ignored(self, draft: Draft) -> bool:
         call_id = str(draft.meta.get("call_id") or "")
         if draft.kind is Kind.TOOL_CALL:
-            said = draft.content.decode("utf-8", "replace") if isinstance(draft.content, bytes) else ""
-            return self.ignores(str(draft.meta.get("tool") or ""), said, call_id)
+            words = draft.content.decode("utf-8", "replace") if isinstance(draft.content, bytes) else ""
+            return self.ignores(str(draft.meta.get("tool") or ""), words, call_id)
         if draft.kind is Kind.TOOL_RESULT:
             tool = str(draft.meta.get("tool") or draft.origin.removeprefix("tool:"))
             return self.name(call_id) in self._ignored or any(fnmatchcase(tool, pattern) for pattern in self._tools)
@@ -197,12 +197,12 @@ def _texts(thing: Any) -> Iterable[str]:
     """Yield the texts of a value, and the words of each: a command names files too."""
     waiting = [thing]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-            yield from (word.strip("'\"") for word in one.split())
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+            yield from (word.strip("'\"") for word in value.split())
         else:
-            waiting += one.values() if isinstance(one, dict) else one if isinstance(one, list) else []
+            waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
 def _replaced(raw: bytes, old: bytes, new: bytes) -> bytes:

@@ -135,21 +135,21 @@ def read(pieces: Iterable[bytes], source: Source, host: str, parse: Parse) -> It
     data = _gather(pieces, source.path)
     file = JsonFile(data)
     at = number = 0
-    held: Cut | None = None
+    waiting: Cut | None = None
     broken: ValueError | RecursionError | None = None
     try:
         for cut in parse(file, source):
-            if held is not None:
+            if waiting is not None:
                 number += 1
-                yield Reading(_record(data[at : held.end], held), at, number)
-                at = held.end
-            held = cut
+                yield Reading(_record(data[at : waiting.end], waiting), at, number)
+                at = waiting.end
+            waiting = cut
         rest_at = file.skip(file.end(file.root())) if data.strip() else len(data)
     except (ValueError, RecursionError) as error:  # reported below, as the fault of what is left
-        broken, rest_at = error, held.end if held is not None else at
-    if held is not None:
+        broken, rest_at = error, waiting.end if waiting is not None else at
+    if waiting is not None:
         number += 1
-        record = _record(data[at:rest_at], held)
+        record = _record(data[at:rest_at], waiting)
         if broken is not None and source.final and rest_at == len(data):  # no bytes are left to carry the fault
             record = replace(record, fault=_unreadable(host, broken))
         yield Reading(record, at, number)

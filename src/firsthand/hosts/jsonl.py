@@ -65,19 +65,19 @@ class Fields:
     id: str = "id"
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> Fields:
+    def of(cls, names: Mapping[str, str]) -> Fields:
         """Read a mapping from data; what it leaves out has its default.
 
         Raises:
             FormatError: a name that a mapping does not have, or a field that is no text.
         """
         known = fields(cls)
-        wrong = [name for name in given if name not in known or not isinstance(given[name], str)]
+        wrong = [name for name in names if name not in known or not isinstance(names[name], str)]
         if wrong:
             raise FormatError(
-                f"a mapping gives the names of fields for {', '.join(known)}; got {wrong[0]!r}: {given[wrong[0]]!r}"
+                f"a mapping gives the names of fields for {', '.join(known)}; got {wrong[0]!r}: {names[wrong[0]]!r}"
             )
-        return cls(**given)
+        return cls(**names)
 
     def digest(self) -> str:
         """Give what tells this mapping from others."""
@@ -112,11 +112,11 @@ class Jsonl:
 
     def _convert(self, item: Item, state: dict[str, Any]) -> Record:  # noqa: ARG002 (nothing is carried on)
         named, value = self._fields, mapping(item.value)
-        said = _field(value, named.content)
+        words = _field(value, named.content)
         word = text(_field(value, named.kind))
         session = to_name(_field(value, named.session))
         meta = {named.kind: word} if word and small(word) else {}
-        if said is None:
+        if words is None:
             unknown = Draft(Kind.OTHER, b"", "application/json", meta, origin="host:jsonl")
             stated = self.name != _NAME  # who states a mapping is told of lines that it does not fit
             return whole(
@@ -124,9 +124,9 @@ class Jsonl:
             )
         kind = _WORDS.get(word.lower(), Kind.OTHER if word else Kind.DOCUMENT)
         origin, trust = _ORIGINS.get(kind, ("tool:unknown" if kind is Kind.TOOL_RESULT else "file", Trust.UNTRUSTED))
-        content = to_bytes(said) if isinstance(said, str) else value_in(item.raw, said, _last(named.content))
+        content = to_bytes(words) if isinstance(words, str) else value_in(item.raw, words, _last(named.content))
         draft = Draft(
-            kind, content, "text/plain" if isinstance(said, str) else "application/json", meta,
+            kind, content, "text/plain" if isinstance(words, str) else "application/json", meta,
             agent=to_name(_field(value, named.agent)), origin=origin, trust=trust,
             time=parse(_field(value, named.time)),
         )  # fmt: skip

@@ -85,14 +85,14 @@ def read(pieces: Iterable[bytes], source: Source, host: str, convert: Convert) -
     began = source.state.get("line", 0)
     inside = source.state.get("inside", False)
     for line in split(pieces, offset_bytes=source.offset_bytes, number=began + 1, inside=inside):
-        found = items(line)
-        if line.torn and not source.final and any(item.value is None for item in found):
+        entries = items(line)
+        if line.torn and not source.final and any(item.value is None for item in entries):
             yield Reading(
                 kept(line.raw, host, "the last line has no end yet"), line.offset_bytes, line.number, torn=True
             )
             return
         offset = line.offset_bytes
-        for item in found:
+        for item in entries:
             record = _record(item, state, host, convert)
             offset += len(item.raw)
             ended = item.raw.endswith(b"\n")
@@ -114,7 +114,7 @@ def split(
 
     ``inside`` says that the offset lies within a line that is over the limit.
     """
-    held: list[bytes] = []
+    parts: list[bytes] = []
     size = 0
     for piece in pieces:
         begin = 0
@@ -124,16 +124,16 @@ def split(
             full = stop - begin > limit - size
             if full:
                 stop = begin + limit - size
-            held.append(piece[begin:stop])
+            parts.append(piece[begin:stop])
             size += stop - begin
             begin = stop
             if full or end:
-                yield Line(b"".join(held), offset_bytes, number, oversize=full or inside)
+                yield Line(b"".join(parts), offset_bytes, number, oversize=full or inside)
                 offset_bytes += size
                 number += 0 if full else 1
-                held, size, inside = [], 0, full
+                parts, size, inside = [], 0, full
     if size:
-        yield Line(b"".join(held), offset_bytes, number, torn=True, oversize=inside)
+        yield Line(b"".join(parts), offset_bytes, number, torn=True, oversize=inside)
 
 
 def items(line: Line) -> tuple[Item, ...]:
@@ -189,10 +189,10 @@ def _parse(raw: bytes) -> Item:
     flags: dict[str, Any] = {}
     duplicates: set[str] = set()
 
-    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
-        value = dict(found)
-        if len(value) != len(found):
-            duplicates.update(key for key, times in Counter(key for key, _ in found).items() if times > 1)
+    def pairs(listed: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(listed)
+        if len(value) != len(listed):
+            duplicates.update(key for key, times in Counter(key for key, _ in listed).items() if times > 1)
         return value
 
     try:
@@ -215,16 +215,16 @@ def _parse(raw: bytes) -> Item:
 
 def _slices(raw: bytes, mark: int) -> list[tuple[int, int]]:
     """Find NUL blocks and whole objects in a broken line; the slices, joined, are the line."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     at = 0
     for block in (*_NULS.finditer(raw), None):
         start, end = block.span() if block is not None else (len(raw), len(raw))
         if at < start:
-            found += _objects(raw, at, start, mark if at == 0 else 0)
+            spans += _objects(raw, at, start, mark if at == 0 else 0)
         if start < end:
-            found.append((start, end))
+            spans.append((start, end))
         at = end
-    return found
+    return spans
 
 
 def _objects(raw: bytes, begin: int, end: int, skip: int) -> list[tuple[int, int]]:
@@ -234,22 +234,22 @@ def _objects(raw: bytes, begin: int, end: int, skip: int) -> list[tuple[int, int
     very end: so an inner part of a broken record is not taken for a record.
     """
     text = raw[begin:end].decode("latin-1")  # a character a byte; the structure of JSON is ASCII
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     at, budget = 0, SCAN_BYTES_MAX
     while at < len(text):
         stop = _object_end(text, at + (skip if at == 0 else 0))
         if stop.end < 0:
             break
-        found.append((begin + at, begin + stop.end))
+        spans.append((begin + at, begin + stop.end))
         at = stop.end
     candidate = text.find('{"', at + 1)
     while at < len(text) and candidate >= 0 and budget > 0:
         stop = _object_end(text, candidate)
         if stop.end == len(text):
-            return [*found, (begin + at, begin + candidate), (begin + candidate, end)]
+            return [*spans, (begin + at, begin + candidate), (begin + candidate, end)]
         budget -= stop.read + 64
         candidate = text.find('{"', candidate + 1)
-    return [*found, (begin + at, end)] if at < len(text) else found
+    return [*spans, (begin + at, end)] if at < len(text) else spans
 
 
 @value

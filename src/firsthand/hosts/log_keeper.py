@@ -24,11 +24,11 @@ class LogKeeper:
     def append_records(self, placed: Sequence[Placed]) -> Sequence[int]:
         """Append the events of records in one transaction; say how many of each record were new."""
         groups = [
-            DraftGroup(session, tuple(draft for one in run for draft in one.record.drafts))
-            for session, run in groupby(placed, lambda one: one.session)
+            DraftGroup(session, tuple(draft for item in run for draft in item.record.drafts))
+            for session, run in groupby(placed, lambda item: item.session)
         ]
         appended = iter(self._log.append_group([group for group in groups if group.drafts], namespace=self._namespace))
-        return [sum(next(appended).new for _ in one.record.drafts) for one in placed]
+        return [sum(next(appended).new for _ in item.record.drafts) for item in placed]
 
     def cursor(self, source_key: str) -> Cursor | None:
         """Give the cursor kept for a source; None when there is none."""

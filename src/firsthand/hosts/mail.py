@@ -91,29 +91,31 @@ class Mbox:
         return to_name(PurePosixPath(path).name.removesuffix(".mbox")) or "mail"
 
     def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
-        held: list[Line] = []
+        waiting: list[Line] = []
         size = 0
         blank = True
         for line in split(pieces):
             begins = blank and _BETWEEN.match(line.raw) is not None
-            if held and (begins or size + len(line.raw) > MAIL_BYTES_MAX):
-                yield _reading(held, fault="" if begins else f"a mail over {MAIL_BYTES_MAX:,} bytes is kept in pieces")
-                held, size = [], 0
-            held.append(line)
+            if waiting and (begins or size + len(line.raw) > MAIL_BYTES_MAX):
+                yield _reading(
+                    waiting, fault="" if begins else f"a mail over {MAIL_BYTES_MAX:,} bytes is kept in pieces"
+                )
+                waiting, size = [], 0
+            waiting.append(line)
             size += len(line.raw)
             blank = not line.raw.strip(b"\r\n")
-        if held:
-            yield _reading(held, torn=not (source.final or blank))
+        if waiting:
+            yield _reading(waiting, torn=not (source.final or blank))
 
 
-def _reading(held: list[Line], *, fault: str = "", torn: bool = False) -> Reading:
+def _reading(waiting: list[Line], *, fault: str = "", torn: bool = False) -> Reading:
     """Make one mail of its lines; the last of a file is torn unless an empty line ends it."""
-    raw = b"".join(line.raw for line in held)
+    raw = b"".join(line.raw for line in waiting)
     first = _BETWEEN.match(raw)
     if first is None:
         fault = fault or "expected a line 'From ...' before a mail"
     record = kept(raw, Mbox.name, fault) if fault or first is None else _record(raw, raw[: first.end()])
-    return Reading(record, held[0].offset_bytes, held[0].number, torn)
+    return Reading(record, waiting[0].offset_bytes, waiting[0].number, torn)
 
 
 def _known_headers(head: bytes) -> int:
@@ -232,8 +234,8 @@ def _header(message: email.message.Message, name: str) -> str:
     return " ".join("".join(words).split())
 
 
-def _time(told: str) -> Moment | None:
+def _time(date: str) -> Moment | None:
     try:
-        return parse(email.utils.parsedate_to_datetime(told).isoformat()) if told else None
+        return parse(email.utils.parsedate_to_datetime(date).isoformat()) if date else None
     except (ValueError, TypeError, IndexError):
         return None  # no time; the header is in the content

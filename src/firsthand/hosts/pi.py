@@ -45,8 +45,8 @@ class Pi:
 
     def session(self, path: str, head: bytes) -> str:
         first = head.split(b"\n", 1)[0].lstrip(b"\xef\xbb\xbf")
-        found = _ID.search(first) if _HEADER.match(first) else None
-        return to_name(found[1].decode("utf-8", "replace")) if found is not None else to_name(PurePosixPath(path).stem)
+        match = _ID.search(first) if _HEADER.match(first) else None
+        return to_name(match[1].decode("utf-8", "replace")) if match is not None else to_name(PurePosixPath(path).stem)
 
     def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
         return lines.read(pieces, source, self.name, _convert)
@@ -77,8 +77,8 @@ def _drafts(raw: bytes, entry: Any, time: Moment | None) -> list[Draft]:
                 "name", "label", "targetId",
             )  # fmt: skip
             meta.pop("type", None)
-            said = ", ".join(f"{name} {value}" for name, value in meta.items() if name not in ("uuid", "parent"))
-            return [_host(Kind.SESSION, f"{word}: {said}", meta | {"type": word}, time, Trust.UNTRUSTED)]
+            changes = ", ".join(f"{name} {value}" for name, value in meta.items() if name not in ("uuid", "parent"))
+            return [_host(Kind.SESSION, f"{word}: {changes}", meta | {"type": word}, time, Trust.UNTRUSTED)]
         case "custom_message":
             return _blocks(raw, entry.get("content"), Draft(
                 Kind.SYSTEM, b"", meta=ids | picked(entry, "customType"), origin=_HOST, time=time
@@ -102,8 +102,8 @@ def _message(raw: bytes, message: Any, time: Moment | None, ids: dict[str, Any])
             return _bash(message, time, meta)
         case "custom" | "hookMessage" | "branchSummary" | "compactionSummary":
             meta |= picked(message, "customType")
-            said = message.get("content", message.get("summary"))
-            return _blocks(raw, said, Draft(Kind.SYSTEM, b"", meta=meta, origin=_HOST, time=time))
+            content = message.get("content", message.get("summary"))
+            return _blocks(raw, content, Draft(Kind.SYSTEM, b"", meta=meta, origin=_HOST, time=time))
         case _:
             return []
 
@@ -169,5 +169,5 @@ def _block(raw: bytes, block: Any, base: Draft) -> Draft:
     return replace(base, kind=Kind.OTHER, content=value_in(raw, dict(block)), media="application/json")
 
 
-def _host(kind: Kind, said: str, meta: dict[str, Any], time: Moment | None, trust: Trust) -> Draft:
-    return Draft(kind, to_bytes(said), meta=meta, agent=Pi.name, origin=_HOST, trust=trust, time=time)
+def _host(kind: Kind, words: str, meta: dict[str, Any], time: Moment | None, trust: Trust) -> Draft:
+    return Draft(kind, to_bytes(words), meta=meta, agent=Pi.name, origin=_HOST, trust=trust, time=time)

@@ -46,15 +46,15 @@ def in_paths(paths: Iterable[str | os.PathLike[str]]) -> list[Found]:
     Raises:
         SourceRejected: there are more than `FILES_MAX`.
     """
-    found: dict[Path, Found] = {}
+    by_path: dict[Path, Found] = {}
     for named in paths:
-        for one in _in_path(named):
-            found.setdefault(one.path, one)
-            if len(found) > FILES_MAX:
+        for file in _in_path(named):
+            by_path.setdefault(file.path, file)
+            if len(by_path) > FILES_MAX:
                 raise SourceRejected(
                     f"{shown(os.fspath(named))} holds more than {FILES_MAX:,} files; import its folders one by one"
                 )
-    return list(found.values())
+    return list(by_path.values())
 
 
 def in_usual_places(hosts: Sequence[Host], home: Path, folders: Mapping[str, Path]) -> list[Found]:
@@ -64,17 +64,17 @@ def in_usual_places(hosts: Sequence[Host], home: Path, folders: Mapping[str, Pat
         home: the user's home folder.
         folders: for the variable of a place, the folder that it names in place of the usual one.
     """
-    found: dict[Path, Found] = {}
+    by_path: dict[Path, Found] = {}
     for host in hosts:
         for place in host.places:
             root = Path(os.path.realpath(folders.get(place.variable) or home / place.home))
             if not root.is_dir():
                 continue
             for path in sorted(root.glob(place.pattern)):
-                one = _at_usual_place(path, root)
-                if one is not None:
-                    found.setdefault(one.path, one)
-    return list(found.values())
+                file = _at_usual_place(path, root)
+                if file is not None:
+                    by_path.setdefault(file.path, file)
+    return list(by_path.values())
 
 
 def _at_usual_place(path: Path, root: Path) -> Found | None:
@@ -99,8 +99,8 @@ def _in_path(named: str | os.PathLike[str]) -> Iterator[Found]:
     elif is_folder:
         yield from _in_folder(root, root, 0)
     else:
-        one = _file(root)
-        yield Found(one.path, one.size_bytes, asked=True, refused=one.refused)
+        file = _file(root)
+        yield Found(file.path, file.size_bytes, asked=True, refused=file.refused)
 
 
 def _in_folder(folder: Path, root: Path, depth: int) -> Iterator[Found]:

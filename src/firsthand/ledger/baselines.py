@@ -44,11 +44,11 @@ class MergeAll:
     def write(self, episodes: Sequence[Episode], seen: View) -> Writing:  # noqa: ARG002 - it reads raw episodes alone
         """Write the line that most cases of all families lie on, as the answer to any question with a number."""
         now = [*current(episodes).values()]
-        points = [point for one in now if (point := _point(one)) is not None]
+        points = [point for episode in now if (point := _point(episode)) is not None]
         line = best_line(points)
         if line is None:
             return Writing()
-        sources = tuple(one.pointer for one in now[-TOLD_SOURCES_MAX:])
+        sources = tuple(episode.pointer for episode in now[-TOLD_SOURCES_MAX:])
         return Writing((Written(f"{ANY} {PLACE}{BETWEEN}{line}", sources, ANY),), _all(episodes))
 
 
@@ -76,7 +76,7 @@ class LatestPerKey:
     def write(self, episodes: Sequence[Episode], seen: View) -> Writing:  # noqa: ARG002 - it reads raw episodes alone
         """Write nothing; what a later answer took the place of is not shown."""
         now = current(episodes)
-        return Writing((), tuple(one.pointer for one in episodes if now[one.question] is not one))
+        return Writing((), tuple(episode.pointer for episode in episodes if now[episode.question] is not episode))
 
 
 class Telephone:
@@ -98,14 +98,17 @@ class Telephone:
 
     def write(self, episodes: Sequence[Episode], seen: View) -> Writing:
         """Write what is shown once more, line by line."""
-        told = [Written(one.text, one.sources, one.scope) for one in seen.entries]
-        told += [Written(f"{one.case}{BETWEEN}{one.answer}", (one.pointer,), one.scope) for one in seen.raw]
-        return Writing(tuple(self._told_on(one) for one in told), _all(episodes))
+        writings = [Written(entry.text, entry.sources, entry.scope) for entry in seen.entries]
+        writings += [
+            Written(f"{episode.case}{BETWEEN}{episode.answer}", (episode.pointer,), episode.scope)
+            for episode in seen.raw
+        ]
+        return Writing(tuple(self._told_on(writing) for writing in writings), _all(episodes))
 
-    def _told_on(self, one: Written) -> Written:
+    def _told_on(self, writing: Written) -> Written:
         if self._chance.random() >= self.loss:
-            return one
-        return replace(one, text=f"{one.text.rpartition(BETWEEN)[0]}{BETWEEN}{LOST}")
+            return writing
+        return replace(writing, text=f"{writing.text.rpartition(BETWEEN)[0]}{BETWEEN}{LOST}")
 
 
 class FullRewrite:
@@ -119,19 +122,22 @@ class FullRewrite:
 
     def write(self, episodes: Sequence[Episode], seen: View) -> Writing:
         """Keep a rule while half of the new cases follow it; else draw a line through the last two of them."""
-        old = {_shape(one.text): one for one in seen.entries}
-        told: dict[str, Written] = {}
+        old = {_shape(entry.text): entry for entry in seen.entries}
+        writings: dict[str, Written] = {}
         for (scope, shape), members in groups(seen.raw).items():
-            told[shape] = self._rewritten(old.pop(shape, None), scope, shape, members)
-        kept = [*old.values()]
-        lines = [*(Written(one.text, one.sources, one.scope) for one in kept), *told.values()]
+            writings[shape] = self._rewritten(old.pop(shape, None), scope, shape, members)
+        kept_writings = [*old.values()]
+        lines = [
+            *(Written(writing.text, writing.sources, writing.scope) for writing in kept_writings),
+            *writings.values(),
+        ]
         return Writing(tuple(lines[-self.lines_max :]), _all(episodes))
 
     def _rewritten(self, before: Entry | None, scope: str, shape: str, members: Sequence[Episode]) -> Written:
-        points = [point for one in members if (point := _point(one)) is not None]
+        points = [point for member in members if (point := _point(member)) is not None]
         text, earlier = (before.text, before.sources) if before else ("", ())
         line = line_of(text.rpartition(BETWEEN)[2]) if text else None
-        sources = (*earlier, *(one.pointer for one in members))[-SOURCES_MAX:]
+        sources = (*earlier, *(member.pointer for member in members))[-SOURCES_MAX:]
         if line is not None and 2 * agreeing(line, points) >= len(points):
             return Written(text, sources, scope)
         drawn = best_line(points[-2:])
@@ -153,7 +159,7 @@ class AppendOnly:
         for (scope, shape), members in groups(seen.raw).items():
             rule, holds = rule_of(shape, members)
             text = rule or f"{members[-1].case}{BETWEEN}{members[-1].answer}"
-            sources = tuple(one.pointer for one in holds or members[-1:])
+            sources = tuple(episode.pointer for episode in holds or members[-1:])
             written.append(Written(text, sources, scope))
         return Writing(tuple(written), _all(episodes))
 
@@ -176,7 +182,7 @@ class OverScoped(RulesPlusExceptions):
     def write(self, episodes: Sequence[Episode], seen: View) -> Writing:
         """Write rules whose first word stands for any."""
         writing = super().write(episodes, seen)
-        wide = [replace(one, text=f"{ANY} {one.text.partition(' ')[2]}") for one in writing.entries]
+        wide = [replace(entry, text=f"{ANY} {entry.text.partition(' ')[2]}") for entry in writing.entries]
         return replace(writing, entries=tuple(wide))
 
 
@@ -195,21 +201,21 @@ class Misgrouped(RulesPlusExceptions):
 
     def write(self, episodes: Sequence[Episode], seen: View) -> Writing:
         """Write rules of cases, some of which are of another family."""
-        shapes = sorted({shape_of(one.question)[0] for one in episodes})
-        moved = [self._moved(one, shapes) for one in episodes]
+        shapes = sorted({shape_of(episode.question)[0] for episode in episodes})
+        moved = [self._moved(episode, shapes) for episode in episodes]
         return replace(super().write(moved, seen), demoted=_all(episodes))
 
-    def _moved(self, one: Episode, shapes: Sequence[str]) -> Episode:
-        chance = random.Random(f"{self.seed} {one.pointer}")  # noqa: S311 - the same case goes wrong each time
-        shape, number = shape_of(one.question)
+    def _moved(self, episode: Episode, shapes: Sequence[str]) -> Episode:
+        chance = random.Random(f"{self.seed} {episode.pointer}")  # noqa: S311 - the same case goes wrong each time
+        shape, number = shape_of(episode.question)
         others = [other for other in shapes if other != shape and PLACE in other]
         if number is None or not others or chance.random() >= self.share:
-            return one
-        return replace(one, case=chance.choice(others).replace(PLACE, str(number)))
+            return episode
+        return replace(episode, case=chance.choice(others).replace(PLACE, str(number)))
 
 
 def _all(episodes: Sequence[Episode]) -> tuple[str, ...]:
-    return tuple(one.pointer for one in episodes)
+    return tuple(episode.pointer for episode in episodes)
 
 
 def _shape(text: str) -> str:
@@ -218,8 +224,8 @@ def _shape(text: str) -> str:
     return asked if PLACE in asked.split() else shape_of(" ".join(asked.casefold().split()))[0]
 
 
-def _point(one: Episode) -> tuple[Fraction, Fraction] | None:
-    number = shape_of(one.question)[1]
-    if number is None or not re.fullmatch(NUMBER, one.answer):
+def _point(episode: Episode) -> tuple[Fraction, Fraction] | None:
+    number = shape_of(episode.question)[1]
+    if number is None or not re.fullmatch(NUMBER, episode.answer):
         return None
-    return number, Fraction(one.answer)
+    return number, Fraction(episode.answer)

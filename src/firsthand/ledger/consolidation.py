@@ -84,24 +84,26 @@ def consolidate_in(
         return Consolidated(proposal, report)
     # Who fails goes first: a process that ends in between leaves fewer entries, and none that fails.
     fallen = tuple(
-        one for name in report.quarantined for one in log.quarantine(name, reason="it fails its replay", by=GATE)
+        decision
+        for name in report.quarantined
+        for decision in log.quarantine(name, reason="it fails its replay", by=GATE)
     )
     return Consolidated(proposal, report, log.keep(report), fallen)
 
 
 def _named(proposal: Proposal, approved: Collection[str]) -> frozenset[str]:
     """Give the ids of proposed entries that are named by them or by their ends."""
-    found = set()
+    named_ids = set()
     for name in approved:
         plain = name.removeprefix("fh:").upper()
-        ids = {one.id for one in proposal.written if plain and one.id.endswith(plain)}
+        ids = {entry.id for entry in proposal.written if plain and entry.id.endswith(plain)}
         if len(ids) != 1:
             raise Unresolvable(
                 f"expected the id of one proposed entry, or its end; {name!r:.40} fits {len(ids)}. "
                 "`firsthand ledger propose` lists them."
             )
-        found |= ids
-    return frozenset(found)
+        named_ids |= ids
+    return frozenset(named_ids)
 
 
 def consolidated_view(space: Space, agent: str = "", *, as_of: int | None = None) -> View:
@@ -118,24 +120,24 @@ def episodes_of(space: Space, agent: str = "", *, as_of: int | None = None) -> t
         of = AgentSpace(space, agent)
         own = {*of.sessions(), of.session, NOTES}
     before = None if as_of is None else as_of + 1
-    found: list[Episode] = []
+    episodes: list[Episode] = []
     for kind in TELLING:
         for event in space.events(kind=kind, before=before):
             is_ours = event.origin == OURS or event.trust is Trust.AGENT  # no case, and takes the place of none
             if (own is None or event.session in own) and event.is_searchable and not event.erased and not is_ours:
-                found += [case for case in cases(event) if ledger.stands(case.pointer)]
-    return tuple(sorted(found, key=lambda case: case.position))
+                episodes += [case for case in cases(event) if ledger.stands(case.pointer)]
+    return tuple(sorted(episodes, key=lambda case: case.position))
 
 
 def _view(entries: Sequence[Entry], episodes: Sequence[Episode]) -> View:
     """Give the view in which an entry stands for what it gives of its scope, and a later answer for an earlier one."""
     now = current(episodes)
     reader = Weak()
-    demoted = {one.pointer: "" for one in episodes if now[one.question] is not one}
-    for one in entries:
-        sources = set(one.sources)
+    demoted = {episode.pointer: "" for episode in episodes if now[episode.question] is not episode}
+    for entry in entries:
+        sources = set(entry.sources)
         for case in now.values():
-            is_its = case.pointer in sources or (case.scope == one.scope and case.counts)
-            if is_its and reader.answer(case.case, one.line) == case.answer:
-                demoted[case.pointer] = one.id
+            is_its = case.pointer in sources or (case.scope == entry.scope and case.counts)
+            if is_its and reader.answer(case.case, entry.line) == case.answer:
+                demoted[case.pointer] = entry.id
     return shown(entries, episodes, demoted)

@@ -83,37 +83,37 @@ def propose(consolidator: Consolidator, view: View, episodes: Sequence[Episode])
         episodes: all raw ones so far, in order of position. Firsthand's own output is taken out, and of an origin that
             is not trusted no more than a number is given of one scope.
     """
-    given = within_quota([one for one in episodes if not one.ours])
+    sample = within_quota([episode for episode in episodes if not episode.ours])
     shows = consolidator.reads_derived
-    writing = consolidator.write(given, view if shows else View((), view.raw))
-    saw = tuple(one.id for one in view.entries) if shows else ()
+    writing = consolidator.write(sample, view if shows else View((), view.raw))
+    saw = tuple(entry.id for entry in view.entries) if shows else ()
     if len(writing.entries) > ENTRIES_MAX:
         too_many = f"a proposal brings at most {ENTRIES_MAX} entries; {consolidator.name} wrote {len(writing.entries)}"
         return Proposal((), consolidator.name, saw, (*writing.faults, Fault("too many", too_many)))
-    known = {one.pointer: one for one in episodes}
-    entries = [_untainted(one, known) for one in writing.entries]
+    known = {episode.pointer: episode for episode in episodes}
+    entries = [_untainted(entry, known) for entry in writing.entries]
     made = settled(entries, writing.demoted, view, episodes, by=consolidator.name, saw=saw, writes=consolidator.writes)
     return replace(made, faults=writing.faults)
 
 
-def _untainted(one: Written, known: Mapping[str, Episode]) -> Written:
+def _untainted(writing: Written, known: Mapping[str, Episode]) -> Written:
     """Name the sources that are evidence alone where they are enough: one untrusted case more taints no rule."""
-    sources = tuple(name for name in one.sources if name not in known or known[name].counts)
-    return replace(one, sources=sources) if len(sources) >= INDUCED_CASES_MIN else one
+    sources = tuple(name for name in writing.sources if name not in known or known[name].counts)
+    return replace(writing, sources=sources) if len(sources) >= INDUCED_CASES_MIN else writing
 
 
 def within_quota(episodes: Sequence[Episode]) -> list[Episode]:
     """Keep of each scope and each origin that is not trusted the newest ones, so that none wins by number."""
     left: dict[tuple[str, str], int] = {}
-    kept = []
-    for one in reversed(episodes):
-        if one.trust is not Trust.TRUSTED:
-            of = one.scope, one.origin
+    chosen = []
+    for episode in reversed(episodes):
+        if episode.trust is not Trust.TRUSTED:
+            of = episode.scope, episode.origin
             left[of] = left.get(of, EPISODES_OF_ORIGIN_MAX) - 1
             if left[of] < 0:
                 continue
-        kept.append(one)
-    return kept[::-1]
+        chosen.append(episode)
+    return chosen[::-1]
 
 
 class Plain:
@@ -143,13 +143,13 @@ class RulesPlusExceptions(Plain):
     def write(self, episodes: Sequence[Episode], seen: View) -> Writing:  # noqa: ARG002 - it reads raw episodes alone
         """Write rules; the cases that they give, and those that a later one took the place of, need not be shown."""
         now = current(episodes)
-        written, demoted = [], [one.pointer for one in episodes if now[one.question] is not one]
-        for (scope, shape), told in groups([*now.values()]).items():
-            said = [one for one in told if one.counts]
-            rule, holds = rule_of(shape, said if len(said) >= INDUCED_CASES_MIN else told)
+        written, demoted = [], [episode.pointer for episode in episodes if now[episode.question] is not episode]
+        for (scope, shape), members in groups([*now.values()]).items():
+            counting = [member for member in members if member.counts]
+            rule, holds = rule_of(shape, counting if len(counting) >= INDUCED_CASES_MIN else members)
             if rule:
-                written.append(Written(rule, tuple(one.pointer for one in holds[-SOURCES_MAX:]), scope))
-                demoted += [one.pointer for one in holds]
+                written.append(Written(rule, tuple(episode.pointer for episode in holds[-SOURCES_MAX:]), scope))
+                demoted += [episode.pointer for episode in holds]
         return Writing(tuple(written), tuple(demoted))
 
 
@@ -158,19 +158,21 @@ rules_plus_exceptions = RulesPlusExceptions()
 
 def groups(episodes: Sequence[Episode]) -> Mapping[tuple[str, str], Sequence[Episode]]:
     """Put episodes together that are of one scope and have questions of one shape, in order."""
-    found: dict[tuple[str, str], list[Episode]] = {}
-    for one in sorted(episodes, key=lambda one: one.position):
-        found.setdefault((one.scope, shape_of(one.question)[0]), []).append(one)
-    return found
+    by_shape: dict[tuple[str, str], list[Episode]] = {}
+    for episode in sorted(episodes, key=lambda episode: episode.position):
+        by_shape.setdefault((episode.scope, shape_of(episode.question)[0]), []).append(episode)
+    return by_shape
 
 
 def rule_of(shape: str, members: Sequence[Episode]) -> tuple[str, list[Episode]]:
     """Give the rule that most episodes of one shape follow, and those that do; no text when there is none."""
-    numbers = [shape_of(one.question)[1] for one in members]
+    numbers = [shape_of(member.question)[1] for member in members]
     if len(members) < INDUCED_CASES_MIN or None in numbers:
         return "", []
-    found = induced(tuple((number, one.answer) for number, one in zip(numbers, members, strict=True)))
-    if found is None:
+    rule = induced(tuple((number, member.answer) for number, member in zip(numbers, members, strict=True)))
+    if rule is None:
         return "", []
-    given = [found.at(number) if isinstance(found, Line) else found for number in numbers if number is not None]
-    return f"{shape}{BETWEEN}{found}", [one for one, answer in zip(members, given, strict=True) if answer == one.answer]
+    answers = [rule.at(number) if isinstance(rule, Line) else rule for number in numbers if number is not None]
+    return f"{shape}{BETWEEN}{rule}", [
+        member for member, answer in zip(members, answers, strict=True) if answer == member.answer
+    ]

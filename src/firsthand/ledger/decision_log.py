@@ -44,36 +44,36 @@ class LedgerLog:
 
     def decisions(self, as_of: int | None = None) -> tuple[Decision, ...]:
         """Give the decisions up to a position, in order; a handle reads each event once until something is erased."""
-        kept, head = self.space.read_once, self._head()
-        through, (known, checked_to) = kept.get((SESSION, ""), (0, ((), 0)))
+        read_once, head = self.space.read_once, self._head()
+        through, (known, checked_to) = read_once.get((SESSION, ""), (0, ((), 0)))
         if known and any(self.space.events(kind=Kind.ERASURE, after=checked_to, before=head + 1, limit=1)):
             through, known = 0, ()
         new = [*self.space.events(SESSION, kind=Kind.LEDGER, after=through)]
         known = (*known, *filter(None, map(from_event, new))) if new else known
-        kept[SESSION, ""] = (new[-1].position if new else through, (known, head))
+        read_once[SESSION, ""] = (new[-1].position if new else through, (known, head))
         return known if as_of is None else tuple(decision for decision in known if decision.position <= as_of)
 
     def at(self, as_of: int | None = None) -> Ledger:
         """Give the ledger as of a position; None is now."""
-        decisions, kept = self.decisions(as_of), self.space.read_once
+        decisions, read_once = self.decisions(as_of), self.space.read_once
         if as_of is not None:
             return fold(decisions)
         known: tuple[Decision, ...]
         ledger: Ledger
-        _, (known, ledger) = kept.get((SESSION, "folded"), (0, ((), Ledger())))
+        _, (known, ledger) = read_once.get((SESSION, "folded"), (0, ((), Ledger())))
         if known != decisions:
             ledger = fold(decisions)
-            kept[SESSION, "folded"] = (ledger.through, (decisions, ledger))
+            read_once[SESSION, "folded"] = (ledger.through, (decisions, ledger))
         return ledger
 
     def replaced(self) -> Mapping[int, str]:
         """Give the positions of events that are out, and the pointer of what took the place of each."""
-        ledger, kept = self.at(), self.space.read_once
+        ledger, read_once = self.at(), self.space.read_once
         places: dict[int, str]
-        _, (known, places) = kept.get((SESSION, "replaced"), (0, (Ledger(), {})))
+        _, (known, places) = read_once.get((SESSION, "replaced"), (0, (Ledger(), {})))
         if known is not ledger:
             places = dict(self._replaced(ledger))
-            kept[SESSION, "replaced"] = (ledger.through, (ledger, places))
+            read_once[SESSION, "replaced"] = (ledger.through, (ledger, places))
         return places
 
     def _replaced(self, ledger: Ledger) -> Iterator[tuple[int, str]]:
@@ -107,12 +107,16 @@ class LedgerLog:
             Unresolvable: there is none, or several.
         """
         named = identity.removeprefix("fh:").upper()
-        found = [one for one in self.decisions() if one.id.startswith(named) or one.id.endswith(named)] if named else []
-        if len(found) != 1:
-            told = f"{len(found)} begin or end so" if found else "it has none"
-            raise Unresolvable(f"expected the id of one decision of the ledger, got {identity!r:.40}: {told}. "
+        matches = (
+            [decision for decision in self.decisions() if decision.id.startswith(named) or decision.id.endswith(named)]
+            if named
+            else []
+        )
+        if len(matches) != 1:
+            how_many = f"{len(matches)} begin or end so" if matches else "it has none"
+            raise Unresolvable(f"expected the id of one decision of the ledger, got {identity!r:.40}: {how_many}. "
                                "`firsthand ledger list` lists them.")  # fmt: skip
-        return found[0]
+        return matches[0]
 
     def undo(
         self, identity: str, *, following: bool = False, reason: str = "", by: str = "user"
@@ -131,25 +135,34 @@ class LedgerLog:
         ledger = self.at()
         ids = IdMaker()
         made = [
-            Decision(ids(), one.action, one.key, one.target, reason=reason, sources=one.sources, by=by, undoes=one.id)
-            for one in every
-            if one.id not in ledger.undone
+            Decision(
+                ids(),
+                decision.action,
+                decision.key,
+                decision.target,
+                reason=reason,
+                sources=decision.sources,
+                by=by,
+                undoes=decision.id,
+            )
+            for decision in every
+            if decision.id not in ledger.undone
         ]
         if following and made:
-            out = [one for one in self._made_since(every) if f"fh:{one.id}" not in ledger.held]
+            out = [entry for entry in self._made_since(every) if f"fh:{entry.id}" not in ledger.held]
             made += [
                 Decision(
-                    ids(), "quarantine", f"entry:{one.id}", f"fh:{one.id}", reason=_UNDONE,
-                    sources=(f"fh:{one.id}",), by=LINEAGE,
+                    ids(), "quarantine", f"entry:{entry.id}", f"fh:{entry.id}", reason=_UNDONE,
+                    sources=(f"fh:{entry.id}",), by=LINEAGE,
                 )
-                for one in out
+                for entry in out
             ]  # fmt: skip
         return self.keep(made)
 
     def _made_since(self, undone: Sequence[Decision]) -> list[Event]:
         """Give the entries that were made after decisions, of what these put in or took out, and what came of them."""
-        about = {name.partition("@")[0] for one in undone for name in (one.by_fact, one.target) if name}
-        after = min(one.position for one in undone)
+        about = {name.partition("@")[0] for decision in undone for name in (decision.by_fact, decision.target) if name}
+        after = min(decision.position for decision in undone)
         made: dict[str, Event] = {}
         for event in self.space.events(kind=Kind.ENTRY, after=after):
             stands_on = about & {name.partition("@")[0] for name in texts(event.meta.get(SOURCES))}
@@ -220,15 +233,16 @@ def event_at(space: Space, address: str | Pointer) -> Event:
     return event
 
 
-def _draft(one: Decision) -> Draft:
-    told: dict[str, Any] = {
-        "decision": 1, "action": one.action, "key": one.key, "target": one.target, "by_fact": one.by_fact,
-        "reason": one.reason, "by": one.by, "through": one.through, "undoes": one.undoes,
+def _draft(decision: Decision) -> Draft:
+    fields: dict[str, Any] = {
+        "decision": 1, "action": decision.action, "key": decision.key, "target": decision.target,
+        "by_fact": decision.by_fact, "reason": decision.reason, "by": decision.by, "through": decision.through,
+        "undoes": decision.undoes,
     }  # fmt: skip
-    content = json.dumps(told, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    content = json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass")
     return Draft(
-        Kind.LEDGER, content, MEDIA, {SOURCES: list(one.sources)}, origin="firsthand", trust=Trust.TRUSTED,
-        time=one.time or moment.now(), id=one.id,
+        Kind.LEDGER, content, MEDIA, {SOURCES: list(decision.sources)}, origin="firsthand", trust=Trust.TRUSTED,
+        time=decision.time or moment.now(), id=decision.id,
     )  # fmt: skip
 
 
@@ -237,14 +251,14 @@ def from_event(event: Event) -> Decision | None:
     if event.erased or event.media != MEDIA or event.trust is not Trust.TRUSTED:  # an import decides nothing
         return None
     try:
-        told = json.loads(event.text)
-        names = [told[name] for name in ("action", "key", "target", "by_fact", "reason", "by", "undoes")]
-        if told["decision"] != 1 or not all(isinstance(one, str) for one in names):
+        fields = json.loads(event.text)
+        names = [fields[name] for name in ("action", "key", "target", "by_fact", "reason", "by", "undoes")]
+        if fields["decision"] != 1 or not all(isinstance(name, str) for name in names):
             return None
         action, key, target, by_fact, reason, by, undoes = names
         return checked(Decision(
             event.id, action, key, target, by_fact, reason, tuple(texts(event.meta.get(SOURCES))), by,
-            int(told["through"]), undoes, event.position, event.time,
+            int(fields["through"]), undoes, event.position, event.time,
         ))  # fmt: skip
     except (ValueError, KeyError, TypeError, RecursionError, InvalidArgument):
         return None  # `firsthand session append --kind ledger` takes any text

@@ -126,7 +126,7 @@ def fold(decisions: Iterable[Decision], as_of: int | None = None) -> Ledger:
     known = [decision for decision in decisions if as_of is None or decision.position <= as_of]
     undone = _undone(known)
     out: dict[str, Decision] = {}
-    held: dict[str, Decision] = {}
+    quarantines: dict[str, Decision] = {}
     approved: dict[str, Decision] = {}
     for decision in known:
         target = decision.target
@@ -134,9 +134,9 @@ def fold(decisions: Iterable[Decision], as_of: int | None = None) -> Ledger:
             continue
         match decision.action:
             case "quarantine":
-                held[target] = decision
+                quarantines[target] = decision
             case "release":
-                held.pop(target, None)
+                quarantines.pop(target, None)
             case "approve":
                 approved[target] = decision
             case "restore":
@@ -147,10 +147,10 @@ def fold(decisions: Iterable[Decision], as_of: int | None = None) -> Ledger:
             case "tombstone":
                 out[target] = decision
     parts: dict[str, tuple[str, ...]] = {}
-    for pointer in {**out, **held}:
+    for pointer in {**out, **quarantines}:
         if "@" in pointer:
             parts[_whole(pointer)] = (*parts.get(_whole(pointer), ()), pointer)
-    return Ledger(known[-1].position if known else 0, out, held, undone, approved, parts, len(known))
+    return Ledger(known[-1].position if known else 0, out, quarantines, undone, approved, parts, len(known))
 
 
 def _restore(out: dict[str, Decision], decision: Decision) -> None:

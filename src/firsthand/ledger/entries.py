@@ -170,13 +170,16 @@ class Proposal:
     @property
     def hash(self) -> str:
         """Hash of what is proposed and by whom."""
-        told = [(one.action, one.entry.id if one.entry else "", one.targets) for one in self.operations]
-        return sha256(to_bytes(repr((self.by, self.saw, [str(fault) for fault in self.faults], told)))).hexdigest()
+        steps = [
+            (operation.action, operation.entry.id if operation.entry else "", operation.targets)
+            for operation in self.operations
+        ]
+        return sha256(to_bytes(repr((self.by, self.saw, [str(fault) for fault in self.faults], steps)))).hexdigest()
 
     @property
     def written(self) -> tuple[Entry, ...]:
         """Give the entries that it brings."""
-        return tuple(one.entry for one in self.operations if one.entry is not None)
+        return tuple(operation.entry for operation in self.operations if operation.entry is not None)
 
 
 @value
@@ -196,11 +199,13 @@ class View:
     @property
     def text(self) -> str:
         """Give it as a reader reads it, a line for each; nothing that a tool or the web said, nor our own output."""
-        return "\n".join([*(one.line for one in self.entries), *(one.line for one in self.raw if one.counts)])
+        return "\n".join(
+            [*(entry.line for entry in self.entries), *(episode.line for episode in self.raw if episode.counts)]
+        )
 
     def with_raw(self, new: Iterable[Episode]) -> View:
         """Add episodes that have happened since."""
-        return replace(self, raw=tuple(sorted((*self.raw, *new), key=lambda one: one.position)))
+        return replace(self, raw=tuple(sorted((*self.raw, *new), key=lambda episode: episode.position)))
 
 
 def escaped(text: str) -> str:
@@ -221,36 +226,49 @@ def entry(
     Args:
         episodes: by pointer; a source that is not among them is named all the same, and the gate refuses it.
     """
-    above = tuple(dict.fromkeys(one.id for one in parents))
-    version = 1 + max((one.version for one in parents), default=0)
+    above = tuple(dict.fromkeys(parent.id for parent in parents))
+    version = 1 + max((parent.version for parent in parents), default=0)
     made = Entry("", written.text, (), written.scope, version, above, by, report=report)
     return with_sources(made, written.sources, episodes)
 
 
-def with_sources(one: Entry, sources: Iterable[str], episodes: Mapping[str, Episode]) -> Entry:
+def with_sources(before: Entry, sources: Iterable[str], episodes: Mapping[str, Episode]) -> Entry:
     """Give an entry that stands on other sources; its id is another one."""
     sources = tuple(dict.fromkeys(sources))
     basis = basis_of(sources, episodes)
     trust = max((episodes[name].trust for name in sources if name in episodes), default=Trust.UNTRUSTED)
-    made = replace(one, sources=sources, basis=basis, trust=trust)
+    made = replace(before, sources=sources, basis=basis, trust=trust)
     return replace(made, id=identity_of(made))
 
 
-def identity_of(one: Entry) -> str:
+def identity_of(unnamed: Entry) -> str:
     """Give the id that an entry has by what it says and where it comes from."""
-    named = repr((one.text, one.sources, one.scope, one.version, one.parents, one.created_by, one.basis))
+    named = repr(
+        (
+            unnamed.text,
+            unnamed.sources,
+            unnamed.scope,
+            unnamed.version,
+            unnamed.parents,
+            unnamed.created_by,
+            unnamed.basis,
+        )
+    )
     return derived_id(None, b"entry 1", to_bytes(named))
 
 
 def basis_of(sources: Iterable[str], episodes: Mapping[str, Episode]) -> str:
     """Hash what sources say; a source that is not there counts by its name alone."""
-    told = sorted((one, episodes[one].digest if one in episodes else "") for one in sources)
-    return sha256(to_bytes(repr(told))).hexdigest()
+    digests = sorted((source, episodes[source].digest if source in episodes else "") for source in sources)
+    return sha256(to_bytes(repr(digests))).hexdigest()
 
 
 def current(episodes: Iterable[Episode]) -> dict[str, Episode]:
     """Give of each question the episode that holds: the latest that is evidence, else the latest, by question."""
-    return {one.question: one for one in sorted(episodes, key=lambda one: (one.counts, one.position))}
+    return {
+        episode.question: episode
+        for episode in sorted(episodes, key=lambda episode: (episode.counts, episode.position))
+    }
 
 
 # lineage -----------------------------------------------------------------------------------------
@@ -267,10 +285,10 @@ def descendants(entries: Iterable[Entry], identity: str) -> tuple[Entry, ...]:
     below = {identity}
     grew = True
     while grew:
-        found = {one.id for one in known if below & set(one.parents)} - below
-        grew = bool(found)
-        below |= found
-    return tuple(one for one in known if one.id in below and one.id != identity)
+        children = {entry.id for entry in known if below & set(entry.parents)} - below
+        grew = bool(children)
+        below |= children
+    return tuple(entry for entry in known if entry.id in below and entry.id != identity)
 
 
 def check_lineage(entries: Iterable[Entry]) -> None:
@@ -279,13 +297,13 @@ def check_lineage(entries: Iterable[Entry]) -> None:
     Raises:
         InvalidArgument: one is; the message names it.
     """
-    above = {one.id: one.parents for one in entries}
+    above = {entry.id: entry.parents for entry in entries}
     done: set[str] = set()
     for start, parents in above.items():
         way: dict[str, Iterator[str]] = {start: iter(parents)} if start not in done else {}
         while way:
             here = next(reversed(way))
-            step = next((one for one in way[here] if one not in done), None)
+            step = next((parent for parent in way[here] if parent not in done), None)
             if step is None:
                 done.add(here)
                 del way[here]
@@ -318,26 +336,26 @@ def settled(
         writes: ``versions`` as told above; ``beside`` leaves every earlier entry standing; ``anew`` is the whole memory
             written again, so that an entry which is not in it goes.
     """
-    known = {one.pointer: one for one in episodes}
-    standing = {one.id: one for one in view.entries}
+    known = {episode.pointer: episode for episode in episodes}
+    standing = {entry.id: entry for entry in view.entries}
     standing_for = () if writes == "beside" else view.entries
-    takes = {place: _taken(one, standing_for) for place, one in enumerate(writings)}
+    takes = {place: _taken(writing, standing_for) for place, writing in enumerate(writings)}
     shared = [name for names in takes.values() for name in names]
     operations: list[Operation] = []
     retained: set[str] = set()
-    for place, one in enumerate(writings):
+    for place, writing in enumerate(writings):
         parents = [standing[name] for name in takes[place]]
-        same = next((other for other in parents if _says_the_same(one, other)), None)
+        same = next((other for other in parents if _says_the_same(writing, other)), None)
         if same is not None and len(parents) == 1 and shared.count(same.id) == 1:
             retained.add(same.id)
             operations.append(Operation("retain", None, (same.id,)))
             continue
-        made = entry(one, known, by=by, parents=parents)
+        made = entry(writing, known, by=by, parents=parents)
         is_split = any(shared.count(name) > 1 for name in takes[place])
         action: Action = "split" if is_split else "merge" if parents else "add"
         operations.append(Operation(action, made, tuple(takes[place])))
     gone = [name for name in standing if writes == "anew" and name not in retained and name not in shared]
-    leaving = [*gone, *dict.fromkeys(one for one in demoted if one in known)]
+    leaving = [*gone, *dict.fromkeys(pointer for pointer in demoted if pointer in known)]
     operations += [Operation("delete", None, tuple(leaving))] if leaving else []
     return Proposal(tuple(operations), by, tuple(saw))
 
@@ -346,12 +364,14 @@ def _taken(written: Written, entries: Iterable[Entry]) -> tuple[str, ...]:
     """Name the standing entries that something written is about again."""
     sources = set(written.sources)
     return tuple(
-        one.id for one in entries if (one.scope and one.scope == written.scope) or not sources.isdisjoint(one.sources)
+        entry.id
+        for entry in entries
+        if (entry.scope and entry.scope == written.scope) or not sources.isdisjoint(entry.sources)
     )
 
 
-def _says_the_same(written: Written, one: Entry) -> bool:
-    return written.text == one.text and written.scope == one.scope
+def _says_the_same(written: Written, other: Entry) -> bool:
+    return written.text == other.text and written.scope == other.scope
 
 
 def applied(
@@ -359,7 +379,7 @@ def applied(
     proposal: Proposal,
     episodes: Iterable[Episode],
     *,
-    takes: Callable[[Entry], Entry | None] = lambda one: one,
+    takes: Callable[[Entry], Entry | None] = lambda entry: entry,
     stays: Collection[str] = (),
 ) -> View:
     """Give the view that a proposal leads to; with no gate, all of it is taken.
@@ -374,23 +394,25 @@ def applied(
     gone: set[str] = set()
     covered: dict[str, str] = {}
     leaving: list[str] = []
-    for one in proposal.operations:
-        taken = takes(one.entry) if one.entry is not None else None
+    for operation in proposal.operations:
+        taken = takes(operation.entry) if operation.entry is not None else None
         if taken is not None:
             entries[taken] = None
-            gone |= set(one.targets)
+            gone |= set(operation.targets)
             covered |= dict.fromkeys(taken.sources, taken.id)
-        elif one.action == "delete":
-            leaving += one.targets
+        elif operation.action == "delete":
+            leaving += operation.targets
     gone |= set(leaving)
-    kept = tuple(one for one in entries if one.id not in gone)
-    own = {name: one.id for one in kept for name in one.sources} | covered
+    standing = tuple(entry for entry in entries if entry.id not in gone)
+    own = {name: entry.id for entry in standing for name in entry.sources} | covered
     demoted = {name: own.get(name, was) for name, was in view.demoted.items()}
     demoted |= {name: own.get(name, "") for name in leaving if name.startswith("fh:")}
-    return shown(kept, episodes, {name: by for name, by in demoted.items() if name not in stays})
+    return shown(standing, episodes, {name: by for name, by in demoted.items() if name not in stays})
 
 
 def shown(entries: Iterable[Entry], episodes: Iterable[Episode], demoted: Mapping[str, str]) -> View:
     """Give the view of entries and of the raw episodes that are not demoted."""
-    raw = sorted((one for one in episodes if one.pointer not in demoted), key=lambda one: one.position)
+    raw = sorted(
+        (episode for episode in episodes if episode.pointer not in demoted), key=lambda episode: episode.position
+    )
     return View(tuple(entries), tuple(raw), dict(demoted))

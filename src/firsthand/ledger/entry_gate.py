@@ -116,7 +116,7 @@ class Judged:
     @property
     def reason(self) -> str:
         """Why it was refused: the first check that failed; empty when it was taken."""
-        return "" if self.accepted else next(one.name for one in self.checks if not one.passed)
+        return "" if self.accepted else next(check.name for check in self.checks if not check.passed)
 
 
 @value
@@ -155,7 +155,7 @@ class GateReport:
     @property
     def accepted(self) -> tuple[Entry, ...]:
         """Give the entries that were taken."""
-        return tuple(one.entry for one in self.judged if one.accepted)
+        return tuple(judgement.entry for judgement in self.judged if judgement.accepted)
 
     @property
     def miss_bound(self) -> float:
@@ -164,11 +164,11 @@ class GateReport:
 
     def counts(self) -> dict[str, int]:
         """Count what was taken, and what was refused by reason."""
-        found: dict[str, int] = {}
-        for one in self.judged:
-            word = one.reason or "accepted"
-            found[word] = found.get(word, 0) + 1
-        return found
+        counts: dict[str, int] = {}
+        for judgement in self.judged:
+            word = judgement.reason or "accepted"
+            counts[word] = counts.get(word, 0) + 1
+        return counts
 
 
 @value
@@ -221,26 +221,26 @@ def check(
     if not 0 <= settings.theta <= 1:
         raise InvalidArgument(f"theta is a share from 0 to 1; got {settings.theta!r}")
     check_lineage([*view.entries, *proposal.written])
-    episodes = sorted(episodes, key=lambda one: one.position)
-    known = {one.pointer: one for one in episodes}
+    episodes = sorted(episodes, key=lambda episode: episode.position)
+    known = {episode.pointer: episode for episode in episodes}
     tried = _Tried(known, current(episodes), solver, settings, approved, barred, proposal.saw)
     replayed = basis_of(known, known)
     # 1) what stood must still stand
-    failed = tuple(one.id for one in view.entries if not _stands(one, tried))
+    failed = tuple(entry.id for entry in view.entries if not _stands(entry, tried))
     fallen = frozenset(failed) | {below.id for name in failed for below in descendants(view.entries, name)}
     left = without(view, fallen, episodes)
     # 2) each new entry by itself, and beside what is there
     canaries = _canaries(tried, left, tasks)
-    judged = [_judge(one, tried, left, canaries) for one in proposal.written]
+    judged = [_judge(entry, tried, left, canaries) for entry in proposal.written]
     # 3) all of them together; the last one goes while something that was solved is not
     while True:
-        taken = {one.proposed: one.entry for one in judged if one.accepted}
-        after = applied(left, proposal, episodes, takes=lambda one: taken.get(one.id))  # noqa: B023 - used at once
+        taken = {judgement.proposed: judgement.entry for judgement in judged if judgement.accepted}
+        after = applied(left, proposal, episodes, takes=lambda entry: taken.get(entry.id))  # noqa: B023 - used at once
         after, rounds = _at_rest(after, tried, episodes)
         lost = _lost(canaries, solver, after.text)
         if not lost or not taken:
             break
-        last = max(place for place, one in enumerate(judged) if one.accepted)
+        last = max(place for place, judgement in enumerate(judged) if judgement.accepted)
         judged[last] = _refused(judged[last], Check("together", False, len(canaries) - len(lost), len(canaries)))
     if lost:  # what is not shown any more is missed, though no entry came: all of it is shown again
         after = shown(after.entries, episodes, {})
@@ -255,7 +255,7 @@ def check(
 
 def _lost(canaries: Iterable[Task], solver: Solver, text: str) -> list[Task]:
     """Give the questions that are not answered rightly from a text; it is made once for all of them."""
-    return [one for one in canaries if solver.answer(one.question, text) != one.answer]
+    return [canary for canary in canaries if solver.answer(canary.question, text) != canary.answer]
 
 
 def without(view: View, gone: Collection[str], episodes: Iterable[Episode]) -> View:
@@ -263,26 +263,26 @@ def without(view: View, gone: Collection[str], episodes: Iterable[Episode]) -> V
     if not gone:
         return view
     demoted = {name: by for name, by in view.demoted.items() if by not in gone}
-    return shown((one for one in view.entries if one.id not in gone), episodes, demoted)
+    return shown((entry for entry in view.entries if entry.id not in gone), episodes, demoted)
 
 
 # one entry ---------------------------------------------------------------------------------------
 
 
-def _judge(one: Entry, tried: _Tried, view: View, canaries: Sequence[Task]) -> Judged:
+def _judge(entry: Entry, tried: _Tried, view: View, canaries: Sequence[Task]) -> Judged:
     """Try one entry: the cheap checks first, and no further than the first that fails."""
     checks: list[Check] = []
     for made in (_form, _evidence, _trust, _exact):
-        checks.append(made(one, tried))
+        checks.append(made(entry, tried))
         if not checks[-1].passed:
-            return Judged(one, one.id, False, tuple(checks))
-    given = _given(one, tried)
-    checks.append(_source_replay(one, given, tried))
+            return Judged(entry, entry.id, False, tuple(checks))
+    answered = _given(entry, tried)
+    checks.append(_source_replay(entry, answered, tried))
     if not checks[-1].passed:
-        return Judged(one, one.id, False, tuple(checks))
-    kept = tuple(name for name in one.sources if name in given)
-    left_out = tuple(name for name in one.sources if name not in given)
-    narrowed = with_sources(one, kept, tried.known) if left_out else one
+        return Judged(entry, entry.id, False, tuple(checks))
+    answered_sources = tuple(name for name in entry.sources if name in answered)
+    left_out = tuple(name for name in entry.sources if name not in answered)
+    narrowed = with_sources(entry, answered_sources, tried.known) if left_out else entry
     if tried.barred:
         is_out = narrowed.id in tried.barred or narrowed.text in tried.barred
         checks.append(Check("quarantine", not is_out, detail="it was taken out; release it first" if is_out else ""))
@@ -291,86 +291,86 @@ def _judge(one: Entry, tried: _Tried, view: View, canaries: Sequence[Task]) -> J
     if checks[-1].passed:
         checks.append(_no_regression(narrowed, tried, view, canaries))
     accepted = checks[-1].passed
-    return Judged(narrowed if accepted else one, one.id, accepted, tuple(checks), left_out if accepted else ())
+    return Judged(narrowed if accepted else entry, entry.id, accepted, tuple(checks), left_out if accepted else ())
 
 
-def _stands(one: Entry, tried: _Tried) -> bool:
+def _stands(entry: Entry, tried: _Tried) -> bool:
     """Say whether an entry that was taken before still passes: sources that are there, source and scope replay."""
-    gone = any(name not in tried.known for name in one.sources)
-    if gone or one.basis != basis_of(one.sources, tried.known):
+    gone = any(name not in tried.known for name in entry.sources)
+    if gone or entry.basis != basis_of(entry.sources, tried.known):
         return False
-    if one.solver not in {"", tried.solver.name}:
-        return _holds(one, tried)
-    if not _source_replay(one, _given(one, tried), tried).passed:
+    if entry.solver not in {"", tried.solver.name}:
+        return _holds(entry, tried)
+    if not _source_replay(entry, _given(entry, tried), tried).passed:
         return False
-    return not tried.settings.scope or _scope_replay(one, tried).passed
+    return not tried.settings.scope or _scope_replay(entry, tried).passed
 
 
-def _holds(one: Entry, tried: _Tried) -> bool:
+def _holds(entry: Entry, tried: _Tried) -> bool:
     """Say whether the ground of an entry holds which this solver cannot be asked about: its sources, as they were.
 
     An entry in words that a model answered from says nothing to a solver that is none. It is not refuted by that.
     """
-    asked = [tried.known[name] for name in one.sources]
+    asked = [tried.known[name] for name in entry.sources]
     holding = sum(tried.now[source.question].answer == source.answer for source in asked)
     return holding >= max(CASES_MIN, tried.settings.theta * len(asked))
 
 
-def _form(one: Entry, tried: _Tried) -> Check:
+def _form(entry: Entry, tried: _Tried) -> Check:
     wrong = ""
-    missing = [name for name in one.sources if name not in tried.known]
-    families = {tried.known[name].scope for name in one.sources if name in tried.known}
+    missing = [name for name in entry.sources if name not in tried.known]
+    families = {tried.known[name].scope for name in entry.sources if name in tried.known}
     if tried.saw:
         wrong = f"it is made of raw episodes alone; its writer was shown {len(tried.saw)} earlier entries"
-    elif not one.text.strip() or len(one.text) > TEXT_CHARACTERS_MAX:
-        wrong = f"a text of 1 to {TEXT_CHARACTERS_MAX} characters; got {len(one.text)}"
-    elif one.text != escaped(one.text):
+    elif not entry.text.strip() or len(entry.text) > TEXT_CHARACTERS_MAX:
+        wrong = f"a text of 1 to {TEXT_CHARACTERS_MAX} characters; got {len(entry.text)}"
+    elif entry.text != escaped(entry.text):
         wrong = "one line of what can be seen; got line ends, or signs that hide"
-    elif len(one.scope) > SCOPE_CHARACTERS_MAX:
-        wrong = f"a scope of at most {SCOPE_CHARACTERS_MAX} characters; got {len(one.scope)}"
-    elif not one.sources or len(one.sources) > SOURCES_MAX:
-        wrong = f"1 to {SOURCES_MAX} sources; got {len(one.sources)}"
+    elif len(entry.scope) > SCOPE_CHARACTERS_MAX:
+        wrong = f"a scope of at most {SCOPE_CHARACTERS_MAX} characters; got {len(entry.scope)}"
+    elif not entry.sources or len(entry.sources) > SOURCES_MAX:
+        wrong = f"1 to {SOURCES_MAX} sources; got {len(entry.sources)}"
     elif missing:
         wrong = f"sources that are there; {missing[0]:.80} is none of the raw episodes"
-    elif one.basis != basis_of(one.sources, tried.known):
+    elif entry.basis != basis_of(entry.sources, tried.known):
         wrong = "sources that say what they said when it was made; one says something else"
     elif len(families) > 1:
         wrong = f"sources of one family; got {', '.join(sorted(families))[:120]}"
     return Check("form", not wrong, detail=wrong)
 
 
-def _evidence(one: Entry, tried: _Tried) -> Check:
-    cases = distinct([tried.known[name] for name in one.sources if not tried.known[name].ours])
+def _evidence(entry: Entry, tried: _Tried) -> Check:
+    cases = distinct([tried.known[name] for name in entry.sources if not tried.known[name].ours])
     wrong = "" if len(cases) >= CASES_MIN else f"at least {CASES_MIN} different cases; got {len(cases)}"
-    return Check("evidence", not wrong, len(cases), len(one.sources), wrong)
+    return Check("evidence", not wrong, len(cases), len(entry.sources), wrong)
 
 
-def _trust(one: Entry, tried: _Tried) -> Check:
-    worst = max(tried.known[name].trust for name in one.sources)
-    if worst is Trust.UNTRUSTED and one.id not in tried.approved:
+def _trust(entry: Entry, tried: _Tried) -> Check:
+    worst = max(tried.known[name].trust for name in entry.sources)
+    if worst is Trust.UNTRUSTED and entry.id not in tried.approved:
         return Check("trust", False, detail="it stands on what a tool or the web said: it waits for the user's act")
     return Check("trust", True)
 
 
 def distinct(episodes: Iterable[Episode]) -> list[Episode]:
     """Give cases without those that say another one again: the same numbers and nearly the same words."""
-    found: dict[tuple[str, ...], list[tuple[frozenset[str], Episode]]] = {}
-    for one in episodes:
-        said = folded(f"{one.case} {one.answer}")
-        numbers = tuple(sorted(re.findall(NUMBER, said)))
-        words = frozenset(re.findall(r"[^\W\d_]+", said))
-        others = found.setdefault(numbers, [])
+    by_numbers: dict[tuple[str, ...], list[tuple[frozenset[str], Episode]]] = {}
+    for episode in episodes:
+        case = folded(f"{episode.case} {episode.answer}")
+        numbers = tuple(sorted(re.findall(NUMBER, case)))
+        words = frozenset(re.findall(r"[^\W\d_]+", case))
+        others = by_numbers.setdefault(numbers, [])
         if not any(len(words & other) >= SAME_WORDS_MIN * max(1, len(words | other)) for other, _ in others):
-            others.append((words, one))
-    return [one for others in found.values() for _, one in others]
+            others.append((words, episode))
+    return [episode for others in by_numbers.values() for _, episode in others]
 
 
-def _exact(one: Entry, tried: _Tried) -> Check:
+def _exact(entry: Entry, tried: _Tried) -> Check:
     """Look for what a rule has from nowhere; a formula is held by the replay instead, which works it out."""
-    sources = "\n".join(f"{tried.known[name].case} {tried.known[name].answer}" for name in one.sources).casefold()
+    sources = "\n".join(f"{tried.known[name].case} {tried.known[name].answer}" for name in entry.sources).casefold()
     there = set(_EXACT.findall(sources))
-    told = _EXACT.findall(_without_formula(one.text).casefold())
-    phantom = [found for found in told if found not in there and found.strip(_QUOTES) not in sources]
+    tokens = _EXACT.findall(_without_formula(entry.text).casefold())
+    phantom = [token for token in tokens if token not in there and token.strip(_QUOTES) not in sources]
     detail = f"what stands in a source; {phantom[0]!r:.80} does not" if phantom else ""
     return Check("exact tokens", not phantom, detail=detail)
 
@@ -383,54 +383,54 @@ def _without_formula(text: str) -> str:
     return asked if line_of(answer) is not None else f"{asked}: {answer}"
 
 
-def _given(one: Entry, tried: _Tried) -> dict[str, Episode]:
+def _given(entry: Entry, tried: _Tried) -> dict[str, Episode]:
     """Give the sources that hold still, and that a solver with the entry alone answers as they did; by pointer."""
-    found = {}
-    for name in one.sources:
+    answered = {}
+    for name in entry.sources:
         source = tried.known[name]
         holds = tried.now[source.question].answer == source.answer
-        if holds and tried.solver.answer(source.case, one.line) == source.answer:
-            found[name] = source
-    return found
+        if holds and tried.solver.answer(source.case, entry.line) == source.answer:
+            answered[name] = source
+    return answered
 
 
-def _source_replay(one: Entry, given: Mapping[str, Episode], tried: _Tried) -> Check:
-    asked = [tried.known[name] for name in one.sources]
+def _source_replay(entry: Entry, answered: Mapping[str, Episode], tried: _Tried) -> Check:
+    asked = [tried.known[name] for name in entry.sources]
     holding = [source for source in asked if tried.now[source.question].answer == source.answer]
-    different = len(distinct([source for source in given.values() if not source.ours]))
+    different = len(distinct([source for source in answered.values() if not source.ours]))
     share = tried.settings.theta * len(holding)
-    passed = len(given) >= share and different >= CASES_MIN
-    detail = "" if passed else f"it gives {len(given)} of {len(holding)} sources, {different} of them different"
-    return Check("source replay", passed, len(given), len(holding), detail)
+    passed = len(answered) >= share and different >= CASES_MIN
+    detail = "" if passed else f"it gives {len(answered)} of {len(holding)} sources, {different} of them different"
+    return Check("source replay", passed, len(answered), len(holding), detail)
 
 
-def _scope_replay(one: Entry, tried: _Tried) -> Check:
+def _scope_replay(entry: Entry, tried: _Tried) -> Check:
     """Try an entry on all that it speaks to in its own family, and on others, which it must leave alone.
 
     Its sources count here too: else a rule whose writer names the cases that it gives, and no others, would be tried
     on its exceptions alone.
     """
-    families = {tried.known[name].scope for name in one.sources}
+    families = {tried.known[name].scope for name in entry.sources}
     # What a tool or the web said takes no rule out that users' statements give, however often it is said.
-    asked = [other for other in tried.now.values() if other.counts or one.trust is Trust.UNTRUSTED]
+    asked = [other for other in tried.now.values() if other.counts or entry.trust is Trust.UNTRUSTED]
     own = [other for other in asked if other.scope in families][-SCOPE_MAX:]
     others = [other for other in asked if other.scope not in families]
     right = spoken = 0
     for other in own:
-        answer = tried.solver.answer(other.case, one.line)
+        answer = tried.solver.answer(other.case, entry.line)
         if answer is not None and answer != tried.alone(other.case):
             spoken += 1
             right += answer == other.answer
     if spoken - right > (1 - tried.settings.theta) * spoken:
         return Check("scope replay", False, right, spoken, f"of its own family it gives {right} of {spoken} right")
     for other in _strata(others, FOREIGN_MAX):
-        if tried.solver.answer(other.case, one.line) != tried.alone(other.case):
+        if tried.solver.answer(other.case, entry.line) != tried.alone(other.case):
             return Check("scope replay", False, right, spoken, f"it speaks to {other.case!r:.80} of another family")
     return Check("scope replay", True, right, spoken)
 
 
-def _no_regression(one: Entry, tried: _Tried, view: View, canaries: Sequence[Task]) -> Check:
-    text = replace(view, entries=(*view.entries, one)).text
+def _no_regression(entry: Entry, tried: _Tried, view: View, canaries: Sequence[Task]) -> Check:
+    text = replace(view, entries=(*view.entries, entry)).text
     right = sum(tried.solver.answer(task.question, text) == task.answer for task in canaries)
     detail = "" if right == len(canaries) else f"{len(canaries) - right} questions that were solved are not any more"
     return Check("no regression", right == len(canaries), right, len(canaries), detail)
@@ -439,11 +439,11 @@ def _no_regression(one: Entry, tried: _Tried, view: View, canaries: Sequence[Tas
 def _canaries(tried: _Tried, view: View, tasks: Iterable[Task]) -> list[Task]:
     """Choose what is solved now, with the memory there is or without any, and must stay so."""
     text = view.text
-    asked = [Task(one.case, one.answer, one.scope) for one in tried.now.values() if one.counts]
+    asked = [Task(episode.case, episode.answer, episode.scope) for episode in tried.now.values() if episode.counts]
     chosen = [*_strata(asked, CANARIES_MAX), *list(tasks)[:CANARIES_MAX]]
     return [
-        one for one in chosen
-        if one.answer in (tried.solver.answer(one.question, text), tried.alone(one.question))
+        task for task in chosen
+        if task.answer in (tried.solver.answer(task.question, text), tried.alone(task.question))
     ]  # fmt: skip
 
 
@@ -453,10 +453,10 @@ Scoped = TypeVar("Scoped", Episode, Task)
 def _strata(of: Sequence[Scoped], number: int) -> list[Scoped]:
     """Choose a number, as many of each scope as there are, the newest first."""
     by_scope: dict[str, list[Scoped]] = {}
-    for one in of:
-        by_scope.setdefault(one.scope, []).append(one)
-    turns = zip_longest(*(reversed(found) for found in by_scope.values()))
-    return list(islice((one for turn in turns for one in turn if one is not None), number))
+    for item in of:
+        by_scope.setdefault(item.scope, []).append(item)
+    turns = zip_longest(*(reversed(items) for items in by_scope.values()))
+    return list(islice((item for turn in turns for item in turn if item is not None), number))
 
 
 # all together ------------------------------------------------------------------------------------
@@ -482,29 +482,34 @@ def _at_rest(view: View, tried: _Tried, episodes: Sequence[Episode]) -> tuple[Vi
     return shown(view.entries, episodes, {}), ROUNDS_MAX
 
 
-def _refused(one: Judged, why: Check) -> Judged:
-    return Judged(one.entry, one.proposed, False, (*one.checks, why))
+def _refused(judgement: Judged, why: Check) -> Judged:
+    return Judged(judgement.entry, judgement.proposed, False, (*judgement.checks, why))
 
 
 def _hidden(view: View, proposal: Proposal) -> set[str]:
     """Name the raw episodes that are not shown now, or would not be."""
-    leaving = {name for one in proposal.operations if one.action == "delete" for name in one.targets}
+    leaving = {name for operation in proposal.operations if operation.action == "delete" for name in operation.targets}
     return {*view.demoted, *(name for name in leaving if name.startswith("fh:"))}
 
 
 def _signed(report: GateReport) -> GateReport:
     """Write the report's hash into the entries that it lets in."""
-    told = [
-        (one.proposed, one.entry.id, one.accepted, [asdict(check) for check in one.checks]) for one in report.judged
+    verdicts = [
+        (judgement.proposed, judgement.entry.id, judgement.accepted, [asdict(check) for check in judgement.checks])
+        for judgement in report.judged
     ]
-    named = json.dumps([report.proposal, report.replayed, report.solver, asdict(report.settings), told], sort_keys=True)
+    named = json.dumps(
+        [report.proposal, report.replayed, report.solver, asdict(report.settings), verdicts], sort_keys=True
+    )
     name = sha256(to_bytes(named)).hexdigest()
     judged = tuple(
-        replace(one, entry=replace(one.entry, report=name, solver=report.solver)) if one.accepted else one
-        for one in report.judged
+        replace(judgement, entry=replace(judgement.entry, report=name, solver=report.solver))
+        if judgement.accepted
+        else judgement
+        for judgement in report.judged
     )
-    new = {one.entry.id: one.entry for one in judged if one.accepted}
-    entries = tuple(new.get(one.id, one) for one in report.view.entries)
+    new = {judgement.entry.id: judgement.entry for judgement in judged if judgement.accepted}
+    entries = tuple(new.get(entry.id, entry) for entry in report.view.entries)
     return replace(report, judged=judged, view=replace(report.view, entries=entries), hash=name)
 
 
@@ -539,5 +544,5 @@ def rates(judged: Iterable[Judged], is_good: Callable[[Entry], bool]) -> GateRat
     Args:
         is_good: says of an entry what is true of it.
     """
-    found = [(one.accepted, is_good(one.entry)) for one in judged]
-    return GateRates(*(found.count(each) for each in ((True, True), (False, True), (True, False), (False, False))))
+    decisions = [(judgement.accepted, is_good(judgement.entry)) for judgement in judged]
+    return GateRates(*(decisions.count(each) for each in ((True, True), (False, True), (True, False), (False, False))))

@@ -44,7 +44,7 @@ class EntriesLog:
         """Give every entry up to a position that is not erased, in order, those that do not stand among them."""
         before = None if as_of is None else as_of + 1
         events = self.space.events(SESSION, kind=Kind.ENTRY, before=before)
-        return tuple(filter(None, (from_event(one, self.agent) for one in events)))
+        return tuple(filter(None, (from_event(event, self.agent) for event in events)))
 
     def standing(self, as_of: int | None = None) -> tuple[Entry, ...]:
         """Give the entries that stand: not replaced by a newer one, not quarantined, and approved where they need it.
@@ -55,14 +55,14 @@ class EntriesLog:
         known = self.known(as_of)
         check_lineage(known)
         ledger = LedgerLog(self.space).at(as_of)
-        there = [one for one in known if not _waits(one, ledger)]  # what waits takes the place of nothing
-        replaced = {name for one in there for name in one.parents}
-        return tuple(one for one in there if one.id not in replaced and f"fh:{one.id}" not in ledger.held)
+        there = [entry for entry in known if not _waits(entry, ledger)]  # what waits takes the place of nothing
+        replaced = {name for entry in there for name in entry.parents}
+        return tuple(entry for entry in there if entry.id not in replaced and f"fh:{entry.id}" not in ledger.held)
 
     def waiting(self) -> tuple[Entry, ...]:
         """Give the entries on untrusted text whose approval was undone: they wait for the user's act."""
         ledger = LedgerLog(self.space).at()
-        return tuple(one for one in self.known() if _waits(one, ledger))
+        return tuple(entry for entry in self.known() if _waits(entry, ledger))
 
     def barred(self) -> frozenset[str]:
         """Give what does not come in again by itself: ids that do not stand, and the texts that the user took out.
@@ -70,13 +70,17 @@ class EntriesLog:
         What the gate took out itself may come in again when it passes.
         """
         ledger = LedgerLog(self.space).at()
-        known = [one for one in self.known() if not _waits(one, ledger)]  # the gate asks for the approval itself
-        held = ledger.held
-        standing = {one.id for one in self.standing()}
+        known = [entry for entry in self.known() if not _waits(entry, ledger)]  # the gate asks for the approval itself
+        quarantines = ledger.held
+        standing = {entry.id for entry in self.standing()}
         by_rule = {GATE, LINEAGE}
-        by_gate = {one.id for one in known if f"fh:{one.id}" in held and held[f"fh:{one.id}"].by in by_rule}
-        out = [one for one in known if one.id not in standing and one.id not in by_gate]
-        return frozenset({one.id for one in out} | {one.text for one in out if f"fh:{one.id}" in held})
+        by_gate = {
+            entry.id
+            for entry in known
+            if f"fh:{entry.id}" in quarantines and quarantines[f"fh:{entry.id}"].by in by_rule
+        }
+        out = [entry for entry in known if entry.id not in standing and entry.id not in by_gate]
+        return frozenset({entry.id for entry in out} | {entry.text for entry in out if f"fh:{entry.id}" in quarantines})
 
     def keep(self, report: GateReport) -> tuple[Entry, ...]:
         """Append the entries that the gate let in, all or none; give those that were not there before.
@@ -84,18 +88,20 @@ class EntriesLog:
         One that the gate had taken out, and lets in again, is released. That the user approved of one on untrusted text
         is a decision of the ledger, kept behind the entry: without it, or when it is undone, the entry does not stand.
         """
-        there = {one.id for one in self.known()}
-        checks = {one.entry.id: one.checks for one in report.judged if one.accepted}
-        new = [one for one in report.view.entries if one.id in checks and one.id not in there]
-        told = {
-            name: [[each.name, each.right, each.tried] for each in found] for name, found in checks.items()
+        there = {entry.id for entry in self.known()}
+        checks = {judgement.entry.id: judgement.checks for judgement in report.judged if judgement.accepted}
+        new = [entry for entry in report.view.entries if entry.id in checks and entry.id not in there]
+        tallies = {
+            name: [[each.name, each.right, each.tried] for each in made] for name, made in checks.items()
         }  # fmt: skip
-        again = [one for one in report.view.entries if one.id in checks and one.id in there]
+        again = [entry for entry in report.view.entries if entry.id in checks and entry.id in there]
         self._decide("release", again, "it passes its replay again", GATE)
         if new:
-            self.space.append([self._draft(one, told[one.id], report) for one in new], session=SESSION)
+            self.space.append([self._draft(entry, tallies[entry.id], report) for entry in new], session=SESSION)
         approved = LedgerLog(self.space).at().approved
-        let_in = [one for one in (*new, *again) if one.trust is Trust.UNTRUSTED and f"fh:{one.id}" not in approved]
+        let_in = [
+            entry for entry in (*new, *again) if entry.trust is Trust.UNTRUSTED and f"fh:{entry.id}" not in approved
+        ]
         self._decide("approve", let_in, "the user lets it in although it stands on untrusted text", "user")
         return tuple(new)
 
@@ -106,12 +112,14 @@ class EntriesLog:
             Unresolvable: there is none, or several.
         """
         named = identity.removeprefix("fh:").upper()
-        found = [one for one in self.known() if one.id.startswith(named) or one.id.endswith(named)] if named else []
-        if len(found) != 1:
+        matches = (
+            [entry for entry in self.known() if entry.id.startswith(named) or entry.id.endswith(named)] if named else []
+        )
+        if len(matches) != 1:
             raise Unresolvable(
-                f"expected the id of one entry; {identity!r:.40} fits {len(found)}. see: firsthand ledger entries"
+                f"expected the id of one entry; {identity!r:.40} fits {len(matches)}. see: firsthand ledger entries"
             )
-        return found[0]
+        return matches[0]
 
     def quarantine(self, identity: str, *, reason: str = "", by: str = "user") -> tuple[Decision, ...]:
         """Take an entry out, with all that came of it; what it was made of is shown again.
@@ -122,9 +130,9 @@ class EntriesLog:
         Raises:
             Unresolvable: there is no such entry.
         """
-        one = self.find(identity)
-        held = LedgerLog(self.space).at().held
-        going = [each for each in (one, *descendants(self.known(), one.id)) if f"fh:{each.id}" not in held]
+        entry = self.find(identity)
+        quarantines = LedgerLog(self.space).at().held
+        going = [each for each in (entry, *descendants(self.known(), entry.id)) if f"fh:{each.id}" not in quarantines]
         return self._decide("quarantine", going, reason, by)
 
     def release(self, identity: str, *, reason: str = "", by: str = "user") -> tuple[Decision, ...]:
@@ -133,32 +141,35 @@ class EntriesLog:
         Raises:
             Unresolvable: there is no such entry.
         """
-        one = self.find(identity)
-        is_held = f"fh:{one.id}" in LedgerLog(self.space).at().held
-        return self._decide("release", [one] if is_held else [], reason, by)
+        entry = self.find(identity)
+        is_held = f"fh:{entry.id}" in LedgerLog(self.space).at().held
+        return self._decide("release", [entry] if is_held else [], reason, by)
 
     def _decide(self, action: Any, entries: Sequence[Entry], reason: str, by: str) -> tuple[Decision, ...]:
         ids = IdMaker()
         return LedgerLog(self.space).keep(
-            Decision(ids(), action, f"entry:{one.id}", f"fh:{one.id}", reason=reason, sources=(f"fh:{one.id}",), by=by)
-            for one in entries
+            Decision(
+                ids(), action, f"entry:{entry.id}", f"fh:{entry.id}", reason=reason, sources=(f"fh:{entry.id}",), by=by
+            )
+            for entry in entries
         )
 
-    def _draft(self, one: Entry, checks: list[list[Any]], report: GateReport) -> Draft:
+    def _draft(self, entry: Entry, checks: list[list[Any]], report: GateReport) -> Draft:
         meta = {
-            SOURCES: list(one.sources), "parents": list(one.parents), "version": one.version, "scope": one.scope,
-            "by": one.created_by, "basis": one.basis, "trust": one.trust, "report": one.report,
+            SOURCES: list(entry.sources), "parents": list(entry.parents), "version": entry.version,
+            "scope": entry.scope, "by": entry.created_by, "basis": entry.basis, "trust": entry.trust,
+            "report": entry.report,
             "gate": {"checks": checks, "proposal": report.proposal, "replayed": report.replayed,
                      "solver": report.solver, "theta": report.settings.theta},
             AGENT: self.agent,
         }  # fmt: skip
-        trust = max(one.trust, Trust.AGENT)  # derived text is not what the user wrote
-        return Draft(Kind.ENTRY, to_bytes(one.text), MEDIA, meta, origin=OURS, trust=trust, id=one.id)
+        trust = max(entry.trust, Trust.AGENT)  # derived text is not what the user wrote
+        return Draft(Kind.ENTRY, to_bytes(entry.text), MEDIA, meta, origin=OURS, trust=trust, id=entry.id)
 
 
-def _waits(one: Entry, ledger: Ledger) -> bool:
+def _waits(entry: Entry, ledger: Ledger) -> bool:
     """Say whether an entry stands on untrusted text, and the user's word for it is not there, or was undone."""
-    return one.trust is Trust.UNTRUSTED and f"fh:{one.id}" not in ledger.approved
+    return entry.trust is Trust.UNTRUSTED and f"fh:{entry.id}" not in ledger.approved
 
 
 def entries_of(space: Space, agent: str = "") -> EntriesLog:
@@ -173,11 +184,11 @@ def from_event(event: Event, agent: str) -> Entry | None:
     meta = event.meta
     version, trust = meta.get("version"), TRUSTS.get(str(meta.get("trust")))
     names = [meta.get(name) for name in _NAMES]
-    if type(version) is not int or trust is None or not all(isinstance(one, str) for one in names):
+    if type(version) is not int or trust is None or not all(isinstance(name, str) for name in names):
         return None
     scope, by, basis, report, of = map(str, names)
     sources, parents = (tuple(texts(meta.get(name))) for name in (SOURCES, "parents"))
     gate = meta.get("gate")
     solver = str(gate.get("solver", "")) if isinstance(gate, dict) else ""
-    one = Entry(event.id, event.text, sources, scope, version, parents, by, basis, trust, report, solver)
-    return one if of == agent and report and identity_of(one) == event.id else None
+    entry = Entry(event.id, event.text, sources, scope, version, parents, by, basis, trust, report, solver)
+    return entry if of == agent and report and identity_of(entry) == event.id else None

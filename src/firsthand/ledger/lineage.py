@@ -74,8 +74,8 @@ class Lineage:
             MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
         """
         event = event_at(self.space, address)
-        held = self.ledger.at().held
-        going = [one for one in (event, *self.came_of(address)) if f"fh:{one.id}" not in held]
+        quarantines = self.ledger.at().held
+        going = [event for event in (event, *self.came_of(address)) if f"fh:{event.id}" not in quarantines]
         return self._decide("quarantine", going, reason, by)
 
     def release(self, address: str | Pointer, *, reason: str = "", by: str = "user") -> tuple[Decision, ...]:
@@ -106,20 +106,20 @@ class Lineage:
     def waiting(self) -> tuple[Waiting, ...]:
         """Give what waits for the user, the newest last: at most `WAITING_MAX`."""
         ledger = self.ledger.at()
-        found = []
+        waiting = []
         for event in self._tainted():
             name = f"fh:{event.id}"
             if name not in ledger.approved and ledger.stands(name):
                 sort = "entry" if event.kind is Kind.ENTRY else str(event.meta.get(SORT, FILE))
-                found.append(Waiting(name, sort, event.text, event.position))
-        return tuple(sorted(found, key=lambda one: one.position)[-WAITING_MAX:])
+                waiting.append(Waiting(name, sort, event.text, event.position))
+        return tuple(sorted(waiting, key=lambda event: event.position)[-WAITING_MAX:])
 
     def _tainted(self) -> Iterator[Event]:
         notes = self.space.events(kind=Kind.NOTE)
-        yield from (one for one in notes if self._could_wait(one))
-        agents = {str(one.meta.get(AGENT, "")) for one in self.space.events(kind=Kind.ENTRY) if not one.erased}
+        yield from (note for note in notes if self._could_wait(note))
+        agents = {str(event.meta.get(AGENT, "")) for event in self.space.events(kind=Kind.ENTRY) if not event.erased}
         for agent in sorted(agents):
-            yield from (self.space.event(f"fh:{one.id}") for one in EntriesLog(self.space, agent).waiting())
+            yield from (self.space.event(f"fh:{entry.id}") for entry in EntriesLog(self.space, agent).waiting())
 
     def _could_wait(self, event: Event) -> bool:
         if event.kind is Kind.ENTRY:
@@ -132,10 +132,10 @@ class Lineage:
         ids = IdMaker()
         return self.ledger.keep(
             Decision(
-                ids(), action, f"{MADE_OF.get(one.kind, 'event')}:{one.id}", f"fh:{one.id}", reason=reason,
-                sources=(f"fh:{one.id}",), by=by,
+                ids(), action, f"{MADE_OF.get(event.kind, 'event')}:{event.id}", f"fh:{event.id}", reason=reason,
+                sources=(f"fh:{event.id}",), by=by,
             )
-            for one in events
+            for event in events
         )  # fmt: skip
 
 

@@ -74,15 +74,15 @@ class ByModel(Plain):
         What a later answer took the place of need not be shown any more, whatever is written.
         """
         asked = families(episodes)
-        prompts = [prompt(one) for one in asked]
+        prompts = [prompt(members) for members in asked]
         if self.before is not None:
             self.before(prompts)
-        read = [reply_of(self.complete(text), one) for text, one in zip(prompts, asked, strict=True)]
-        entries = tuple(one for writing in read for one in writing.entries)
-        faults = tuple(one for writing in read for one in writing.faults)
+        read = [reply_of(self.complete(text), members) for text, members in zip(prompts, asked, strict=True)]
+        entries = tuple(entry for writing in read for entry in writing.entries)
+        faults = tuple(fault for writing in read for fault in writing.faults)
         now = current(episodes)
-        demoted = [one.pointer for one in episodes if now[one.question] is not one]
-        return Writing(entries, (*demoted, *(name for one in entries for name in one.sources)), faults)
+        demoted = [episode.pointer for episode in episodes if now[episode.question] is not episode]
+        return Writing(entries, (*demoted, *(name for entry in entries for name in entry.sources)), faults)
 
 
 class ModelSolver:
@@ -114,20 +114,20 @@ class ModelSolver:
 
     def _asked(self, question: str, view: str) -> str | None:
         self.replies += 1
-        said = answer_of(self.complete(question_prompt(question, view, self.knows)))
-        if said is None:
+        answer = answer_of(self.complete(question_prompt(question, view, self.knows)))
+        if answer is None:
             self.unread += 1
-        return said or None
+        return answer or None
 
 
 def families(episodes: Sequence[Episode]) -> list[list[Episode]]:
     """Put the cases that hold together by family; those with too few for any entry are left out."""
-    found: dict[str, list[Episode]] = {}
-    for one in current(episodes).values():
-        found.setdefault(one.scope, []).append(one)
-    large = [members[-PROMPT_EPISODES_MAX:] for members in found.values() if len(members) >= INDUCED_CASES_MIN]
-    kept = sorted(large, key=lambda members: -len(members))[:FAMILIES_MAX]
-    return sorted(kept, key=lambda members: members[0].position)
+    by_family: dict[str, list[Episode]] = {}
+    for episode in current(episodes).values():
+        by_family.setdefault(episode.scope, []).append(episode)
+    large = [members[-PROMPT_EPISODES_MAX:] for members in by_family.values() if len(members) >= INDUCED_CASES_MIN]
+    largest = sorted(large, key=lambda members: -len(members))[:FAMILIES_MAX]
+    return sorted(largest, key=lambda members: members[0].position)
 
 
 def prompt(episodes: Sequence[Episode]) -> str:
@@ -137,7 +137,7 @@ def prompt(episodes: Sequence[Episode]) -> str:
 
 def numbered(episodes: Sequence[Episode]) -> list[str]:
     """Write cases as numbered lines, from 1."""
-    return [f"{number}. {one.line}" for number, one in enumerate(episodes, 1)]
+    return [f"{number}. {episode.line}" for number, episode in enumerate(episodes, 1)]
 
 
 def question_prompt(question: str, view: str, knows: str = "") -> str:
@@ -151,13 +151,13 @@ def answer_of(reply: str) -> str | None:
     text = reply.strip()
     if not text or len(text) > ANSWER_CHARACTERS_MAX or "\n" in text:
         return None
-    said = (
+    answer = (
         re.sub(r"^(?:the )?answer(?: is)?\s*:?\s*", "", text, flags=re.IGNORECASE)
         .strip()
         .removesuffix(".")
         .strip("`'\"* ")
     )
-    return "" if said.casefold() == NO_ANSWER.casefold() else said or None
+    return "" if answer.casefold() == NO_ANSWER.casefold() else answer or None
 
 
 # replies of a writer -----------------------------------------------------------------------------
@@ -165,16 +165,16 @@ def answer_of(reply: str) -> str | None:
 
 def reply_of(reply: str, episodes: Sequence[Episode]) -> Writing:
     """Read a writer's reply about the cases of one family; what is not as asked is a fault, and nothing is taken."""
-    found = listed(reply)
-    if isinstance(found, Fault):
-        return Writing(faults=(found,))
+    objects = listed(reply)
+    if isinstance(objects, Fault):
+        return Writing(faults=(objects,))
     written = []
-    for one in found:
-        made = written_of(one, episodes)
+    for object_ in objects:
+        made = written_of(object_, episodes)
         if isinstance(made, Fault):
             return Writing(faults=(made,))
         written.append(made)
-    return Writing(tuple(written), tuple(name for one in written for name in one.sources))
+    return Writing(tuple(written), tuple(name for writing in written for name in writing.sources))
 
 
 def listed(reply: str) -> list[dict[str, Any]] | Fault:
@@ -183,22 +183,22 @@ def listed(reply: str) -> list[dict[str, Any]] | Fault:
     fenced = _FENCE.fullmatch(text)
     text = fenced[1].strip() if fenced else text
     kind = ""
-    found: Any = None
+    parsed: Any = None
     if not text:
         kind = "empty"
     elif len(text) > REPLY_CHARACTERS_MAX:
         kind = "too long"
     else:
         try:
-            found = json.loads(text)
+            parsed = json.loads(text)
         except (ValueError, RecursionError):
             kind = _not_json(text)
-    if not kind and not (isinstance(found, list) and all(isinstance(one, dict) for one in found)):
+    if not kind and not (isinstance(parsed, list) and all(isinstance(item, dict) for item in parsed)):
         kind = "another form"
     if kind:
-        told = f"{len(reply):,} characters, {escaped(reply[:_EXCERPT])!r}"
-        return Fault(kind, f"expected a JSON list of objects; the model replied {told}. Nothing is taken.")
-    listed: list[dict[str, Any]] = found
+        excerpt = f"{len(reply):,} characters, {escaped(reply[:_EXCERPT])!r}"
+        return Fault(kind, f"expected a JSON list of objects; the model replied {excerpt}. Nothing is taken.")
+    listed: list[dict[str, Any]] = parsed
     return listed
 
 
@@ -208,26 +208,26 @@ def _not_json(text: str) -> str:
     return "refusal" if _REFUSES.match(text) else "prose"
 
 
-def written_of(one: dict[str, Any], episodes: Sequence[Episode]) -> Written | Fault:
+def written_of(item: dict[str, Any], episodes: Sequence[Episode]) -> Written | Fault:
     """Read one entry of a reply: a text of one line, and numbers of the cases that were shown."""
-    said, numbers = one.get("text"), one.get("sources")
-    wrong = not isinstance(said, str) or not isinstance(numbers, list) or any(type(n) is not int for n in numbers)
+    text, numbers = item.get("text"), item.get("sources")
+    wrong = not isinstance(text, str) or not isinstance(numbers, list) or any(type(n) is not int for n in numbers)
     if wrong or not numbers:
-        return Fault("wrong types", f"expected text, and sources as numbers of cases; got {one!r:.120}")
-    assert isinstance(said, str)
+        return Fault("wrong types", f"expected text, and sources as numbers of cases; got {item!r:.120}")
+    assert isinstance(text, str)
     assert isinstance(numbers, list)
     if not all(0 < n <= len(episodes) for n in numbers):
         return Fault("no such case", f"expected numbers of cases from 1 to {len(episodes)}; got {numbers!r:.120}")
-    fault = of_text(said)
+    fault = of_text(text)
     if fault is not None:
         return fault
-    return Written(said, tuple(dict.fromkeys(episodes[n - 1].pointer for n in numbers)), episodes[0].scope)
+    return Written(text, tuple(dict.fromkeys(episodes[n - 1].pointer for n in numbers)), episodes[0].scope)
 
 
-def of_text(said: str) -> Fault | None:
+def of_text(reply: str) -> Fault | None:
     """Say what is wrong with the text of an entry; None when it is one plain line."""
-    if said != escaped(said):
-        return Fault("several lines", f"expected a text of one line, without signs that hide; got {said!r:.120}")
-    if _FORGES.search(said):
-        return Fault("forged structure", f"expected a text without headings, ids or counters; got {said!r:.120}")
+    if reply != escaped(reply):
+        return Fault("several lines", f"expected a text of one line, without signs that hide; got {reply!r:.120}")
+    if _FORGES.search(reply):
+        return Fault("forged structure", f"expected a text without headings, ids or counters; got {reply!r:.120}")
     return None

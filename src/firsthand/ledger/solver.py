@@ -80,13 +80,13 @@ class Strong:
         """Answer from the lines of a view, else by a rule made of its cases, else by itself."""
         read = _read(view)
         asked = _question(question)
-        found = read.cases.get(asked)
-        if found is None:
-            found = _by_rule(asked, read.rules)
-        if found is None and self._makes_rules:
+        answer = read.cases.get(asked)
+        if answer is None:
+            answer = _by_rule(asked, read.rules)
+        if answer is None and self._makes_rules:
             shape, number = shape_of(asked)
-            found = induced_answer(read.shapes.get(shape, ()), number)
-        return self.knows(question) if found is None else found
+            answer = induced_answer(read.shapes.get(shape, ()), number)
+        return self.knows(question) if answer is None else answer
 
 
 class Weak(Strong):
@@ -157,43 +157,43 @@ def _read(view: str) -> _Lines:
     for asked, answer in cases.items():
         shape, number = shape_of(asked)
         shapes.setdefault(shape, []).append((number, answer))
-    return _Lines(cases, {shape: tuple(found) for shape, found in shapes.items()}, rules)
+    return _Lines(cases, {shape: tuple(cases) for shape, cases in shapes.items()}, rules)
 
 
 def _rule(asked: str, answer: str) -> Rule:
     pieces = _PLACES.split(" ".join(asked.split()))
     parts: list[str] = []
-    for one in pieces:
+    for piece in pieces:
         seen = PLACE in pieces[: len(parts)]
         number = NUMBER if seen else f"(?P<number>{NUMBER})"
-        parts.append(number if one == PLACE else r"\S+(?: \S+)*?" if one == ANY else re.escape(one.casefold()))
-    words = sum(len(one.split()) for one in pieces if one not in (ANY, PLACE))
+        parts.append(number if piece == PLACE else r"\S+(?: \S+)*?" if piece == ANY else re.escape(piece.casefold()))
+    words = sum(len(piece.split()) for piece in pieces if piece not in (ANY, PLACE))
     return Rule(re.compile("".join(parts)), answer, line_of(answer), words)
 
 
 def line_of(formula: str) -> Line | None:
     """Read a formula such as ``3 * N + 2``; None when it is none."""
-    found = _FORMULA.match(formula)
-    if found is None:
+    match = _FORMULA.match(formula)
+    if match is None:
         return None
-    plus = Fraction(found["plus"] or 0)
-    return Line(Fraction(found["times"]), -plus if found["sign"] == "-" else plus)
+    plus = Fraction(match["plus"] or 0)
+    return Line(Fraction(match["times"]), -plus if match["sign"] == "-" else plus)
 
 
 def _by_rule(asked: str, rules: Sequence[Rule]) -> str | None:
     """Answer by the rule with the most words of its own; of two with as many by the later one."""
     best: tuple[int, str] | None = None
-    for one in rules:
-        if best is not None and one.words < best[0]:
+    for rule in rules:
+        if best is not None and rule.words < best[0]:
             continue
-        found = one.pattern.fullmatch(asked)
-        if found is None:
+        match = rule.pattern.fullmatch(asked)
+        if match is None:
             continue
-        number = found.groupdict().get("number")
-        if one.line is None:
-            best = one.words, one.answer
+        number = match.groupdict().get("number")
+        if rule.line is None:
+            best = rule.words, rule.answer
         elif number is not None:
-            best = one.words, one.line.at(Fraction(number))
+            best = rule.words, rule.line.at(Fraction(number))
     return best[1] if best else None
 
 
@@ -209,22 +209,22 @@ def induced_answer(cases: Sequence[Case], number: Fraction | None) -> str | None
     """Answer by a rule that cases of one shape have in common; None when they have none."""
     if number is None or len(cases) < INDUCED_CASES_MIN:
         return None
-    found = induced(tuple(cases[-FITTED_CASES_MAX:]))
-    return found.at(number) if isinstance(found, Line) else found
+    rule = induced(tuple(cases[-FITTED_CASES_MAX:]))
+    return rule.at(number) if isinstance(rule, Line) else rule
 
 
 @lru_cache(maxsize=4_096)
 def induced(cases: tuple[Case, ...]) -> Line | str | None:
     """Give the line, or the one answer, that most of some cases have; None when too few have any."""
     needed = max(INDUCED_CASES_MIN, INDUCED_SHARE_MIN * len(cases))
-    told = Counter(answer for _, answer in cases)
-    same, times = max(told.items(), key=lambda one: one[1], default=("", 0))
+    answers = Counter(answer for _, answer in cases)
+    same, times = max(answers.items(), key=lambda answer_count: answer_count[1], default=("", 0))
     known = [(number, Fraction(answer)) for number, answer in cases if number is not None and _NUMBER.fullmatch(answer)]
     best = best_line(known)
-    held = agreeing(best, known) if best is not None else 0
-    if times >= needed and times >= held:
+    agreed = agreeing(best, known) if best is not None else 0
+    if times >= needed and times >= agreed:
         return same
-    return best if held >= needed else None
+    return best if agreed >= needed else None
 
 
 def best_line(points: Iterable[tuple[Fraction, Fraction]]) -> Line | None:
@@ -237,7 +237,7 @@ def best_line(points: Iterable[tuple[Fraction, Fraction]]) -> Line | None:
             drawn[Line(times, y - times * x)] += 1
     if not drawn:
         return None
-    return min(drawn, key=lambda one: (-drawn[one], abs(one.times), abs(one.plus), one.times, one.plus))
+    return min(drawn, key=lambda line: (-drawn[line], abs(line.times), abs(line.plus), line.times, line.plus))
 
 
 def agreeing(line: Line, points: Iterable[tuple[Fraction, Fraction]]) -> int:

@@ -247,7 +247,7 @@ class Appender:
         Args:
             within: namespace and id of the events of the same ticket so far.
         """
-        found: list[int | None] = []
+        positions: list[int | None] = []
         for event in batch.events:
             row = self._db.execute(
                 f"SELECT {POSITION}, session, part, kind, trust, agent, origin, time, commitment, salt "  # noqa: S608
@@ -262,7 +262,7 @@ class Appender:
                     raise AppendError(
                         f"the artifact of event {event.name} was erased while it was appended; append it again"
                     )
-                found.append(None)
+                positions.append(None)
                 continue
             if not batch.derived_ids and not self._same(row, event, session):
                 raise IdConflict(
@@ -271,8 +271,8 @@ class Appender:
                 )
             if event.artifact is not None and row[-1] is None:  # erased: the retry put its payload again
                 work.unneeded.add((namespace, event.artifact.digest))
-            found.append(row[0])
-        return found
+            positions.append(row[0])
+        return positions
 
     def _same(self, row: tuple[object, ...], event: Prepared, session: _Session) -> bool:
         _position, key, part, kind, trust, agent, origin, time, commitment, salt = row
@@ -333,11 +333,11 @@ class Appender:
     def _name(self, text: str) -> int:
         key = self._names.get(text)
         if key is None:
-            found = self._db.execute("SELECT key FROM name WHERE text = ?", (text,)).get
-            if found is None:
+            number = self._db.execute("SELECT key FROM name WHERE text = ?", (text,)).get
+            if number is None:
                 self._db.execute("INSERT INTO name (text) VALUES (?)", (text,))
-                found = self._db.last_insert_rowid()
-            key = self._names[text] = int(found)
+                number = self._db.last_insert_rowid()
+            key = self._names[text] = int(number)
         return key
 
     # the indexes -----------------------------------------------------------------------------------

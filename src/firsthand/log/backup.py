@@ -85,7 +85,7 @@ def _copy(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
         disk.sync(file)
         copied = open_reader(file)
         try:
-            held: list[Any] = copied.execute("SELECT DISTINCT namespace, digest FROM artifact_use").fetchall()
+            artifacts: list[Any] = copied.execute("SELECT DISTINCT namespace, digest FROM artifact_use").fetchall()
             rows: list[Any] = copied.execute(
                 "SELECT key, head_position, head, name FROM namespace ORDER BY name"
             ).fetchall()
@@ -94,7 +94,7 @@ def _copy(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
         finally:
             copied.close()
         # An erasure between the snapshot and here took files away: the copy would hold what was erased. Again.
-        missing = _copy_artifacts(ArtifactStore(root, disk), ArtifactStore(target, disk), held)
+        missing = _copy_artifacts(ArtifactStore(root, disk), ArtifactStore(target, disk), artifacts)
         if not missing:
             break
         if attempt == ATTEMPTS_MAX - 1:
@@ -113,7 +113,7 @@ def _copy(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:
     disk.sync_folder(target)
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     heads = {name: f"{position}:{head.hex()}" for _, position, head, name in rows if position}
-    return Backup(target, int(events), len(held), size, heads, tuple(map(str, verified.problems)))
+    return Backup(target, int(events), len(artifacts), size, heads, tuple(map(str, verified.problems)))
 
 
 def _copy_indexes(root: Path, target: Path, disk: Disk) -> None:
@@ -133,6 +133,6 @@ def _copy_indexes(root: Path, target: Path, disk: Disk) -> None:
         file.chmod(0o600)
 
 
-def _copy_artifacts(source: ArtifactStore, target: ArtifactStore, held: list[tuple[int, bytes]]) -> str:
+def _copy_artifacts(source: ArtifactStore, target: ArtifactStore, uses: list[tuple[int, bytes]]) -> str:
     """Copy the artifact files; name the first that is not there any more, empty when all are."""
-    return next((digest.hex() for namespace, digest in held if not source.copy_to(target, namespace, digest)), "")
+    return next((digest.hex() for namespace, digest in uses if not source.copy_to(target, namespace, digest)), "")

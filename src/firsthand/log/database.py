@@ -202,14 +202,14 @@ class Readers:
         return files
 
     def _let_go(self, unneeded: Callable[[threading.Thread], bool]) -> None:
-        kept: list[tuple[threading.Thread, apsw.Connection]] = []
+        living: list[tuple[threading.Thread, apsw.Connection]] = []
         for thread, db in self._all:
             if not unneeded(thread):
-                kept.append((thread, db))
+                living.append((thread, db))
                 continue
             with suppress(apsw.ThreadingViolationError):  # in use in this moment: it goes with its thread
                 db.close()
-        self._all = kept
+        self._all = living
 
     def close(self) -> None:
         """Close every thread's connection."""

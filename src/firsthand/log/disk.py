@@ -153,13 +153,13 @@ class Disk:
 
     def size(self, path: Path) -> int | None:
         """Say how many bytes a file has; None where there is none."""
-        found = self._stat(path)
-        return None if found is None else found.st_size
+        status = self._stat(path)
+        return None if status is None else status.st_size
 
     def modified(self, path: Path) -> float | None:
         """Say when a file was last written, in seconds since 1970; None where there is none."""
-        found = self._stat(path)
-        return None if found is None else found.st_mtime
+        status = self._stat(path)
+        return None if status is None else status.st_mtime
 
     def sync_open(self, descriptor: int) -> None:
         """Wait until an open file is on the medium."""

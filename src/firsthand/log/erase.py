@@ -99,8 +99,8 @@ def erase(
         mine = [event.id for event in fresh if event.session == session]
         content = json.dumps({"erased": mine, "reason": reason}).encode()
         draft = Draft(Kind.ERASURE, content, "application/json", origin="user", trust=Trust.TRUSTED)
-        one = prepare(draft, namespace_key, artifacts, len(content), ids, by_log=True)
-        tickets.append(Ticket((Batch(namespace, session, (one,)),), 0))
+        erasure = prepare(draft, namespace_key, artifacts, len(content), ids, by_log=True)
+        tickets.append(Ticket((Batch(namespace, session, (erasure,)),), 0))
     entries = [Entry(namespace_key, event) for event in fresh]
     appender.commit(tickets, lambda: _destroy(db, entries, followers), namespace=namespace)
     for ticket in tickets:
@@ -109,9 +109,9 @@ def erase(
     # 2) What the transaction freed: artifact files, index segments, free pages, the WAL.
     removed = _finish(db, artifacts, files, indexes)
     digests = {event.artifact.digest for event in fresh if event.artifact is not None}
-    kept = sum(bool(db.execute(_USES, (namespace_key, digest)).get) for digest in digests)
+    artifacts_kept = sum(bool(db.execute(_USES, (namespace_key, digest)).get) for digest in digests)
     pointers = tuple(appended.pointer for ticket in tickets for appended in ticket.result)
-    return Erasure(tuple(event.id for event in fresh), already, removed, kept, pointers)
+    return Erasure(tuple(event.id for event in fresh), already, removed, artifacts_kept, pointers)
 
 
 def _destroy(db: apsw.Connection, entries: Sequence[Entry], followers: Sequence[FollowingIndex]) -> None:

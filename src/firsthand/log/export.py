@@ -303,8 +303,10 @@ def parse_event(fields: dict[str, Any]) -> Line:
             salt = _hex(fields["salt"], SALT_BYTES)
             payload: bytes | Artifact
             if "artifact" in fields:
-                said = fields["artifact"]
-                payload = artifact = Artifact(_hex(said["sha256"]), _whole(said["size"]), _bytes(said["preview"]))
+                artifact_fields = fields["artifact"]
+                payload = artifact = Artifact(
+                    _hex(artifact_fields["sha256"]), _whole(artifact_fields["size"]), _bytes(artifact_fields["preview"])
+                )
             else:
                 payload = _bytes(fields["content"])
             body = encode_body(_bytes(fields["media"]), _bytes(fields["meta"]), _bytes(fields["envelope"]), payload)

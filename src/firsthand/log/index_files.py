@@ -124,8 +124,8 @@ class IndexFiles:
     def trim(self) -> None:
         """Let go of files that were replaced, and of those used longest ago; outside a transaction."""
         replaced = [namespace for namespace, inode in self._inodes.items() if self._inode(namespace) != inode]
-        kept = [namespace for namespace in self._inodes if namespace not in replaced]
-        for namespace in (*replaced, *kept[:-ATTACHED_KEPT]):
+        staying = [namespace for namespace in self._inodes if namespace not in replaced]
+        for namespace in (*replaced, *staying[:-ATTACHED_KEPT]):
             del self._inodes[namespace]
             self._detach(namespace)
 

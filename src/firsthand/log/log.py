@@ -173,8 +173,10 @@ class Log:
             commit=self._commit,
             seal=lambda batches: encode_batch(batches[0]),
             unseal=lambda data: (decode_batch(data),),
-            pack=lambda result: [[one.position, one.id, one.new, one.indexed] for one in result],
-            unpack=lambda packed: tuple(Appended(*one) for one in packed),
+            pack=lambda result: [
+                [appended.position, appended.id, appended.new, appended.indexed] for appended in result
+            ],
+            unpack=lambda packed: tuple(Appended(*row) for row in packed),
             timeout_ms=self._timeout_ms,
         )
         new = not file.exists() or not file.stat().st_size
@@ -439,7 +441,9 @@ class Log:
         """
         self.exclusively(self._reset_followers)
         done = [rebuild(index, self.reader, self.index_files, self.exclusively, progress) for index in self._indexes]
-        return Rebuilt(sum(one.events for one in done), tuple(sorted({at for one in done for at in one.damaged})))
+        return Rebuilt(
+            sum(rebuilt.events for rebuilt in done), tuple(sorted({at for rebuilt in done for at in rebuilt.damaged}))
+        )
 
     def _reset_followers(self, db: apsw.Connection) -> None:
         with db:
@@ -511,10 +515,10 @@ class Log:
         """Derive every hash again; see `verify.verify`."""
         with self._marks_to_read() as marks, self.snapshot() as db:
             known = marks.known()
-            found = verify(db, self.artifacts, namespace=namespace, heads=heads, marks=known, progress=progress)
+            verified = verify(db, self.artifacts, namespace=namespace, heads=heads, marks=known, progress=progress)
         rot = "" if known else rot_of(self.root)
-        problems = (*found.problems, Problem("mark", rot)) if rot else found.problems
-        return replace(found, problems=problems, notes=(*found.notes, *marks.notes()))
+        problems = (*verified.problems, Problem("mark", rot)) if rot else verified.problems
+        return replace(verified, problems=problems, notes=(*verified.notes, *marks.notes()))
 
     @contextmanager
     def _marks_to_read(self) -> Iterator[Marks]:

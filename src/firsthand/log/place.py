@@ -100,8 +100,8 @@ def file_system(path: Path, mounts: Path = _MOUNTS) -> str:
 
 def check_options(read_only: object, create: object, timeout_ms: object, timeout_ms_max: int) -> None:
     """Raise `InvalidArgument` for values that are no options of opening a store."""
-    for name, given in (("read_only", read_only), ("create", create)):
-        if not isinstance(given, bool):  # the text "false" is true: a store would be opened the other way
-            raise InvalidArgument(f"{name} is True or False; got {given!r}")
+    for name, value in (("read_only", read_only), ("create", create)):
+        if not isinstance(value, bool):  # the text "false" is true: a store would be opened the other way
+            raise InvalidArgument(f"{name} is True or False; got {value!r}")
     if isinstance(timeout_ms, bool) or not isinstance(timeout_ms, int) or not 0 <= timeout_ms <= timeout_ms_max:
         raise InvalidArgument(f"timeout_ms is a whole number from 0 to {timeout_ms_max:,}; got {timeout_ms!r}")

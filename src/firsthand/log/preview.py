@@ -101,14 +101,14 @@ class Previewer:
         if _is_binary(first[:SNIFFED_BYTES]):
             return f"[binary data, {self._size:,} bytes, begins {first[:16].hex(' ')}]".encode()
         if self._size <= PREVIEW_BYTES_MAX:
-            shown = _utf8(first)
-            if len(shown) <= PREVIEW_BYTES_MAX:  # each byte that is not UTF-8 becomes three
-                return shown
+            text = _utf8(first)
+            if len(text) <= PREVIEW_BYTES_MAX:  # each byte that is not UTF-8 becomes three
+                return text
         self._scan(bytes(self._waiting))
         head, tail = self._head(first), self._tail()
-        shown = _laid_out(head, self._chosen(head.end, tail.start), tail)
-        assert len(shown) <= PREVIEW_BYTES_MAX, "the shares of head, middle and tail leave room for the marks"
-        return shown
+        text = _laid_out(head, self._chosen(head.end, tail.start), tail)
+        assert len(text) <= PREVIEW_BYTES_MAX, "the shares of head, middle and tail leave room for the marks"
+        return text
 
     def _scan(self, block: bytes) -> None:
         """Keep the lines with errors of a block."""

@@ -356,7 +356,7 @@ class WriterQueue:
 
     def _requests(self) -> list[tuple[Slot, int, list[Ticket]]]:
         """Read what other writers left, in the order in which they came to the store."""
-        found: list[tuple[Slot, int, list[Ticket]]] = []
+        requests: list[tuple[Slot, int, list[Ticket]]] = []
         for name in self._names():
             slot = self._others.get(name) or Slot.other(self._folder / name)
             if slot is None:
@@ -373,8 +373,8 @@ class WriterQueue:
                 batches = [self._unseal(sealed) for sealed in _apart(data)]
             except ValueError:  # another version's request: its owner waits for the lock and commits by itself
                 continue
-            found.append((slot, number, [Ticket(batch, len(data)) for batch in batches]))
-        return found
+            requests.append((slot, number, [Ticket(batch, len(data)) for batch in batches]))
+        return requests
 
     def _give_way(self, name: str, slot: Slot, number: int) -> None:
         """Leave the lock alone for a moment, for one who cannot be carried: a large batch, or no append at all."""

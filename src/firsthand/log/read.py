@@ -84,10 +84,10 @@ class Reader:
         """Give a namespace's number in this store; 0 when nothing was ever written to it."""
         key = self._namespaces.get(namespace)
         if key is None:
-            found = self._one("SELECT key FROM namespace WHERE name = ?", (namespace,))
-            if found is None:
+            number = self._one("SELECT key FROM namespace WHERE name = ?", (namespace,))
+            if number is None:
                 return 0
-            key = self._namespaces[namespace] = int(found)
+            key = self._namespaces[namespace] = int(number)
         return key
 
     def event(self, namespace: str, identifier: str) -> Event:
@@ -118,12 +118,12 @@ class Reader:
 
     def events_at(self, namespace: str, positions: Sequence[int]) -> list[Event]:
         """Read events by position, in the order asked for; what is not of this namespace is left out."""
-        found: dict[int, Event] = {}
+        by_position: dict[int, Event] = {}
         for start in range(0, len(positions), _PAGE):
             page = [key for position in positions[start : start + _PAGE] if (key := self._key(namespace, position))]
             rows = self._all(f"{_FROM}WHERE key IN ({', '.join(map(str, page))})", ())
-            found |= {row[0]: self._event(namespace, row) for row in rows}
-        return [found[position] for position in positions if position in found]
+            by_position |= {row[0]: self._event(namespace, row) for row in rows}
+        return [by_position[position] for position in positions if position in by_position]
 
     def events(
         self,
@@ -152,12 +152,12 @@ class Reader:
         if session is None:
             low, high = key_of(tenant, low), key_of(tenant, high)
         else:
-            found = self._one("SELECT key FROM session WHERE namespace = ? AND name = ?", (tenant, session))
-            if found is None:
+            number = self._one("SELECT key FROM session WHERE namespace = ? AND name = ?", (tenant, session))
+            if number is None:
                 return
             # A session's events are found by its own index, in sequence, which is the order of position. Bounds are
             # sequences too: by position, each page would be looked for from the session's beginning.
-            where, by, values = "session = ? AND ", "sequence", (int(found),)
+            where, by, values = "session = ? AND ", "sequence", (int(number),)
             low, high = self._last_sequence(values[0], low), self._last_sequence(values[0], high - 1) + 1
         where += "" if kind is None else f"kind = {kind.number} AND "
         direction = "DESC" if newest_first else "ASC"
@@ -219,21 +219,21 @@ class Reader:
         """
         tenant = self.namespace_key(namespace)
         while True:
-            found = self._one(
+            position = self._one(
                 f"SELECT {POSITION} FROM session s JOIN event ON event.session = s.key "  # noqa: S608 - a constant
                 "WHERE s.namespace = ? AND s.name = ? AND event.kind = ? AND event.key < ? "
                 "AND event.salt IS NOT NULL ORDER BY event.sequence DESC LIMIT 1",
                 (tenant, session, kind.number, _NO_BOUND if before is None else key_of(tenant, before)),
             )
-            if found is None:
+            if position is None:
                 return None
             try:
-                return self.event_at(namespace, found)
+                return self.event_at(namespace, position)
             except StoreDamaged as error:
                 if damaged is None:
                     raise
-                damaged(found, error)
-                before = found
+                damaged(position, error)
+                before = position
 
     def begins_message(self, namespace: str, position: int) -> bool:
         """Say whether the event at a position is the first part of what stands in a window, be it whole or damaged."""
@@ -541,7 +541,7 @@ def _session_of(row: tuple[Any, ...]) -> SessionInfo:
     check_types(row, SESSION, f"session {row[0]!r}")
     name, length, turn, first, last, first_position, last_position, head = row
     try:
-        times = [None if one is None else Moment(one) for one in (first, last)]
+        times = [None if time is None else Moment(time) for time in (first, last)]
     except ValueError as error:
         raise StoreDamaged(f"session {name!r}: a time is not what was written ({error})") from error
     return SessionInfo(name, length, turn, times[0], times[1], first_position, last_position, head.hex())

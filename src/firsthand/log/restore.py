@@ -71,7 +71,7 @@ def _append(log: Log, lines: list[export.Line]) -> int:
     if not lines:
         return 0
     events: tuple[Prepared, ...] = tuple(line.event for line in lines)
-    return sum(one.new for one in log.submit((Batch(lines[0].namespace, lines[0].session, events),)))
+    return sum(appended.new for appended in log.submit((Batch(lines[0].namespace, lines[0].session, events),)))
 
 
 def _take_artifact(log: Log, first: dict[str, Any], lines: Iterator[dict[str, Any]]) -> None:
@@ -79,10 +79,10 @@ def _take_artifact(log: Log, first: dict[str, Any], lines: Iterator[dict[str, An
         raise FormatError(f"an artifact's line names its hash and its namespace; got {str(first)[:120]}")
     check_name(first["namespace"], "namespace", empty=False)
     pieces = _Pieces(first, lines)
-    kept = log.artifacts.put(log.namespace_key(first["namespace"]), pieces)
-    if kept.digest.hex() != first["artifact"] or kept.size_bytes != pieces.size:
+    stored = log.artifacts.put(log.namespace_key(first["namespace"]), pieces)
+    if stored.digest.hex() != first["artifact"] or stored.size_bytes != pieces.size:
         raise StoreDamaged(f"artifact {first['artifact']} of the export is not what was written: it hashes otherwise")
-    assert isinstance(kept, Artifact)
+    assert isinstance(stored, Artifact)
 
 
 class _Pieces:

@@ -58,9 +58,9 @@ def check_types(row: tuple[Any, ...], allowed: Container[Types], what: str) -> N
         StoreDamaged: one does not.
     """
     if tuple(map(type, row)) not in allowed:
-        held = ", ".join(type(one).__name__ for one in row)
+        types = ", ".join(type(cell).__name__ for cell in row)
         raise StoreDamaged(
-            f"{what}: a field is of another type than was written ({held}); restore it from a backup or an export"
+            f"{what}: a field is of another type than was written ({types}); restore it from a backup or an export"
         )
 
 

@@ -103,9 +103,9 @@ class Frames:
         self._read, self._length = read, length
         self._entries = self._read_table()
         self._offsets = [0, *accumulate(entry[0] for entry in self._entries)]
-        said = sum(entry[1] for entry in self._entries)
-        if said != payload_bytes:
-            raise Unreadable(f"its file says a payload of {said:,} bytes")
+        size = sum(entry[1] for entry in self._entries)
+        if size != payload_bytes:
+            raise Unreadable(f"its file says a payload of {size:,} bytes")
 
     def payload(self, start: int, end: int) -> Iterator[bytes]:
         """Yield the payload's bytes from ``start`` up to ``end``, a frame at a time.

@@ -182,12 +182,12 @@ def verify(
     Raises:
         QueryError: a head is not of its form.
     """
-    kept, found = dict(parse_head(text) for text in heads), _Findings()
+    heads_kept, findings = dict(parse_head(text) for text in heads), _Findings()
     with transaction(db):
         rows = Rows(db)
-        tables = _Tables(db, rows, found)
+        tables = _Tables(db, rows, findings)
         if pages:
-            _check_pages(db, found)
+            _check_pages(db, findings)
         totals = {key: max(tables.head(key)[0], rows.last_position(key)) for key in tables.tenants}
         derived: dict[str, str] = {}
         done, count = 0, sum(totals.values())
@@ -199,30 +199,30 @@ def verify(
                 progress(done + position, count)
 
         for key, total in totals.items():
-            name = found.namespace = tables.namespaces.get(key, "")
+            name = findings.namespace = tables.namespaces.get(key, "")
             marked = {(mark.position, mark.head) for mark in marks if mark.key == key}
-            walk = _Walk(key, kept if name == namespace else {}, marked)
-            derived[name] = _check_namespace(rows, walk, total, tables, found, report)
+            walk = _Walk(key, heads_kept if name == namespace else {}, marked)
+            derived[name] = _check_namespace(rows, walk, total, tables, findings, report)
             done += total
-        found.namespace = ""
-        _check_unknown(marks, tables, found)
-        _check_shared(db, tables, found, kept)
-        for position in kept:
+        findings.namespace = ""
+        _check_unknown(marks, tables, findings)
+        _check_shared(db, tables, findings, heads_kept)
+        for position in heads_kept:
             if position:
-                _check_unmet(position, totals.get(tables.keys.get(namespace, 0), 0), namespace, found)
-        _check_sessions(tables, found)
-        checked = _check_artifacts(rows, artifacts, tables, found)
+                _check_unmet(position, totals.get(tables.keys.get(namespace, 0), 0), namespace, findings)
+        _check_sessions(tables, findings)
+        checked = _check_artifacts(rows, artifacts, tables, findings)
         if rows.salvaged:
-            found.add("database", _ONLY_BY_PAGE.format(rows.salvaged))
-        _check_erasures(tables, found)
+            findings.add("database", _ONLY_BY_PAGE.format(rows.salvaged))
+        _check_erasures(tables, findings)
     return Verification(
-        tuple(found.problems), found.events, len(tables.chains), len(found.erased), checked,
-        derived.get(namespace, f"0:{bytes(32).hex()}"), tuple(found.notes), derived, tuple(found.losses),
+        tuple(findings.problems), findings.events, len(tables.chains), len(findings.erased), checked,
+        derived.get(namespace, f"0:{bytes(32).hex()}"), tuple(findings.notes), derived, tuple(findings.losses),
     )  # fmt: skip
 
 
 def _check_namespace(
-    rows: Rows, walk: _Walk, total: int, tables: _Tables, found: _Findings, progress: Callable[[int], None]
+    rows: Rows, walk: _Walk, total: int, tables: _Tables, findings: _Findings, progress: Callable[[int], None]
 ) -> str:
     """Check the events of a namespace in order; give its head as derived from them."""
     rolled, last, key = bytes(32), 0, walk.key
@@ -236,9 +236,9 @@ def _check_namespace(
             walk.missing.append(position)
             continue
         last = position
-        _check_event(row, key, tables, found)
+        _check_event(row, key, tables, findings)
         if (loss := loss_of(row)) is not None:
-            found.losses.append(RecordedLoss(found.namespace, position, loss.missing))
+            findings.losses.append(RecordedLoss(findings.namespace, position, loss.missing))
             walk.lost.update(*loss.missing)
             if loss.missing:
                 rolled = loss.head
@@ -248,17 +248,17 @@ def _check_namespace(
         progress(position)
     gone = [position for position in walk.missing if position not in walk.lost]
     for position in gone:
-        found.add("event", "is missing, or its page cannot be read", position)
+        findings.add("event", "is missing, or its page cannot be read", position)
     if stored != last:
-        found.add(
+        findings.add(
             "head",
             f"the head stands at position {stored}, the last event at {last}: "
             "events are missing at the end, or were added past the log",
             last,
         )
     elif not gone and head is not None and rolled != head:
-        found.add("head", "the head of the namespace is not the hash of its events", total)
-    _check_marks(walk, last, found.namespace, found)
+        findings.add("head", "the head of the namespace is not the hash of its events", total)
+    _check_marks(walk, last, findings.namespace, findings)
     return f"{last}:{rolled.hex()}"
 
 
@@ -284,28 +284,28 @@ class _Walk:
             del self.kept[position]
 
 
-def _check_marks(walk: _Walk, last: int, namespace: str, found: _Findings) -> None:
+def _check_marks(walk: _Walk, last: int, namespace: str, findings: _Findings) -> None:
     """Say what was acknowledged and is gone, or stands there otherwise, and is not recorded as lost."""
     ahead = max((position for position, _ in walk.marked), default=0)
     if ahead > last:
-        found.add("mark", sentence(namespace, (range(last + 1, ahead + 1),)), namespace=namespace)
+        findings.add("mark", sentence(namespace, (range(last + 1, ahead + 1),)), namespace=namespace)
     for position in sorted({position for position, _ in walk.marked}):
         if position <= last:
             what = f"the log up to position {position} is not the one that was acknowledged: it was rolled back"
-            found.add("mark", f"namespace {namespace}: {what} and written anew", namespace=namespace)
+            findings.add("mark", f"namespace {namespace}: {what} and written anew", namespace=namespace)
 
 
-def _check_unknown(marks: Sequence[Mark], tables: _Tables, found: _Findings) -> None:
+def _check_unknown(marks: Sequence[Mark], tables: _Tables, findings: _Findings) -> None:
     """Name the namespaces that events were acknowledged in and that are not there at all."""
     unknown: dict[int, int] = {}
     for mark in marks:
         if mark.key not in tables.tenants:
             unknown[mark.key] = max(mark.position, unknown.get(mark.key, 0))
     for key, position in unknown.items():
-        found.add("mark", sentence(f"number {key}, which the store does not have", (range(1, position + 1),)))
+        findings.add("mark", sentence(f"number {key}, which the store does not have", (range(1, position + 1),)))
 
 
-def _check_shared(db: apsw.Connection, tables: _Tables, found: _Findings, kept: dict[int, bytes]) -> None:
+def _check_shared(db: apsw.Connection, tables: _Tables, findings: _Findings, chain_heads: dict[int, bytes]) -> None:
     """Check the events that a store of version 1 counted over all its namespaces: positions and head."""
     if tables.shared_position is None:
         return
@@ -317,38 +317,38 @@ def _check_shared(db: apsw.Connection, tables: _Tables, found: _Findings, kept: 
     try:
         rows: list[Any] = db.execute(sql).fetchall()
     except apsw.Error as error:
-        found.add("head", f"the order that its namespaces shared in version 1 cannot be read ({error})")
+        findings.add("head", f"the order that its namespaces shared in version 1 cannot be read ({error})")
         return
     for position, chain in rows:
         for missing in range(expected, position):
-            found.add("event", "is missing in every namespace", missing)
+            findings.add("event", "is missing in every namespace", missing)
         rolled = roll(rolled, position, chain) if isinstance(chain, bytes) else rolled
         expected = position + 1
-        if kept.get(position) == rolled:
-            del kept[position]
+        if chain_heads.get(position) == rolled:
+            del chain_heads[position]
     if expected <= tables.shared_position:
-        found.add("event", f"and those up to {tables.shared_position} are missing in every namespace", expected)
+        findings.add("event", f"and those up to {tables.shared_position} are missing in every namespace", expected)
     elif rolled != tables.shared_head:
-        found.add("head", "the head that the store had in version 1 is not the hash of its events")
+        findings.add("head", "the head that the store had in version 1 is not the hash of its events")
 
 
-def _check_unmet(position: int, total: int, namespace: str, found: _Findings) -> None:
+def _check_unmet(position: int, total: int, namespace: str, findings: _Findings) -> None:
     """Say why a head that was kept elsewhere was not met again."""
     what = f"the log up to position {position} is not the one that this head was taken of"
     if position > total:
         what = f"the head given was taken at position {position}, the log ends at {total}: events were removed"
-    found.add("head", what, position, namespace=namespace)
+    findings.add("head", what, position, namespace=namespace)
 
 
 class _Tables:
     """The small tables, read as far as they can be."""
 
-    def __init__(self, db: apsw.Connection, rows: Rows, found: _Findings) -> None:
+    def __init__(self, db: apsw.Connection, rows: Rows, findings: _Findings) -> None:
         def read(sql: str) -> list[Any]:
             try:
                 return db.execute(sql).fetchall()
             except (apsw.Error, UnicodeDecodeError) as error:
-                found.add("database", f"cannot be read ({error}): {sql}")
+                findings.add("database", f"cannot be read ({error}): {sql}")
                 return []
 
         facts = dict(read("SELECT key, value FROM store"))
@@ -356,7 +356,7 @@ class _Tables:
         self.shared_head = facts.get("shared_head")
         for key, kind in (("uuid", bytes), ("created", int), ("reader_min", int)):
             if not isinstance(facts.get(key), kind):
-                found.add("database", f"what the store says of itself lacks {key!r}")
+                findings.add("database", f"what the store says of itself lacks {key!r}")
         self.unfinished = "unfinished_erasure" in facts
         self.uses = read("SELECT namespace, digest, position FROM artifact_use")
         self.names = dict(read("SELECT key, text FROM name"))
@@ -364,12 +364,12 @@ class _Tables:
         self.namespaces: dict[int, str] = {}
         for key, name, position, head, shared in read("SELECT key, name, head_position, head, shared FROM namespace"):
             if not isinstance(key, int) or not isinstance(name, str):
-                found.add("database", "the table of namespaces holds what is no namespace")
+                findings.add("database", "the table of namespaces holds what is no namespace")
                 continue
             self.namespaces[key] = name
             sound = isinstance(position, int) and 0 <= position <= POSITION_MAX and isinstance(head, bytes)
             if not sound:
-                found.add("head", f"the head of namespace {name!r} is missing or no head")
+                findings.add("head", f"the head of namespace {name!r} is missing or no head")
             self._heads[key] = (
                 position if sound else 0,
                 head if sound else None,
@@ -409,30 +409,32 @@ def _genesis(namespace: str, name: str) -> bytes:
         return bytes(32)
 
 
-def _check_event(row: tuple[Any, ...], key: int, tables: _Tables, found: _Findings) -> None:
+def _check_event(row: tuple[Any, ...], key: int, tables: _Tables, findings: _Findings) -> None:
     position = row[0]
     identifier = id_text(row[1]) if isinstance(row[1], bytes) and len(row[1]) == 16 else ""
-    before = len(found.problems)
+    before = len(findings.problems)
     chain = tables.chain(row[3])
     if chain is None:
-        found.add("event", f"belongs to session {row[3]!r}, which the store does not have", position, identifier)
+        findings.add("event", f"belongs to session {row[3]!r}, which the store does not have", position, identifier)
         return
     if row[2] != key:
-        found.add("event", f"names namespace {row[2]!r}, it stands in that of number {key}", position, identifier)
+        findings.add("event", f"names namespace {row[2]!r}, it stands in that of number {key}", position, identifier)
         return
     if tables.namespaces.get(row[2]) != chain.namespace:
-        found.add("event", f"names namespace {row[2]!r}, its session lies in {chain.namespace!r}", position, identifier)
+        findings.add(
+            "event", f"names namespace {row[2]!r}, its session lies in {chain.namespace!r}", position, identifier
+        )
     # 1) The body against its commitment.
     body: bytes | None = None
     try:
         body = body_of(row)
         if body is not None:
-            _note_body(row, body, found)
+            _note_body(row, body, findings)
         else:
-            found.erased[identifier] = position
+            findings.erased[identifier] = position
         check_event_types(row)
     except (StoreDamaged, ValueError) as error:
-        found.add("event", str(error).split(": ", 1)[-1], position, identifier)
+        findings.add("event", str(error).split(": ", 1)[-1], position, identifier)
     # 2) The header and the commitment against the chain.
     computed = _link(row, chain, tables)
     lacking = row[4] - chain.sequence if isinstance(row[4], int) else 0
@@ -440,12 +442,14 @@ def _check_event(row: tuple[Any, ...], key: int, tables: _Tables, found: _Findin
         tables.missing -= lacking  # the gap was reported where it is; this event only stands behind it
     elif row[4] != chain.sequence:
         what = f"is number {row[4]!r} of its session; number {chain.sequence} was expected"
-        found.add("event", what, position, identifier)
+        findings.add("event", what, position, identifier)
     elif chain.links and row[15] not in computed:
-        found.add("event", "its header, commitment or chain hash is not the one that was written", position, identifier)
+        findings.add(
+            "event", "its header, commitment or chain hash is not the one that was written", position, identifier
+        )
     chain.links = tuple({row[15], *computed[:1]}) if isinstance(row[15], bytes) else tuple(computed[:1])
     _follow(chain, row)
-    found.events += len(found.problems) == before
+    findings.events += len(findings.problems) == before
 
 
 def _link(row: tuple[Any, ...], chain: _Chain, tables: _Tables) -> list[bytes]:
@@ -467,38 +471,40 @@ def _follow(chain: _Chain, row: tuple[Any, ...]) -> None:
         chain.last_time = row[11] if chain.last_time is None else max(chain.last_time, row[11])
 
 
-def _note_body(row: tuple[Any, ...], body: bytes, found: _Findings) -> None:
+def _note_body(row: tuple[Any, ...], body: bytes, findings: _Findings) -> None:
     payload = decode_body(body).payload
     if isinstance(payload, Artifact):
         if isinstance(row[2], int):  # of what is no namespace it was said that its session lies in another one
-            found.artifacts.setdefault((row[2], payload.digest), row[0])
+            findings.artifacts.setdefault((row[2], payload.digest), row[0])
     elif row[7] == Kind.ERASURE.number:
-        found.accounted.update(erased_by(payload))
+        findings.accounted.update(erased_by(payload))
     if isinstance(payload, Artifact):
-        found.uses.add((row[2], payload.digest, row[0]))
+        findings.uses.add((row[2], payload.digest, row[0]))
 
 
-def _check_sessions(tables: _Tables, found: _Findings) -> None:
+def _check_sessions(tables: _Tables, findings: _Findings) -> None:
     for key, row in tables.sessions.items():
         chain = tables.chains.get(key)
         if chain is None:
-            found.add("session", f"{row[2]!r} has a row but no events")
+            findings.add("session", f"{row[2]!r} has a row but no events")
             continue
         seen = (
             chain.sequence, chain.turn, chain.first_position, chain.last_position, chain.first_time, chain.last_time,
         )  # fmt: skip
         if tuple(row[3:9]) != seen:
-            found.add(
+            findings.add(
                 "session", f"{row[2]!r}: its row says {tuple(row[3:9])}, its events say {seen}", chain.last_position
             )
         if row[9] not in chain.links:
-            found.add("session", f"{row[2]!r}: its head is not the chain hash of its last event", chain.last_position)
+            findings.add(
+                "session", f"{row[2]!r}: its head is not the chain hash of its last event", chain.last_position
+            )
 
 
-def _check_artifacts(rows: Rows, artifacts: ArtifactStore, tables: _Tables, found: _Findings) -> int:
+def _check_artifacts(rows: Rows, artifacts: ArtifactStore, tables: _Tables, findings: _Findings) -> int:
     """Read every artifact file against its address."""
     good = 0
-    for (namespace, digest), position in found.artifacts.items():
+    for (namespace, digest), position in findings.artifacts.items():
         row = rows.at(namespace, position)
         body = body_of(row) if row is not None else None
         assert body is not None  # it was read a moment ago, in this snapshot
@@ -507,15 +513,17 @@ def _check_artifacts(rows: Rows, artifacts: ArtifactStore, tables: _Tables, foun
         wrong = artifacts.verify(namespace, payload)
         if wrong:
             wrong = wrong if digest.hex() in wrong else f"{digest.hex()}: {wrong}"
-            found.add("artifact", wrong, position, namespace=tables.namespaces.get(namespace, ""))
+            findings.add("artifact", wrong, position, namespace=tables.namespaces.get(namespace, ""))
         good += not wrong
-    for use in sorted(found.uses ^ set(tables.uses), key=repr):
-        said = "is not recorded, so an erasure would leave the file" if use in found.uses else "is recorded and not so"
-        found.add("artifact", f"that namespace {use[0]!r} holds {_hex(use[1])} {said}", _position(use[2]))
+    for use in sorted(findings.uses ^ set(tables.uses), key=repr):
+        which = (
+            "is not recorded, so an erasure would leave the file" if use in findings.uses else "is recorded and not so"
+        )
+        findings.add("artifact", f"that namespace {use[0]!r} holds {_hex(use[1])} {which}", _position(use[2]))
     for key in tables.namespaces:
-        spare = sum((key, digest) not in found.artifacts for digest in artifacts.listing(key))
+        spare = sum((key, digest) not in findings.artifacts for digest in artifacts.listing(key))
         if spare:
-            found.notes.append(
+            findings.notes.append(
                 f"{spare} artifact files belong to no event: left by a crash, or by an erasure cut short"
             )
     return good
@@ -529,23 +537,23 @@ def _position(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _check_erasures(tables: _Tables, found: _Findings) -> None:
+def _check_erasures(tables: _Tables, findings: _Findings) -> None:
     if tables.unfinished:
-        found.notes.append("an erasure was cut short before all copies were destroyed; erase again to finish it")
-    for identifier, position in found.erased.items():
-        if identifier not in found.accounted:
-            found.add("event", "its content is gone, but no erasure in the log speaks of it", position, identifier)
+        findings.notes.append("an erasure was cut short before all copies were destroyed; erase again to finish it")
+    for identifier, position in findings.erased.items():
+        if identifier not in findings.accounted:
+            findings.add("event", "its content is gone, but no erasure in the log speaks of it", position, identifier)
 
 
-def _check_pages(db: apsw.Connection, found: _Findings) -> None:
+def _check_pages(db: apsw.Connection, findings: _Findings) -> None:
     try:
         rows = db.execute("PRAGMA integrity_check(100)").fetchall()
     except apsw.Error as error:
-        found.add("database", f"its pages cannot be checked: {error}")
+        findings.add("database", f"its pages cannot be checked: {error}")
         return
-    said = [line for (message,) in rows for line in str(message).splitlines() if not line.startswith("***")]
-    for line in said[:PAGE_PROBLEMS_SHOWN]:
+    sentences = [line for (message,) in rows for line in str(message).splitlines() if not line.startswith("***")]
+    for line in sentences[:PAGE_PROBLEMS_SHOWN]:
         if line != "ok":
-            found.add("database", line)
-    if len(said) > PAGE_PROBLEMS_SHOWN:
-        found.add("database", f"and {len(said) - PAGE_PROBLEMS_SHOWN} more of SQLite's own findings")
+            findings.add("database", line)
+    if len(sentences) > PAGE_PROBLEMS_SHOWN:
+        findings.add("database", f"and {len(sentences) - PAGE_PROBLEMS_SHOWN} more of SQLite's own findings")

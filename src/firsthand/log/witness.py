@@ -77,9 +77,9 @@ class Witness:
             marks: to compare with; None takes all that were kept.
         """
         set_aside(self._root, self._disk)
-        found = readable(self._db, self._root / DATABASE_FILE, self._marks.all() if marks is None else marks)
-        tickets = [Ticket((self._batch(lack, lack.loss),), -1) for lack in found if lack.loss is not None]
-        self._appender.commit(tickets, mending=lambda: write_back(self._db, found))
+        reach = readable(self._db, self._root / DATABASE_FILE, self._marks.all() if marks is None else marks)
+        tickets = [Ticket((self._batch(lack, lack.loss),), -1) for lack in reach if lack.loss is not None]
+        self._appender.commit(tickets, mending=lambda: write_back(self._db, reach))
         for ticket in tickets:
             if ticket.error is not None:
                 raise ticket.error

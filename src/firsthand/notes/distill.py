@@ -129,16 +129,16 @@ class _Layout:
 
     def _made(self, chosen: Sequence[int], *, pointed: bool) -> Note:
         """Make the note of some statements, in the order of the session."""
-        kept = sorted(chosen)
-        evidence = tuple(self._evidence(self.statements[at], pointed=pointed) for at in kept)
-        shown = tuple(dict.fromkeys(piece.pointer for piece in evidence if piece.pointer))
-        there = set(kept)
+        places = sorted(chosen)
+        evidence = tuple(self._evidence(self.statements[at], pointed=pointed) for at in places)
+        pointers = tuple(dict.fromkeys(piece.pointer for piece in evidence if piece.pointer))
+        there = set(places)
         left = [statement for at, statement in enumerate(self.statements) if at not in there]
-        beyond = _beyond(left, shown) if pointed else None
+        beyond = _beyond(left, pointers) if pointed else None
         rest: Rest = "none" if not left else "lost" if beyond is None else "reachable"
-        trust = max((_trust(self.statements[at]) for at in kept), default=Trust.UNTRUSTED)
+        trust = max((_trust(self.statements[at]) for at in places), default=Trust.UNTRUSTED)
         return Note(
-            evidence, "", len(kept), len(self.statements), rest, (*shown, *(beyond or ())), self.origin,
+            evidence, "", len(places), len(self.statements), rest, (*pointers, *(beyond or ())), self.origin,
             trust if self.origin else Trust.UNTRUSTED,
         )  # fmt: skip
 
@@ -147,7 +147,7 @@ class _Layout:
         return Evidence(statement.text, statement.pointer if pointed else "")
 
 
-def _beyond(left: Sequence[_Statement], shown: Sequence[str]) -> tuple[str, ...] | None:
+def _beyond(left: Sequence[_Statement], evidence_pointers: Sequence[str]) -> tuple[str, ...] | None:
     """Give the pointers to what is left out, but for those that are shown; None when some of it has none.
 
     A message of which a part is kept is shown and left out: then one span reaches from the first to the last of all.
@@ -155,7 +155,7 @@ def _beyond(left: Sequence[_Statement], shown: Sequence[str]) -> tuple[str, ...]
     pointers = [*dict.fromkeys(statement.pointer for statement in left)]
     if not all(pointers):
         return None
-    hidden = [pointer for pointer in pointers if pointer not in shown]
+    hidden = [pointer for pointer in pointers if pointer not in evidence_pointers]
     if not hidden or (len(hidden) == len(pointers) <= 2):
         return tuple(hidden)
     if all(map(_is_whole, pointers)):
@@ -170,7 +170,7 @@ def _trust(statement: _Statement) -> Trust:
 def _is_whole(pointer: str) -> bool:
     """Say whether a pointer leads to one whole event, so that it can be the end of a span."""
     try:
-        found = parse_pointer(pointer)
+        address = parse_pointer(pointer)
     except MalformedPointer:  # an address of another system: False, no span is made of it
         return False
-    return found.last is None and not found.source and not found.unit
+    return address.last is None and not address.source and not address.unit

@@ -92,21 +92,23 @@ class Note:
         return parse(text)
 
     def __post_init__(self) -> None:
-        holding = sum(one.standing == "holds" for one in self.evidence)
-        shown = tuple(dict.fromkeys(one.pointer for one in self.evidence if one.pointer))
+        holding = sum(piece.standing == "holds" for piece in self.evidence)
+        pointers = tuple(dict.fromkeys(piece.pointer for piece in self.evidence if piece.pointer))
         if self.kept != holding or not 0 <= self.kept <= self.of:
             raise InvalidArgument(f"{holding} pieces hold of {self.of}; the note says {self.kept} of {self.of}")
         if (self.rest == "none") != (self.kept == self.of):
             raise InvalidArgument(f"{self.kept} of {self.of} kept and the rest {self.rest!r} contradict each other")
-        if self.sources[: len(shown)] != shown:
-            raise InvalidArgument(f"sources begin with the pointers of the evidence, {shown}; got {self.sources}")
+        if self.sources[: len(pointers)] != pointers:
+            raise InvalidArgument(f"sources begin with the pointers of the evidence, {pointers}; got {self.sources}")
         if self.rest == "reachable" and not self.sources:
             raise InvalidArgument("the rest is reachable through pointers; there are none")
-        if self.rest != "reachable" and len(self.sources) > len(shown):
-            raise InvalidArgument(f"the rest is {self.rest!r}, yet pointers lead to it: {self.sources[len(shown) :]}")
-        if any("\n" in one or find(one) != [one] for one in self.sources):
+        if self.rest != "reachable" and len(self.sources) > len(pointers):
+            raise InvalidArgument(
+                f"the rest is {self.rest!r}, yet pointers lead to it: {self.sources[len(pointers) :]}"
+            )
+        if any("\n" in source or find(source) != [source] for source in self.sources):
             raise InvalidArgument(f"a source is a pointer such as fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY; got {self.sources}")
-        if "\n" in self.origin or not all(one.text for one in self.evidence):
+        if "\n" in self.origin or not all(piece.text for piece in self.evidence):
             raise InvalidArgument("an origin is one line, and a piece of evidence has a text")
 
 
@@ -120,12 +122,12 @@ def render(note: Note) -> str:
         return ""
     lines = [_head(note)]
     pointer = ""
-    for one in note.evidence:
-        if one.pointer != pointer:
-            lines.append(one.pointer or "fh:")
-            pointer = one.pointer
-        marked = one.standing != "holds" or one.text.startswith(tuple(f"{name}: " for name in _STANDINGS))
-        lines.append(_indented(f"- {one.standing}: {one.text}" if marked else f"- {one.text}"))
+    for piece in note.evidence:
+        if piece.pointer != pointer:
+            lines.append(piece.pointer or "fh:")
+            pointer = piece.pointer
+        marked = piece.standing != "holds" or piece.text.startswith(tuple(f"{name}: " for name in _STANDINGS))
+        lines.append(_indented(f"- {piece.standing}: {piece.text}" if marked else f"- {piece.text}"))
     if note.conclusion:
         lines.append(_indented(_CONCLUDED + note.conclusion))
     return "\n".join(lines)
@@ -162,15 +164,15 @@ def parse(text: str) -> Note | None:
 
 def _note(head: re.Match[str], evidence: tuple[Evidence, ...], conclusion: str) -> Note:
     rest: Rest = "none" if head["rest"] is None else "reachable" if head["rest"] == "is at" else "lost"
-    shown = [one.pointer for one in evidence if one.pointer]
-    sources = tuple(dict.fromkeys([*shown, *(head["where"] or "").split()]))
+    pointers = [piece.pointer for piece in evidence if piece.pointer]
+    sources = tuple(dict.fromkeys([*pointers, *(head["where"] or "").split()]))
     trust = Trust(head["trust"]) if head["trust"] else Trust.UNTRUSTED
     return Note(evidence, conclusion, int(head["kept"]), int(head["of"]), rest, sources, head["origin"] or "", trust)
 
 
 def _head(note: Note) -> str:
-    shown = {one.pointer for one in note.evidence}
-    beyond = [one for one in note.sources if one not in shown] or note.sources
+    pointers = {piece.pointer for piece in note.evidence}
+    beyond = [source for source in note.sources if source not in pointers] or note.sources
     rest = {"none": "", "lost": "; the rest was not kept", "reachable": f"; the rest is at {' '.join(beyond)}"}[
         note.rest
     ]

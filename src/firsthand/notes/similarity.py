@@ -36,11 +36,11 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFKD", "".join(map(_sign, plain)))
 
 
-def _sign(one: str) -> str:
+def _sign(sign: str) -> str:
     """Give a sign as it counts: nothing for what is not seen, its digit for a digit."""
-    if one.isascii():
-        return one
-    category = unicodedata.category(one)
+    if sign.isascii():
+        return sign
+    category = unicodedata.category(sign)
     if category in _UNSEEN:
         return ""
-    return str(unicodedata.digit(one)) if category == "Nd" else one
+    return str(unicodedata.digit(sign)) if category == "Nd" else sign

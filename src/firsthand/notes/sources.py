@@ -22,9 +22,9 @@ PARENTS = "parents"
 """The fact in an entry's meta that names the entries whose place it takes."""
 
 
-def rests_on(space: Space, one: Event, erased: Mapping[str, Event]) -> bool:
+def rests_on(space: Space, note: Event, erased: Mapping[str, Event]) -> bool:
     """Say whether a note names one of some events as its source, or repeats its words in a situation."""
-    named = [*texts(one.meta.get(SOURCES)), *texts(one.meta.get(REPEATS))]
+    named = [*texts(note.meta.get(SOURCES)), *texts(note.meta.get(REPEATS))]
     for text in named:
         try:
             address = pointer.parse(text)
@@ -42,17 +42,17 @@ def rests_on(space: Space, one: Event, erased: Mapping[str, Event]) -> bool:
 
 def resting_on(space: Space, events: Iterable[Event], kinds: Collection[Kind]) -> list[Event]:
     """Give the events of some kinds that rest on some others, or on such a one, or came of it, in order."""
-    gone = {one.id: one for one in events}
-    found: list[Event] = []
-    after = min((one.position for one in gone.values()), default=0)  # what rests on something comes after it
+    gone = {event.id: event for event in events}
+    resting: list[Event] = []
+    after = min((event.position for event in gone.values()), default=0)  # what rests on something comes after it
     of_each = (readable(space, None, after, kind) for kind in kinds) if gone else ()
-    for event in heapq.merge(*of_each, key=lambda one: one.position):
+    for event in heapq.merge(*of_each, key=lambda event: event.position):
         if event.erased or event.id in gone:
             continue
         if not gone.keys().isdisjoint(texts(event.meta.get(PARENTS))) or rests_on(space, event, gone):
             gone[event.id] = event
-            found.append(event)
-    return found
+            resting.append(event)
+    return resting
 
 
 def readable(space: Space, session: str | None, after: int, kind: Kind) -> Iterator[Event]:

@@ -342,21 +342,21 @@ def hold(folder: str) -> int | None:
 def _same_user(connection: socket.socket) -> bool:
     """Say whether the other side is a process of this user."""
     if hasattr(socket, "SO_PEERCRED"):
-        told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        user = struct.unpack("3i", told)[1]
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        user = struct.unpack("3i", credentials)[1]
     else:  # macOS: LOCAL_PEERCRED gives a version and the user
-        told = connection.getsockopt(0, 1, 76)
-        user = struct.unpack_from("2I", told)[1]
+        credentials = connection.getsockopt(0, 1, 76)
+        user = struct.unpack_from("2I", credentials)[1]
     return int(user) == os.getuid()
 
 
 def _code() -> tuple[int, int]:
     """Tell this package's files from those of another installation at the same place."""
     try:
-        told = Path(firsthand.__file__ or "").stat()
+        status = Path(firsthand.__file__ or "").stat()
     except OSError:
         return 0, 0
-    return told.st_mtime_ns, told.st_ino
+    return status.st_mtime_ns, status.st_ino
 
 
 def _memory_bytes() -> int:
@@ -369,4 +369,4 @@ def _memory_bytes() -> int:
 
 def _last(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)[-4:]
-    return "".join(f" < {Path(one.filename).name}:{one.lineno} {one.name}" for one in reversed(frames))
+    return "".join(f" < {Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in reversed(frames))

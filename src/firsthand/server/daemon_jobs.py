@@ -96,7 +96,7 @@ class Jobs:
         with self._changed:
             while not self._ends:
                 if self._due:
-                    key = min(self._due, key=lambda one: self._due[one])
+                    key = min(self._due, key=lambda store: self._due[store])
                     left = self._due[key] - time.monotonic()
                     if left <= 0:
                         del self._due[key]
@@ -114,9 +114,9 @@ class Jobs:
         if not Path(store).is_dir():
             return None
         slept = self._sleeper.look(store, namespace, time.monotonic() - self._asked)
-        kept = spool.whose(store)
-        self._add((store, *others) for others in kept - {key[1:], ("", "")})
-        due = 0.0 if kept & {key[1:], ("", "")} else waits(store, namespace)
+        waiting = spool.whose(store)
+        self._add((store, *others) for others in waiting - {key[1:], ("", "")})
+        due = 0.0 if waiting & {key[1:], ("", "")} else waits(store, namespace)
         if due == 0.0:
             with self._stores.of(Call(store=store, namespace=namespace, embedder=embedder)) as memory:
                 recorded = work(memory, self._log, seconds=WORK_S)

@@ -80,8 +80,8 @@ class Stores:
         """Let all go."""
         with self._lock:
             handles = list(self._handles.values())
-        for one in handles:
-            self._retire(one)
+        for handle in handles:
+            self._retire(handle)
 
     def _taken(self, key: Key, call: Call) -> Handle:
         with self._lock:
@@ -102,10 +102,10 @@ class Stores:
             with self._lock:
                 self._handles.pop(key, None)
                 self._handles[key] = handle
-                idle = [one for one in self._handles.values() if not one.users]
+                idle = [handle for handle in self._handles.values() if not handle.users]
                 spare = idle[: max(0, len(self._handles) - HANDLES_MAX)]
-        for one in spare:
-            self._retire(one)
+        for spare_handle in spare:
+            self._retire(spare_handle)
         return handle
 
     def _given_back(self, handle: Handle) -> None:
@@ -140,7 +140,7 @@ def _waiting(lock: threading.Lock, store: str) -> Iterator[None]:
 def identity_of(store: str) -> tuple[int, int]:
     """Give what tells a store's database file from every other; zeros when there is none."""
     try:
-        told = (Path(store) / DATABASE_FILE).stat()
+        status = (Path(store) / DATABASE_FILE).stat()
     except FileNotFoundError:
         return 0, 0
-    return told.st_dev, told.st_ino
+    return status.st_dev, status.st_ino

@@ -467,10 +467,10 @@ def _pause(call: Call, payload: bytes) -> str:
     from urllib.parse import quote
 
     try:
-        told, at = json.loads(payload), int(call.moment_ns) // 1_000
-        session = f"{call.host}:{told.get('session_id') or told.get('sessionId') or told.get('conversation_id')}"
-        folder = told.get("cwd") or next(iter(told.get("workspace_roots") or ()), "")
-        event = f'"{told.get("hook_event_name") or told.get("hookEventName")}"'.encode()
+        fields, at = json.loads(payload), int(call.moment_ns) // 1_000
+        session = f"{call.host}:{fields.get('session_id') or fields.get('sessionId') or fields.get('conversation_id')}"
+        folder = fields.get("cwd") or next(iter(fields.get("workspace_roots") or ()), "")
+        event = f'"{fields.get("hook_event_name") or fields.get("hookEventName")}"'.encode()
         state = json.loads(_text(named) or "{}")
         for kind, name in (("sessions", session), ("projects", _project(folder)), ("prompts", _project(folder))):
             if any(start <= at and (end is None or at < end) for start, end in state.get(kind, {}).get(name, ())):

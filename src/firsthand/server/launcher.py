@@ -119,12 +119,14 @@ def faults() -> tuple[str, ...]:
     folder = environment.state_folder()
     if folder is None or not (folder / LAUNCHER_FILE).exists():
         return ()
-    found = [f"hooks were installed with {gone}, which is gone: calls wait on disk"] if (gone := _gone(folder)) else []
+    faults_ = (
+        [f"hooks were installed with {gone}, which is gone: calls wait on disk"] if (gone := _gone(folder)) else []
+    )
     note = folder / UNANSWERED_FILE
     if note.is_file():
         host = note.read_text(encoding="utf-8", errors="replace").strip()
-        found.append(f"a hook of {host[:60]} found no Python 3.8 or newer: what it was told is lost")
-    return tuple(found)
+        faults_.append(f"a hook of {host[:60]} found no Python 3.8 or newer: what it was told is lost")
+    return tuple(faults_)
 
 
 def _gone(folder: Path) -> str:

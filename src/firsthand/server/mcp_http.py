@@ -58,9 +58,9 @@ def token_of(folder: Path, *, keep: bool = True) -> Token:
         return Token(fresh)
     try:
         if path.is_file() and not path.stat().st_mode & 0o077:
-            kept = path.read_text(encoding="ascii").strip()
-            if TOKEN_BYTES <= len(kept) <= TOKEN_CHARACTERS_MAX:
-                return Token(kept, path)
+            token = path.read_text(encoding="ascii").strip()
+            if TOKEN_BYTES <= len(token) <= TOKEN_CHARACTERS_MAX:
+                return Token(token, path)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.unlink(missing_ok=True)  # an open file of others stays theirs, with the old token
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
@@ -80,7 +80,7 @@ class Guard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        status, why = self._refusal({bytes(name).lower(): bytes(one) for name, one in scope["headers"]})
+        status, why = self._refusal({bytes(name).lower(): bytes(value) for name, value in scope["headers"]})
         if not status:
             await self._app(scope, receive, send)
             return
@@ -96,8 +96,8 @@ class Guard:
         origin = headers.get(b"origin", b"").decode("latin-1")
         if origin and not is_local_origin(origin):
             return 403, "expected no Origin, or one of this machine"
-        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
-        if scheme.lower() != b"bearer" or not hmac.compare_digest(given.strip(), self._token):
+        scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
+        if scheme.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self._token):
             return (
                 401,
                 "expected 'Authorization: Bearer TOKEN'; the token is in the file that firsthand mcp --http names",

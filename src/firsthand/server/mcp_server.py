@@ -117,10 +117,11 @@ class Door:
             self.http["port"] = port
         tools = [
             mcp_sdk.make_tool(
-                self.sdk, self._answering(one.name), name=one.name, title=_TITLES[one.name],
-                description=one.description, takes=one.parameters, gives=_GIVES, reads=one.name not in _WRITES,
+                self.sdk, self._answering(definition.name), name=definition.name, title=_TITLES[definition.name],
+                description=definition.description, takes=definition.parameters, gives=_GIVES,
+                reads=definition.name not in _WRITES,
             )
-            for one in AgentTools.definitions()
+            for definition in AgentTools.definitions()
         ]  # fmt: skip
         self.server = mcp_sdk.make_server(
             self.sdk, "firsthand", instructions=AgentTools.instructions(), version=__version__, tools=tools,
@@ -139,10 +140,10 @@ class Door:
     def _answering(self, name: str) -> mcp_sdk.Answering:
         async def answering(arguments: Mapping[str, Any], context: Any) -> Any:
             try:
-                told = await self._run(lambda: self.opening.tools().call(name, arguments), name, context)
+                answer = await self._run(lambda: self.opening.tools().call(name, arguments), name, context)
             except FirsthandError as error:
                 raise self.sdk.tool_error(self._sentence(name, error)) from error
-            return mcp_sdk.make_result(self.sdk, told.text, told.structured)
+            return mcp_sdk.make_result(self.sdk, answer.text, answer.structured)
 
         return answering
 
@@ -153,7 +154,7 @@ class Door:
 
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(CALLS_AT_ONCE_MAX)
-        found: list[_T] = []
+        results: list[_T] = []
         failed: list[FirsthandError] = []
 
         async def tell() -> None:
@@ -167,13 +168,13 @@ class Door:
             if context is not None:
                 group.start_soon(tell)
             try:
-                found.append(await run_sync(work, abandon_on_cancel=True, limiter=self._limiter))
+                results.append(await run_sync(work, abandon_on_cancel=True, limiter=self._limiter))
             except FirsthandError as error:  # raised below: a group would wrap it
                 failed.append(error)
             group.cancel_scope.cancel()
         if failed:
             raise failed[0]
-        return found[0]
+        return results[0]
 
     def _sentence(self, name: str, error: FirsthandError) -> str:
         return AgentTools.sentence(name, error, store=self.opening.served.store or "")
@@ -247,8 +248,8 @@ class Door:
             except FirsthandError as error:
                 raise self.sdk.resource_error(self._sentence("complete", error)) from error
             fitting = [name for name in names if name.startswith(argument.value)]
-            told = {"values": fitting[:COMPLETIONS_MAX], "total": len(fitting)}
-            return self.sdk.completion.model_validate(told | {"hasMore": len(fitting) > COMPLETIONS_MAX})
+            completion = {"values": fitting[:COMPLETIONS_MAX], "total": len(fitting)}
+            return self.sdk.completion.model_validate(completion | {"hasMore": len(fitting) > COMPLETIONS_MAX})
 
         self.server.completion()(complete)
 
@@ -258,7 +259,7 @@ def described(door: Door) -> list[dict[str, Any]]:
     import anyio
 
     listed = anyio.run(door.server.list_tools)
-    return [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in listed]
+    return [item.model_dump(mode="json", by_alias=True, exclude_none=True) for item in listed]
 
 
 def tokens_of(tools: list[dict[str, Any]]) -> int:

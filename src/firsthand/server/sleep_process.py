@@ -64,7 +64,7 @@ class Sleeper:
         words = command(store, namespace, agent, project)
         # What this process imports that one finds too, whoever started this one; and nothing that lies in a folder
         # where it happens to stand (-P).
-        paths = os.pathsep.join(one for one in sys.path if one)
+        paths = os.pathsep.join(folder for folder in sys.path if folder)
         self._process = subprocess.Popen(
             words, cwd=store, env=environment.for_commands(PYTHONPATH=paths), stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,

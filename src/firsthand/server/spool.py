@@ -145,9 +145,9 @@ def whose(store: str) -> frozenset[Whose]:
     Raises:
         StoreError: the folder cannot be read.
     """
-    kept = KeptCalls(Path(store))
+    calls = KeptCalls(Path(store))
     named: set[Whose] = set()
-    for path in kept.waiting():
+    for path in calls.waiting():
         try:
             call = _head(path)
             named.add((call.namespace, call.embedder))

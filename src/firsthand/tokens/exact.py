@@ -2,7 +2,7 @@
 
 The extra ``firsthand[tokens]`` installs what understands them. The invariant: nothing
 is ever downloaded, and what looks like a special token in a text is counted as the
-text that it is. This module knows no file (`firsthand.tokens.named` reads them), no
+text that it is. This module knows no file (`firsthand.tokens.tokenizers` reads them), no
 model's name and no framing of messages.
 """
 

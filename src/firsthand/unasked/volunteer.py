@@ -157,8 +157,8 @@ class Funnel:
         return tuple(piece for piece in map(self._passed, pieces) if piece is not None)
 
     def _passed(self, piece: Piece) -> Piece | None:
-        said = f"{piece.title}\n{piece.words}"
-        sources = [self._lookup(pointer, said) for pointer in piece.pointers]
+        words = f"{piece.title}\n{piece.words}"
+        sources = [self._lookup(pointer, words) for pointer in piece.pointers]
         if any(source.standing is Standing.NOTHING for source in sources):
             return None
         known = [secret for source in sources for secret in source.secrets]
@@ -167,7 +167,7 @@ class Funnel:
             piece, head=self._clean(piece.head, known), name=self._clean(piece.name, known),
             origin=self._clean(piece.origin or first.origin, known), time=piece.time or first.time,
         )  # fmt: skip
-        only_pointer = piece.trust is Trust.UNTRUSTED or any(one.standing is Standing.POINTER for one in sources)
+        only_pointer = piece.trust is Trust.UNTRUSTED or any(source.standing is Standing.POINTER for source in sources)
         if only_pointer and not piece.answers:
             if not piece.pointers:
                 return None
@@ -227,8 +227,8 @@ def lines(pieces: Sequence[Piece]) -> str:
     for piece in pieces:
         when = f"{clock(piece.time)}  " if piece.time is not None and piece.pointers and not piece.withheld else ""
         where = f"  {', '.join(piece.pointers[:POINTERS_NAMED_MAX])}" if piece.pointers else ""
-        said = "\n".join(part for part in (piece.title, piece.words) if part)
-        written.append(f"{piece.head}{when}{said}{where}")
+        words = "\n".join(part for part in (piece.title, piece.words) if part)
+        written.append(f"{piece.head}{when}{words}{where}")
     return "\n".join(written)
 
 

@@ -83,10 +83,10 @@ class Shaped:
         events: Mapping[str, HookEvent] = EVENTS,
         *,
         context: frozenset[HookEvent],
-        told: frozenset[HookEvent],
+        notified: frozenset[HookEvent],
     ) -> None:
         self.name, self.events = name, events
-        self._context, self._told = context, told
+        self._context, self._told = context, notified
 
     def reads_context(self, event: HookEvent) -> bool:
         """Say whether the host takes what a hook says at such an event to its model."""
@@ -94,19 +94,19 @@ class Shaped:
 
     def parse(self, payload: bytes) -> HookCall:
         """Read what the host wrote to the hook; what cannot be understood is said in ``fault``."""
-        told = read(payload)
-        if isinstance(told, str):
-            return HookCall(self.name, HookEvent.OTHER, fault=told)
+        members = read(payload)
+        if isinstance(members, str):
+            return HookCall(self.name, HookEvent.OTHER, fault=members)
         try:
-            return self.call_of(told)
+            return self.call_of(members)
         except RecursionError:
             return HookCall(self.name, HookEvent.OTHER, fault="the payload's JSON is nested too deep to be kept")
 
-    def call_of(self, told: Mapping[str, Any]) -> HookCall:
+    def call_of(self, payload: Mapping[str, Any]) -> HookCall:
         """Make the call of a payload's fields."""
-        name = text(told, "hook_event_name", "hookEventName")
+        name = text(payload, "hook_event_name", "hookEventName")
         event = self.events.get(name, HookEvent.OTHER)
-        session = text(told, "session_id", "sessionId", "conversation_id")
+        session = text(payload, "session_id", "sessionId", "conversation_id")
         fault = _fault(name, session)
         if fault:
             return HookCall(self.name, HookEvent.OTHER, name[:NAME_CHARACTERS_MAX], fault=fault)
@@ -117,27 +117,29 @@ class Shaped:
             event,
             name,
             session,
-            cwd=_path(told, "cwd") or _first_path(told.get("workspace_roots")),
-            transcript=(_path(told, "agent_transcript_path") if subagent_ended else "")
-            or _path(told, "transcript_path", "transcriptPath"),
-            source=text(told, *_SOURCES.get(event, ())),
-            prompt=text(told, "prompt") if event is HookEvent.PROMPT else "",
-            tool=_name(told, "tool_name", "toolName") if in_tool else "",
-            tool_input=as_text(told, "tool_input", "tool_args", "toolArgs") if in_tool else "",
-            tool_output=as_text(told, "tool_response", "tool_output", "tool_result", "toolResult") if in_tool else "",
-            call_id=_name(told, "tool_use_id", "toolUseId") if in_tool else "",
-            error=as_text(told, "error", "error_message") if event is HookEvent.TOOL_FAILED else "",
-            message=text(told, *_MESSAGES.get(event, ())),
-            agent_id=_name(told, "agent_id"),
-            again=told.get("stop_hook_active") is True,
+            cwd=_path(payload, "cwd") or _first_path(payload.get("workspace_roots")),
+            transcript=(_path(payload, "agent_transcript_path") if subagent_ended else "")
+            or _path(payload, "transcript_path", "transcriptPath"),
+            source=text(payload, *_SOURCES.get(event, ())),
+            prompt=text(payload, "prompt") if event is HookEvent.PROMPT else "",
+            tool=_name(payload, "tool_name", "toolName") if in_tool else "",
+            tool_input=as_text(payload, "tool_input", "tool_args", "toolArgs") if in_tool else "",
+            tool_output=as_text(payload, "tool_response", "tool_output", "tool_result", "toolResult")
+            if in_tool
+            else "",
+            call_id=_name(payload, "tool_use_id", "toolUseId") if in_tool else "",
+            error=as_text(payload, "error", "error_message") if event is HookEvent.TOOL_FAILED else "",
+            message=text(payload, *_MESSAGES.get(event, ())),
+            agent_id=_name(payload, "agent_id"),
+            again=payload.get("stop_hook_active") is True,
         )
-        return replace(call, key=self.key_of(call, told))
+        return replace(call, key=self.key_of(call, payload))
 
-    def key_of(self, call: HookCall, told: Mapping[str, Any]) -> str:
+    def key_of(self, call: HookCall, payload: Mapping[str, Any]) -> str:
         """Give what makes the call the same when it comes twice; empty when nothing told does."""
         if call.call_id:
             return key(call, call.agent_id, call.call_id)
-        moment = text(told, *_MOMENTS_OF_A_TURN)
+        moment = text(payload, *_MOMENTS_OF_A_TURN)
         if not moment or not call.session or call.event is HookEvent.OTHER:
             return ""
         return key(call, call.agent_id, moment, digest(call))
@@ -145,9 +147,9 @@ class Shaped:
     def render(self, call: HookCall, reply: HookReply) -> bytes:
         """Write the answer as the host reads it: one JSON object in a line, or nothing."""
         answer: dict[str, Any] = {}
-        told = one_line(came_through(reply.told)) if call.event in self._told else ""
-        if told:
-            answer["systemMessage"] = told
+        line = one_line(came_through(reply.told)) if call.event in self._told else ""
+        if line:
+            answer["systemMessage"] = line
         specific = self.specific(call, reply)
         if specific:
             answer["hookSpecificOutput"] = {"hookEventName": self.name_of(call.event), **specific}
@@ -160,7 +162,7 @@ class Shaped:
 
     def name_of(self, event: HookEvent) -> str:
         """Give the host's own name of an event that it has."""
-        return next(name for name, one in self.events.items() if one is event)
+        return next(name for name, own_event in self.events.items() if own_event is event)
 
 
 # reading -------------------------------------------------------------------------------------------
@@ -171,58 +173,58 @@ def read(payload: bytes) -> Mapping[str, Any] | str:
     if len(payload) > PAYLOAD_BYTES_MAX:
         return f"expected at most {PAYLOAD_BYTES_MAX:,} bytes of JSON from the host; got {len(payload):,}"
     try:
-        told = json.loads(payload)
+        fields = json.loads(payload)
     except (ValueError, RecursionError) as error:  # no Unicode, no JSON, nested too deep
         return f"expected a JSON object from the host; got {len(payload):,} bytes that are none: {error!s:.120}"
-    if not isinstance(told, dict):
-        return f"expected a JSON object from the host; got {type(told).__name__}"
-    return told
+    if not isinstance(fields, dict):
+        return f"expected a JSON object from the host; got {type(fields).__name__}"
+    return fields
 
 
-def text(told: Mapping[str, Any], *names: str) -> str:
+def text(payload: Mapping[str, Any], *names: str) -> str:
     """Give the first of the named fields that is a text with something in it; empty without one."""
     for name in names:
-        given = told.get(name)
-        if isinstance(given, str) and given:
-            return given
+        value = payload.get(name)
+        if isinstance(value, str) and value:
+            return value
     return ""
 
 
-def as_text(told: Mapping[str, Any], *names: str) -> str:
+def as_text(payload: Mapping[str, Any], *names: str) -> str:
     """Give the first of the named fields that is there: a text as it is, all else as JSON; empty without one."""
     for name in names:
-        given = told.get(name)
-        if given is None:
+        value = payload.get(name)
+        if value is None:
             continue
-        if isinstance(given, str):
-            return given
-        plain = json.dumps(given, ensure_ascii=False, separators=(",", ":"))
+        if isinstance(value, str):
+            return value
+        plain = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         # a lone surrogate inside has no UTF-8, but an escape
-        return plain if is_utf8(plain) else json.dumps(given, separators=(",", ":"))
+        return plain if is_utf8(plain) else json.dumps(value, separators=(",", ":"))
     return ""
 
 
-def is_utf8(given: str) -> bool:
+def is_utf8(text: str) -> bool:
     """Say whether a text can be written in UTF-8; False when it holds a lone surrogate."""
     try:
-        given.encode()
+        text.encode()
     except UnicodeEncodeError:
         return False
     return True
 
 
-def _name(told: Mapping[str, Any], *names: str) -> str:
+def _name(payload: Mapping[str, Any], *names: str) -> str:
     """Give a name that a log can hold in a header; one that it cannot is told by its digest."""
-    given = text(told, *names)
-    if len(given) <= NAME_CHARACTERS_MAX and given.isprintable():
-        return given
-    return _digest(given)
+    name = text(payload, *names)
+    if len(name) <= NAME_CHARACTERS_MAX and name.isprintable():
+        return name
+    return _digest(name)
 
 
-def _path(told: Mapping[str, Any], *names: str) -> str:
+def _path(payload: Mapping[str, Any], *names: str) -> str:
     """Give a path; empty for what no path can be."""
-    given = text(told, *names)
-    return given if len(given) <= PATH_CHARACTERS_MAX and given.isprintable() else ""
+    path = text(payload, *names)
+    return path if len(path) <= PATH_CHARACTERS_MAX and path.isprintable() else ""
 
 
 def _first_path(roots: object) -> str:
@@ -254,12 +256,12 @@ def key(call: HookCall, *parts: str) -> str:
 def digest(call: HookCall) -> str:
     """Tell apart what was said in calls of one event in one turn; empty when nothing was."""
     parts = (call.source, call.prompt, call.message, call.error, call.tool, call.tool_input)
-    said = "\0".join(parts)
-    return _digest(said) if said.strip("\0") else ""
+    joined = "\0".join(parts)
+    return _digest(joined) if joined.strip("\0") else ""
 
 
-def _digest(said: str) -> str:
-    return blake2s(said.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
+def _digest(joined: str) -> str:
+    return blake2s(joined.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
 
 
 # writing -------------------------------------------------------------------------------------------

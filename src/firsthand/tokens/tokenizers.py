@@ -36,13 +36,13 @@ def tiktoken(encoding: str, path: str | os.PathLike[str]) -> Tiktoken:
     file = Path(path)
     if file.is_dir():
         names = (f"{encoding}.tiktoken", _CACHED.get(encoding, f"{encoding}.tiktoken"))
-        found = [file / name for name in names if (file / name).is_file()]
-        if not found:
+        files = [file / name for name in names if (file / name).is_file()]
+        if not files:
             raise InvalidArgument(
                 f"expected {' or '.join(dict.fromkeys(names))} in {file}, found neither. Nothing is downloaded here: "
                 f"call tiktoken.get_encoding({encoding!r}) once where there is a network, and name its cache folder"
             )
-        file = found[0]
+        file = files[0]
     return Tiktoken(encoding, _read(file))
 
 

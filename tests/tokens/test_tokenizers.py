@@ -15,7 +15,7 @@ from counter_suite import CounterSuite
 from firsthand.errors import InvalidArgument
 from firsthand.tokens import identity
 from firsthand.tokens.exact import PATTERNS, PIECE_CHARACTERS_MAX
-from firsthand.tokens.named import FILE_BYTES_MAX, tiktoken, tokenizer_json
+from firsthand.tokens.tokenizers import FILE_BYTES_MAX, tiktoken, tokenizer_json
 
 MERGES = (b"in", b"ing", b" t", b"th", b"he", b" th", b" the", b"  ", b"12", b"123", b"\n\n")
 
