@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
+import io
 import os
 import re
 import subprocess
@@ -16,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from firsthand.answer import Outcome
+from firsthand.cli.cli import main
 from firsthand.event import Kind, Trust
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -66,6 +69,7 @@ def tables(document: Path) -> Iterator[list[str]]:
         previous_was_row = is_row
 
 
+@cache
 def names_in(module: Path) -> set[str]:
     """Give the functions of a test module, methods as ``Class::name``."""
     found: set[str] = set()
@@ -85,19 +89,15 @@ def run(arguments: list[str], home: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def script() -> str:
-    return str(Path(sys.executable).with_name("firsthand"))
-
-
 @cache
-def help_of(home: Path, command: str = "") -> str:
-    done = run([script(), *command.split(), "--help"], home)
-    return done.stdout if done.returncode == 0 else ""
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
+def help_of(command: str = "") -> str:
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(io.StringIO()):
+        try:
+            code = main([*command.split(), "--help"])
+        except SystemExit as end:
+            code = end.code
+    return shown.getvalue() if code == 0 else ""
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -171,17 +171,17 @@ def test_every_make_target_a_document_names_exists(document: Path) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_command_a_document_names_exists(document: Path, home: Path) -> None:
+def test_every_command_a_document_names_exists(document: Path) -> None:
     """A command of Firsthand that is named in a document is in its help, with the options shown."""
     wrong = []
     for line in command_lines(document):
         match = re.match(r"(?:firsthand|fh)(?: ([a-z][\w-]*))?(?: (.*))?$", line)
         if match is None:
             continue
-        shown = help_of(home, match[1] or "")
+        shown = help_of(match[1] or "")
         named = re.match(r"[a-z][\w-]*(?= |$)", match[2] or "")
         if "\n  COMMAND\n" in shown or "\n  WHAT\n" in shown:  # a group: what follows names one of its commands
-            shown = help_of(home, f"{match[1]} {named[0]}") if named else shown
+            shown = help_of(f"{match[1]} {named[0]}") if named else shown
         options = re.findall(r"(?<![\w-])--[a-z][\w-]*", match[2] or "")
         if not shown or any(not re.search(rf"(?<![\w-]){option}(?![\w-])", shown) for option in options):
             wrong.append(line)

@@ -66,7 +66,7 @@ BROAD_HANDLERS_THAT_ANSWER: dict[str, str] = {  # "path:function" of a door's ou
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Module:
     """One file of the package, read and parsed once."""
 
@@ -101,9 +101,19 @@ def modules() -> tuple[Module, ...]:
     return tuple(found)
 
 
-def imports(module: Module, *, typing_too: bool) -> Iterator[tuple[str, int]]:
-    """Yield the names below the package that a module imports, as far as they are modules."""
-    known = {one.name for one in modules()}
+@cache
+def names_of_modules() -> frozenset[str]:
+    return frozenset(module.name for module in modules())
+
+
+@cache
+def imports(module: Module, *, typing_too: bool) -> tuple[tuple[str, int], ...]:
+    """Give the names below the package that a module imports, as far as they are modules, with their lines."""
+    return tuple(_imports(module, typing_too=typing_too))
+
+
+def _imports(module: Module, *, typing_too: bool) -> Iterator[tuple[str, int]]:
+    known = names_of_modules()
     only_typing = {
         id(inner)
         for node in ast.walk(module.tree)

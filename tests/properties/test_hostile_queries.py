@@ -13,7 +13,7 @@ from firsthand import Answer, Draft, Kind, Memory, Moment, Outcome, Query, Scope
 from firsthand.event import to_text
 from stores import SOAK
 
-QUERIES = 2_500 if SOAK else 500  # of each class
+QUERIES = 2_500 if SOAK else 150  # of each class
 EVENTS = 300
 DEADLINE_MS = 200
 OVER_MS = 2_000  # what may be added by a machine that does other things, at the worst

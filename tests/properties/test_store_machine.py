@@ -195,7 +195,7 @@ TestStore.__doc__ = (
     "Any sequence of appends, retries, conflicts, erasures, moves and reopenings leaves what the model says."
 )
 TestStore.settings = settings(
-    max_examples=400 if SOAK else 60,
+    max_examples=400 if SOAK else 40,
     stateful_step_count=40 if SOAK else 25,
     deadline=None,
     derandomize=not SOAK,

@@ -140,4 +140,4 @@ class VectorsMachine(RuleBasedStateMachine):
 
 
 TestVectors = VectorsMachine.TestCase
-TestVectors.settings = settings(max_examples=400 if SOAK else 20, stateful_step_count=25, deadline=None)
+TestVectors.settings = settings(max_examples=400 if SOAK else 12, stateful_step_count=25, deadline=None)

@@ -54,7 +54,7 @@ BUDGETS = st.builds(
     SHARES,
 )
 SETTINGS = settings(
-    max_examples=600 if SOAK else 60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=600 if SOAK else 30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from firsthand import Memory
+from firsthand.cli.cli import main
 
 LEVELS = (7, 8, 9, 12, 15)
 WRITING = (
@@ -33,14 +35,13 @@ def made(root: Path) -> list[str]:
         return [one.pointer for one in said]
 
 
-def typed(root: Path, *arguments: str, **options) -> subprocess.CompletedProcess[str]:
-    """Type a command as a process of its own."""
-    environment = {**os.environ, "HOME": str(root.parent), "FIRSTHAND_STORE": str(root)}
-    command = [sys.executable, "-m", "firsthand", *arguments]
-    given = {"stdout": subprocess.PIPE} | options
-    return subprocess.run(
-        command, env=environment, stderr=subprocess.PIPE, text=True, timeout=120, check=False, **given
-    )
+def typed(root: Path, *arguments: str) -> tuple[int, str]:
+    """Type a command; give its exit code and what it says on standard error."""
+    out, error = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
+        code = main(["--store", str(root), *arguments])
+    error.flush()
+    return code, error.buffer.getvalue().decode()
 
 
 def head(root: Path) -> str:
@@ -50,10 +51,11 @@ def head(root: Path) -> str:
 
 
 @pytest.fixture
-def disk(tmp_path) -> Iterator[Path]:
-    """A small file system of its own, which only root can mount."""
+def disk(tmp_path, monkeypatch) -> Iterator[Path]:
+    """A small file system of its own, which only root can mount; the home of a user."""
     path = tmp_path / "disk"
     path.mkdir()
+    monkeypatch.setenv("HOME", str(path))
     mount = shutil.which("mount")
     done = mount and subprocess.run([mount, "-t", "tmpfs", "-o", "size=3m", "none", path], check=False)
     if os.geteuid() != 0 or not done or done.returncode != 0:
@@ -68,17 +70,17 @@ def test_on_a_full_disk_nothing_is_done_by_half(disk):
     said = made(root)
     before = head(root)
     ballast = disk / "ballast"
-    with ballast.open("wb", buffering=0) as file, suppress(OSError):
+    with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while True:
             file.write(bytes(4_096))
     for command in (*WRITING, ("ledger", "quarantine", said[0]), ("ledger", "tombstone", said[-1])):
-        told = typed(root, *command)
-        assert told.returncode in {0, 4}, (command, told.stderr)
-        assert "Traceback" not in told.stderr
+        code, error = typed(root, *command)
+        assert code in {0, 4}, (command, error)
+        assert "Traceback" not in error
     ballast.unlink()
     assert int(head(root).partition(":")[0]) >= int(before.partition(":")[0])
     for command in (*WRITING, ("ledger", "quarantine", said[0])):
-        assert typed(root, *command).returncode in {0, 1}, command
+        assert typed(root, *command)[0] in {0, 1}, command
     assert head(root) != before
 
 
@@ -89,28 +91,25 @@ def test_a_store_that_may_not_be_written_says_so(disk):
     before = head(root)
     subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
     for command in (*WRITING, ("ledger", "quarantine", said[0]), ("ledger", "approve", said[0])):
-        told = typed(root, *command)
-        assert (told.returncode, "Traceback" in told.stderr) == (5, False), (command, told.stderr)
+        code, error = typed(root, *command)
+        assert (code, "Traceback" in error) == (5, False), (command, error)
     for command in (("agent", "digest", "--agent", "shop"), ("ledger", "entries"), ("ledger", "propose")):
-        assert typed(root, *command).returncode == 0
+        assert typed(root, *command)[0] == 0
     subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
     assert head(root) == before
 
 
-@pytest.mark.parametrize("command", [
-    ("ledger", "list"), ("ledger", "waiting"), ("agent", "digest", "--agent", "shop"), ("ledger", "entries"),
-    ("ledger", "propose"), *WRITING,
-])  # fmt: skip
+@pytest.mark.parametrize("command", [("ledger", "entries"), ("agent", "digest", "--agent", "shop"), WRITING[-1]])
 def test_a_closed_pipe_ends_a_command_quietly(tmp_path, command):
     """Whoever reads the output went away: exit code 141 or the command's own, no traceback, and the store is whole."""
     root = tmp_path / "store"
     made(root)
     read, write = os.pipe()
     os.close(read)
-    try:
-        told = typed(root, *command, stdout=write)
-    finally:
-        os.close(write)
+    environment = {**os.environ, "HOME": str(tmp_path), "FIRSTHAND_STORE": str(root)}
+    words = [sys.executable, "-m", "firsthand", *command]
+    told = subprocess.run(words, env=environment, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
     assert told.returncode in {0, 1, 141}
     assert "Traceback" not in told.stderr
     head(root)
