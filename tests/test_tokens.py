@@ -14,7 +14,6 @@ from firsthand.tokens.weights import FAMILIES
 
 ESTIMATES = (estimate, OPENAI, CLAUDE)
 LETTERS, SIGNS = "abcdefghijklmnopqrstuvwxyz", "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
-FAMILY = pytest.mark.parametrize("family", FAMILIES)
 
 # Runs, pairs and common letters are what may be counted otherwise together than apart.
 PARTS = st.one_of(
@@ -164,64 +163,3 @@ def test_it_is_fast():
 
 
 # the tables ----------------------------------------------------------------------------------------
-
-
-@FAMILY
-def test_letters_outweigh_what_is_taken_off_them(family):
-    """What pairs and common runs take off can be borne by their letters, and each letter keeps some weight.
-
-    So no text of letters counts nothing, however its letters stand together.
-    """
-    weights = FAMILIES[family]
-    pair = weights.joined.get("ll", 0)  # each of its two letters bears one half: in halves from here on
-    keeps = {letter: 2 * weight - pair - 1 for weight, letters in weights.signs.items() for letter in letters}
-    assert min(keeps[letter] for letter in LETTERS) >= 0
-    assert borne({run: 2 * weight for run, weight in weights.common.items()}, keeps)
-
-
-def borne(taken: dict[str, int], keeps: dict[str, int]) -> bool:
-    """Say whether what each run takes off can be shared out to its letters, none bearing more than it keeps."""
-    bears = {(run, letter): 0 for run in taken for letter in run}
-
-    def bear_one(run: str, seen: set[str]) -> bool:
-        for letter in run:
-            if letter in seen:
-                continue
-            seen.add(letter)
-            if keeps[letter]:
-                keeps[letter] -= 1
-                bears[run, letter] += 1
-                return True
-            for other in taken:  # may another run's share of this letter go to another of its letters?
-                if bears.get((other, letter)) and bear_one(other, seen):
-                    bears[other, letter] -= 1
-                    bears[run, letter] += 1
-                    return True
-        return False
-
-    return all(bear_one(run, set()) for run, weight in taken.items() for _ in range(weight))
-
-
-@FAMILY
-def test_runs_outweigh_what_is_taken_off_them(family):
-    """What a run takes off is less than its bytes weigh, and what its beginning takes off at most that beginning."""
-    weights = FAMILIES[family]
-    weigh = {sign: weight for weight, signs in weights.signs.items() for sign in signs}
-    assert 2 * min(weigh[sign] for sign in SIGNS) > weights.joined["pp"]
-    assert 2 * min(weights.line_feed, weights.carriage_return) > weights.joined["nn"]
-    assert 8 * weights.space > weights.joined["s" * 8]
-    taken = {
-        before_and_run: weight for before_and_run, weight in weights.joined.items() if len(set(before_and_run)) == 2
-    }
-    assert all(weight <= weights.starts[pair[1]] for pair, weight in taken.items())
-    assert weights.capitals <= weights.starts["U"]
-
-
-@FAMILY
-def test_every_sign_has_a_weight(family):
-    """Each printable sign has one weight, each table all of them, and no weight is over a byte."""
-    weights = FAMILIES[family]
-    listed = "".join(weights.signs.values())
-    assert sorted(listed) == sorted(LETTERS + SIGNS)
-    blank = (weights.space, weights.tab, weights.line_feed, weights.carriage_return)
-    assert all(0 < weight < 256 for weight in (*weights.signs, *weights.wide, *blank, weights.capital, weights.digit))

@@ -67,15 +67,6 @@ def test_a_failed_command_is_known_in_other_spellings(memory, spelled):
     assert said(memory, "Bash", command=spelled) == ""
 
 
-def test_the_same_command_decides_before_a_like_one(memory):
-    """A command with one word more speaks for one that never ran, and not against one that did."""
-    ran(memory, "make build api web", failed=True)
-    assert "failed the last time" in said(memory, "Bash", command="make build api")
-    ran(memory, "make build api", failed=False)
-    ran(memory, "make build api web", failed=True)
-    assert said(memory, "Bash", command="make build api") == ""
-
-
 def test_a_command_with_another_word_is_another(memory):
     """However long two commands are, one with a word in the place of another one's says nothing of it."""
     first = "ssh deploy@host cd /srv/app env prod run.sh build api"
@@ -137,8 +128,3 @@ def test_a_command_that_only_reads_is_not_asked_for(memory):
         session.tool_result(session.tool_call("Bash", {"command": command}), "Exit code 1", meta={"is_error": True})
     assert said(memory, "Bash", command="cat notes.md") == ""
     assert "failed the last time" in said(memory, "Bash", command="cat notes.md | sh")
-
-
-def test_a_call_without_command_or_file_brings_nothing(memory):
-    """What cannot be compared is left alone."""
-    assert said(memory, "Bash") == ""

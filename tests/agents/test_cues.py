@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand.agents.cues import TERMS_MAX, Cues, Named, cues, relevances, terms
-from firsthand.errors import InvalidArgument
+from firsthand.agents.cues import Cues, Named, cues, relevances, terms
 from firsthand.recall.stop_words import STOP_WORDS
 from firsthand.tokens import estimate
 
@@ -56,45 +55,11 @@ def test_a_word_inside_another_is_no_match():
     assert relevances(NAMES, terms("art 9 ion")) == {}
 
 
-def test_rare_words_count_more_than_common_ones():
-    """A word that one name has outweighs one that several have."""
-    made = relevances(NAMES, terms("lectio ledger"))
-    assert max(made, key=made.get) == 6
-
-
-def test_what_a_name_is_about_counts_too_but_less():
-    """A word in the topic brings a name up, and comes after the same word in a name."""
-    names = [Named("one", "Episodes", "about zebras"), Named("zebra-crossing", "Knowledge"), Named("x", "Entities")]
-    made = chosen("zebra", names)
-    assert made.names == ("zebra-crossing", "one", "x")
-    assert made.text == "Knowledge: zebra-crossing; Episodes: one; Entities: x"
-
-
-def test_some_of_the_room_is_for_the_newest():
-    """When many names match, the newest one that does not is among them still."""
-    names = [Named("newest", "Episodes"), *(Named(f"zebra-{n}", "Episodes") for n in range(40))]
-    assert "newest" in chosen("zebra", names).names
-
-
 def test_a_name_that_is_too_long_gives_way_to_one_that_fits():
     """A name without room does not keep shorter ones out, and hidden signs are shown."""
     made = chosen("x", [Named("long-" * 100, "E"), Named("a\u202eb", "E")], tokens_max=20)
     assert made.names == ("a\u202eb",)
     assert made.text == "E (1 of 2): a\\u202eb"
-
-
-def test_no_names_and_no_number_of_tokens():
-    """No names give no line; a budget that is none is refused."""
-    assert chosen("x", []) == Cues()
-    with pytest.raises(InvalidArgument, match="whole number"):
-        chosen("x", tokens_max=0)
-
-
-def test_terms_are_bounded():
-    """Of a long message the first and last words are looked for, each once, without those that say nothing."""
-    assert terms("The v1.2 of the of cat cat", without=STOP_WORDS) == ("v1.2", "v1", "2", "cat")
-    many = terms(" ".join(f"w{n}" for n in range(500)))
-    assert (len(many), many[0], many[-1]) == (TERMS_MAX, "w0", "w499")
 
 
 @pytest.mark.parametrize("agent", AGENTS)

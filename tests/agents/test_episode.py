@@ -39,12 +39,6 @@ def test_every_section_has_its_share():
         assert int(kept) >= 3
 
 
-def test_an_unused_share_goes_to_the_others():
-    """One section alone takes the room of all."""
-    laid = written("2026-11-21-x", ["f"], [many("Rules", 500)], session="s")
-    assert len(laid.text) > CHARACTERS_MAX * 0.85
-
-
 def test_wide_scripts_stay_within_the_bytes():
     """Signs of three bytes are kept fewer, so that the event stays inline."""
     laid = written("2026-11-21-x", ["f"], [many(title, 500, sign="\u5b57") for title in SHARES], session="s")
@@ -61,9 +55,3 @@ def test_a_code_span_is_not_closed_from_inside(text, most):
     assert all(len(run) < len(fence) for run in runs)
     assert span.endswith(fence)
     assert len(quoted(text, most, "p").splitlines()) <= 1
-
-
-def test_what_is_cut_is_marked():
-    """A text over its size ends in dots, at a word; what is shorter stays whole."""
-    assert quoted("one two three four five", 14, "p") == "\u201cone two...\u201d"
-    assert quoted("one two", 14, "p") == "\u201cone two\u201d"

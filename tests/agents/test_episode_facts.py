@@ -52,18 +52,6 @@ def test_every_line_stands_in_its_event(memory):
             assert words.removesuffix("...") in text
 
 
-def test_the_same_events_give_the_same(memory):
-    """Two extractions of a session are equal, and the second half changes nothing of the first one's order."""
-    bootstrap(memory)
-    events = list(memory.events("host:1"))
-    assert extract(iter(events), "x") == extract(iter(events), "x")
-    gathering = Gathering()
-    for event in events:
-        gathering.take(event)
-        gathering.extract("x")  # looking changes nothing
-    assert gathering.extract("x") == extract(iter(events), "x")
-
-
 def test_what_is_injected_or_erased_says_nothing(memory):
     """Recalled text, erased events and an untrusted writer's rules are not taken."""
     session = memory.session("s")

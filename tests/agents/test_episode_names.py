@@ -63,13 +63,6 @@ def test_an_alias_is_told_apart():
     assert not any(alike(name, other) for other in neighbours)
 
 
-def test_a_word_of_all_neighbours_counts_less():
-    """What many neighbours are named by gives way to what they are not."""
-    neighbours = [f"2026-11-{day:02}-review-{word}" for day, word in enumerate(("parser", "lexer", "linker"), 1)]
-    name = distinctive(said("review", "allocator", "arena", "leak", "heap", "page"), DATE, neighbours)
-    assert "review" not in name.split("-")
-
-
 def test_without_words_it_is_a_session_with_a_number():
     """A session without a word has a name all the same, and the next one another."""
     first = distinctive([], DATE, [])
@@ -100,15 +93,6 @@ def test_a_name_is_unique_and_a_file_name(words, neighbours, telling):
     assert all(sign == "-" or sign.isalnum() or unicodedata.category(sign) in {"Mn", "Mc"} for sign in name)
 
 
-@given(st.integers(2, 60), WORDS)
-def test_any_number_of_like_sessions_have_different_names(number, words):
-    """Naming the same session again and again never gives a name twice."""
-    names: list[str] = []
-    for _ in range(number):
-        names.append(distinctive(words, DATE, names))
-    assert len(set(names)) == number
-
-
 def test_aliases_are_grouped():
     """Names that differ by a number, or by one word of many, are one group; the others are in none."""
     names = [
@@ -120,13 +104,3 @@ def test_aliases_are_grouped():
         ("2026-01-01-lectio-0001", "2026-01-02-lectio-0002"),
         ("2026-01-04-mail-filter-rules-spam-score", "2026-01-05-mail-filter-rules-spam-scores-score"),
     )
-
-
-@given(st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=5).map("x-".join), max_size=12))
-def test_two_aliases_are_in_one_group(names):
-    """Whatever two names `alike` calls aliases, `aliases` puts together."""
-    group = {name: number for number, names_of in enumerate(aliases(names)) for name in names_of}
-    for one in set(names):
-        for other in set(names):
-            if one != other and alike(one, other):
-                assert group[one] == group[other]

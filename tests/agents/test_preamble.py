@@ -12,7 +12,6 @@ from firsthand.agents.preamble import (
     HEADING,
     LIVE,
     PROCEDURAL,
-    RUBRIC,
     SECTIONS,
     SEMANTIC,
     SHARES,
@@ -75,14 +74,6 @@ def test_what_a_section_does_not_use_flows_on():
     assert 560 < alone.tokens <= 600
     assert 0.8 * 600 * SHARES[EPISODIC] <= share <= 1.1 * 600 * SHARES[EPISODIC]
     assert beside.left_out[EPISODIC] == 200 - share // 3
-
-
-def test_shares_can_be_set():
-    """A section without a share has only what the others leave."""
-    parts = [Part(name, f"{name} {number}") for name in (EPISODIC, RUBRIC) for number in range(200)]
-    made = preamble(parts, tokens_max=300, count=words, shares={RUBRIC: 1})
-    assert {one.part.section for one in made.granted} == {RUBRIC}
-    assert made.left_out[EPISODIC] == 200
 
 
 def test_an_item_is_cut_at_a_sentence_and_those_behind_it_are_counted():

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from firsthand import Memory
-from firsthand.agents.tool_work import FAILURES_MAX, Work, command_of, failure_of, files_of, likeness
+from firsthand.agents.tool_work import FAILURES_MAX, Work, failure_of, files_of
 
 
 def work_of(memory: Memory, steps: list[tuple[str, dict, str, dict]]) -> Work:
@@ -109,10 +109,3 @@ def test_what_is_kept_is_bounded(memory):
     for number in range(FAILURES_MAX + 3):
         work._failure(f"k{number}", "bash", "x", event, "1")
     assert (len(work.failures), work.failures_left_out) == (FAILURES_MAX, 3)
-
-
-def test_the_words_of_a_command():
-    """Settings before a command, its options and what it is piped into are left out of its likeness."""
-    assert likeness("cd /a && git  push --force origin main | tail") == "git push origin main"
-    assert command_of('{"cmd": ["bash", "-lc", "ls -la"]}') == "ls -la"
-    assert command_of('{"path": "a", "command": "view"}') == ""

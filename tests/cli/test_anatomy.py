@@ -7,7 +7,7 @@ import json
 import re
 
 import pytest
-from sessions import asked, talk
+from sessions import talk
 from terminal import Shell
 
 from firsthand import Memory
@@ -18,15 +18,6 @@ from firsthand.window import PARTS
 def talked(shell) -> Shell:
     talk(shell.store)
     return shell
-
-
-def test_the_share_of_recall_is_told(talked):
-    """When a model has asked for recall, the call it answered counts, beside the paper's figure."""
-    asked(talked.store)
-    said = talked("session", "anatomy", "deploy")
-    assert "asked for in 1 of 9 calls (11.1 %), 1 of 9 turns (11.1 %); the paper: 22 % of turns\n" in said.error
-    newest = talked("session", "anatomy", "show", "10", "--json").json
-    assert (newest["recalls"], newest["expands"]) == (1, 0)
 
 
 def test_the_newest_calls_are_listed_first_when_there_are_many(talked):
@@ -124,19 +115,6 @@ def test_a_replay_that_is_not_the_same_says_so(talked):
         .text.splitlines()[2]
         .startswith("Events and merged markers were not comp")
     )
-
-
-def test_a_terminal_shows_a_replay_for_reading(talked):
-    """On a terminal the request is set out in lines; what could drive the terminal is escaped."""
-    with Memory.open(talked.store) as memory:
-        window = memory.session("deploy").window(4_000)
-        window.add({"role": "user", "content": "red \x1b[31m text"})
-        window.request()
-    text = talked.on_terminal("session", "anatomy", "replay", NO_COLOR="1").text
-    assert re.search(r'^ +"role": "system",$', text, re.MULTILINE)
-    assert "You are careful." in text
-    assert "red \\u001b[31m text" in text
-    assert "\x1b[31m" not in text
 
 
 @pytest.mark.parametrize("words", [(), ("show",), ("diff",), ("replay",), ("nobody",), ("show", "1")])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand.cli.display import Piece, columns, cut, marked, shown
+from firsthand.cli.display import columns, cut, marked, shown
 
 
 @pytest.mark.parametrize(
@@ -61,11 +61,6 @@ def test_a_pile_of_combining_marks_is_cut():
     assert shown("e" + "\u0301" * 10_000) == "e" + "\u0301" * 4 + "\\u0301" * 9_996
 
 
-def test_lines_are_kept_where_lines_are_asked_for():
-    """With lines, ends of line stay and tabs become spaces; a lone carriage return is written out."""
-    assert shown("a\r\nb\tc\nd\re", lines=True) == "a\nb   c\nd\\re"
-
-
 @given(st.text())
 def test_nothing_shown_is_a_control_or_a_hidden_sign(text):
     """Whatever the text, what is shown holds no control, no surrogate, no private and no line separator."""
@@ -79,16 +74,6 @@ def test_a_cut_text_fits(text, width):
     safe = shown(text)
     assert columns(cut(safe, width)) <= width
     assert (cut(safe, width) == safe) == (columns(safe) <= width)
-
-
-def test_matches_are_marked():
-    """An exact string is marked where it stands, a word where it begins like one of the query."""
-    assert marked("Connections to /srv/a.db refused", "connection /srv/a.db", ["/srv/a.db"]) == [
-        Piece("Connections", marked=True),
-        Piece(" to ", marked=False),
-        Piece("/srv/a.db", marked=True),
-        Piece(" refused", marked=False),
-    ]
 
 
 @given(st.text(), st.text(), st.lists(st.text(), max_size=3))

@@ -84,20 +84,6 @@ def test_a_session_without_a_window_is_shown_whole(shell):
     assert (said.code, "--budget takes others" in said.error, pointer in said.text) == (0, True, True)
 
 
-def test_many_items_and_receipts_are_shortened(shell):
-    """Of a long window the newest items and receipts are shown and the others counted; --all shows every one."""
-    talk(shell.store, turns=30, budget=2_500)
-    for number in range(60):
-        shell.append(f"note {number}", "long")
-    short, everything = shell("session", "window", "long"), shell("session", "window", "long", "--all")
-    assert "20 earlier items: --all\n" in short.error
-    assert len(everything.lines) == len(short.lines) + 20
-    few, all_of_them = shell("session", "window", "deploy"), shell("session", "window", "deploy", "--all")
-    more = int(re.search(r"^(\d+) earlier receipts: --all$", few.error, re.MULTILINE)[1])
-    assert len(all_of_them.lines) == len(few.lines) + more
-    assert "earlier" not in all_of_them.error
-
-
 @pytest.mark.parametrize(
     ("words", "code", "error"),
     [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from firsthand.context.anatomy_diff import Change, Merged, diff
 from firsthand.errors import InvalidArgument
 from firsthand.event import Kind
-from firsthand.window import PARTS, Window
+from firsthand.window import PARTS
 
 
 def pointer(number: int, last: int | None = None) -> str:
@@ -69,23 +69,6 @@ def test_a_difference_names_what_came_left_and_merged():
     assert (found.markers_came, found.markers_left) == ((pointer(30, 31),), ())
 
 
-def test_the_sentences_say_it_to_people():
-    """The sum with its three largest parts comes first; then other events, markers, compactions and the topic."""
-    before, after, old, new = two_calls()
-    assert diff(before, after, window_before=old, window_after=new).sentences == (
-        (
-            f"Call 11 to call 12: +8,657 tokens: history: tool result +8,700 (3 new, largest {pointer(42)} with 8,100; "
-            f"1 left, {pointer(30)} with 900), user message -55, history: user message +50 (1 new, {pointer(44)} with "
-            f"5; 1 shown at another length, {pointer(40)} with 50), all else -38; 11 % of the budget, then 97.6 %."
-        ),
-        f"history: tool call -40 tokens (1 left, {pointer(31)} with 40).",
-        f"2 markers are now part of {pointer(2, 19)}.",
-        f"1 marker is new: {pointer(30, 31)}.",
-        f"2 compactions between them (cycle 2 to 4), receipt of the last {pointer(99)}.",
-        "The topic was wal, checkpoint, then fsync, queue.",
-    )
-
-
 def test_backwards_the_difference_is_turned_round():
     """Comparing the later call with the earlier one gives each change with the other sign."""
     before, after, old, new = two_calls()
@@ -113,15 +96,6 @@ def test_without_windows_it_is_said_that_events_were_not_compared():
         )
 
 
-def test_calls_of_two_sessions_are_compared_by_part():
-    """Their events have nothing in common, which is said."""
-    _, after, old, new = two_calls()
-    other = record({"system": (7, 3)}, old, session="other", call=1)
-    found = diff(other, after, window_before=old, window_after=new)
-    assert (found.came, found.compactions) == ((), 0)
-    assert found.sentences[-1] == "Events and merged markers were not compared: the calls are of two sessions."
-
-
 def test_a_window_of_another_call_is_refused():
     """Windows are checked against the records, so that no difference is made up."""
     before, after, old, _ = two_calls()
@@ -129,27 +103,6 @@ def test_a_window_of_another_call_is_refused():
         InvalidArgument, match=r"expected the window of call 12 with 6 events in cycle 4; got one with 4"
     ):
         diff(before, after, window_before=old, window_after=old)
-
-
-def test_another_counter_is_told():
-    """When budget, model, format or counter changed between the calls, a sentence says so."""
-    before = record({"system": (7, 3)}, model="a")
-    after = record({"system": (7, 4)}, call=2, budget=20_000, model="", format="anthropic", counter="o200k")
-    assert diff(before, after, window_before=Window(), window_after=Window()).sentences == (
-        "Call 1 to call 2: +1 tokens: system +1; 0 % of the budget, then 0 %.",
-        "budget tokens was 10000, then 20000.",
-        "model was a, then not named.",
-        "format was openai-chat, then anthropic.",
-        "counter was estimate, then o200k: tokens of the two calls were not counted alike.",
-    )
-
-
-def test_the_same_call_has_no_difference():
-    """A call compared with itself says that nothing changed, in one sentence."""
-    before, _, old, _ = two_calls()
-    found = diff(before, before, window_before=old, window_after=old)
-    assert (found.changes, found.came, found.left, found.merged, found.markers_came) == ((), (), (), (), ())
-    assert found.sentences == ("Call 11 to call 11: no tokens more or less; 11 % of the budget, then 11 %.",)
 
 
 sizes = st.dictionaries(st.sampled_from(PARTS), st.tuples(st.integers(0, 5_000), st.integers(0, 5_000)))

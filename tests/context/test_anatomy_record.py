@@ -144,16 +144,6 @@ def test_json_gives_the_same_record_back(one):
     assert written.isascii()
 
 
-def test_a_usual_record_is_small():
-    """With twelve contributors, five markers and a receipt a record takes under 1,500 bytes."""
-    stands = window([item(n, 100) for n in range(1, 201)], [marker(n, n + 8) for n in range(1000, 1050, 10)], cycle=12)
-    parts = dict.fromkeys(PARTS[:12], (123_456, 12_345))
-    one = record(
-        parts, stands, session="pi:2025-12-09T00-53-29", receipt=f"fh:{identifier(5)}", model="claude-opus-4-5"
-    )
-    assert len(to_json(one)) < 1_500
-
-
 def test_the_largest_record_stands_inline_in_the_log():
     """With every field at its limit a record stands inline; names of signs that take more room are refused."""
     name = "n" * NAME_CHARACTERS_MAX

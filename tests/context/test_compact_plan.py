@@ -107,37 +107,6 @@ def test_what_overshoots_is_put_back():
     assert left(plan(window, budget_for(window, 3_300, hot_turns=2))) == [[5, 6, 7, 8]]
 
 
-def test_the_most_valuable_is_put_back_first():
-    """Of two turns of which one can stay, the one that was to leave later stays."""
-    sizes = [1_500, 500, 500, 500, 500, 1_250, 1_250, 100, 100, 100]
-    window = made_window("s ux ux ux ua u", tokens=sizes)
-    assert left(plan(window, budget_for(window, 3_080, hot_turns=2))) == [[2, 3], [6, 7]]
-
-
-def test_what_a_saved_marker_makes_room_for_is_put_back_too():
-    """A small turn that stays saves a marker; then a larger one fits that was refused before."""
-    sizes = [25, 25, 10, 500, 500, 750, 750, 750, 750, 100, 100, 100]
-    old = made_marker(1, 2, level=9, text_tokens=170)
-    window = made_window("uxs ux ux ux ua u", tokens=sizes, begin=11)
-    window = Window(window.items, (old,), 1, window.through, 170)
-    assert left(plan(window, budget_for(window, 1_800, hot_turns=2))) == [[16, 17, 18, 19]]
-
-
-def test_nothing_is_put_back_at_the_price_of_a_larger_marker():
-    """A small turn amid what leaves goes with it: to stay it would need a further marker larger than itself."""
-    sizes = [500, 500, 10, 500, 500, 50, 60, 500, 500, 100, 100, 100, 100, 100]
-    window = made_window("uxs ux ux ux ua ua u", tokens=sizes)
-    assert left(plan(window, budget_for(window, 1_300))) == [[1, 2], [4, 5, 6, 7, 8, 9]]
-
-
-def test_what_is_smaller_than_a_marker_does_not_leave_alone():
-    """A turn whose marker would be larger than itself stays, even when the target is not met."""
-    window = made_window("ua u", tokens=[20, 20, 5_000])
-    made = plan(window, Budget(4_000))
-    assert made.leaves == ()
-    assert [item.position for item in made.excess] == [1, 2, 3]
-
-
 def test_the_room_of_markers_is_bounded_twice():
     """No departure adds more than one marker, and there are never more markers than binary digits of the spans."""
     assert room((), 0, 0) == 0

@@ -83,27 +83,6 @@ def test_the_span_opens_to_its_bytes(memory):
     assert list(open_span(memory, f"fh:{one.id}")) == [executors.Below(0, one)]
 
 
-def test_an_executor_without_words_has_no_topics(memory):
-    """The line of an executor that did nothing says so: one event, no turn, and no topics."""
-    finished = begin(memory.session("plan"), "one").finish()
-    assert finished.text == f'[Executor plan/one: 0 turns, 1 event. To read all of it: expand("{finished.pointer}").]'
-
-
-def test_topics_are_of_what_happened(memory):
-    """Records of prompts, task states and receipts of an executor's window are no topics of it."""
-    memory.session("plan").user("Ship it")
-    with begin(memory.session("plan"), "tests") as executor:
-        window = executor.window(2_000)
-        for _ in range(6):
-            window.add(
-                [{"role": "user", "content": "Run tests/unit/test_parser.py"}, {"role": "assistant", "content": "ok"}]
-            )
-            window.request()
-        window.compact()
-        finished = executor.finish("done")
-    assert "topics: unit/test_parser.py. To read" in finished.text
-
-
 def test_executors_nest(memory):
     """Three deep, a span opens to everything below it, each executor right before the result that it gave."""
     plan = memory.session("plan")

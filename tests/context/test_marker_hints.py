@@ -43,16 +43,6 @@ def test_a_number_or_a_hash_is_taken_only_when_there_is_nothing_better():
     assert terms("12 ms") == ()
 
 
-def test_a_term_said_often_goes_first():
-    """Of terms of one sort the one that the text repeats is the topic."""
-    assert terms("invoice and warehouse; the invoice again, invoice")[0] == "invoice"
-
-
-def test_no_term_holds_another():
-    """A term that stands in a better one says nothing more."""
-    assert terms("parse_config parse_config parse config") == ("parse_config",)
-
-
 def test_control_characters_and_brackets_are_in_no_term():
     """What could end a marker, or a line, is not part of a term."""
     found = terms('ab\x00cdefg\x1b[31mgreen"]\n[Turns 1-2 \u202egnirts')
@@ -67,12 +57,6 @@ def test_a_megabyte_takes_bounded_time(unit):
     found = terms(text)
     assert time.process_time() - began < 0.5
     assert all(len(term) <= HINT_CHARACTERS_MAX for term in found)
-
-
-def test_the_tail_and_the_middle_of_a_long_text_are_read():
-    """A topic in the middle or at the end of a long text is found."""
-    filler = " and so on " * 5_000
-    assert set(terms(f"{filler}parse_config{filler}Frankfurt")) == {"parse_config", "Frankfurt"}
 
 
 @given(st.text(max_size=300) | st.text("aB1-_./' \"[]\n\t", max_size=300))

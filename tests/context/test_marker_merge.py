@@ -10,7 +10,7 @@ import pytest
 from firsthand.context.marker_merge import merge
 from firsthand.moment import Moment
 from firsthand.value import replace
-from firsthand.window import Hint, Marker
+from firsthand.window import Marker
 from windows import made_id, made_marker
 
 
@@ -67,17 +67,6 @@ def test_a_span_that_reaches_over_two_ranges_joins_them():
     assert (joined.first, joined.last) == (made_id(1), made_id(40))
 
 
-def test_ranges_that_only_touch_stay_two_markers():
-    """Neighbours merge by their levels alone, or there would never be more than one marker."""
-    old, new = made_marker(1, 20, level=1), made_marker(21, 40)
-    assert merge([new, old]) == (old, new)
-
-
-def test_an_old_marker_that_is_lower_than_a_later_one_joins_it():
-    """A span that leaves before an old marker does not stand below it."""
-    assert levels(merge([made_marker(50, 90, level=3), made_marker(1, 5)])) == [3]
-
-
 def test_times_are_the_least_and_greatest_though_a_clock_ran_backwards():
     """The range of times does not follow the order of events."""
     left = made_marker(1, 2, start=Moment(500), end=Moment(900))
@@ -86,17 +75,3 @@ def test_times_are_the_least_and_greatest_though_a_clock_ran_backwards():
     assert (joined.start, joined.end) == (Moment(100), Moment(900))
     (joined,) = merge([left, made_marker(3, 4)])
     assert (joined.start, joined.end) == (Moment(500), Moment(900))
-
-
-def test_hints_of_both_sides_stay():
-    """A merged marker has hints from both of its spans."""
-    left, right = made_marker(1, 10, hints=(Hint("old", 1, 2.0),)), made_marker(11, 20, hints=(Hint("new", 20, 9.0),))
-    (joined,) = merge([left, right])
-    assert joined.hints == (Hint("old", 1, 2.0), Hint("new", 20, 9.0))
-
-
-def test_no_markers_merge_to_none():
-    """Nothing in, nothing out; one marker stays the very same."""
-    one = made_marker(1, 2)
-    assert merge([]) == ()
-    assert merge([one])[0] is one

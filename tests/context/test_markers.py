@@ -11,7 +11,7 @@ from firsthand.moment import Moment
 from firsthand.tokens import estimate
 from firsthand.value import replace
 from firsthand.window import MARKER_TOKENS_MAX, Departure, Hint, Marker, Plan, Window
-from windows import budget_for, count, made_id, made_marker, made_window, rare
+from windows import budget_for, count, made_id, made_window, rare
 
 
 def planned(window: Window, *runs: tuple[int, int]) -> Plan:
@@ -87,14 +87,6 @@ def test_a_marker_that_nothing_touched_is_the_very_same():
     assert ranges(again) == [(1, 5, 4, 1, 1), (7, 8, 2, 0, 0)]
 
 
-def test_markers_that_were_not_merged_are_merged_then():
-    """A window whose markers break the order of levels loses none of them."""
-    markers = (made_marker(1, 2, text_tokens=9), made_marker(3, 4, text_tokens=9))
-    window = made_window("ua ua u", begin=5)
-    after = applied(replace(window, markers=markers, markers_tokens=18), (5, 6))
-    assert ranges(after) == [(1, 4, 4, 0, 1), (5, 6, 2, 0, 0)]
-
-
 def test_a_clock_that_runs_backwards():
     """Times are the least and the greatest; order and range follow positions alone."""
     window = made_window("ua u")
@@ -120,12 +112,6 @@ def test_hints_give_way_where_a_marker_would_be_too_long():
     assert marker.text_tokens == estimate(marker.text) <= MARKER_TOKENS_MAX
 
 
-def test_an_empty_plan_changes_nothing():
-    """A plan in which nothing leaves is no compaction."""
-    window = made_window("ua u")
-    assert applied(window) is window
-
-
 def test_a_plan_for_another_window_is_refused():
     """A plan that names items which are not there is an error that names one, and nothing is done by half."""
     window = made_window("ua u")
@@ -133,9 +119,3 @@ def test_a_plan_for_another_window_is_refused():
         InvalidArgument, match=f"1 of its 2 items are not in this one, such as {made_id(1)}: plan again"
     ):
         apply(replace(window, items=window.items[1:]), planned(window, (1, 2)), rare, count=count)
-
-
-def test_a_window_that_saw_later_events_keeps_its_place():
-    """What the window has looked at does not move back to its last item."""
-    window = replace(made_window("ua u"), through=50)
-    assert applied(window, (1, 2)).through == 50

@@ -38,13 +38,6 @@ def test_what_belongs_to_a_kept_item_stays_with_it():
     ]  # fmt: skip
 
 
-def test_with_one_hot_turn_its_older_steps_leave_last():
-    """When only the newest turn is hot, its steps before the last two say that they are of it."""
-    found = reasons("uacracracr", Budget(100_000, hot_turns=1))
-    assert found[1] == ("newest turn", False)
-    assert found[-1] == ("one of the newest steps", True)
-
-
 def test_what_the_next_plan_takes_is_told():
     """Above the high-water mark the items that the plan takes say that they leave; the others keep their reasons."""
     window = Window(tuple(made_items("s ua ua ua ua uacr", tokens=1_000)), through=13)

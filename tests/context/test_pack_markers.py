@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pack_windows import conversation, item, marker, quarter
+from pack_windows import conversation, marker, quarter
 
-from firsthand.context.pack_markers import fitted, spread, together
-from firsthand.event import Kind
+from firsthand.context.pack_markers import fitted, spread
 from firsthand.value import replace
 from firsthand.window import Window
 
@@ -46,15 +45,6 @@ def test_the_oldest_are_shown_shorter_first_and_joined_then():
     newest = [markers[-1] == window.markers[-1] for markers in seen if len(markers) > 1]
     assert newest == sorted(newest, reverse=True)
     assert seen[-1] == ()
-
-
-def test_one_marker_of_several_counts_what_stands_between_them():
-    """Items between joined markers are kept ones of the range, and hints come from all along it."""
-    markers = [replace(marker(1, 10), kept=2), marker(20, 30), marker(40, 50)]
-    items = [item(place, 1, Kind.USER_MESSAGE, 5) for place in (5, 7, 12, 13, 35, 60)]
-    one = together(markers, items)
-    assert (one.kept, one.events, one.first_position, one.last_position) == (5, 32, 1, 50)
-    assert {hint.position // 20 for hint in one.hints} == {0, 1, 2}
 
 
 def test_hints_are_taken_from_all_along():

@@ -89,13 +89,6 @@ def test_what_is_sent_beside_the_window_counts_before_and_after():
     )
 
 
-def test_when_nothing_could_leave_it_says_that():
-    """A plan in which nothing leaves has a receipt that claims no compaction."""
-    _, _, receipt = compacted("su", low=100)
-    assert (receipt.cycle, receipt.left, receipt.excess) == (0, (), (made_id(1), made_id(2)))
-    assert receipt.text.startswith("Nothing left: 2,000 tokens (target 100).\n1,900 tokens over the target: 2 items")
-
-
 def test_long_lists_are_cut_and_the_rest_is_counted():
     """At most 200 entries of each list stand in a receipt; what is beyond them is summed, and the text says so."""
     window = made_window("ux" * 300, tokens=[10 + number for number in range(600)])
@@ -192,14 +185,3 @@ def test_a_receipt_with_a_wrong_field_is_refused(name, wrong):
         return
     with pytest.raises(FormatError, match="expected a receipt"):
         from_json(json.dumps(read | {name: wrong}).encode())
-
-
-def test_a_receipt_is_small():
-    """A window of 200 items with a dozen markers takes a few thousand bytes."""
-    window = made_window("uacracra " * 40 + "u", tokens=100)
-    for low in (30_000, 28_000, 26_000, 24_000, 22_000, 20_000):
-        budget = Budget(low, low=1.0, high=1.0)
-        planned = plan(window, budget)
-        window = apply(window, planned, rare, count=count)
-    assert 150 < len(window.items) < 250
-    assert len(to_json(make(planned, window, budget))) < 3_000

@@ -55,29 +55,6 @@ def test_questions_come_from_all_along_what_left():
     assert sorted(int(one) // 20 for one, _ in drawn(*texts, count=5)) == [0, 1, 2, 3, 4]
 
 
-def test_the_most_distinctive_goes_first():
-    """A long hash is asked for before a quoted word."""
-    texts = ["he said 'maybe later'", "commit 9fceb02d0ae598e95dc970b74767f19372d61af8"]
-    assert [one for one, _ in drawn(*texts)] == ["1", "0"]
-
-
-def test_a_string_that_stands_in_many_texts_is_passed_over():
-    """Where there is a choice, a string is asked for that stands in one text only, and none is asked for twice."""
-    texts = ["/srv/data/all.csv"] * 5 + ["/srv/data/all.csv has max_retry_count"]
-    assert drawn(*texts, count=1) == [("5", "max_retry_count")]
-    assert drawn("/srv/data/all.csv", "/srv/data/all.csv", count=2) == [("0", "/srv/data/all.csv")]
-
-
-def test_control_characters_are_in_no_question():
-    """What cannot be shown on one line is not asked for."""
-    assert drawn('it says "re\x1bd or blue" there') == []
-
-
-def test_no_questions_are_drawn_when_none_are_asked_for():
-    """A count of zero draws nothing."""
-    assert drawn("/srv/data/all.csv", count=0) == []
-
-
 @pytest.mark.parametrize("unit", ["a", "a/", "A1", "_", "aB", "数", "' ", "1,", "/a", '"', "0-"])
 def test_a_megabyte_takes_bounded_time(unit):
     """However a text is made, it is looked through in the time that a few thousand characters take."""

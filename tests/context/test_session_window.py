@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
+import threading
 
 import pytest
 
 from firsthand import FormatError, InvalidArgument, Kind, Memory, tokens
+from firsthand.context.task_state import from_json
+from firsthand.errors import StaleExpectation
 from firsthand.formats import check
 from firsthand.value import asdict
 from firsthand.window import Budget
@@ -381,3 +385,27 @@ def test_a_handle_that_saw_an_erasure_knows_what_a_new_one_knows(memory):
     memory.erase([first])
     assert window.task == session.window(20_000, pull=False).task
     assert "zephyr" not in str(asdict(window.task))
+
+
+def test_a_version_of_the_task_state_has_seen_all_before_it(memory):
+    """While somebody else appends to the session, each version that is set knows of every event in front of it."""
+    stop = threading.Event()
+
+    def write():
+        while not stop.wait(0.002):
+            memory.session("s").user("Something else.")
+
+    memory.session("s").user("Begin.")
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        window = memory.session("s").window(50_000)
+        for number in range(30):
+            with contextlib.suppress(StaleExpectation):
+                window.set_task(goal=f"goal {number}")
+    finally:
+        stop.set()
+        writer.join()
+    versions = [*memory.events("s", kind=Kind.TASK_STATE)]
+    assert versions
+    assert [from_json(one.content).through for one in versions] == [one.position - 1 for one in versions]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pack_windows import quarter
 
-from firsthand.context.short_text import boundary, largest, quote, quoted, shorten
+from firsthand.context.short_text import boundary, quote, quoted, shorten
 from firsthand.event import to_bytes
 
 POINTER = "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"
@@ -112,27 +112,3 @@ def test_a_megabyte_costs_what_is_kept():
 
     shorten("word " * 1_000_000, 100, count, POINTER)
     assert max(counted) < 10_000
-
-
-@given(st.integers(0, 200), st.integers(-5, 205), st.integers(-5, 205))
-def test_the_largest_that_fits(limit, low, high):
-    """Of numbers that fit up to a limit, the largest between two bounds is found; none when there is none."""
-    fitting = [number for number in range(low, high + 1) if number <= limit]
-    assert largest(lambda number: number <= limit, low, high) == (fitting[-1] if fitting else None)
-
-
-@given(st.integers(0, 2_000), st.integers(-5, 5), st.integers(900, 2_005), st.integers(-50, 2_050))
-def test_a_guess_changes_nothing_but_the_way(limit, low, high, guess):
-    """Wherever it is looked first, the same number is found, and near the guess in fewer steps."""
-    tried: list[int] = []
-
-    def fits(number: int) -> bool:
-        tried.append(number)
-        return number <= limit
-
-    plain = largest(fits, low, high)
-    assert largest(fits, low, high, guess) == plain
-    tried.clear()
-    if plain is not None and low < plain < high:
-        assert largest(fits, low, high, plain) == plain
-        assert len(tried) <= 8

@@ -6,7 +6,7 @@ import random
 from collections.abc import Collection, Mapping
 
 from firsthand.context.marker_merge import merge
-from firsthand.context.topic_hints import ASKED_TERMS_MAX, Span, hints_of, spread
+from firsthand.context.topic_hints import ASKED_TERMS_MAX, Span, hints_of
 from firsthand.value import replace
 from firsthand.window import HINTS_MAX, Hint, Marker
 from windows import made_id, made_items, rare
@@ -70,34 +70,6 @@ def test_what_is_common_in_the_store_is_no_hint():
     assert hints_of([span([("deploy",)])], lambda _: shares) == [()]
 
 
-def test_what_many_events_of_the_span_share_goes_before_what_one_has():
-    """A topic recurs: of terms as rare as each other, the one of most events is taken."""
-    terms = [(f"once{number}", "oncall") for number in range(40)]
-    (hints,) = hints_of([span(terms)], rare)
-    assert [hint.term for hint in hints if hint.score > 11] == ["oncall"]  # what one event has scores 10
-    assert len(hints) == HINTS_MAX
-
-
-def test_near_duplicates_are_one_hint():
-    """Case and plural make no second hint."""
-    hints = [Hint("Docker", 1, 1.0), Hint("docker", 5, 3.0), Hint("dockers", 9, 2.0), Hint("pass", 9, 1.0)]
-    hints += [Hint("pas", 10, 0.5)]
-    assert spread(hints, 1, 10) == (Hint("docker", 5, 3.0), Hint("pass", 9, 1.0), Hint("pas", 10, 0.5))
-
-
-def test_a_term_that_stands_everywhere_is_left_to_where_there_is_nothing_else():
-    """Two parts of a range that share a term keep a hint each."""
-    hints = [Hint("deploy", 1, 9.0), Hint("rollback", 2, 1.0), Hint("deploy", 10, 9.0)]
-    assert spread(hints, 1, 10) == (Hint("rollback", 2, 1.0), Hint("deploy", 10, 9.0))
-
-
-def test_places_that_no_eighth_needs_go_to_the_best_of_the_rest():
-    """Where hints stand close together, the best ones are taken, at most eight."""
-    hints = [Hint(f"term{number}", 1 + number // 6, float(number)) for number in range(12)]
-    assert set(words(spread(hints, 1, 100))) == {f"term{number}" for number in (4, 5, 6, 7, 8, 9, 10, 11)}
-    assert spread([], 1, 1) == ()
-
-
 def test_the_store_is_asked_once_for_a_bounded_shortlist():
     """However much leaves, one question of bounded size goes to the store."""
     asked: list[Collection[str]] = []
@@ -111,19 +83,3 @@ def test_the_store_is_asked_once_for_a_bounded_shortlist():
     assert len(asked) == 1
     assert ASKED_TERMS_MAX // 2 < len(asked[0]) <= ASKED_TERMS_MAX
     assert [len(one) for one in hints] == [HINTS_MAX] * 20
-
-
-def test_hints_of_what_left_before_stand_beside_those_of_what_leaves_now():
-    """A marker that grows keeps hints of its older part and gains some of its newer one."""
-    (hints,) = hints_of([span([("newer",)] * 5, 101, (Hint("older", 1, 3.0), Hint("newers", 50, 1.0)))], rare)
-    assert words(hints) == ["older", "newer"]
-
-
-def test_items_without_terms_ask_nothing():
-    """A span without terms has no hints, and the store is not asked."""
-
-    def frequency(terms: Collection[str]) -> Mapping[str, float]:
-        raise AssertionError(terms)
-
-    assert hints_of([span([(), ()])], frequency) == [()]
-    assert hints_of([], frequency) == []

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firsthand.context import topics
-from firsthand.context.topics import Topic, likeness, observe, terms_of
+from firsthand.context.topics import Topic, observe
 
 
 def about(subject: str, number: int, count: int = 8) -> str:
@@ -69,64 +69,10 @@ def test_a_short_digression_changes_nothing():
     assert observe(observe(Topic(), [*alpha, *beta[:5]]), [beta[5]]).strange == topics.STRANGE_EVENTS - 1
 
 
-def test_the_label_changes_with_the_topic():
-    """The call at which a change is told has the label of the new topic, and the one before it that of the old."""
-    texts = events("alpha", 15) + events("beta", 15)
-    (at,) = transitions(texts)
-    old, new = observe(Topic(), texts[:at]).label, observe(Topic(), texts[: at + 1]).label
-    assert old is not None
-    assert new is not None
-    assert all(term.startswith("beta") for term in new.split(", "))
-
-
 def test_the_same_subject_goes_on():
     """Events that share their terms never make a transition, and the label stays."""
     assert transitions(events("alpha", 200)) == []
     assert observe(Topic(), events("alpha", 50)).label == observe(Topic(), events("alpha", 60)).label
-
-
-def test_too_little_to_say_anything_is_no_change():
-    """Where fewer terms recur than are needed, nothing is called a change."""
-    for terms, told in ((topics.RECURRING_MIN - 1, 0), (topics.RECURRING_MIN, 1)):
-        texts = [
-            " ".join(f"{subject}{letter}" for letter in "abcdefgh"[:terms])
-            for subject in ("alpha", "beta")
-            for _ in range(20)
-        ]
-        assert len(transitions(texts)) == told
-
-
-def test_likeness_is_a_cosine():
-    """Equal runs are wholly alike, runs without a common term not at all; without terms nothing is said."""
-    alpha, beta = ([terms_of(text) for text in events(subject, 4)] for subject in ("alpha", "beta"))
-    alone = [tuple(term for term in terms if term.startswith("beta")) for terms in beta]
-    seen = {term: 4 for terms in (*alpha, *beta) for term in terms}
-    assert likeness(alpha, alpha, seen, 8) == pytest.approx(1)
-    assert likeness(alpha, alone, seen, 8) == 0
-    assert likeness(alpha, [("once",)], seen, 8) is None
-
-
-def test_terms_are_words_and_identifiers():
-    """Paths and identifiers stay whole, case is folded, numbers and words of every topic are none."""
-    assert terms_of("The WAL of src/log/queue.py: fsync_all() at 12345, e.g. FSYNC_ALL; Straße, 日本語テキスト") == (
-        "fsync_all", "wal", "src/log/queue.py", "e.g", "strasse", "日本語テキスト",
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "text", ["a" * 1_000_000, "word " * 250_000, "\x00\ud800" * 100_000, "a." * 500_000, "é̈" * 9_999]
-)
-def test_a_huge_or_strange_text_is_bounded(text):
-    """Of any text a bounded number of short terms is taken."""
-    terms = terms_of(text)
-    assert len(terms) <= topics.EVENT_TERMS_MAX
-    assert all(len(term) in topics.TERM_CHARACTERS for term in terms)
-
-
-def test_of_a_long_text_head_and_tail_are_looked_at():
-    """Terms from both ends of a long text count; what stands in its middle does not."""
-    filler = "1 " * topics.EVENT_CHARACTERS_MAX
-    assert terms_of(f"head {filler} middle {filler} tail") == ("head", "tail")
 
 
 def test_what_is_kept_is_bounded():

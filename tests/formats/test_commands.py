@@ -42,29 +42,6 @@ def test_commits():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ({"command": "npm test"}, "npm test"),
-        ({"command": "cd /a/b && make check\nmore"}, "make check"),
-        ({"command": ["bash", "-lc", "ls -l"]}, "ls -l"),
-        ({"cmd": ["rg", "x"]}, "rg x"),
-        ({"file_path": "/a.py", "content": "long"}, "/a.py"),
-        ({"command": 'cd /a && git add -A && git commit -m "Fix it\n\nwhy"'}, "git commit: Fix it"),
-        ({"command": "git -C x commit -q --message='One thing'"}, "git commit: One thing"),
-        ({"command": "git commit -m \"$(cat <<'EOF'\nHere it is\n\nand why\nEOF\n)\""}, "git commit: Here it is"),
-        ({"command": "git commit --amend"}, "git commit --amend"),
-        ({"numbers": [1]}, ""),
-        ({"command": 7}, ""),
-        ("find . -name x\n", "find . -name x"),
-        ('{"cut off', ""),
-    ],
-)
-def test_what_a_call_does(arguments, expected):
-    """A call is told by its command, file or query: its first line, without what only leads to it."""
-    assert commands.doing(arguments if isinstance(arguments, str) else json.dumps(arguments)) == expected
-
-
-@pytest.mark.parametrize(
     ("arguments", "named"),
     [
         (json.dumps({"file_path": "a.py", "path": "b"}), ("a.py", "b")),

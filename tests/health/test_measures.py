@@ -12,8 +12,6 @@ from firsthand.health.measures import (
     ambient_trigger_rate,
     measure,
     pipeline_coverage,
-    question,
-    sample,
     semantic_recall_rate,
     silent_failure_rate,
     unverified,
@@ -94,30 +92,6 @@ def test_what_was_not_looked_at_is_no_rate():
     """A rate of nothing has no share, and says so; silence counts losses that nobody was told of."""
     assert (Rate(0, 0).share, str(Rate(0, 0)), str(Rate(3, 4))) == (None, "- (0/0)", "75 % (3/4)")
     assert silent_failure_rate(lost=3, told=2, sent=10) == Rate(1, 10)
-
-
-@pytest.mark.parametrize(
-    ("name", "asked"),
-    [
-        ("2026-03-15-cold-start-bootstrap.md", "cold start bootstrap"),
-        ("2026-03-15-proving_medqa-032", "proving medqa 032"),
-        ("2026-03-15", "2026-03-15"),
-        ("lectio-0032", "lectio 0032"),
-    ],
-)
-def test_the_question_is_the_name_without_date_and_extension(name, asked):
-    """SRR asks by the name's own words; a name of nothing but a date is asked as it stands."""
-    assert question(name) == asked
-
-
-@given(st.integers(0, 300), st.integers(1, 12))
-def test_a_sample_spans_oldest_and_newest(size, most):
-    """A sample has what was asked for, each once and in order, and both ends where there is room."""
-    chosen = sample(range(size), most)
-    assert len(chosen) == min(size, most)
-    assert chosen == sorted(set(chosen))
-    assert size < 2 or most < 2 or (chosen[0], chosen[-1]) == (0, size - 1)
-    assert sample(range(size), None) == list(range(size))
 
 
 def test_a_numbered_series_is_found_by_its_very_names(memory):

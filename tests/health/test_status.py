@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from firsthand.agents import health_line
@@ -83,10 +81,3 @@ def test_a_look_is_due_hourly_and_oftener_while_something_is_wrong(tmp_path):
     assert [watch.due(tmp_path, now_s=NOW_S + age) for age in (-5, 400, 3_700)] == [True, False, True]
     status.keep(tmp_path, report(STOPPED))
     assert [watch.due(tmp_path, now_s=NOW_S + age) for age in (200, 400)] == [False, True]
-
-
-def test_the_line_is_bounded(tmp_path):
-    """However long a finding is, what a session is told of it is not."""
-    status.keep(tmp_path, report(Finding(Stage.LOG, Severity.BROKEN, "x" * 5_000)))
-    assert len(health_line.line(tmp_path, now_s=NOW_S)) < 450
-    assert json.loads((tmp_path / "health" / "status.json").read_bytes())["findings"][0][2].count("x") < 401

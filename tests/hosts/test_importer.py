@@ -367,28 +367,29 @@ def test_a_store_that_refuses_everything_is_not_hidden():
         batch.flush()
 
 
-def test_an_import_that_was_killed_is_finished_by_the_next_one(tmp_path):
-    """The store fails in the middle: what was appended is known to the next import, what was not is added."""
+@pytest.mark.parametrize("at", [0, 2])
+def test_an_import_that_was_killed_is_finished_by_the_next_one(tmp_path, at):
+    """The store fails at an append: what was appended is known to the next import, what was not is added."""
 
     class Failing(Shelf):
         broken = False
 
         def append_records(self, placed):
-            if self.broken and self.appends == 2:
+            if self.broken and self.appends == at:
                 raise StoreFull("the disk is full; free some space and import again")
             return super().append_records(placed)
 
     data = lines(*({"role": "user", "content": f"line {number}"} for number in range(1_700)))
     put(tmp_path / "a.jsonl", data)
-    put(tmp_path / "b.jsonl", JSONL)
+    put(tmp_path / "0.jsonl", JSONL)
     shelf = Failing()
     shelf.broken = True
     with pytest.raises(StoreFull):
         import_paths(shelf, [tmp_path], home=tmp_path)
-    assert len(shelf.events) == 2 * BATCH_EVENTS
+    assert len(shelf.events) == at * BATCH_EVENTS
     shelf.broken = False
     report = import_paths(shelf, [tmp_path], home=tmp_path)
-    assert (report.events_new, report.events_known) == (1_703 - 2 * BATCH_EVENTS, 2 * BATCH_EVENTS)
+    assert (report.events_new, report.events_known) == (1_703 - at * BATCH_EVENTS, at * BATCH_EVENTS)
     assert shelf.contents("jsonl:a") == [b"line %d" % number for number in range(1_700)]
 
 

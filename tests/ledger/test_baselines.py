@@ -8,18 +8,13 @@ from consolidate_worlds import LINES, answer, episodes, knows
 from firsthand.errors import InvalidArgument
 from firsthand.ledger.baselines import (
     LOST,
-    AppendOnly,
-    DropOldest,
     FullRewrite,
-    LatestPerKey,
-    MergeAll,
     Misgrouped,
     OverScoped,
-    RulesOnly,
     Telephone,
 )
 from firsthand.ledger.consolidators import Consolidator, propose
-from firsthand.ledger.entries import Episode, View, applied, current
+from firsthand.ledger.entries import View, applied, current
 from firsthand.ledger.solver import Strong, Weak
 
 EPISODES = episodes()
@@ -42,26 +37,6 @@ def wrong(view: View, family: str) -> int:
     return sum(WEAK.answer(one.case, view.text) != one.answer for one in asked)
 
 
-def test_merge_all_keeps_one_line():
-    """One rule for all numbers is left, and at most one family is answered by it."""
-    view = after(MergeAll())
-    assert (len(view.entries), view.raw) == (1, ())
-    assert sum(wrong(view, family) <= len(EPISODES) // 6 for family in (*LINES, "double")) <= 1
-
-
-def test_drop_oldest_shows_the_newest():
-    """Of all episodes the last ones are shown, and no entry is written."""
-    assert after(DropOldest(5)) == View((), tuple(EPISODES[-5:]), {one.pointer: "" for one in EPISODES[:-5]})
-
-
-def test_latest_per_key_shows_what_holds():
-    """What a later answer took the place of is not shown, and nothing else is left out."""
-    later = Episode("fh:99", "birch", "birch level 1", "77", 99)
-    view = View((), (*EPISODES, later))
-    left = applied(view, propose(LatestPerKey(), view, [*EPISODES, later]), [*EPISODES, later])
-    assert left == View((), (*EPISODES[1:], later), {"fh:1": ""})
-
-
 def test_telephone_loses_at_every_telling():
     """Without loss every answer stays; with certain loss none; the same seed loses the same, line by line."""
     assert [wrong(after(Telephone(0)), family) for family in LINES] == [0, 0]
@@ -78,19 +53,6 @@ def test_full_rewrite_stays_within_its_lines():
     view = after(FullRewrite(2), 4)
     assert (len(view.entries), view.raw) == (2, ())
     assert min(wrong(after(FullRewrite(), 4), family) for family in LINES) >= 2
-
-
-def test_append_only_leaves_what_it_wrote_standing():
-    """Each batch brings its rules beside those of before, and no raw episode is shown."""
-    assert [len(after(AppendOnly(), batches).entries) for batches in (1, 2)] == [3, 6]
-    assert after(AppendOnly(), 2).raw == ()
-
-
-def test_rules_alone_lose_the_exceptions():
-    """What a rule gives is answered, and exactly the exceptions are not."""
-    view = after(RulesOnly())
-    assert view.raw == ()
-    assert [wrong(view, family) for family in (*LINES, "double")] == [2, 2, 0]
 
 
 def test_an_over_scoped_rule_answers_for_others():

@@ -69,16 +69,17 @@ def test_exact_bytes_come_back(log, content):
 
 
 def test_positions_sequences_and_turns_count(log):
-    """Positions count the store, sequences the session, turns its user messages; a stated turn stands."""
+    """Positions count the store, sequences the session, turns its user messages but for their parts."""
     append(log, draft(kind=Kind.SYSTEM), draft(kind=Kind.USER_MESSAGE), draft(), session="a")
-    append(log, draft(kind=Kind.USER_MESSAGE), session="b")
+    append(log, draft(kind=Kind.USER_MESSAGE), draft(kind=Kind.USER_MESSAGE, part=1), session="b")
     append(log, draft(kind=Kind.USER_MESSAGE), draft(turn=9), draft(), session="a")
     found = [(e.position, e.session, e.sequence, e.turn) for e in log.reader.events("default")]
     assert found == [
-        (1, "a", 0, 0), (2, "a", 1, 1), (3, "a", 2, 1), (4, "b", 0, 1), (5, "a", 3, 2), (6, "a", 4, 9), (7, "a", 5, 9),
+        (1, "a", 0, 0), (2, "a", 1, 1), (3, "a", 2, 1), (4, "b", 0, 1), (5, "b", 1, 1), (6, "a", 3, 2),
+        (7, "a", 4, 9), (8, "a", 5, 9),
     ]  # fmt: skip
     infos = [(i.name, i.events, i.turns, i.first_position, i.last_position) for i in log.reader.sessions("default")]
-    assert infos == [("a", 6, 9, 1, 7), ("b", 1, 1, 4, 4)]
+    assert infos == [("a", 6, 9, 1, 8), ("b", 2, 1, 4, 5)]
 
 
 def test_time_never_orders(make_log):

@@ -98,12 +98,6 @@ def test_every_cut_is_noticed():
         read(data + b"\0", len(payload))
 
 
-def test_another_size_is_refused():
-    """A whole file of another payload size is refused before anything is read out of it."""
-    with pytest.raises(Unreadable, match=r"says a payload of 500 bytes"):
-        frames(written(TEXT[:500]), 501)
-
-
 def test_exchanged_frames_are_refused():
     """Two whole frames in each other's place are noticed when they are read."""
     payload = random.Random(3).randbytes(FRAME_BYTES) + random.Random(4).randbytes(FRAME_BYTES)
