@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from firsthand.log.verify import Verification
     from firsthand.memory import Memory
     from firsthand.moment import Moment
+    from firsthand.notes.check import Checked
+    from firsthand.notes.claim import Claim, Proof
     from firsthand.notes.note import Evidence, Note
     from firsthand.pointer import Pointer
     from firsthand.session import Session
@@ -53,10 +55,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Agent", "AgentTools", "Anatomy", "Answer", "AppendError", "Appended", "Budget", "Conditions", "Draft",
-    "Embedder", "Erased", "Erasure", "Event", "Evidence", "Executor", "Exported", "FirsthandError", "FormatError",
-    "Hit", "ImportReport", "InvalidArgument", "Kind", "Memory", "Moment", "NotAStore", "Note", "Outcome",
-    "Pointer", "PointerError", "PullLimits", "Query", "QueryError", "Receipt", "Request", "Scope", "Session",
+    "Agent", "AgentTools", "Anatomy", "Answer", "AppendError", "Appended", "Budget", "Checked", "Claim", "Conditions",
+    "Draft", "Embedder", "Erased", "Erasure", "Event", "Evidence", "Executor", "Exported", "FirsthandError",
+    "FormatError", "Hit", "ImportReport", "InvalidArgument", "Kind", "Memory", "Moment", "NotAStore", "Note", "Outcome",
+    "Pointer", "PointerError", "Proof", "PullLimits", "Query", "QueryError", "Receipt", "Request", "Scope", "Session",
     "SessionWindow", "Stats", "StoreBusy", "StoreDamaged", "StoreError", "TaskState", "Trust", "Unresolvable",
     "Verification", "__version__", "callable_embedder",
 ]  # fmt: skip
@@ -86,6 +88,8 @@ _ROOMS = {
     "log.verify": ("Verification",),
     "memory": ("Memory",),
     "moment": ("Moment",),
+    "notes.check": ("Checked",),
+    "notes.claim": ("Claim", "Proof"),
     "notes.note": ("Evidence", "Note"),
     "pointer": ("Pointer",),
     "session": ("Session",),

@@ -25,12 +25,15 @@ from firsthand.event import Kind
 from firsthand.health.proof import verify
 from firsthand.hosts.import_report import ImportReport, Progress
 from firsthand.ledger.ledger_recall import recall
+from firsthand.log.append import Appended
 from firsthand.log.backup import Backup
 from firsthand.log.erase import Erasure
 from firsthand.log.export import Exported
 from firsthand.log.rebuild import Rebuilt
 from firsthand.log.restore import restore
 from firsthand.log.verify import Verification
+from firsthand.notes.check import Checked, check, recheck
+from firsthand.notes.claim import Claim, claims_of
 from firsthand.notes.writer import Noted, note
 from firsthand.pointer import Pointer
 from firsthand.recall.calibrate import keep_learned
@@ -72,12 +75,20 @@ class Memory(Space):
         situations: Sequence[str] | None = None,
         session: str = NOTES_SESSION,
         sort: str = "note",
+        claims: Iterable[Claim | Mapping[str, Any]] = (),
+        within: Sequence[str] = (),
         **fields: Any,
     ) -> Noted:
         """Append a note, rule or lesson that is found by its text and by the situations it was learned in.
 
+        Its claims are checked against the log first (see `check`); nothing is refused for being unproven, but what
+        the check said is kept with the note and given back, with how to mend it.
+
         Args:
             sources: pointers of the events it rests on; erasing one of them erases the note too.
+            claims: what the note says, one thing each, with quotes, as `Claim` or in its shape in JSON; the events
+                that they quote are sources, too.
+            within: sessions in which quotes without a pointer are looked for; empty for that of the note.
             situations: texts, at most 16 of 2,000 characters; None takes what the user said in the sources' turns.
             sort: ``note``, ``rule`` or ``lesson``.
             fields: further ones of `Draft`.
@@ -87,7 +98,30 @@ class Memory(Space):
             InvalidArgument: there is no such sort, there are too many sources, a situation is no text, or another
                 argument is not what it should be.
         """
-        return note(self, text, session=session, sources=sources, situations=situations, sort=sort, fields=fields)
+        return note(
+            self, text, session=session, sources=sources, situations=situations, sort=sort, fields=fields,
+            claims=claims, within=within,
+        )  # fmt: skip
+
+    def check(
+        self, claims: Iterable[Claim | Mapping[str, Any]] | Address, *, within: Sequence[str] = ()
+    ) -> tuple[Checked, ...]:
+        """Check claims against the log, without a model: what stands there, and what its arithmetic gives.
+
+        It cannot catch quotes that do not entail the claim, conditions around a quote, swapped names, statements that
+        no longer hold, or true sums of the wrong values.
+
+        Args:
+            claims: claims, or the pointer of a note whose claims are checked again.
+            within: sessions in which quotes without a pointer are looked for, newest event first.
+
+        Raises:
+            InvalidArgument: a claim is none; the message says which, and what is expected.
+            Unresolvable: there is no such note.
+        """
+        if isinstance(claims, (str, Pointer, Appended)):
+            return recheck(self, self.event(claims))
+        return check(self, claims_of(claims), within=within)
 
     # read --------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ It decides nothing: each method hands on what it was given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from firsthand.context.executors import Executor, begin
@@ -13,6 +13,7 @@ from firsthand.context.session_log import SessionLog
 from firsthand.context.session_window import SessionWindow
 from firsthand.context.tools import PullLimits
 from firsthand.log.append import Appended
+from firsthand.notes.claim import Claim
 from firsthand.notes.writer import note
 from firsthand.space import Address
 from firsthand.tokens import TokenCounter
@@ -33,12 +34,13 @@ class Session(SessionLog):
         sources: Iterable[Address] = (),
         situations: Sequence[str] | None = None,
         sort: str = "note",
+        claims: Iterable[Claim | Mapping[str, Any]] = (),
         **fields: Any,
     ) -> Appended:
         """Append a note to this session; `Memory.note` says what the arguments are, and what was left out."""
         fields = self._by_agent() | fields
-        given: dict[str, Any] = {"sources": sources, "situations": situations, "sort": sort, "fields": fields}
-        return note(self.space, text, session=self.name, **given).event
+        named: dict[str, Any] = {"sources": sources, "situations": situations, "sort": sort, "claims": claims}
+        return note(self.space, text, session=self.name, fields=fields, **named).event
 
     def window(
         self,

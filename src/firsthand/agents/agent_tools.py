@@ -12,7 +12,7 @@ It speaks no protocol: a door or an adapter hands the arguments in as they came.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NoReturn
 
@@ -31,6 +31,8 @@ from firsthand.event import INJECTED, UNSEARCHABLE, Event, Kind, Trust, to_bytes
 from firsthand.formats.tool_definitions import Call, Tool, is_own
 from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import clock
+from firsthand.notes import turns
+from firsthand.notes.claim import Claim
 from firsthand.notes.writer import note
 from firsthand.printable import shown
 from firsthand.space import Space
@@ -248,9 +250,18 @@ class AgentTools:
     # remember ----------------------------------------------------------------------------------------
 
     def remember(
-        self, text: str, *, sort: str = "note", sources: tuple[str, ...] = (), situations: tuple[str, ...] = ()
+        self,
+        text: str,
+        *,
+        sort: str = "note",
+        claims: Sequence[Claim | Mapping[str, Any]] = (),
+        sources: tuple[str, ...] = (),
+        situations: tuple[str, ...] = (),
     ) -> Told:
-        """Keep a note, rule or lesson of the agent's, once, in its own session.
+        """Keep a note, rule or lesson of the agent's, once, in its own session; check its claims against the log.
+
+        Args:
+            claims: as `Memory.note` takes them; quotes without a pointer are looked for in the agent's sessions.
 
         Raises:
             Erased: the same was kept before and then erased.
@@ -270,14 +281,16 @@ class AgentTools:
             }  # fmt: skip
             noted = note(
                 self.space, text, session=self.agent.session, sort=sort, sources=sources, situations=situations or None,
-                fields=fields,
+                fields=fields, claims=claims, within=turns.sessions_of(self.agent), open_turn=unread,
             )  # fmt: skip
         except IdConflict:  # said before: the time differs, the words do not
             return self._remembered_before(identity, sort)
         left = "; ".join([*noted.left_out, *([UNREAD] if unread and sort != "note" else [])])
         why = f"kept as a {sort} with {len(noted.sources)} sources and {len(noted.situations)} situations"
-        text = f"{why}: {noted.pointer}" + (f"\nnote: {shown(left)}" if left else "")
-        return Told(text, Outcome.FOUND, why, {"pointers": [noted.pointer], "new": True})
+        lines = [f"{why}: {noted.pointer}", *([f"note: {shown(left)}"] if left else [])]
+        lines += [f"claim {place}: {shown(claim.sentence)}" for place, claim in enumerate(noted.checked, 1)]
+        proofs = [str(claim.proof) for claim in noted.checked]
+        return Told("\n".join(lines), Outcome.FOUND, why, {"pointers": [noted.pointer], "new": True, "proofs": proofs})
 
     def _remembered_before(self, identity: str, sort: str) -> Told:
         known = self.space.event(f"fh:{identity}")

@@ -44,6 +44,17 @@ def _parameters(required: tuple[str, ...] = (), **properties: Mapping[str, Any])
     return {"type": "object", "properties": properties, **needs, "additionalProperties": False}
 
 
+_CLAIM = {
+    "type": "object",
+    "properties": {
+        "says": {"type": "string"},
+        "quotes": {"type": "array", "items": {"type": "string"}, "description": "verbatim"},
+        "work": _text("arithmetic over quoted values: 7 * $4 = $28"),
+        "at": _texts("pointers of what is quoted"),
+    },
+    "required": ["says", "quotes"],
+}
+
 TOOLS = (
     Tool(
         RECALL,
@@ -71,11 +82,13 @@ TOOLS = (
     ),
     Tool(
         REMEMBER,
-        "Keep a note, rule or lesson for later sessions, with the pointers it rests on.",
+        "Keep a note, rule or lesson for later sessions. Quote word for word what it rests on: claims are checked "
+        "against the log, and the answer says how to mend one. A check cannot tell whether a quote entails the claim.",
         _parameters(
             ("text",),
             text=_text("the evidence first, then what follows from it"),
             sort={"type": "string", "enum": [*SORTS], "default": SORTS[0]},
+            claims={"type": "array", "items": _CLAIM, "description": "what it says, one thing each"},
             sources=_texts("pointers it rests on"),
             situations=_texts("find it when this comes up; default: what the user asked then"),
         ),
@@ -119,7 +132,8 @@ def _read(name: str, given: Any, wanted: Mapping[str, Any]) -> Any:
                 raise InvalidArgument(f"{name} is true or false; got {str(given)[:60]!r}")
             return given
         case "array":
-            return _list(name, given)
+            objects = wanted["items"]["type"] == "object"
+            return (given if isinstance(given, list) else [given]) if objects else _list(name, given)
         case _:
             one = _one_text(name, given)
             if "enum" in wanted and one not in wanted["enum"]:

@@ -18,13 +18,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 from typing import Literal as OneOf
 
 from firsthand.errors import PointerError
-from firsthand.event import INJECTED, Event, Kind, Trust, to_text
+from firsthand.event import INJECTED, Event, Kind, Trust, texts, to_text
 from firsthand.formats.tool_definitions import is_own
 from firsthand.index.words import exact_strings
-from firsthand.notes.claim import Claim, Proof
+from firsthand.notes.claim import CLAIMS, FIELDS, Claim, Proof, claims_of
 from firsthand.notes.quantity import Literal, Quantity, literals
 from firsthand.notes.work import Work, WorkError, holds, read, same
 from firsthand.pointer import Pointer, parse
@@ -37,6 +38,8 @@ SPAN_EVENTS_MAX = 200
 EVENT_BYTES_MAX = 4_000_000
 """Of an event's content, in which quotes are looked for."""
 LINE_CHARACTERS_MAX = 400
+WITHIN = "within"
+"""The fact in a pending claim that names the sessions in which its quotes are looked for."""
 _NEAR_LINES_MAX = 2_000
 _SOURCES = (Kind.USER_MESSAGE, Kind.TOOL_RESULT, Kind.SYSTEM, Kind.ATTACHMENT, Kind.DOCUMENT, Kind.OTHER)
 _OWN_WORDS = (Kind.AGENT_MESSAGE, Kind.REASONING, Kind.TOOL_CALL, Kind.NOTE)
@@ -87,6 +90,13 @@ class Checked:
     quoted: tuple[Quoted, ...] = ()
     reasons: tuple[str, ...] = ()
 
+    def as_fact(self, within: Sequence[str]) -> dict[str, Any]:
+        """Give it as it stands in a note's meta: the claim, its proof, where its quotes stand, or are to be found."""
+        pointers = list(dict.fromkeys(piece.pointer for piece in self.quoted if piece.pointer))
+        places = {"at": pointers} if pointers and self.source == "in the note" else {}
+        waits = {WITHIN: list(within)} if self.proof is Proof.PENDING else {}
+        return self.claim.as_json() | places | {"proof": str(self.proof)} | waits
+
     @property
     def sentence(self) -> str:
         """The verdict on one line."""
@@ -95,22 +105,51 @@ class Checked:
 
 
 def check(
-    space: Space, claims: Iterable[Claim], *, session: str = "", before: int | None = None, open_turn: bool = False
+    space: Space,
+    claims: Iterable[Claim],
+    *,
+    within: Sequence[str] = (),
+    before: int | None = None,
+    open_turn: bool = False,
 ) -> tuple[Checked, ...]:
     """Check claims against a namespace.
 
     Args:
-        session: where quotes without a pointer are looked for, newest first; empty for nowhere.
+        within: sessions in which quotes without a pointer are looked for, newest event first.
         before: only events before this position count.
         open_turn: the log lacks what was said in this turn, so that a quote that is nowhere may still come.
     """
-    texts = _Texts(space, session, before)
-    return tuple(_check(claim, texts, open_turn=open_turn) for claim in claims)
+    log = _Texts(space, tuple(within), before)
+    return tuple(_check(claim, log, open_turn=open_turn) for claim in claims)
 
 
-def _check(claim: Claim, texts: _Texts, *, open_turn: bool) -> Checked:
-    missing = [address for address in claim.at if not texts.under(address)]
-    quoted = tuple(texts.quoted(quote, claim) for quote in claim.quotes)
+def recheck(space: Space, note: Event) -> tuple[Checked, ...]:
+    """Check the claims that a note was written with, as the log is now: what was pending is settled by it.
+
+    Raises:
+        InvalidArgument: what its meta holds are no claims of ours.
+    """
+    raw = note.meta.get(CLAIMS)
+    members = [member for member in raw if isinstance(member, dict)] if isinstance(raw, list) else []
+    claims = claims_of([{name: field for name, field in member.items() if name in FIELDS} for member in members])
+    within = tuple(dict.fromkeys(name for member in members for name in texts(member.get(WITHIN))))
+    return check(space, claims, within=within or (note.session,), before=_turn_end(space, within, note))
+
+
+def _turn_end(space: Space, within: Sequence[str], note: Event) -> int:
+    """Give the position before which the turn of a note ends: what its claims wait for may be read in after it."""
+    ends = [note.position]
+    for session in within:
+        for event in space.events(session, after=note.position):
+            if event.kind is Kind.USER_MESSAGE and event.time and note.time and event.time > note.time:
+                break
+            ends.append(event.position + 1)
+    return max(ends)
+
+
+def _check(claim: Claim, log: _Texts, *, open_turn: bool) -> Checked:
+    missing = [address for address in claim.at if not log.under(address)]
+    quoted = tuple(log.quoted(quote, claim) for quote in claim.quotes)
     reasons = [f"{address} leads to nothing in this namespace; leave it out or name the event" for address in missing]
     source: OneOf["in the note", "by pointer", "nowhere"] = "in the note"
     if not quoted:
@@ -119,7 +158,9 @@ def _check(claim: Claim, texts: _Texts, *, open_turn: bool) -> Checked:
         return Checked(claim, Proof.UNPROVEN, source, quoted, tuple(reasons))
     lost = [place for place, piece in enumerate(quoted, 1) if not piece.pointer]
     if lost:
-        reasons += [_mend(place, quoted[place - 1].quote, texts.nearest(quoted[place - 1].quote, claim)) for place in lost]
+        reasons += [
+            _mend(place, quoted[place - 1].quote, log.nearest(quoted[place - 1].quote, claim)) for place in lost
+        ]
         pending = open_turn and not claim.at
         return Checked(claim, Proof.PENDING if pending else Proof.UNPROVEN, "nowhere", quoted, tuple(reasons))
     reasons += [
@@ -237,9 +278,8 @@ def _is_word(label: str, quote: str) -> bool:
 class _Texts:
     """The events that a check looks at, each read once."""
 
-    def __init__(self, space: Space, session: str, before: int | None) -> None:
-        self._space, self._before = space, before
-        self._session_name = session
+    def __init__(self, space: Space, within: Sequence[str], before: int | None) -> None:
+        self._space, self._before, self._within = space, before, within
         self._session: list[tuple[Event, str]] | None = None
         self._pointed: dict[str, list[tuple[Event, str]]] = {}
 
@@ -285,11 +325,12 @@ class _Texts:
                 yield from self.under(address)
             return
         if self._session is None:
-            newest = self._space.events(
-                self._session_name, before=self._before, limit=LOOK_EVENTS_MAX, newest_first=True
-            ) if self._session_name else ()  # fmt: skip
-            self._session = [self._read(event) for event in newest if not event.erased]
+            self._session = [self._read(event) for event in self._newest() if not event.erased]
         yield from self._session
+
+    def _newest(self) -> Iterator[Event]:
+        for session in self._within:
+            yield from self._space.events(session, before=self._before, limit=LOOK_EVENTS_MAX, newest_first=True)
 
     def _named(self, address: Pointer) -> list[Event]:
         first = self._space.event(Pointer(address.first))
@@ -298,7 +339,9 @@ class _Texts:
             before = self._space.event(Pointer(address.last)).position + 1
             span = self._space.events(first.session, after=first.position - 1, before=before, limit=SPAN_EVENTS_MAX)
             events = list(span)
-        return [event for event in events if not event.erased and (self._before is None or event.position < self._before)]
+        return [
+            event for event in events if not event.erased and (self._before is None or event.position < self._before)
+        ]
 
     def _read(self, event: Event) -> tuple[Event, str]:
         if event.kind not in _SOURCES and event.kind not in _OWN_WORDS:

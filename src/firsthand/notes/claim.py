@@ -23,7 +23,7 @@ CHARACTERS_MAX = 4_000
 """Of what a claim says, and of each quote."""
 CLAIMS = "claims"
 """The fact in a note's meta that holds its claims, with what a check said of each when the note was written."""
-_FIELDS = ("says", "quotes", "work", "at", "by")
+FIELDS = ("says", "quotes", "work", "at", "by")
 
 
 class Proof(StrEnum):
@@ -75,9 +75,9 @@ def claims_of(raw: Iterable[Claim | Mapping[str, Any]]) -> tuple[Claim, ...]:
 
 
 def _claim(raw: object, place: int) -> Claim:
-    if not isinstance(raw, Mapping) or not raw.keys() <= set(_FIELDS):
+    if not isinstance(raw, Mapping) or not raw.keys() <= set(FIELDS):
         fields = f"the fields {', '.join(map(repr, raw))}" if isinstance(raw, Mapping) else f"{raw!r:.60}"
-        raise InvalidArgument(f"claim {place} has fields among {', '.join(_FIELDS)}; got {fields}")
+        raise InvalidArgument(f"claim {place} has fields among {', '.join(FIELDS)}; got {fields}")
     says, work, by = (_text(raw.get(name, ""), f"{name} of claim {place}") for name in ("says", "work", "by"))
     if not says.strip():
         raise InvalidArgument(f"claim {place} says nothing; write under 'says' what is claimed")

@@ -163,13 +163,13 @@ def _numbers(spelled: str) -> tuple[tuple[Fraction, ...], int]:
     head, _, tail = plain.rpartition(",")
     if head and "." in head:  # 1.234,56
         return (Fraction(f"{head.replace('.', '')}.{tail}"),), len(tail)
-    if head and "." not in tail and (len(tail) != 3 or "," not in plain):  # noqa: PLR2004 - a group of thousands
+    if head and "." not in tail and (len(tail) != 3 or "," not in plain):
         return (Fraction(f"{head}.{tail}"),), len(tail)
     first = Fraction(plain.replace(",", ""))
     decimals = len(plain.rpartition(".")[2]) if "." in plain else 0
     if plain.count(",") == 1 and "." not in plain:
         return (first, Fraction(plain.replace(",", "."))), decimals
-    if decimals == 3 and plain.count(".") == 1 and "," not in plain and len(plain) <= 7:  # noqa: PLR2004 - 1.234
+    if decimals == 3 and plain.count(".") == 1 and "," not in plain and len(plain) <= 7:
         return (first, Fraction(plain.replace(".", ""))), decimals
     return (first,), decimals
 

@@ -45,7 +45,7 @@ _READ = frozenset({Kind.TOOL_RESULT, Kind.DOCUMENT, Kind.ATTACHMENT, Kind.USER_M
 def read_by(agent: AgentSpace) -> str:
     """Give the pointer of what the turns in which an agent may be now have read; empty where nothing is known of it."""
     space = agent.space
-    for session in _sessions(agent):
+    for session in sessions_of(agent):
         if found := read_in(space, session):
             return found
     return ""
@@ -82,10 +82,11 @@ def users_words(space: Space, session: str) -> str:
 
 def users_words_of(agent: AgentSpace) -> str:
     """Give what the user said last in the sessions in which an agent may be now."""
-    return "\n".join(users_words(agent.space, one) for one in _sessions(agent))
+    return "\n".join(users_words(agent.space, one) for one in sessions_of(agent))
 
 
-def _sessions(agent: AgentSpace) -> Iterator[str]:
+def sessions_of(agent: AgentSpace) -> Iterator[str]:
+    """Yield the sessions in which an agent may be now, newest first."""
     own, since = set(agent.sessions()), now().microseconds - FRESH_S * MICROSECONDS
     newest = sorted((one for one in agent.space.sessions() if one.name in own), key=lambda one: -one.last_position)
     for one in newest[:SESSIONS_MAX]:

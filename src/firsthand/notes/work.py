@@ -83,7 +83,9 @@ class Work:
     @property
     def stated(self) -> Literal | None:
         """The result as the work states it; None when it states none."""
-        return self.sides[-1].literals[0] if len(self.operands) < sum(len(side.literals) for side in self.sides) else None
+        return (
+            self.sides[-1].literals[0] if len(self.operands) < sum(len(side.literals) for side in self.sides) else None
+        )
 
     @property
     def computes(self) -> bool:
@@ -224,7 +226,9 @@ class _Reader:
         literal = literal_at(self._text, self._skip())
         if literal is None:
             rest = self._text[self._at :][:20]
-            raise WorkError(f"expected a number such as 7, $4, 1.5 h or 2026-01-31 with at most 30 digits; got {rest!r}")
+            raise WorkError(
+                f"expected a number such as 7, $4, 1.5 h or 2026-01-31 with at most 30 digits; got {rest!r}"
+            )
         self._operands += 1
         if self._operands > OPERANDS_MAX:
             raise WorkError(f"work has at most {OPERANDS_MAX} numbers; split it into claims")
@@ -274,7 +278,7 @@ def _total_of_points(quantities: Sequence[Quantity], points: Sequence[Quantity])
     signs = [power for quantity in points for name, power in quantity.dimension if name == base]
     rest = [quantity for quantity in quantities if quantity not in points]
     ours = len(signs) == len(points) and all(quantity.dimension == (("s", 1),) for quantity in rest)
-    if not ours or sum(signs) not in {0, 1} or len(points) > 2:  # noqa: PLR2004 - one minus another
+    if not ours or sum(signs) not in {0, 1} or len(points) > 2:
         raise WorkError("a date or a time of day takes durations (2026-01-31 + 3 days), or one is taken from another")
     number = sum((quantity.number for quantity in quantities), Fraction())
     return Quantity(number, ((base, 1),) if sum(signs) else (("s", 1),))

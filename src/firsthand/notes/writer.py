@@ -22,6 +22,8 @@ from firsthand.event import Draft, Event, Kind, Trust, to_bytes, to_text
 from firsthand.index.words import SITUATION_CHARACTERS_MAX, SITUATIONS, SITUATIONS_MAX
 from firsthand.log.append import Appended
 from firsthand.notes import turns
+from firsthand.notes.check import Checked, check
+from firsthand.notes.claim import CLAIMS, Claim, claims_of
 from firsthand.notes.similarity import folded
 from firsthand.notes.sources import REPEATS, SOURCES
 from firsthand.pointer import Pointer
@@ -64,12 +66,14 @@ class Noted:
         sources: pointers it rests on.
         situations: the texts it is found by, as kept.
         left_out: sentences on what was cut or could not be had.
+        checked: its claims, with what a check against the log says of each, and how to mend those it does not prove.
     """
 
     event: Appended
     sources: tuple[str, ...]
     situations: tuple[str, ...]
     left_out: tuple[str, ...]
+    checked: tuple[Checked, ...] = ()
 
     @property
     def pointer(self) -> str:
@@ -95,19 +99,30 @@ def note(
     situations: Sequence[str] | None,
     sort: str,
     fields: dict[str, Any],
+    claims: Iterable[Claim | Mapping[str, Any]] = (),
+    within: Iterable[str] = (),
+    open_turn: bool = False,
 ) -> Noted:
-    """Append a note with its sources and situations; see `Memory.note`."""
+    """Append a note with its claims, sources and situations; see `Memory.note`.
+
+    Args:
+        within: sessions in which quotes without a pointer are looked for; empty for that of the note.
+        open_turn: the log lacks what was said in this turn.
+    """
     if sort not in SORTS:
         raise InvalidArgument(f"the sort of a note is one of {', '.join(SORTS)}; got {sort!r}")
     if isinstance(sources, (str, bytes)) or not isinstance(sources, Iterable):
         raise InvalidArgument(f"sources is a list of pointers; got {sources!r:.60}")
     more = fields.pop("meta", {})
-    if not isinstance(more, Mapping) or {SOURCES, REPEATS, SORT, SITUATIONS} & set(more):
+    if not isinstance(more, Mapping) or {SOURCES, REPEATS, SORT, SITUATIONS, CLAIMS} & set(more):
         raise InvalidArgument(
-            f"meta is a mapping without {SORT}, {SOURCES}, {SITUATIONS} and {REPEATS}, which come from the "
+            f"meta is a mapping without {SORT}, {SOURCES}, {SITUATIONS}, {CLAIMS} and {REPEATS}, which come from the "
             f"other arguments; got {more!r:.60}"
         )
-    pointers = list(dict.fromkeys(map(pointer_of, sources)))
+    within = tuple(within) or (session,)
+    checked = check(space, claims_of(claims), within=within, open_turn=open_turn)
+    quoted = [piece.pointer for claim in checked for piece in claim.quoted if piece.pointer]
+    pointers = list(dict.fromkeys(map(pointer_of, [*sources, *quoted])))
     if len(pointers) > SOURCES_MAX:
         raise InvalidArgument(f"a note has at most {SOURCES_MAX} sources; got {len(pointers):,}. Name spans instead.")
     events = [_whole(space, one) for one in pointers]
@@ -120,6 +135,7 @@ def note(
     told = _from_turns(space, pointers, events) if situations is None else _given(situations)
     meta: dict[str, Any] = {**more, SORT: sort}
     meta |= {SOURCES: [str(one) for one in pointers]} if pointers else {}
+    meta |= {CLAIMS: [claim.as_fact(within) for claim in checked]} if checked else {}
     meta |= {SITUATIONS: list(told.texts), REPEATS: list(told.repeats)} if told.texts else {}
     if "id" not in fields:
         fields.setdefault("time", moment.now())
@@ -136,7 +152,7 @@ def note(
         raise InvalidArgument("a derived note stands on its sources: name the events that it rests on")
     draft = Draft(Kind.NOTE, content, meta=meta, **given)
     appended = space.append([draft], session=session)[0]
-    return Noted(appended, tuple(map(str, pointers)), told.texts, left_out)
+    return Noted(appended, tuple(map(str, pointers)), told.texts, left_out, checked)
 
 
 def echoed(space: Space, text: str) -> tuple[Event, ...]:
