@@ -98,7 +98,7 @@ def test_a_source_must_be_there(memory):
         ({"sources": None}, "sources is a list of pointers; got None"),
         ({"situations": 5}, "situations is a list of texts; got 5"),
         ({"situations": [None]}, "situations is a list of texts; got [None]"),
-        ({"meta": None}, "meta is a mapping without sort, sources, situations and situations_of"),
+        ({"meta": None}, "meta is a mapping without sort, sources, situations, claims and situations_of"),
         ({"meta": {"situations": ["x"]}}, "come from the other arguments; got {'situations': ['x']}"),
     ],
 )

@@ -44,17 +44,7 @@ def _parameters(required: tuple[str, ...] = (), **properties: Mapping[str, Any])
     return {"type": "object", "properties": properties, **needs, "additionalProperties": False}
 
 
-_CLAIM = {
-    "type": "object",
-    "properties": {
-        "says": {"type": "string"},
-        "quotes": {"type": "array", "items": {"type": "string"}, "description": "verbatim"},
-        "work": _text("arithmetic over quoted values: 7 * $4 = $28"),
-        "at": _texts("pointers of what is quoted"),
-    },
-    "required": ["says", "quotes"],
-}
-
+_CLAIMS = '{"says": ..., "quotes": [word for word], "work": "7 * $4 = $28" of quoted values, "at": [pointers]}'
 TOOLS = (
     Tool(
         RECALL,
@@ -82,13 +72,13 @@ TOOLS = (
     ),
     Tool(
         REMEMBER,
-        "Keep a note, rule or lesson for later sessions. Quote word for word what it rests on: claims are checked "
-        "against the log, and the answer says how to mend one. A check cannot tell whether a quote entails the claim.",
+        "Keep a note, rule or lesson for later sessions. Its claims are checked against the log (that words stand "
+        "there, not that they entail it); the answer says how to mend them.",
         _parameters(
             ("text",),
             text=_text("the evidence first, then what follows from it"),
             sort={"type": "string", "enum": [*SORTS], "default": SORTS[0]},
-            claims={"type": "array", "items": _CLAIM, "description": "what it says, one thing each"},
+            claims={"type": "array", "items": {"type": "object"}, "description": _CLAIMS},
             sources=_texts("pointers it rests on"),
             situations=_texts("find it when this comes up; default: what the user asked then"),
         ),

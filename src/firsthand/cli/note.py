@@ -10,7 +10,7 @@ from typing import Any
 
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown
-from firsthand.cli.exits import DONE, REFUSED
+from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
 from firsthand.cli.stores import to_read, to_write
 from firsthand.errors import InvalidArgument
@@ -46,7 +46,7 @@ def add(group: Parser) -> None:
     command.add_argument("--session", default="notes", metavar="NAME", help="the session it is written to")
     command.add_argument("--agent", default="", metavar="NAME", help="who learned it")
     command = group.command(
-        "check", _check, "Check claims against the log, or those of a note again; exit 5 when one is contradicted.",
+        "check", _check, "Check claims against the log, or those of a note again; exit 1 when one is contradicted.",
         """
         firsthand note check fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY
         firsthand note check --quotes-from ci --claim @claims.json
@@ -122,7 +122,7 @@ def _check(chosen: argparse.Namespace, out: Output) -> int:
                 out.line(f"  {piece.pointer} {piece.by}: {shown(piece.line)}")
     if not checked:
         out.warn(f"firsthand: {chosen.note} has no claims; a note gets them by note add --claim")
-    return REFUSED if any(claim.proof is Proof.CONTRADICTED for claim in checked) else DONE
+    return NOTHING_FOUND if any(claim.proof is Proof.CONTRADICTED for claim in checked) else DONE
 
 
 def _as_json(claim: Checked) -> dict[str, Any]:

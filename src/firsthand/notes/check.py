@@ -218,7 +218,7 @@ def _result(claim: Claim, work: Work) -> tuple[Proof, str]:
     compared = any(relation not in {"=", "\u2248"} for relation in work.relations)
     wanted = [side.quantity for side in work.sides] if compared else [work.result]
     for quantity in wanted:
-        if not any(holds(quantity, "\u2248", literal) for literal in stated):
+        if not any(holds(quantity, "=", literal) for literal in stated):
             return _missing(quantity, stated, work)
     if not work.computes:
         return Proof.CITED, ""
@@ -241,7 +241,7 @@ def _unquoted(says: str, quoted: Sequence[Quoted], results: Sequence[Quantity]) 
     faults = [
         f"{literal.text} stands in no quote; quote where it is said"
         for literal in literals(says)
-        if not _stands(literal, quoted) and not any(holds(result, "\u2248", literal) for result in results)
+        if not _stands(literal, quoted) and not any(holds(result, "=", literal) for result in results)
     ]  # fmt: skip
     whole = "\n".join(piece.quote for piece in quoted).casefold()
     values = {literal.text for literal in literals(says)}

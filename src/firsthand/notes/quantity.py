@@ -58,6 +58,7 @@ _LITERAL = re.compile(
 )
 _EPOCH_DATE = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH = _EPOCH_DATE.toordinal()
+_DAY = 86_400
 
 
 @value
@@ -133,13 +134,14 @@ def _literal(match: re.Match[str]) -> Literal | None:
         return None if point is None else Literal(match[0], match.start(), match.end(), (point,))
     if match["clock"]:
         seconds = _clock(match["clock"])
-        readings = (Quantity(Fraction(seconds), (("clock", 1),)),)
-        return Literal(match[0], match.start(), match.end(), readings) if seconds < 86_400 else None
+        time = Quantity(Fraction(seconds), (("clock", 1),))
+        return Literal(match[0], match.start(), match.end(), (time,)) if seconds < _DAY else None
     spelled = match["number"]
     if sum(sign.isdigit() for sign in spelled) > DIGITS_MAX:
         return None
     scale = Fraction({"k": 1000, "M": 1_000_000, None: 1}[match["times"]]) * (-1 if match["minus"] else 1)
-    word, end, dimension, label = match["word"] or "", match.end(), (), ""
+    word, end, label = match["word"] or "", match.end(), ""
+    dimension: Dimension = ()
     currency = (match["before"] or match["behind"] or "").strip()
     if match["percent"]:
         scale /= 100
@@ -180,7 +182,7 @@ def _moment(day: str, at: str, zone: str) -> Quantity | None:
     except ValueError:  # 2026-02-30: no literal, and the caller says that it stands in no quote
         return None
     offset = 0 if zone == "Z" else (_clock(zone[1:]) * (-1 if zone[0] == "-" else 1))
-    return Quantity(Fraction(days * 86_400 + _clock(at) - offset), (("date", 1),))
+    return Quantity(Fraction(days * _DAY + _clock(at) - offset), (("date", 1),))
 
 
 def _clock(text: str) -> int:

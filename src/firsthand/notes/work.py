@@ -113,7 +113,7 @@ def same(computed: Quantity, stated: Quantity) -> bool:
 def holds(left: Quantity, relation: str, right: Literal | Quantity) -> bool | None:
     """Say whether a relation holds; None where the two have different units, or are rounded beyond what was computed.
 
-    A stated result may be rounded to its own decimals, of which it then has at least one, or any with ``\u2248``.
+    A stated result may be rounded to its own decimals: at least one, or with ``\u2248`` none.
     """
     stated = right.readings if isinstance(right, Literal) else (right,)
     equal = relation in {"=", "\u2248", "!="}
@@ -135,20 +135,9 @@ def _rounds(left: Quantity, right: Literal, relation: str) -> bool:
     stated = right.quantity
     if not stated.number or not _alike(left, stated) or (relation == "=" and not right.decimals):
         return False
-    spelled = Fraction(re.sub(r"[^\d]", "", right.text.partition(".")[0]) or 0) if relation != "=" else None
-    unit = _unit_of(stated, right)
-    if relation == "\u2248" and not right.decimals and spelled:  # zeros at the end of "about 1,200" say nothing
-        digits = str(spelled.numerator)
-        unit *= 10 ** (len(digits) - len(digits.rstrip("0")))
-    return abs(left.number - stated.number) <= unit / 2
-
-
-def _unit_of(stated: Quantity, right: Literal) -> Fraction:
-    """Give what one step of the last spelled decimal is worth, in base units."""
-    spelled = re.sub(r"[^\d.]", "", right.text.replace(",", ""))
-    number = Fraction(spelled.strip(".") or "0")
-    scale = abs(stated.number / number) if number else Fraction(1)
-    return scale / 10**right.decimals
+    number = Fraction(re.sub(r"[^\d.]", "", right.text.replace(",", "")).strip(".") or 1)
+    step = abs(stated.number / number) / Fraction(10) ** right.decimals  # of the last decimal, in base units
+    return abs(left.number - stated.number) <= step / 2
 
 
 def _alike(left: Quantity, right: Quantity, *, labelled: bool = True) -> bool:
@@ -268,7 +257,7 @@ def _total(quantities: Sequence[Quantity]) -> Quantity:
     for one, other in pairwise(quantities):
         if one.dimension != other.dimension:
             raise WorkError(f"{one} and {other} have no common unit, so they cannot be added")
-    labels = {quantity.label for quantity in quantities}
+    labels = {quantity.label for quantity in quantities} - {""}
     number = sum((quantity.number for quantity in quantities), Fraction())
     return Quantity(number, quantities[0].dimension, labels.pop() if len(labels) == 1 else "")
 
