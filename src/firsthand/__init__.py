@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from firsthand.moment import Moment
     from firsthand.notes.check import Checked
     from firsthand.notes.claim import Claim, Proof
-    from firsthand.notes.note import Evidence, Note
+    from firsthand.notes.distill import Note, distill
     from firsthand.pointer import Pointer
     from firsthand.session import Session
     from firsthand.window import Budget
@@ -56,11 +56,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Agent", "AgentTools", "Anatomy", "Answer", "AppendError", "Appended", "Budget", "Checked", "Claim", "Conditions",
-    "Draft", "Embedder", "Erased", "Erasure", "Event", "Evidence", "Executor", "Exported", "FirsthandError",
+    "Draft", "Embedder", "Erased", "Erasure", "Event", "Executor", "Exported", "FirsthandError",
     "FormatError", "Hit", "ImportReport", "InvalidArgument", "Kind", "Memory", "Moment", "NotAStore", "Note", "Outcome",
     "Pointer", "PointerError", "Proof", "PullLimits", "Query", "QueryError", "Receipt", "Request", "Scope", "Session",
     "SessionWindow", "Stats", "StoreBusy", "StoreDamaged", "StoreError", "TaskState", "Trust", "Unresolvable",
-    "Verification", "__version__", "callable_embedder",
+    "Verification", "__version__", "callable_embedder", "distill",
 ]  # fmt: skip
 
 _ROOMS = {
@@ -90,7 +90,7 @@ _ROOMS = {
     "moment": ("Moment",),
     "notes.check": ("Checked",),
     "notes.claim": ("Claim", "Proof"),
-    "notes.note": ("Evidence", "Note"),
+    "notes.distill": ("Note", "distill"),
     "pointer": ("Pointer",),
     "session": ("Session",),
     "window": ("Budget",),

@@ -2,104 +2,80 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand import Note
-from firsthand.errors import InvalidArgument
-from firsthand.event import Trust
-from firsthand.notes.distill import STATEMENTS_MAX, distill
+from firsthand import InvalidArgument, Note, distill
 from firsthand.tokens import estimate
 
-ONE, TWO, THREE, FOUR = (f"fh:01J8ZQ4T9M6V3K2N7P5R8S1WX{last}" for last in "0123")
-GOODS = ("ropes", "lamps", "oars", "tarps", "crates", "quilts", "brooms", "anvils")
-SAID = [f"We took {n + 2} {good} at ${n + 3} each." for n, good in enumerate(GOODS)]
+ONE, TWO, THREE = (f"fh:01J8ZQ4T9M6V3K2N7P5R8S1WX{last}" for last in "012")
+NOISE = [f"src/app/module_{number}.py:{number} ok in {number % 7} ms" for number in range(60)]
+DECIDES = "retries: { limit: 5, wait_seconds: 1.5, jitter: false }"
 
 
-def user(*contents: str) -> list[dict[str, str]]:
-    return [{"role": "user", "content": content} for content in contents]
-
-
-def with_pointers(messages):
+def session() -> list[dict[str, str]]:
+    """Make a session whose deciding line stands in the middle of a long output."""
+    contents = [
+        ("user", "Clean up the billing module."), ("tool", "\n".join(NOISE[:30])), ("assistant", "Done."),
+        ("user", "Before that: what does the retry policy of the gateway say?"),
+        ("tool", "\n".join([*NOISE[30:45], DECIDES, *NOISE[45:]])), ("assistant", "Five times."),
+        ("user", "And now rename the gateway."), ("assistant", "Requests are retried 5 times."),
+    ]  # fmt: skip
     made = "fh:01J8ZQ4T9M6V3K2N7P5R8S{:04}"
-    return [{**message, "pointer": made.format(place)} for place, message in enumerate(messages)]
+    return [
+        {"role": role, "content": content, "pointer": made.format(place)}
+        for place, (role, content) in enumerate(contents)
+    ]
 
 
-def test_what_users_and_tools_said_is_kept_and_nothing_of_an_agent():
-    """With room every statement stands there in order, with its pointer; what an agent concluded is no source."""
+def kept_lines(note: Note) -> list[str]:
+    return [line[2:] for line in note.text.splitlines() if line.startswith("- ")]
+
+
+def test_all_that_fits_stands_there_and_nothing_of_an_agent():
+    """With room every sentence stands there in order, with its pointer; what an agent concluded is no source."""
     messages = [
         {"role": "user", "content": "We bought 7 pads at $4, but not the 5 lamps.\nThe total?", "pointer": ONE},
         {"role": "assistant", "content": "The total comes to $55.", "pointer": TWO},
-        {"role": "tool", "content": "VAT=0.19\n[done]", "pointer": THREE},
+        {"role": "tool", "content": "VAT=0.19; cut\n[done]", "pointer": THREE},
     ]
-    assert distill(messages, 400).text == (
-        f"3 of 3 statements kept.\n{ONE}\n- We bought 7 pads at $4, but not the 5 lamps.\n{THREE}\n- VAT=0.19\n- [done]"
-    )
+    assert distill(messages, 400) == Note(
+        f"4 of 4 statements kept.\n{ONE}\n- We bought 7 pads at $4, but not the 5 lamps.\n- The total?\n"
+        f"{THREE}\n- VAT=0.19; cut\n- [done]", 4, 4, (ONE, THREE),
+    )  # fmt: skip
 
 
-def test_figures_and_exact_strings_come_first():
-    """Where not all fits, statements with a figure or a string that is written in one way alone stay."""
-    said = user("It rained. The path is src/app/main.py:12. Nobody came. Port 8443 is open. Who is `root`? Why?")
-    assert [piece.text for piece in distill(said, 110).evidence] == [
-        "The path is src/app/main.py:12.", "Port 8443 is open."
-    ]  # fmt: skip
-    assert distill(said, 400).of == 5, "a question counts when it holds an exact string"
+@pytest.mark.parametrize("claim", ["the gateway retries 5 times", "it tries again up to five times", None])
+def test_the_line_that_decides_is_kept(claim):
+    """In a small budget the line that bears the claim out stands, out of a long output that mostly does not."""
+    note = distill(session()[: 8 if claim else 6], 400, claim)
+    assert DECIDES in kept_lines(note)
+    assert note.of > 60
 
 
-def test_every_budget_is_kept_one_by_one():
-    """At each budget, from nothing to more than all, the text fits, with pointers and without."""
-    for messages in (user(*SAID), with_pointers(user(*SAID))):
-        assert all(len(distill(messages, budget).text) <= budget for budget in range(620))
+def test_what_does_not_fit_is_counted_and_pointed_to():
+    """Where the budget does not hold all, the note counts every sentence, and one span leads to the rest."""
+    messages = session()
+    note = distill(messages, 300)
+    first, last = messages[0]["pointer"], messages[4 if messages[6]["content"] in note.text else 6]["pointer"]
+    assert note.text.startswith(f"{note.kept} of 64 statements kept; the rest is at {first}..{last[3:]}.\n")
+    assert (note.of, note.rest) == (64, (f"{first}..{last[3:]}",))
+    lost = distill([{"role": "user", "content": "One thing. Another thing. " * 9}], 60)
+    assert (lost.of, lost.rest, "the rest was not kept" in lost.text) == (18, (), True)
 
 
-def test_a_statement_that_is_too_long_gives_way_to_shorter_ones():
-    """Where one long statement does not fit, the shorter ones behind it are still kept."""
-    long = "7 pads at $4 for the room at the very end of the corridor behind the stairs to the second cellar"
-    note = distill(user(f"{long}. 9 pens at $2. 3 cups at $1. What is the total?"), 90)
-    assert [piece.text for piece in note.evidence] == ["9 pens at $2.", "3 cups at $1."]
-
-
-def test_what_does_not_fit_is_pointed_to():
-    """Where the budget does not hold all, the note says k of n, and the rest is one span of the session."""
-    messages = with_pointers(user(*SAID, "What is the total?"))
-    pointers = [message["pointer"] for message in messages]
-    note = distill(messages, 200)
-    assert (note.kept, note.of, note.rest) == (1, 8, "reachable")
-    assert note.text == (
-        f"1 of 8 statements kept; the rest is at {pointers[1]}..{pointers[7][3:]}.\n{pointers[0]}\n- {SAID[0]}"
-    )
-    lost = distill(user(*SAID), 100)
-    assert (lost.kept, lost.rest) == (1, "lost")
-    assert "the rest was not kept" in lost.text
-
-
-def test_the_rest_of_a_message_that_is_kept_in_part_is_pointed_to():
-    """A message of which a statement is kept and another one is not lies within the span that leads to the rest."""
-    messages = with_pointers(user(f"{SAID[0]} {SAID[1]} {'x' * 300} 1.", "And then.", "That is all."))
-    pointers = [message["pointer"] for message in messages]
-    note = distill(messages, 200)
-    assert (note.kept, note.of) == (2, 5)
-    head = f"2 of 5 statements kept; the rest is at {pointers[0]}..{pointers[2][3:]}."
-    assert note.text.startswith(f"{head}\n{pointers[0]}\n- ")
-
-
-def test_a_note_says_whose_words_it_carries_when_it_is_signed():
-    """Signed, a note is as trusted as the least trusted of its sources."""
-    messages = [*user("The port is 8443."), {"role": "tool", "content": "port: 9000\nhost: a1"}]
-    assert distill(messages[:1], 200, origin="me").trust is Trust.TRUSTED
-    assert distill(messages, 200, origin="me").trust is Trust.UNTRUSTED
+def test_lines_of_a_tool_stay_whole():
+    """A sign that ends a sentence does not cut a line of a log."""
+    messages = [{"role": "tool", "content": "a = 1; b = 2. c = 3\nnext"}]
+    assert kept_lines(distill(messages, 200)) == ["a = 1; b = 2. c = 3", "next"]
 
 
 def test_a_budget_may_be_of_tokens():
     """A budget is counted as the caller counts."""
-    assert 0 < estimate(distill(user(*SAID), 60, count=estimate).text) <= 60
-
-
-def test_beyond_a_number_of_statements_the_note_says_that_it_is_partial():
-    """A statement past the limit counts as left out."""
-    note = distill(with_pointers(user("\n".join(f"x{n}" for n in range(STATEMENTS_MAX + 5)))), 2_000_000)
-    assert (note.kept, note.of, note.rest) == (STATEMENTS_MAX, STATEMENTS_MAX + 5, "reachable")
+    assert 0 < estimate(distill(session(), 90, count=estimate).text) <= 90
 
 
 _CONTENT = st.text(max_size=120) | st.sampled_from(
@@ -109,28 +85,27 @@ _CONTENT = st.text(max_size=120) | st.sampled_from(
 _MESSAGES = st.lists(
     st.fixed_dictionaries(
         {"role": st.sampled_from(["user", "assistant", "tool", "system", "odd"]), "content": _CONTENT},
-        optional={"pointer": st.sampled_from(["", ONE, TWO, THREE, FOUR, f"{ONE}@1-2"])},
+        optional={"pointer": st.sampled_from(["", ONE, TWO, THREE, f"{ONE}@1-2", "elsewhere"])},
     ),
     max_size=8,
 )
 
 
-@given(_MESSAGES, st.integers(min_value=0, max_value=400))
-def test_any_budget_is_kept_and_all_evidence_is_verbatim(messages, budget):
-    """Whatever messages and budget: no error, never over it, each piece a substring, read back as it was made."""
-    note = distill(messages, budget)
+@given(_MESSAGES, st.integers(min_value=0, max_value=400), st.none() | st.text(max_size=40))
+def test_any_budget_is_kept_and_no_note_is_falsely_whole(messages, budget, claim):
+    """Whatever comes: never over the budget, each sentence verbatim, and all is kept where the note says so."""
+    note = distill(messages, budget, claim)
     assert len(note.text) <= budget
-    assert all(any(piece.text in message["content"] for message in messages) for piece in note.evidence)
-    pointers = {message.get("pointer") for message in messages}
-    assert all(piece.pointer in pointers for piece in note.evidence if piece.pointer)
-    assert Note.read(note.text) == note
-    assert note.conclusion == ""
+    said = "\n".join(message["content"] for message in messages if message["role"] != "assistant")
+    assert note.kept <= note.of
+    if note.text and note.kept == note.of:
+        assert re.sub(r"\s", "", "".join(kept_lines(note))) == re.sub(r"\s", "", said)
 
 
 @pytest.mark.parametrize("budget", [0, 1, 10])
 def test_a_tiny_budget_gives_a_blank_note(budget):
-    """Where not even the completeness fits, nothing is written: a note that asserts nothing."""
-    assert distill(user(*SAID), budget).text == ""
+    """Where not even the count fits, nothing is written: a note that asserts nothing."""
+    assert distill(session(), budget).text == ""
 
 
 def test_what_cannot_be_distilled_is_refused():
@@ -138,4 +113,4 @@ def test_what_cannot_be_distilled_is_refused():
     with pytest.raises(InvalidArgument, match="a budget is 0 or more"):
         distill([], -1)
     with pytest.raises(InvalidArgument, match="message 1 has list"):
-        distill([{"role": "user", "content": []}], 10)
+        distill([{"role": "user", "content": []}], 100)

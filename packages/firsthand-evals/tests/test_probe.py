@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from firsthand import Note
 from firsthand.errors import InvalidArgument
-from firsthand.notes.note import Evidence
 from firsthand_evals.probe.arithmetic import follows
 from firsthand_evals.probe.probe import HOPS_MAX, REGIMES, needs, probe, probe_report
 from firsthand_evals.probe.statements import SESSION_CHARACTERS_MAX, statements
@@ -149,7 +148,7 @@ def test_pointers_are_followed_and_not_believed():
 
 def test_a_note_of_the_package_is_judged_by_its_text():
     """A Note counts as the text that it renders; one with a part says how much it has, and is loud."""
-    part = Note((Evidence(BOOK),), "", 1, 2, "lost")
+    part = Note(f"1 of 2 statements kept; the rest was not kept.\n- {BOOK}", 1, 2)
     assert probe(part, SAID).regime == "uncorrectable_loud"
 
 

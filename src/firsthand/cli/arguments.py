@@ -69,7 +69,7 @@ _OPTIONS = """options of every command:
 
 EXIT_CODES = """exit codes:
   0    done, or found; also what is only weakly found
-  1    nothing found: no hit, no such event or session, its content erased
+  1    nothing found: no hit, no such event or session, its content erased; a claim is contradicted
   2    the command was not understood
   3    damaged: bytes are not what was written (store verify found problems)
   4    the store is busy, full, or failed
