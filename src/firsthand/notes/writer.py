@@ -109,16 +109,8 @@ def note(
         within: sessions in which quotes without a pointer are looked for; empty for that of the note.
         open_turn: the log lacks what was said in this turn.
     """
-    if sort not in SORTS:
-        raise InvalidArgument(f"the sort of a note is one of {', '.join(SORTS)}; got {sort!r}")
-    if isinstance(sources, (str, bytes)) or not isinstance(sources, Iterable):
-        raise InvalidArgument(f"sources is a list of pointers; got {sources!r:.60}")
     more = fields.pop("meta", {})
-    if not isinstance(more, Mapping) or {SOURCES, REPEATS, SORT, SITUATIONS, CLAIMS} & set(more):
-        raise InvalidArgument(
-            f"meta is a mapping without {SORT}, {SOURCES}, {SITUATIONS}, {CLAIMS} and {REPEATS}, which come from the "
-            f"other arguments; got {more!r:.60}"
-        )
+    _refuse(sort, sources, more)
     within = tuple(within) or (session,)
     checked = check(space, claims_of(claims), within=within, open_turn=open_turn)
     quoted = [piece.pointer for claim in checked for piece in claim.quoted if piece.pointer]
@@ -153,6 +145,19 @@ def note(
     draft = Draft(Kind.NOTE, content, meta=meta, **given)
     appended = space.append([draft], session=session)[0]
     return Noted(appended, tuple(map(str, pointers)), told.texts, left_out, checked)
+
+
+def _refuse(sort: str, sources: object, more: object) -> None:
+    """Raise `InvalidArgument` for what is no argument of a note."""
+    if sort not in SORTS:
+        raise InvalidArgument(f"the sort of a note is one of {', '.join(SORTS)}; got {sort!r}")
+    if isinstance(sources, (str, bytes)) or not isinstance(sources, Iterable):
+        raise InvalidArgument(f"sources is a list of pointers; got {sources!r:.60}")
+    if not isinstance(more, Mapping) or {SOURCES, REPEATS, SORT, SITUATIONS, CLAIMS} & set(more):
+        raise InvalidArgument(
+            f"meta is a mapping without {SORT}, {SOURCES}, {SITUATIONS}, {CLAIMS} and {REPEATS}, which come from the "
+            f"other arguments; got {more!r:.60}"
+        )
 
 
 def echoed(space: Space, text: str) -> tuple[Event, ...]:

@@ -15,8 +15,7 @@ import tempfile
 from contextlib import ExitStack
 from typing import Any
 
-from firsthand import Kind, Memory, Pointer, Unresolvable, pointer
-from firsthand.notes.distill import distill
+from firsthand import Kind, Memory, Pointer, Unresolvable, distill, pointer
 from firsthand_evals.reclaim.readers import MEMORY_HEAD, RECALL, RECALLED
 from firsthand_evals.reclaim.seam import Messages, Subject
 
