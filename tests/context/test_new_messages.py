@@ -43,7 +43,7 @@ def test_what_cannot_be_told_apart_is_refused():
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans())), st.integers(0, 3))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_no_message_is_passed_over(fates, more):
     """Whichever messages were erased, and dropped from the list or not, exactly what came behind them is new."""
     names = [number.to_bytes(16, "big") for number in range(len(fates) + more)]

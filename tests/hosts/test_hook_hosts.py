@@ -481,7 +481,7 @@ FIELDS = [
 EVENT_NAMES = sorted({payload.get("hook_event_name", "Stop") for _, payload, *_ in CASES.values()})
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.sampled_from(HOST_NAMES),
     st.sampled_from(EVENT_NAMES),

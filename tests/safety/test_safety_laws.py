@@ -81,7 +81,7 @@ WAYS = (
 )  # fmt: skip
 
 
-@settings(max_examples=60, phases=QUICK)
+@settings(max_examples=30, phases=QUICK)
 @given(way=st.sampled_from(WAYS), text=st.sampled_from(SAID), times=st.integers(1, 3))
 def test_nothing_that_the_user_did_not_say_is_believed(way, text, times):
     """A rule, fact, correction, goal or config line by any other way is in no task state, digest, entry or preamble."""

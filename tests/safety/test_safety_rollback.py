@@ -161,6 +161,18 @@ def test_erased_sources_leave_nothing_of_theirs(memory, what):
         lineage_of(memory).quarantine(gone[0].pointer)
 
 
+def test_a_note_on_a_span_rests_on_its_own_session_alone(memory):
+    """What another session said between the ends of a span takes no note on the span with it; an end does."""
+    first = memory.session("s").user("The port is 80.")
+    between = memory.session("t").user("Something else.")
+    last = memory.session("s").user("The host is staging.")
+    note = memory.note("Port and host.", sources=[f"{first.pointer}..{last.id}"]).event
+    memory.erase([between])
+    assert not memory.event(note).erased
+    memory.erase([first])
+    assert memory.event(note).erased
+
+
 def test_an_entry_without_its_sources_is_not_believed(memory, tmp_path):
     """Where only the entries of a store arrive, and not what they are made of, none is shown, and nothing fails."""
     say(memory)
