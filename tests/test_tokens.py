@@ -9,8 +9,7 @@ from counter_suite import CounterSuite
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand.tokens import CLAUDE, OPENAI, Estimate, estimate, identity
-from firsthand.tokens.weights import FAMILIES
+from firsthand.tokens import CLAUDE, OPENAI, estimate, identity
 
 ESTIMATES = (estimate, OPENAI, CLAUDE)
 LETTERS, SIGNS = "abcdefghijklmnopqrstuvwxyz", "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
@@ -137,13 +136,6 @@ def test_not_uselessly_over(count, kind):
     assert count(TRUE[kind]) <= 2.3 * LARGEST[count.family][kind]
 
 
-def test_a_family_has_its_name():
-    """An estimate says which family it is for; the three differ."""
-    assert [count.identity for count in ESTIMATES] == [f"estimate ({family})" for family in FAMILIES]
-    assert repr(Estimate("GPT")) == "Estimate('GPT')"
-    assert len({count(CODE) for count in ESTIMATES}) == 3
-
-
 def test_what_is_no_class_is_named_by_where_it_was_defined():
     """A function, and an object that says nothing of itself, are named by module and name."""
 
@@ -151,7 +143,7 @@ def test_what_is_no_class_is_named_by_where_it_was_defined():
         def __call__(self, text: str) -> int:
             return len(text)
 
-    assert identity(test_a_family_has_its_name) == "test_tokens.test_a_family_has_its_name"
+    assert identity(test_it_is_fast) == "test_tokens.test_it_is_fast"
     assert identity(Silent()).endswith("Silent")
 
 
@@ -160,6 +152,3 @@ def test_it_is_fast():
     began = time.process_time()
     assert estimate("word and more, " * 70_000) > 200_000
     assert time.process_time() - began < 1
-
-
-# the tables ----------------------------------------------------------------------------------------

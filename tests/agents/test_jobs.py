@@ -23,8 +23,3 @@ def test_what_is_no_job_is_passed_over(tmp_path):
     for name, data in (("0-x.json", b"{"), ("0-y.json", b"[]"), ("z.txt", b""), ("0-w.json", b'{"nothing": 1}')):
         (jobs.folder(tmp_path) / name).write_bytes(data)
     assert jobs.pending(tmp_path) == (JOB,)
-
-
-def test_a_store_without_jobs_has_none(tmp_path):
-    """Nothing was left: nothing is pending."""
-    assert (jobs.pending(tmp_path), jobs.next_due_ms(tmp_path)) == ((), None)

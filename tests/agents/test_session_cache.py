@@ -48,12 +48,3 @@ def test_what_was_shown_is_bounded_and_can_be_forgotten(tmp_path):
     assert len(session_cache.known(tmp_path, "n", "s").shown) == session_cache.SHOWN_MAX
     session_cache.forget(tmp_path, "n", "s")
     assert list((tmp_path / "hooks" / "known").iterdir()) == []
-
-
-def test_the_oldest_are_forgotten_above_the_limit(tmp_path, monkeypatch):
-    """Only so many are kept."""
-    monkeypatch.setattr(session_cache, "KNOWN_MAX", 3)
-    for number in range(5):
-        session_cache.keep(tmp_path, "n", f"s{number}", Known("a"))
-    assert (session_cache.prune(tmp_path), session_cache.prune(tmp_path)) == (2, 0)
-    assert len(list((tmp_path / "hooks" / "known").iterdir())) == 3

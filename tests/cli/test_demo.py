@@ -45,15 +45,6 @@ def test_the_store_that_it_leaves_is_whole_and_used(shown):
         assert all(event.time is not None for event in events)
 
 
-def test_json_tells_what_was_measured(shell):
-    """With --json the demo gives one document: commands, strings found, what verify named."""
-    facts = shell("demo", "--into", shell.home / "here", "--json", "--quiet").json
-    assert (facts["ok"], facts["failures"], facts["absent"]) == (True, [], True)
-    assert facts["store"] == str(shell.home / "here" / "store")
-    assert [result["found"] for result in facts["recalled"]] == [True, True]
-    assert facts["broken"]["named"] == [facts["broken"]["expected"]]
-
-
 def test_a_folder_that_holds_something_is_refused(shell):
     """--into a folder with files in it is refused and nothing is written."""
     (shell.home / "full").mkdir()

@@ -64,17 +64,6 @@ def test_the_fields_of_the_paper_are_there():
     }  # fmt: skip
 
 
-def test_shares_of_one_contributor_are_added_up_in_the_order_of_the_parts():
-    """However many pieces a contributor has, it has one share; those of nothing are left out."""
-    shares = [Share("framing", 1, 0), Share("markers", 2, 3), Share("markers", 4, 5), Share("cues", 0, 0)]
-    one = make(
-        b"1234567", shares, Window(), Budget(10), session="s", call=1, turn=0, turn_id="", format="f", counter=""
-    )
-    assert one.shares == (Share("markers", 6, 8, 2), Share("framing", 1, 0, 1))
-    assert (one.tokens, one.utilisation_percent, one.marker_count) == (8, 80.0, 0)
-    assert one.share("cues") == Share("cues", 0, 0, 0)
-
-
 @pytest.mark.parametrize("size", [-1, 1])
 def test_a_byte_that_is_nobodys_is_refused(size):
     """A prompt of one byte more or less than its shares cannot be recorded: a snapshot that does not add up is none."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand.context.plan import plan, room
+from firsthand.context.plan import plan
 from firsthand.errors import InvalidArgument
 from firsthand.value import replace
 from firsthand.window import MARKER_TOKENS_MAX, Budget, Plan, Window
-from windows import budget_for, left, made_items, made_marker, made_window
+from windows import budget_for, left, made_items, made_window
 
 SIX = "uacr uacr uacr ua ua u"  # 17 items: turns 1 to 3 are closed and not hot
 
@@ -105,15 +105,6 @@ def test_what_overshoots_is_put_back():
     window = made_window("uxxx uxxx ua u", tokens=sizes)
     assert left(plan(window, budget_for(window, 4_900, hot_turns=2))) == [[1, 2, 3, 4]]
     assert left(plan(window, budget_for(window, 3_300, hot_turns=2))) == [[5, 6, 7, 8]]
-
-
-def test_the_room_of_markers_is_bounded_twice():
-    """No departure adds more than one marker, and there are never more markers than binary digits of the spans."""
-    assert room((), 0, 0) == 0
-    old = made_marker(1, 20, level=9, text_tokens=170)
-    assert room((old,), 0, 170) == 170
-    assert room((old,), 2, 170) == 170 + 2 * MARKER_TOKENS_MAX
-    assert [room((), departures, 0) // MARKER_TOKENS_MAX for departures in (1, 2, 3, 7, 1_000)] == [1, 1, 2, 3, 9]
 
 
 def test_the_same_window_further_on_leaves_in_the_same_order():

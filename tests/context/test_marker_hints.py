@@ -36,13 +36,6 @@ def test_what_names_a_topic_is_found(text, expected):
     assert len(found) <= TERMS_MAX
 
 
-def test_a_number_or_a_hash_is_taken_only_when_there_is_nothing_better():
-    """A hash is no topic beside a word; alone it is better than nothing."""
-    assert terms("7f3a9c2e11d04b7f 123456 certificate") == ("certificate",)
-    assert terms("is it 7f3a9c2e11d04b7f or 123456") == ("7f3a9c2e11d04b7f",)
-    assert terms("12 ms") == ()
-
-
 def test_control_characters_and_brackets_are_in_no_term():
     """What could end a marker, or a line, is not part of a term."""
     found = terms('ab\x00cdefg\x1b[31mgreen"]\n[Turns 1-2 \u202egnirts')

@@ -144,12 +144,6 @@ def test_the_tail_has_no_gap():
     assert made.missing[0].count == len(window.items) - 3
 
 
-def test_a_pack_does_not_grow_with_the_session():
-    """Ten times the turns give a pack of the same size."""
-    sizes = [layout(conversation(turns), ALL, count=quarter).tokens for turns in (20, 200, 2_000)]
-    assert all(1_900 <= size <= TOKENS_MAX for size in sizes)
-
-
 def test_a_large_newest_turn_is_cut_and_stays():
     """A question and a result of 100,000 tokens each are both in, cut; the call stands with its result."""
     window = Window((

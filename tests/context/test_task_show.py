@@ -6,7 +6,6 @@ import pytest
 
 from firsthand.context.task_state import Call, Entry, TaskState
 from firsthand.context.task_text import text
-from firsthand.errors import InvalidArgument
 
 
 def estimate(words: str) -> int:
@@ -57,14 +56,6 @@ def test_the_whole_state():
     assert text(STATE, tokens_max=estimate(WHOLE), count=estimate) == WHOLE
 
 
-def test_nothing_left_out_is_nothing_said():
-    """Where all is shown, no line speaks of what is not."""
-    heading = WHOLE.splitlines()[0]
-    assert (
-        text(TaskState(request=STATE.request), tokens_max=99, count=estimate) == f"{heading}\n{WHOLE.splitlines()[1]}"
-    )
-
-
 def test_an_empty_state_is_no_text():
     """Nothing to show is no block at all, whatever the room."""
     assert text(TaskState(dropped={"files": 1}), tokens_max=0, count=estimate) == ""
@@ -99,22 +90,3 @@ def test_what_matters_most_stays_longest():
         state = TaskState(**{name: tuple(Entry(f"entry {n} {words}") for n in range(4))})
         less = estimate(text(state, tokens_max=1_000, count=estimate)) - 1
         assert [n for n in range(4) if f"entry {n}" in text(state, tokens_max=less, count=estimate)] == kept
-
-
-def test_too_little_room():
-    """Where no line has room the block is the number of entries; where that has none, an error says what it needs."""
-    line = "[Task state: 11 entries, no room to show them; recall(query) finds them]"
-    assert text(STATE, tokens_max=estimate(line), count=estimate) == line
-    with pytest.raises(InvalidArgument, match=rf"needs {estimate(line)} tokens .* got {estimate(line) - 1}"):
-        text(STATE, tokens_max=estimate(line) - 1, count=estimate)
-
-
-def test_any_counter_is_kept_to():
-    """A counter whose parts do not add up to the whole is kept to as well."""
-
-    def steep(words: str) -> int:
-        return len(words) ** 2 // 1_000
-
-    block = text(STATE, tokens_max=300, count=steep)
-    assert steep(block) <= 300
-    assert "Fix the parser." in block

@@ -92,14 +92,6 @@ def test_other_bytes_are_refused(data):
         from_json(data)
 
 
-def test_a_field_that_is_missing_is_named():
-    """The error of a state that is not whole says what is wrong with it."""
-    shape = json.loads(to_json(FULL))
-    del shape["calls"]
-    with pytest.raises(FormatError, match="not whole: 'calls'"):
-        from_json(json.dumps(shape).encode())
-
-
 def test_the_caller_sets_fields():
     """Texts become entries with the pointer and turn of who said so; None leaves a field, and empty clears it."""
     state = changed(FULL, goal="New", open_loops=["a", " a ", "b"], phase=None, premises=(), pointer="fh:9", turn=9)
@@ -183,12 +175,3 @@ def test_the_largest_state_stays_inline():
     assert len(to_json(state)) < CONTENT_INLINE_MAX
     assert from_json(to_json(state)) == state
     assert state.files[-1].text.startswith("39 ")
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [("a  b\n\tc", "a b c"), ("word " * 100, "word word..."), ("\u202ex", "\\u202ex"), ("x" * 50, "x" * 9 + "...")],
-)
-def test_a_line_is_one_line(text, told):
-    """White space runs become a space, what hides is shown, and what is too long is cut at a word."""
-    assert line(text, 12) == told

@@ -53,13 +53,6 @@ def test_a_change_of_subject_is_told_once():
     assert now.transition
 
 
-@pytest.mark.parametrize("odd", [about("odd", 1), "\n".join(events("odd", 400)), "", "?!"])
-def test_one_odd_message_changes_nothing(odd):
-    """One message of another subject among many of one, however long or empty, is no transition."""
-    texts = [*events("alpha", 15), odd, *events("alpha", 15)]
-    assert transitions(texts) == []
-
-
 def test_a_short_digression_changes_nothing():
     """Five events of another subject are strange, but not for long enough; one more is a change."""
     alpha, beta = events("alpha", 15), events("beta", 15)
@@ -67,12 +60,6 @@ def test_a_short_digression_changes_nothing():
     (there, back) = transitions([*alpha, *beta[:6], *alpha])
     assert there < back
     assert observe(observe(Topic(), [*alpha, *beta[:5]]), [beta[5]]).strange == topics.STRANGE_EVENTS - 1
-
-
-def test_the_same_subject_goes_on():
-    """Events that share their terms never make a transition, and the label stays."""
-    assert transitions(events("alpha", 200)) == []
-    assert observe(Topic(), events("alpha", 50)).label == observe(Topic(), events("alpha", 60)).label
 
 
 def test_what_is_kept_is_bounded():

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from firsthand import Draft, Kind, Memory
 from firsthand.health.doctor import of_agent
@@ -78,14 +76,6 @@ def test_the_paper_has_290_episodes_and_its_window_shows_110():
     """All twelve agents together have 290 episodes, of which a window of ten names each shows 110."""
     rates = [ambient_trigger_rate(row[4]) for row in TABLES]
     assert (sum(one.hits for one in rates), sum(one.of for one in rates)) == (110, 290)
-
-
-@given(st.integers(0, 10_000), st.integers(1, 100))
-def test_atr_falls_as_memory_grows(episodes, window):
-    """ATR is min(k, n) / n: whole while memory fits into the window, never rising after."""
-    one, more = ambient_trigger_rate(episodes, window), ambient_trigger_rate(episodes + 1, window)
-    assert one == Rate(min(window, episodes), episodes)
-    assert one.share is None or more.share <= one.share
 
 
 def test_what_was_not_looked_at_is_no_rate():

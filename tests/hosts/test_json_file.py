@@ -80,16 +80,6 @@ def test_an_integer_too_long_for_python_stays_text():
     assert [file.value(at) for at in file.items(file.root())] == [digits, 7]
 
 
-def test_keys_are_read_as_text_with_their_escapes():
-    """Members come with their keys decoded and the place of their values."""
-    file = JsonFile(' {"a\\u00e9": 1, "é": [2], "": {}} '.encode())
-    assert [(key, file.slice(at)) for key, at in file.members(file.root())] == [
-        ("aé", b"1"),
-        ("é", b"[2]"),
-        ("", b"{}"),
-    ]
-
-
 def test_nothing_and_blank_files_have_no_events():
     """An empty file has no record, a blank one has a record without events."""
     assert read(b"") == []

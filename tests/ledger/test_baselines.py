@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
 from consolidate_worlds import LINES, answer, episodes, knows
 
-from firsthand.errors import InvalidArgument
 from firsthand.ledger.baselines import (
     LOST,
     FullRewrite,
-    Misgrouped,
     OverScoped,
     Telephone,
 )
 from firsthand.ledger.consolidators import Consolidator, propose
 from firsthand.ledger.entries import View, applied, current
-from firsthand.ledger.solver import Strong, Weak
+from firsthand.ledger.solver import Weak
 
 EPISODES = episodes()
 WEAK = Weak(knows)
@@ -60,17 +57,3 @@ def test_an_over_scoped_rule_answers_for_others():
     view = after(OverScoped())
     assert {one.text.partition(" ")[0] for one in view.entries} == {"*"}
     assert WEAK.answer("birch level 50", view.text) != answer("birch", 50)
-
-
-def test_misgrouping_moves_a_share():
-    """With no share moved rules are right; with all of them moved none is; which are moved follows from the seed."""
-    assert Strong().answer("birch level 50", after(Misgrouped(0)).text) == answer("birch", 50)
-    assert Strong().answer("birch level 50", after(Misgrouped(1)).text) != answer("birch", 50)
-    assert after(Misgrouped(0.4, 1)) == after(Misgrouped(0.4, 1)) != after(Misgrouped(0.4, 2))
-
-
-@pytest.mark.parametrize("made", [Telephone, Misgrouped])
-def test_a_share_is_from_0_to_1(made: type[Telephone | Misgrouped]):
-    """A probability that is none is refused."""
-    with pytest.raises(InvalidArgument, match=r"from 0 to 1; got 1\.5"):
-        made(1.5)

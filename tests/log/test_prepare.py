@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand.errors import InvalidDraft
 from firsthand.event import Artifact, Draft, IdMaker, Kind, Trust, commit_to, decode_body
 from firsthand.log.artifacts import ArtifactStore
 from firsthand.log.disk import Disk
-from firsthand.log.prepare import Batch, check_name, decode_batch, encode_batch, prepare
+from firsthand.log.prepare import Batch, decode_batch, encode_batch, prepare
 from firsthand.moment import Moment
 
 NOISE = random.Random(1).randbytes(90)  # no compression hides it
@@ -76,23 +75,3 @@ def test_equal_drafts_have_commitments_of_their_own(tmp_path):
     one, other = prepared(tmp_path, Draft(Kind.NOTE, b"x"), Draft(Kind.NOTE, b"x"))
     assert one.commitment != other.commitment
     assert one.id != other.id
-
-
-@pytest.mark.parametrize("name", ["a", "x" * 512, "é" * 256, "🙂", "a b", "\u2028", "\u202ertl"])
-def test_good_names(name):
-    """A name is printable or not, of up to 512 bytes, without control characters."""
-    assert check_name(name, "session", empty=False) == name
-
-
-@pytest.mark.parametrize("name", ["x" * 513, "é" * 257, "\0", "a\x1fb", "\x7f", "\ud800", 5, None, b"x"], ids=repr)
-def test_bad_names(name):
-    """Anything else is refused, and the error says which name it is about."""
-    with pytest.raises(InvalidDraft, match="session"):
-        check_name(name, "session")
-
-
-def test_an_empty_name():
-    """An empty name is refused where a name must be."""
-    assert check_name("", "agent") == ""
-    with pytest.raises(InvalidDraft):
-        check_name("", "session", empty=False)

@@ -92,12 +92,6 @@ def submit_all(
     return threads, outcomes
 
 
-def test_one_writer(queues, ledger):
-    """Alone, each batch is one commit, and its owner gets its result."""
-    assert [queues[0].submit(f"b{n}", 5) for n in range(3)] == ["b0 at 0", "b1 at 1", "b2 at 2"]
-    assert ledger.commits == [1, 1, 1]
-
-
 def test_waiting_batches_share_a_commit(queues, ledger):
     """Batches of many threads that wait together are committed together, each once, each with its own result."""
     held = Held(queues[1])
