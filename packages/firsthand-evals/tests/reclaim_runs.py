@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from firsthand_evals.reclaim import experiments, items, own, run, seam, tables
+from firsthand_evals.reclaim import experiments, items, own, run, seam
 from firsthand_evals.reclaim.page import Report
 from firsthand_evals.reclaim.readers import Recomputing
 from firsthand_evals.reclaim.requirements import requirements
@@ -46,6 +46,6 @@ def ran(names, memory, name, n=3):
 def report(names, memory, name, n=3, checks=()):
     """Ask, and give all that a page shows."""
     cases, found = ran(names, memory, name, n)
-    made = tables.tables(found)
+    made = experiments.tables_of(found)
     by_key = own.by_key(cases, lambda one: items.key(one, Recomputing()))
     return Report(found, made, requirements(found, made, (name,)), checks, (name,), by_key, (("seed", "0"),))

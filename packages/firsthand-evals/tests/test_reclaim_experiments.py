@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firsthand.errors import InvalidArgument
-from firsthand_evals.reclaim import drift, experiments, run, seam, sweeps, tables
+from firsthand_evals.reclaim import drift, experiments, run, seam
 from firsthand_evals.reclaim.experiments import DATA, MODEL, NOTHING, Options
 from firsthand_evals.reclaim.readers import Recomputing
 
@@ -14,10 +14,9 @@ def test_each_name_is_that_of_its_cases_and_of_its_table():
     """The cases of an experiment carry its name, a table is there for it, and names are unique."""
     names = [one.name for one in experiments.EXPERIMENTS]
     assert len(set(names)) == len(names)
-    assert set(names) == set(tables.TABLES)
     for one in experiments.EXPERIMENTS:
         if one.needs == NOTHING:
-            assert {case.experiment for case in one.make(Options(n=1))} == {one.name}
+            assert {case.experiment for case in experiments.sweep(one.name, 1)} == {one.name}
 
 
 def test_a_memory_of_ones_own_stands_in_every_experiment_of_a_memory():
@@ -48,7 +47,7 @@ def test_the_whole_battery_is_asked_in_another_wording():
 def test_chains_are_as_long_as_asked():
     """The lengths of chains are an option, 64 sessions among them."""
     assert {case.hops for case in experiments.cases(["cascade"], Options(n=1))} == {1, 2, 4, 8}
-    assert {case.hops for case in experiments.cases(["cascade"], Options(n=1, hops=(3, 64)))} == {3, 64}
+    assert {case.hops for case in experiments.cases(["cascade"], Options(n=1, vary={"hops": (3, 64)}))} == {3, 64}
 
 
 def test_what_is_needed_and_not_given_is_named():
@@ -58,4 +57,3 @@ def test_what_is_needed_and_not_given_is_named():
             experiments.cases([name], Options())
     needs = {one.name: one.needs for one in experiments.EXPERIMENTS if one.needs != NOTHING}
     assert needs == {"prompts": MODEL, "dialogues": DATA}
-    assert sweeps.wall(1)[0].experiment == "wall"

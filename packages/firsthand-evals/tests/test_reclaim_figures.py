@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from reclaim_runs import Head, ran
 
-from firsthand_evals.reclaim import figures, tables
+from firsthand_evals.reclaim import experiments, figures
 from firsthand_evals.reclaim.figures import Figure
 
 
 def cell(memory, **labels):
-    found = tables.tables(ran(("reclaim",), Head, "head")[1])[0]
+    found = experiments.tables_of(ran(("reclaim",), Head, "head")[1])[0]
     return found.cell(memory=memory, family="arithmetic", correction="directed", **labels)
 
 
@@ -29,16 +29,16 @@ def test_what_is_no_share_has_no_interval():
 
 def test_a_cell_is_named_by_its_labels():
     """Words that stand for themselves are told alone, others with their label, the control by what it is."""
-    (chain,) = tables.tables(ran(("cascade",), Head, "head", n=1)[1])
+    (chain,) = experiments.tables_of(ran(("cascade",), Head, "head", n=1)[1])
     assert figures.label(chain.cell(memory="head", hops=2, premise=False)) == "head, hops 2, no error (control)"
     assert figures.label(chain.cell(memory="head", hops=2, premise=True), ("memory",)) == "hops 2, with an error"
 
 
 def test_a_table_is_told_in_lines_with_its_differences():
     """Columns are aligned, and every row holds its n."""
-    (table,) = tables.tables(ran(("disposition",), Head, "head")[1])
+    (table,) = experiments.tables_of(ran(("disposition",), Head, "head")[1])
     told = figures.lines(table)
-    assert told[0] == "disposition: Tables 3, 17"
+    assert told[0] == "disposition: 5.2, App. I, Tables 3, 17"
     assert told[1].split() == ["reader", "memory", "n", "wrong", "value", "abstained", "stale", "value", "stale", "of",
                                "wrong"]  # fmt: skip
     assert [line.split()[1:3] for line in told[2:5]] == [["lossy", "3"], ["blank", "3"], ["head", "3"]]
@@ -50,9 +50,9 @@ def test_a_table_is_told_in_lines_with_its_differences():
 
 def test_a_headline_is_of_ones_own_memory_and_leaves_the_control_out():
     """With a memory under test its share is told; without one that of every memory."""
-    (table,) = tables.tables(ran(("disposition",), Head, "head")[1])
+    (table,) = experiments.tables_of(ran(("disposition",), Head, "head")[1])
     assert figures.headline(table, ("head",)) == "head 1.00 (n = 3)"
     assert figures.headline(table, ()) == "lossy 0.00 (n = 3), blank 0.00 (n = 3), head 1.00 (n = 3)"
-    (chain,) = tables.tables(ran(("cascade",), Head, "head", n=1)[1])
+    (chain,) = experiments.tables_of(ran(("cascade",), Head, "head", n=1)[1])
     assert figures.headline(chain, ("head",)) == "head 0.00 (n = 4)"
     assert figures.scores(ran(("disposition",), Head, "head")[1], ("nobody",)) == {}

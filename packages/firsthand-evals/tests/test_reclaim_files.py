@@ -34,7 +34,7 @@ def test_tables_and_headlines_are_kept(tmp_path):
         json.loads(json.dumps(tables.as_json(one))) for one in found.tables
     ]
     text = (folder / "tables.txt").read_text()
-    assert text.startswith("reclaim: Tables 8, 18\n")
+    assert text.startswith("reclaim: 6, Figure 1, Tables 8, 18\n")
     assert text.endswith("it holds: holds (n = 1)\n")
     assert (folder / "report.html").read_text() == "<page>"
     assert registry.last_result(tmp_path, "reclaim").endswith(": recomputing: head 1.00 (n = 4)")

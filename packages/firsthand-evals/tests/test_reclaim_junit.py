@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 from reclaim_runs import Head, Nasty, ran
 
-from firsthand_evals.reclaim import tables
+from firsthand_evals.reclaim import experiments
 from firsthand_evals.reclaim.junit import cut, junit
 from firsthand_evals.reclaim.requirements import requirements
 from firsthand_evals.reclaim.validators import Check
@@ -14,7 +14,7 @@ from firsthand_evals.reclaim.validators import Check
 
 def made(names, memory, checks=()):
     found = ran(names, memory, "mine")[1]
-    own = requirements(found, tables.tables(found), ("mine",))
+    own = requirements(found, experiments.tables_of(found), ("mine",))
     return own, ET.fromstring(junit(own, checks).encode())
 
 

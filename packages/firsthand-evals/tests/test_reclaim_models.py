@@ -10,7 +10,7 @@ from firsthand.errors import InvalidArgument, ModelError
 from firsthand.llm import Recorded, Reply
 from firsthand.llm.asked import Named, named
 from firsthand.llm.budget import Cap, Price, Spent
-from firsthand_evals.reclaim import items, models, run, sweeps, tasks
+from firsthand_evals.reclaim import experiments, items, models, run, tasks
 from firsthand_evals.reclaim.calling import Calling
 from firsthand_evals.reclaim.items import Case
 from firsthand_evals.reclaim.models import Asking, Plan
@@ -67,7 +67,7 @@ def test_a_plan_counts_calls_tokens_and_cost_before_anything_is_asked(tmp_path):
     (problem,) = tasks.arithmetic(1)
     plain, sustained = Case("x", policy(LOSSY), problem), Case("x", policy(LOSSY), problem, "sustained")
     own, written = Case("x", subject(toy), problem), Case("x", asking.writers(named("local"))[0], problem)
-    chained = sweeps.chain(1, hops=(4,))[0]
+    chained = experiments.sweep("cascade", 1, hops=(4,))[0]
     calls = [(models.plan([case], reader).calls, models.plan([case], reader).calls_max)
              for case in (plain, sustained, own, written, chained)]  # fmt: skip
     assert calls == [(1, 1), (4, 4), (1, 6), (2, 2), (5, 5)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from firsthand.errors import FormatError, InvalidArgument
-from firsthand_evals.reclaim import drift, multiwoz, run, sweeps, tables
+from firsthand_evals.reclaim import drift, experiments, multiwoz, run
 from firsthand_evals.reclaim.readers import Believing, Recomputing
 
 
@@ -99,12 +99,12 @@ def test_a_zip_reads_as_the_file_in_it(file, tmp_path):
 
 def test_the_wall_stands_on_real_dialogue(file):
     """Lossy, padded and blank recover nothing, source-first everything; believing emits the wrong time from lossy."""
-    (found,) = tables.tables(run.run(sweeps.dialogues(file, 3), Recomputing()))
+    (found,) = experiments.tables_of(run.run(experiments.sweep("dialogues", 3, data=file), Recomputing()))
     shares = {(one.label("memory"), one.label("exact")): one.recovered.share for one in found.cells}
     assert {name: share for (name, exact), share in shares.items() if exact} == {
         "lossy": 0, "lossy_padded": 0, "source_first": 1, "blank": 0,
     }  # fmt: skip
-    (believed,) = tables.tables(run.run(sweeps.dialogues(file, 3), Believing()))
+    (believed,) = experiments.tables_of(run.run(experiments.sweep("dialogues", 3, data=file), Believing()))
     assert believed.cell(memory="lossy", exact=1).attractor.share == 1
     assert believed.cell(memory="blank", exact=1).abstained.share == 1
     assert believed.pairs[-1].verdict == "more"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firsthand_evals.reclaim import drift, experiments, ours, run, sweeps, tables, tasks
+from firsthand_evals.reclaim import drift, experiments, ours, run, tasks
 from firsthand_evals.reclaim.experiments import Options
 from firsthand_evals.reclaim.ours import NoteAlone, PointerMemory
 from firsthand_evals.reclaim.policies import SOURCE_FIRST
@@ -13,7 +13,7 @@ OURS = (ours.pointers(), ours.note_alone())
 
 
 def table(cases):
-    (found,) = tables.tables(run.run(cases, Recomputing()))
+    (found,) = experiments.tables_of(run.run(cases, Recomputing()))
     return found
 
 
@@ -24,7 +24,7 @@ def figures(cell):
 
 def test_past_the_cliff_the_rest_is_a_second_hop():
     """32 items at 300 characters: source-first is silently wrong, our note is not, and recovers with its store."""
-    found = table(sweeps.size(N, sizes=(4, 32), budgets=(300,), subjects=OURS))
+    found = table(experiments.sweep("size", N, items=(4, 32), budget=(300,), subjects=OURS))
     assert figures(found.cell(memory=SOURCE_FIRST, items=32)) == (0, 1, 0, True, False)
     assert figures(found.cell(memory="firsthand_note", items=32)) == (0, 0, 1, True, False)
     assert figures(found.cell(memory="firsthand", items=32)) == (1, 0, 0, True, True)
@@ -34,7 +34,7 @@ def test_past_the_cliff_the_rest_is_a_second_hop():
 
 def test_decoys_crowd_nothing_out():
     """Under 32 things that were considered, the store brings back what was bought; the note alone is not wrong."""
-    found = table(sweeps.noise(N, considered=(32,), subjects=OURS))
+    found = table(experiments.sweep("noise", N, considered=(32,), subjects=OURS))
     assert found.cell(memory=SOURCE_FIRST).recovered.share == 0
     assert figures(found.cell(memory="firsthand"))[:4] == (1, 0, 0, True)
     assert figures(found.cell(memory="firsthand_note"))[:4] == (0, 0, 1, True)
@@ -43,7 +43,7 @@ def test_decoys_crowd_nothing_out():
 def test_a_chain_is_corrected_however_long_it_is():
     """At 8 and 24 sessions of 200 characters only the planted error is wrong, and the control has none."""
     for hops in (8, 24):
-        found = table(sweeps.chain(1, hops=(hops,), subjects=OURS))
+        found = table(experiments.sweep("cascade", 1, hops=(hops,), subjects=OURS))
         for premise in (True, False):
             cell = found.cell(memory="firsthand", premise=premise)
             assert (*figures(cell), cell.blast.mean) == (1, 0, 0, True, True, float(premise))

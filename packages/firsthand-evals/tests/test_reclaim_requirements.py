@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reclaim_runs import Head, Nasty, ran
 
-from firsthand_evals.reclaim import tables
+from firsthand_evals.reclaim import experiments
 from firsthand_evals.reclaim.requirements import requirements
 
 COLD = "From the earlier session: You concluded, for the total before tax: 12."
@@ -19,7 +19,7 @@ class Forgets:
 
 def required(names, memory, n=3, **how):
     found = ran(names, memory, "mine", n)[1]
-    return requirements(found, tables.tables(found), ("mine",), **how)
+    return requirements(found, experiments.tables_of(found), ("mine",), **how)
 
 
 def test_a_memory_that_keeps_the_source_meets_every_requirement():
@@ -59,7 +59,7 @@ def test_a_chain_without_an_error_requires_that_none_appears():
     assert {one.says for one in found} == {"no session of a chain without an error is answered wrongly"}
     assert len(found) == 4
     items = ran(("cascade",), Head, "mine", 1)[1]
-    notes = requirements(items, tables.tables(items), ("source_first",))
+    notes = requirements(items, experiments.tables_of(items), ("source_first",))
     control = {one.where: (one.held, len(one.broken), one.found) for one in notes if "control" in one.where}
     assert control["hops 4, no error (control)"] == (True, 0, "0.00 sessions of a chain")
     assert control["hops 8, no error (control)"] == (False, 1, "4.00 sessions of a chain")
@@ -68,4 +68,4 @@ def test_a_chain_without_an_error_requires_that_none_appears():
 def test_a_note_of_the_paper_requires_nothing():
     """Of memories that are not named nothing is required."""
     found = ran(("wall",), Head, "mine", 1)[1]
-    assert requirements(found, tables.tables(found), ("mine",)) == ()
+    assert requirements(found, experiments.tables_of(found), ("mine",)) == ()

@@ -7,17 +7,17 @@ import json
 import pytest
 
 from firsthand.errors import InvalidArgument
-from firsthand_evals.reclaim import cascade, policies, run, seam, sweeps, tables, tasks
+from firsthand_evals.reclaim import cascade, experiments, policies, run, seam, tables, tasks
 from firsthand_evals.reclaim import items as items_of
 from firsthand_evals.reclaim.policies import BLANK, DENOISED, LOSSY, PADDED, SOURCE_FIRST, TAGGED
-from firsthand_evals.reclaim.readers import Believing, Recomputing, Slipping, Yielding
+from firsthand_evals.reclaim.readers import Believing, Recomputing, Yielding
 from firsthand_evals.reclaim.seam import Subject
 
 N = 4
 
 
 def table(cases, reader=None):
-    (found,) = tables.tables(run.run(cases, reader or Recomputing()))
+    (found,) = experiments.tables_of(run.run(cases, reader or Recomputing()))
     return found
 
 
@@ -27,7 +27,7 @@ def share(cell):
 
 def test_the_wall_the_control_and_the_fix():
     """Below .5 lossy and padded notes recover nothing and source-first everything, at equal length; above all do."""
-    found = table(sweeps.wall(N))
+    found = table(experiments.sweep("wall", N))
     for family in (tasks.ARITHMETIC, tasks.LOGIC):
         for memory in (LOSSY, PADDED, SOURCE_FIRST):
             cells = {one: found.cell(family=family, memory=memory, integrity=one) for one in policies.INTEGRITIES}
@@ -49,20 +49,20 @@ def test_the_wall_the_control_and_the_fix():
 
 def test_a_lossy_memory_is_worse_than_an_empty_one_for_a_believing_reader():
     """Believing gives the wrong value from lossy and abstains on blank; recomputing abstains on both."""
-    found = table(sweeps.disposition(N), Believing())
+    found = table(experiments.sweep("disposition", N), Believing())
     lossy, blank = found.cell(memory=LOSSY), found.cell(memory=BLANK)
     assert (lossy.wrong.share, lossy.of_wrong_attractor.share, blank.wrong.share, blank.abstained.share) == (1, 1, 0, 1)
     assert str(blank.of_wrong_attractor) == "none asked (n = 0)"
     assert str(blank.wrong) == f"0 of {N} (at most 0.750)"
     assert found.pairs[0].verdict == "more"
-    calm = table(sweeps.disposition(N))
+    calm = table(experiments.sweep("disposition", N))
     assert [one.abstained.share for one in calm.cells] == [1, 1]
     assert calm.pairs[0].verdict == "no difference"
 
 
 def test_the_cliff_stands_at_the_budget_and_fails_silently_without_a_tag():
     """Past the budget source-first is wrong without a word; with the tag the reader abstains."""
-    found = table(sweeps.size(N, sizes=(4, 16), subjects=[policies.policy(TAGGED)]))
+    found = table(experiments.sweep("size", N, items=(4, 16), subjects=(policies.policy(TAGGED),)))
     got = {
         (memory, size): (share(cell), cell.silent.share, cell.abstained.share)
         for memory in (SOURCE_FIRST, PADDED, TAGGED)
@@ -75,22 +75,22 @@ def test_the_cliff_stands_at_the_budget_and_fails_silently_without_a_tag():
         (TAGGED, 4): (1, 0, 0), (TAGGED, 16): (0, 0, 1),
     }  # fmt: skip
     assert found.cell(memory=SOURCE_FIRST, budget=600, items=4).over == 0
-    honest = table(sweeps.completeness(N, sizes=(16,), budgets=(300,)))
+    honest = table(experiments.sweep("completeness", N, items=(16,), budget=(300,)))
     assert honest.pairs[0].verdict == "fewer"
-    careless = table(sweeps.completeness(N, sizes=(16,), budgets=(300,)), Recomputing(heeds_tag=False))
+    careless = table(experiments.sweep("completeness", N, items=(16,), budget=(300,)), Recomputing(heeds_tag=False))
     assert careless.cell(memory=TAGGED).silent.share == 1
 
 
 def test_decoys_crowd_the_source_out():
     """Under decoys a note in order of mention decays, one of what was bought holds."""
-    found = table(sweeps.noise(N, considered=(0, 16)))
+    found = table(experiments.sweep("noise", N, considered=(0, 16)))
     assert [share(found.cell(memory=SOURCE_FIRST, considered=one)) for one in (0, 16)] == [1, 0]
     assert [share(found.cell(memory=DENOISED, considered=one)) for one in (0, 16)] == [1, 1]
 
 
 def test_an_error_grows_along_a_chain_and_the_loop_makes_none():
     """Lossy is wrong in every session; source-first in the first, and again past its horizon, without an error too."""
-    found = table(sweeps.chain(N, hops=(1, 3, 8)))
+    found = table(experiments.sweep("cascade", N, hops=(1, 3, 8)))
     blast = {
         (memory, premise): [found.cell(memory=memory, hops=one, premise=premise).blast.mean for one in (1, 3, 8)]
         for memory in (LOSSY, PADDED, SOURCE_FIRST, TAGGED)
@@ -109,7 +109,7 @@ def test_an_error_grows_along_a_chain_and_the_loop_makes_none():
 
 def test_insistence_moves_a_yielding_reader_and_not_a_recomputing_one():
     """Source-first is robust to every correction for one reader, and to none that misleads for the other."""
-    strong, weak = table(sweeps.taxonomy(N)), table(sweeps.taxonomy(N), Yielding())
+    strong, weak = table(experiments.sweep("taxonomy", N)), table(experiments.sweep("taxonomy", N), Yielding())
     for correction in ("generic", "directed", "false_locus", "are_you_sure", "handed_value"):
         assert share(strong.cell(memory=SOURCE_FIRST, correction=correction)) == 1
         assert share(weak.cell(memory=SOURCE_FIRST, correction=correction)) == 1
@@ -117,19 +117,21 @@ def test_insistence_moves_a_yielding_reader_and_not_a_recomputing_one():
         assert share(strong.cell(memory=SOURCE_FIRST, correction=correction)) == 1
         assert weak.cell(memory=SOURCE_FIRST, correction=correction).attractor.share == 1
     assert share(weak.cell(memory=LOSSY, correction="handed_value")) == 1
-    adversarial = table(sweeps.adversarial(N))
+    adversarial = table(experiments.sweep("adversarial", N))
     assert {share(one) for one in adversarial.cells if one.label("memory") == SOURCE_FIRST} == {1}
 
 
 def test_keeping_the_conclusion_costs_a_believing_reader():
     """Beside the source the conclusion does not harm who recomputes, and takes in who believes."""
-    assert share(table(sweeps.both(N)).cell(family="logic", memory=policies.BOTH)) == 1
-    assert table(sweeps.both(N), Believing()).cell(family="logic", memory=policies.BOTH).attractor.share == 1
+    assert share(table(experiments.sweep("both", N)).cell(family="logic", memory=policies.BOTH)) == 1
+    assert (
+        table(experiments.sweep("both", N), Believing()).cell(family="logic", memory=policies.BOTH).attractor.share == 1
+    )
 
 
 def test_in_one_session_nothing_is_lost():
     """Where the whole session stands, depth and distance cost who recomputes nothing."""
-    found = table(sweeps.window(2))
+    found = table(experiments.sweep("window", 2))
     assert {share(one) for one in found.cells} == {1}
     assert {(one.label("depth"), one.label("filler")) for one in found.cells} == {
         (1, 0), (2, 0), (4, 0), (8, 0), (8, 4), (8, 8), (8, 16),
@@ -138,7 +140,7 @@ def test_in_one_session_nothing_is_lost():
 
 def test_a_memory_of_the_beginning_is_found_out():
     """Keeping the head works exactly where the source stands first; keeping the tail never does."""
-    found = table(sweeps.places(N))
+    found = table(experiments.sweep("places", N))
     for place in ("first", "middle", "late", "scattered"):
         assert share(found.cell(family="arithmetic", memory="head", source_at=place)) == float(place == "first")
         assert share(found.cell(family="arithmetic", memory="tail", source_at=place)) == 0
@@ -146,16 +148,16 @@ def test_a_memory_of_the_beginning_is_found_out():
 
 def test_errors_of_the_agents_own_count_only_where_it_erred():
     """Sessions that came out right are left out; of the others the source recovers, and the agent's own word not."""
-    cases = sweeps.endogenous(12, Slipping().answer, Slipping.name, seed=2)
+    cases = experiments.sweep("endogenous", 12, 2)
     items = list(run.run(cases, Recomputing()))
     erred = {one.parameters["problem"] for one in items if one.attractor != one.answer}
     assert 0 < len(erred) < 12
-    found = tables.endogenous(items)
+    (found,) = experiments.tables_of(items)
     assert found.remarks == (
         f"{24 - 2 * len(erred)} of 24 items are left out: their session did not go wrong, or the memory failed",
     )
     failed = [items_of.failed(one, Recomputing(), "it raised") for one in cases]
-    assert tables.endogenous(failed).cells == ()  # what their sessions concluded is not known
+    assert experiments.tables_of(failed)[0].cells == ()  # what their sessions concluded is not known
     source, own = found.cell(memory=SOURCE_FIRST), found.cell(memory="own_conclusion")
     assert (source.n, share(source), share(own)) == (len(erred), 1, 0)
     assert table(cases, Believing()).cell(memory="own_conclusion").attractor.share == 1
@@ -167,14 +169,14 @@ def test_the_spread_of_prompts_is_said():
         Subject("kept", lambda: seam.Writes(lambda messages, budget: messages[1]["content"][:budget])),
         Subject("dropped", lambda: seam.Writes(lambda messages, budget: "nothing")),
     ]
-    found = table(sweeps.prompts(N, writers))
+    found = table(experiments.sweep("prompts", N, writers=tuple(writers)))
     assert [share(one) for one in found.cells] == [1, 0]
     assert found.remarks == (f"spread 1.00 over 2 wordings, n = {N} each",)
 
 
 def test_figures_count_problems_and_add_up():
     """Outcomes of a cell add up to its n; repetitions of a problem do not narrow an interval."""
-    found = tables.cells(run.run(sweeps.reclaim(N, repetitions=3), Recomputing()), ("memory",))
+    found = tables.cells(run.run(experiments.sweep("reclaim", N, repetitions=3), Recomputing()), ("memory",))
     for cell in found:
         parts = (cell.recovered, cell.attractor, cell.silent, cell.abstained, cell.malformed)
         assert cell.wrong.hits == cell.attractor.hits + cell.silent.hits
@@ -183,26 +185,27 @@ def test_figures_count_problems_and_add_up():
     with pytest.raises(InvalidArgument, match="at least one item"):
         tables.cells([], ("memory",))
     with pytest.raises(InvalidArgument, match="has 0 cells"):
-        table(sweeps.both(1)).cell(memory="none")
+        table(experiments.sweep("both", 1)).cell(memory="none")
 
 
 def test_pairs_are_only_made_of_what_both_were_asked():
     """A run that broke off gives differences over the cases that both memories have."""
-    items = list(run.run(sweeps.both(N), Recomputing()))
+    items = list(run.run(experiments.sweep("both", N), Recomputing()))
     half = [one for one in items if one.parameters["memory"] == SOURCE_FIRST] + [
         one for one in items if one.parameters["memory"] == policies.BOTH
     ][:3]  # fmt: skip
-    found = tables.both(half)
+    (found,) = experiments.tables_of(half)
     assert [(dict(one.labels), one.difference.n) for one in found.pairs] == [({"family": "arithmetic"}, 3)]
 
 
 def test_every_experiment_has_a_table_and_every_table_is_json():
     """Each experiment of the sweeps is counted by a table of its name, and the table is plain JSON."""
     cases = [
-        *sweeps.reclaim(1), *sweeps.free_guess(2), *sweeps.both(1), *sweeps.window(1), *sweeps.chain(1, hops=(1,)),
-        *sweeps.taxonomy(1), *sweeps.noise(1, considered=(2,)),
+        *experiments.sweep("reclaim", 1), *experiments.sweep("free_guess", 2), *experiments.sweep("both", 1),
+        *experiments.sweep("window", 1), *experiments.sweep("cascade", 1, hops=(1,)),
+        *experiments.sweep("taxonomy", 1), *experiments.sweep("noise", 1, considered=(2,)),
     ]  # fmt: skip
-    found = tables.tables(run.run(cases, Recomputing()))
+    found = experiments.tables_of(run.run(cases, Recomputing()))
     assert [one.name for one in found] == ["reclaim", "free_guess", "both", "window", "cascade", "taxonomy", "noise"]
     for one in found:
         plain = json.loads(json.dumps(tables.as_json(one)))

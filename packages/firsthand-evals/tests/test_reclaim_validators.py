@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firsthand.value import replace
-from firsthand_evals.reclaim import experiments, policies, run, seam, sweeps, tasks, validators
+from firsthand_evals.reclaim import experiments, policies, run, seam, tasks, validators
 from firsthand_evals.reclaim.items import Case
 from firsthand_evals.reclaim.readers import Guessing, Recomputing, answered, seen
 from firsthand_evals.reclaim.seam import Subject
@@ -33,19 +33,19 @@ class Says:
 
 
 def wall():
-    return sweeps.wall(3)
+    return experiments.sweep("wall", 3)
 
 
 def size():
-    return sweeps.size(3, sizes=(2, 4, 8, 12, 16))
+    return experiments.sweep("size", 3, items=(2, 4, 8, 12, 16))
 
 
 def noise():
-    return sweeps.noise(4, considered=(0, 8, 32))
+    return experiments.sweep("noise", 4, considered=(0, 8, 32))
 
 
 def chain():
-    return sweeps.chain(2, hops=(1, 4))
+    return experiments.sweep("cascade", 2, hops=(1, 4))
 
 
 def whole(name):
@@ -194,7 +194,7 @@ def test_a_check_without_items_does_not_hold():
 
 def test_guessing_comes_to_chance():
     """A reader that guesses among the candidates is right about once in as many as there are, and abstains without."""
-    cases = sweeps.free_guess(60, 1)
+    cases = experiments.sweep("free_guess", 60, 1)
     items, _ = asked(cases, Guessing())
     chance = sum(1 / len(one.problem.options) for one in cases) / len(cases)
     right = sum(one.outcome == "recovered" for one in items) / len(items)

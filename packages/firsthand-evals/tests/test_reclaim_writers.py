@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from firsthand.llm import Recorded, Reply
-from firsthand_evals.reclaim import experiments, run, tables, writers
+from firsthand_evals.reclaim import experiments, run, writers
 from firsthand_evals.reclaim.experiments import Options
 from firsthand_evals.reclaim.readers import Recomputing
 
@@ -30,7 +30,7 @@ def test_the_spread_over_four_wordings_is_measured(tmp_path):
     file = tmp_path / "said.jsonl"
     cases = experiments.cases(["prompts"], Options(n=3, writers=writers.wordings(Recorded(file, clerk))))
     items = list(run.run(cases, Recomputing()))
-    (found,) = tables.tables(items)
+    (found,) = experiments.tables_of(items)
     assert [(cell.label("memory"), cell.recovered.share) for cell in found.cells] == [
         ("source_first_auto", 1), ("source_first_b", 1), ("source_first_c", 1), ("source_first_d", 0),
     ]  # fmt: skip

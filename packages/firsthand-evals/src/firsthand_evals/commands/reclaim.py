@@ -1,6 +1,6 @@
 """The command ``eval reclaim``: is a memory still correctable when it went wrong, and does a correction land?
 
-    reclaim: Tables 8, 18
+    reclaim: 6, Figure 1, Tables 8, 18
     family      memory  correction  n   brought back       stale value  ...
     arithmetic  toy     directed    24  0.00 [0.00, 0.12]  ...
 
@@ -43,7 +43,6 @@ from firsthand_evals.reclaim import (
     tables,
     validators,
 )
-from firsthand_evals.reclaim.cascade import HOPS
 from firsthand_evals.reclaim.items import Case, Item
 from firsthand_evals.reclaim.page import Report
 from firsthand_evals.reclaim.readers import Reader
@@ -103,7 +102,7 @@ def _asked(chosen: argparse.Namespace, out: Output) -> _Asked:
     given = experiments.Options(
         chosen.problems, chosen.seed, chosen.repetitions, subjects, chosen.wording,
         Path(chosen.data).expanduser() if chosen.data else None, written,
-        hops=tuple(dict.fromkeys(chosen.hops)) or HOPS,
+        vary={"hops": tuple(dict.fromkeys(chosen.hops))} if chosen.hops else {},
     )  # fmt: skip
     names = chosen.experiment or experiments.battery(given)
     if chosen.hops and CHAIN not in names:
@@ -140,7 +139,7 @@ def _run(asked: _Asked, chosen: argparse.Namespace, out: Output) -> Outcome:
 
 
 def _report(asked: _Asked, found: Sequence[Item], chosen: argparse.Namespace) -> Report:
-    made = tables.tables(found)
+    made = experiments.tables_of(found)
     least = chosen.fail_under if chosen.fail_under is not None else requirements.LEAST
     # The checks know what the paper's notes come to at the paper's budgets, with all source in one place.
     as_in_paper = chosen.budget is None and not chosen.corrections and asked.reader.name == "recomputing"

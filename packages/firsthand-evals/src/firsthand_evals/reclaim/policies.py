@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from firsthand import InvalidArgument
-from firsthand_evals.reclaim.seam import Messages, Subject
+from firsthand_evals.reclaim.seam import Messages, Subject, Writes
 from firsthand_evals.reclaim.tasks import Problem
 
 INTEGRITIES = (1.0, 0.6, 0.3, 0.1)
@@ -143,3 +143,31 @@ def pad(text: str, length: int) -> str:
         padded += f" {_FILLER[number % len(_FILLER)]}"
         number += 1
     return padded if len(text) >= length else padded[:length]
+
+
+# memories that need no problem to be written -------------------------------------------------------
+
+
+def head() -> Subject:
+    """Give the memory that keeps the beginning of a session."""
+    return Subject("head", lambda: Writes(lambda messages, budget: _transcript(messages)[:budget]))
+
+
+def tail() -> Subject:
+    """Give the memory that keeps the end of a session."""
+    return Subject("tail", lambda: Writes(lambda messages, budget: _transcript(messages)[-budget:] if budget else ""))
+
+
+def own_conclusion() -> Subject:
+    """Give the memory that keeps what the assistant concluded, whatever that was."""
+    return Subject("own_conclusion", lambda: Writes(_concluded))
+
+
+def _transcript(messages: Messages) -> str:
+    return "\n".join(f"{message['role']}: {message['content']}" for message in messages if message["role"] != "system")
+
+
+def _concluded(messages: Messages, budget: int) -> str:
+    replies = [message["content"] for message in messages if message["role"] == "assistant"]
+    answers = [reply.rsplit("ANSWER:", 1)[-1].strip() for reply in replies if "ANSWER:" in reply]
+    return f"{HEAD} you concluded that the answer is {answers[-1] if answers else 'nothing'}."[:budget]

@@ -12,7 +12,7 @@ from firsthand.value import value
 from firsthand_evals.reclaim import scoring
 from firsthand_evals.reclaim.figures import label
 from firsthand_evals.reclaim.items import Item
-from firsthand_evals.reclaim.tables import Cell, Table, paired, wrong
+from firsthand_evals.reclaim.tables import Cell, Compared, Table, wrong
 
 LEAST = 0.95
 """Of items that must be brought back, unless another share is asked for."""
@@ -97,7 +97,7 @@ def _of_cell(name: str, table: Table, cell: Cell, own: Sequence[Item], least: fl
 
 def _beside_nothing(name: str, items: Sequence[Item]) -> Iterator[Requirement]:
     own = [item for item in items if item.parameters["experiment"] == "disposition"]
-    for pair in paired(own, name, "blank", wrong, "commits to a wrong value"):
+    for pair in Compared(name, "blank", wrong, "commits to a wrong value").pairs(own):
         yield Requirement(
             name, "disposition", "", "it gives no more wrong values than an empty memory", pair.verdict != "more",
             pair.difference.n, str(pair), tuple(one for one in own if one.parameters["memory"] == name and wrong(one)),
