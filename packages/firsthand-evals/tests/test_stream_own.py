@@ -9,9 +9,9 @@ import pytest
 from firsthand import Memory
 from firsthand.errors import InvalidArgument
 from firsthand.value import replace
-from firsthand_evals.stream import own_memories, own_pack, own_run, packs
-from firsthand_evals.stream.own_memories import ARMS, KEEP_ALL, NO_MEMORY, RECALLED, REWRITTEN, Lines, merged, within
-from firsthand_evals.stream.own_questions import GAP, Told, parts, strings
+from firsthand_evals.stream import own_memories, own_pack, packs
+from firsthand_evals.stream.own_memories import ARMS, KEEP_ALL, NO_MEMORY, RECALLED, REWRITTEN, Reader, merged, within
+from firsthand_evals.stream.own_questions import GAP, Source, parts, strings
 from firsthand_evals.stream.packs import Options
 
 NOUNS = ("wheel", "archive", "index", "report", "ledger", "picture", "bundle", "schema", "backup", "mirror")
@@ -51,14 +51,14 @@ def memory(store):
         assert opened.verify().ok
 
 
-def told(*texts: str) -> list[Told]:
+def told(*texts: str) -> list[Source]:
     """Give events of two sessions."""
-    return [Told(f"{at:026d}", f"s{at % 2}", at + 1, text) for at, text in enumerate(texts)]
+    return [Source(f"{at:026d}", f"s{at % 2}", at + 1, text) for at, text in enumerate(texts)]
 
 
 def test_every_answer_is_the_bytes_of_its_pointer(memory):
     """The key of a question is in the log: its pointer gives the answer, byte for byte, and the line has a gap."""
-    made = own_run.run(memory, own_run.chosen([NO_MEMORY]), updates=4, questions=10)
+    made = own_pack.ask(memory, own_pack.chosen([NO_MEMORY]), updates=4, questions=10)
     assert len(made.questions) == 40
     for one in made.questions:
         assert memory.expand(one.pointer).decode() == one.answer
@@ -101,17 +101,15 @@ def test_a_reader_takes_the_line_that_is_alike_and_else_none():
     text = "the bridge took 48211 minutes and 99120 workers to open today\nthe mill took 55555 hours of another week"
     (part,) = parts(told(text), 1, 5)
     asked = {one.answer: one for one in part.questions}
-    lines = Lines(frozenset(word for one in part.questions for word in one.words))
-    lines.add([text])
+    lines = Reader(frozenset(word for one in part.questions for word in one.words), [text])
     assert {one: lines.answer(asked[one]) for one in asked} == {one: one for one in ("48211", "99120", "55555")}
-    other = Lines(asked["48211"].words)
-    other.add(["nobody knows what 12345 barrels of the cellar hold"])
+    other = Reader(asked["48211"].words, ["nobody knows what 12345 barrels of the cellar hold"])
     assert other.answer(asked["48211"]) is None
 
 
 def test_nothing_holds_more_than_its_budget(memory):
     """Whatever a memory is, a reader is given no more than the budget; keep all is given all."""
-    made = own_run.run(memory, updates=4, questions=5, budget=600)
+    made = own_pack.ask(memory, updates=4, questions=5, budget=600)
     for one in made.streams:
         for point in one.points:
             assert one.arm == KEEP_ALL or point.characters <= 600
@@ -120,7 +118,7 @@ def test_nothing_holds_more_than_its_budget(memory):
 
 def test_the_figures_of_the_plain_memories_are_known(memory):
     """All lines answer everything, none answer nothing, the newest forget; what is recalled is answered."""
-    made = own_run.run(memory, updates=5, questions=6, budget=2_000)
+    made = own_pack.ask(memory, updates=5, questions=6, budget=2_000)
     ends = {one.arm: made.after(one.arm).mean for one in made.streams}
     assert (ends[NO_MEMORY], ends[KEEP_ALL], ends[RECALLED]) == (0.0, 1.0, 1.0)
     assert ends["newest"] < 0.4
@@ -134,7 +132,7 @@ def test_the_figures_of_the_plain_memories_are_known(memory):
 
 def test_the_same_store_gives_the_same_run(memory):
     """Two runs are equal, another seed asks other questions."""
-    one, same, other = (own_run.run(memory, updates=3, questions=8, seed=seed) for seed in (1, 1, 2))
+    one, same, other = (own_pack.ask(memory, updates=3, questions=8, seed=seed) for seed in (1, 1, 2))
     assert one == same
     assert one.questions != other.questions
 
@@ -142,10 +140,10 @@ def test_the_same_store_gives_the_same_run(memory):
 @pytest.mark.parametrize(("name", "broken"), [("S1", KEEP_ALL), ("S2", NO_MEMORY), ("S3", ""), ("S4", RECALLED)])
 def test_every_check_can_fail(memory, name, broken):
     """A reader that cannot read, a memory without memory that answers, luck, and a recall that finds nothing."""
-    made = own_run.run(memory, own_run.chosen([RECALLED, REWRITTEN]), updates=2, questions=20)
+    made = own_pack.ask(memory, own_pack.chosen([RECALLED, REWRITTEN]), updates=2, questions=20)
     if not broken:
         made = replace(made, shuffled=0.5)
-    outcome = own_run.RIGHT if broken == NO_MEMORY else own_run.ABSTAINED
+    outcome = own_pack.RIGHT if broken == NO_MEMORY else own_pack.ABSTAINED
     streams = tuple(
         replace(one, points=tuple(replace(it, outcomes=dict.fromkeys(it.outcomes, outcome)) for it in one.points))
         if one.arm == broken else one for one in made.streams
@@ -158,14 +156,14 @@ def test_a_store_with_too_little_is_refused(tmp_path):
     with Memory.open(tmp_path / "store", embedder="none") as memory:
         memory.session("one").user("the bridge of the harbour took 48211 minutes to open today")
         with pytest.raises(InvalidArgument, match=r"1 events of this store have 1\. Import sessions first"):
-            own_run.run(memory)
+            own_pack.ask(memory)
         with pytest.raises(InvalidArgument, match="updates of own sessions are 1 to 200; got 0"):
-            own_run.run(memory, updates=0)
+            own_pack.ask(memory, updates=0)
         with pytest.raises(InvalidArgument, match="at least 1 character; got 0"):
-            own_run.run(memory, budget=0)
+            own_pack.ask(memory, budget=0)
         assert memory.verify().ok
     with pytest.raises(InvalidArgument, match="no arm 'x'; these are: no memory, keep all"):
-        own_run.chosen(["x"])
+        own_pack.chosen(["x"])
     with pytest.raises(InvalidArgument, match="name one with --store"):
         own_pack.run(Options())
 

@@ -53,10 +53,15 @@ def figure(cell: Cell, column: str) -> Figure:
         return Figure(found.share, found.low, found.high)
     if not isinstance(found, Mean):
         return Figure(float(found), share=False)
-    bound = stats.none_seen(found.clusters)
-    if column == "reclaim" and found.low == found.high and found.mean in (0.0, 1.0):
-        return Figure(found.mean, 1 - bound if found.mean else 0.0, 1.0 if found.mean else bound)
-    return Figure(found.mean, found.low, found.high, share=column == "reclaim")
+    return of_mean(found) if column == "reclaim" else Figure(found.mean, found.low, found.high, share=False)
+
+
+def of_mean(mean: Mean) -> Figure:
+    """Give the figure of a share that was resampled; where all or none count, by the rule of three over clusters."""
+    if mean.low == mean.high and mean.mean in (0.0, 1.0):
+        bound = stats.none_seen(mean.clusters)
+        return Figure(mean.mean, 1 - bound if mean.mean else 0.0, 1.0 if mean.mean else bound)
+    return Figure(mean.mean, mean.low, mean.high)
 
 
 def label(cell: Cell, without: Sequence[str] = ()) -> str:

@@ -14,20 +14,20 @@ from __future__ import annotations
 
 import random
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from firsthand import Kind
 from firsthand.event import to_bytes
 from firsthand.value import value
 
-TELLING = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_RESULT)
+KINDS = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_RESULT)
 """Kinds of event whose lines are asked about."""
 EVENTS_MAX = 50_000
 """Of a store, the newest ones."""
 TEXT_CHARACTERS_MAX = 65_536
 """Of an event; what stands behind is not asked about."""
-LINE_CHARACTERS = (20, 300)
+LINE_CHARACTERS = range(20, 301)
 WORDS_MIN = 4
 """Words beside the string that is left out, each once; with fewer a line says too little of what is asked."""
 GAP = "___"
@@ -41,7 +41,7 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 @value
-class Told:
+class Source:
     """One event: its id, whose it is, where it stands, and all of its text."""
 
     id: str
@@ -56,7 +56,6 @@ class Question:
 
     Attributes:
         pointer: of the bytes of the answer.
-        text: the line, with `GAP` in place of the answer.
         sort: path, flag, id or number.
         session: whose event it is; position: of that event.
         before, after: what stands in the line on either side of the answer.
@@ -72,7 +71,7 @@ class Question:
 
     @property
     def text(self) -> str:
-        """Give the line as it is asked."""
+        """Give the line as it is asked, with `GAP` in place of the answer."""
         return f"{self.before}{GAP}{self.after}"
 
     @property
@@ -83,11 +82,7 @@ class Question:
 
 @value(eq=False)
 class Part:
-    """One update: the events that come, and the questions that can be answered from then on.
-
-    Attributes:
-        through: the position of its last event.
-    """
+    """One update: the events that come, the questions that can be answered from then on, and its last position."""
 
     texts: tuple[str, ...]
     questions: tuple[Question, ...]
@@ -103,91 +98,74 @@ def strings(line: str) -> Iterator[tuple[str, int, int]]:
     """Find the exact strings of a line: the sort of each, and where it begins and ends; none within another."""
     taken: list[tuple[int, int]] = []
     for sort, pattern in _SORTS:
-        for found in pattern.finditer(line):
-            start, end = found.span()
-            if all(end <= one or other <= start for one, other in taken):
+        for match in pattern.finditer(line):
+            start, end = match.span()
+            if all(end <= first or last <= start for first, last in taken):
                 taken.append((start, end))
                 yield sort, start, end
 
 
-def parts(told: Sequence[Told], updates: int, each: int, seed: int = 0) -> tuple[Part, ...]:
+def masked(line: str) -> str:
+    """Give a line with a gap for each exact string: lines that differ in these alone are alike."""
+    for _, start, end in sorted(strings(line), key=lambda place: -place[1]):
+        line = line[:start] + GAP + line[end:]
+    return line
+
+
+def parts(events: Sequence[Source], updates: int, each: int, seed: int = 0) -> tuple[Part, ...]:
     """Cut events into updates of like number, and choose questions of each.
 
     Args:
-        told: in the order in which they happened.
+        events: in the order in which they happened.
         each: questions of an update at most, of as many sessions as there are.
     """
-    asked = _questions(told)
+    questions = _questions(events)
     chance = random.Random(f"own sessions {seed}")  # noqa: S311 - a choice that can be made again
     made: list[Part] = []
-    size = max(1, -(-len(told) // updates))
-    for at in range(0, len(told), size):
-        own = told[at : at + size]
-        found = [question for one in own for question in asked.get(one.position, ())]
-        chance.shuffle(found)
-        made.append(Part(
-            tuple(one.text[:TEXT_CHARACTERS_MAX] for one in own), tuple(_spread(found, each)), own[-1].position
-        ))  # fmt: skip
+    size = max(1, -(-len(events) // updates))
+    for at in range(0, len(events), size):
+        batch = events[at : at + size]
+        asked = [question for event in batch for question in questions[event.position]]
+        chance.shuffle(asked)
+        texts = tuple(event.text[:TEXT_CHARACTERS_MAX] for event in batch)
+        made.append(Part(texts, tuple(_spread(asked, each)), batch[-1].position))
     return tuple(made)
 
 
-def _questions(events: Sequence[Told]) -> dict[int, list[Question]]:
+def _questions(events: Sequence[Source]) -> dict[int, list[Question]]:
     """Find every line that can be asked about, by the position of its event."""
-    told: Counter[str] = Counter()
+    answers: Counter[str] = Counter()
     lines: Counter[str] = Counter()
-    found: list[Question] = []
+    candidates: list[Question] = []
     for event in events:
-        for line, begins in _lines(event.text):
-            masked = line
+        begins = 0
+        for line in event.text[:TEXT_CHARACTERS_MAX].split("\n"):
+            lines[masked(line)] += 1
             for sort, start, end in strings(line):
-                answer = line[start:end]
-                told[answer.casefold()] += 1
-                one = Question("", answer, sort, event.session, event.position, line[:start], line[end:])
-                masked = masked.replace(answer, GAP)
-                if LINE_CHARACTERS[0] <= len(line) <= LINE_CHARACTERS[1] and len(one.words) >= WORDS_MIN:
-                    found.append(_placed(one, event, begins + start))
-            lines[masked] += 1
-    by_event: dict[int, list[Question]] = {}
-    for one in found:
-        alone = told[one.answer.casefold()] == 1
-        if alone and lines[_masked(one)] == 1 and one.answer.casefold() not in one.text.casefold():
-            by_event.setdefault(one.position, []).append(one)
+                answers[line[start:end].casefold()] += 1
+                first = len(to_bytes(event.text[: begins + start]))
+                pointer = f"fh:{event.id}@{first}-{first + len(to_bytes(line[start:end]))}"
+                question = Question(
+                    pointer, line[start:end], sort, event.session, event.position, line[:start], line[end:]
+                )
+                if len(line) in LINE_CHARACTERS and len(question.words) >= WORDS_MIN:
+                    candidates.append(question)
+            begins += len(line) + 1
+    by_event: dict[int, list[Question]] = defaultdict(list)
+    for question in candidates:
+        answer = question.answer.casefold()
+        alike = lines[masked(f"{question.before}{question.answer}{question.after}")]
+        if answers[answer] == alike == 1 and answer not in question.text.casefold():
+            by_event[question.position].append(question)
     return by_event
 
 
-def _placed(one: Question, event: Told, at: int) -> Question:
-    """Give a question the pointer of its answer's bytes."""
-    start = len(to_bytes(event.text[:at]))
-    end = start + len(to_bytes(one.answer))
-    return Question(
-        f"fh:{event.id}@{start}-{end}", one.answer, one.sort, one.session, one.position, one.before, one.after
-    )  # fmt: skip
-
-
-def _masked(one: Question) -> str:
-    line = f"{one.before}{one.answer}{one.after}"
-    masked = line
-    for _, start, end in strings(line):
-        masked = masked.replace(line[start:end], GAP)
-    return masked
-
-
-def _lines(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the lines of an event with where each begins, in characters."""
-    at = 0
-    for line in text[:TEXT_CHARACTERS_MAX].split("\n"):
-        yield line, at
-        at += len(line) + 1
-
-
-def _spread(found: Sequence[Question], most: int) -> list[Question]:
+def _spread(questions: Sequence[Question], most: int) -> list[Question]:
     """Take questions of every session in turn."""
-    by_session: dict[str, list[Question]] = {}
-    for one in found:
-        by_session.setdefault(one.session, []).append(one)
+    by_session: dict[str, list[Question]] = defaultdict(list)
+    for question in questions:
+        by_session[question.session].append(question)
     taken: list[Question] = []
     while len(taken) < most and any(by_session.values()):
-        for own in by_session.values():
-            if own and len(taken) < most:
-                taken.append(own.pop())
-    return taken
+        taken += [left.pop() for left in by_session.values() if left]
+    return taken[:most]
