@@ -1,7 +1,7 @@
 """An agent's loop with any client: the five lines that keep its window under a budget are marked.
 
-    python examples/any_loop.py --url http://localhost:8080/v1 --model NAME   # key: $OPENAI_API_KEY
-    python examples/any_loop.py --recorded                                    # replies of SmolLM2-135M, replayed
+    python examples/any_loop.py --url http://localhost:8080/v1 --model NAME   # needs httpx; key: $OPENAI_API_KEY
+    python examples/any_loop.py --recorded                                    # what SmolLM2-135M said once, in order
 
 The loop is the usual one: a list of messages that grows, a model, tools of one's own.
 The list may become as long as it likes. What is sent stays under the budget; what
@@ -13,16 +13,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from firsthand import Memory, PullLimits
-from firsthand.llm import CallExample, LocalModel, Model, OpenAICompatible, Recorded
+from firsthand.tokens import estimate
 
-OFFSET = re.compile(r"(?<=:\d\d)[+-]\d\d:\d\d")  # of a clock that is not UTC's
 RECORDED = Path(__file__).parent / "recorded" / "any_loop.jsonl"
 BUDGET_TOKENS = 3_000
 STEPS_MAX = 6  # calls of the model for one message of the user
@@ -49,22 +47,36 @@ TOOLS: list[dict[str, Any]] = [
         },
     }
 ]
-# Only the small local model needs them: it imitates calls better than it follows a description.
-EXAMPLES = [
-    CallExample("Which door was red?", "recall", {"query": "door was red"}),
-    CallExample("Read page 12 of the log.", "read_page", {"page": 12}),
-    CallExample("Which printer had no ink?", "recall", {"query": "printer had no ink"}),
-    CallExample("Which shop lost its sign?", "recall", {"query": "shop lost its sign"}),
-    CallExample("Which host has a full disk?", "recall", {"query": "host full disk"}),
-]
+Message = dict[str, Any]
 
 
-def run(model: Model, store: str) -> str:
+def server(url: str, model: str) -> Callable[..., Message]:
+    """Give a function that asks a server of OpenAI chat completions for the next message."""
+    import httpx  # noqa: PLC0415 - the recorded replies want nothing installed
+
+    key = os.environ.get("OPENAI_API_KEY")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+
+    def complete(**body: Any) -> Message:
+        body |= {"model": model, "max_tokens": 64, "stop": ["\n"]}
+        answer = httpx.post(f"{url}/chat/completions", json=body, headers=headers, timeout=300).raise_for_status()
+        return answer.json()["choices"][0]["message"]
+
+    return complete
+
+
+def recorded() -> Callable[..., Message]:
+    """Give a function that says what was recorded, whatever it is asked."""
+    replies = map(json.loads, RECORDED.read_text(encoding="utf-8").splitlines())
+    return lambda **_: next(replies)
+
+
+def run(complete: Callable[..., Message], store: str) -> str:
     """Work through what is asked; give the last answer."""
     said = ""
     with Memory(store) as memory:
         limits = PullLimits(hits=1)  # so small a model reads one hit better than eight
-        window = memory.session("workers").window(BUDGET_TOKENS, counter=tokens, pull=limits)  # 1
+        window = memory.session("workers").window(BUDGET_TOKENS, pull=limits)  # 1
         messages: list[dict[str, Any]] = [{"role": "system", "content": SYSTEM}]
         for text in [*READING, QUESTION]:
             tools = TOOLS if text != QUESTION else []
@@ -74,19 +86,19 @@ def run(model: Model, store: str) -> str:
             shown: list[str] = []
             for _ in range(STEPS_MAX):
                 request = window.request(messages, tools=tools)  # 2
-                reply = model.complete(**request.body, max_tokens=64, stop=["\n"])  # 3
-                messages.append(reply.message)  # 4
-                recalled = window.answer(reply.message)  # 5
+                reply = complete(**request.body)  # 3
+                messages.append(reply)  # 4
+                recalled = window.answer(reply)  # 5
                 messages += recalled
                 shown += passages(recalled)
-                messages += own_results(reply.message)
-                if not reply.tool_calls:
+                messages += own_results(reply)
+                if not reply.get("tool_calls"):
                     break
-            said = reply.text
+            said = str(reply["content"])
             calls = [f"{call['function']['name']}({call['function']['arguments']})" for call in calls_behind(messages)]
             lines = [", ".join(calls) or "no call", *(f"recalled: {one}" for one in shown), said]
             print("\n  ".join([f"> {text}", *lines]))  # what was recalled, and what so small a model makes of it
-        print(f"\n{tokens(json.dumps(messages)):,} tokens in the list, {request.tokens:,} sent, "
+        print(f"\n{estimate(json.dumps(messages)):,} tokens in the list, {request.tokens:,} sent, "
               f"{window.state.cycle} compactions:")  # fmt: skip
         for marker in window.state.markers:
             print(f"  {marker.text}")
@@ -114,30 +126,17 @@ def calls_behind(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [call for message in messages[newest:] for call in message.get("tool_calls") or ()]
 
 
-def tokens(text: str) -> int:
-    """Count tokens by a rule of thumb: the recorded replies want the same count in every run and every time zone."""
-    return -(-len(OFFSET.sub("Z", text)) // 3)
-
-
 def main() -> None:
     """Read the command line and run."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     chosen = parser.add_mutually_exclusive_group(required=True)
     chosen.add_argument("--url", help="of a server that speaks OpenAI chat completions, before /chat/completions")
     chosen.add_argument("--recorded", action="store_true", help="replay what SmolLM2-135M said once")
-    chosen.add_argument("--record", action="store_true", help="let SmolLM2-135M answer, and keep it for --recorded")
     parser.add_argument("--model", default="", help="the model's name at the server")
     options = parser.parse_args()
-    with ExitStack() as held:
-        if options.url:
-            key = os.environ.get("OPENAI_API_KEY")
-            model: Model = held.enter_context(OpenAICompatible(options.url, options.model, key))
-        elif options.recorded:
-            model = Recorded(RECORDED)
-        else:
-            RECORDED.unlink(missing_ok=True)
-            model = Recorded(RECORDED, LocalModel(context_tokens=4_096, threads=1, calls="first", examples=EXAMPLES))
-        run(model, f"{held.enter_context(tempfile.TemporaryDirectory())}/store")
+    complete = recorded() if options.recorded else server(options.url, options.model)
+    with tempfile.TemporaryDirectory() as folder:
+        run(complete, f"{folder}/store")
 
 
 if __name__ == "__main__":

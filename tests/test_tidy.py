@@ -27,7 +27,7 @@ EVALUATIONS = HOME / "packages" / "firsthand-evals" / "src" / "firsthand_evals"
 ROOMS = """
     errors value | environment moment tokens fence printable | event | pointer | answer record window | unasked
     | formats | log | index | space | agent_space | recall | notes | ledger | context hosts | agents | health
-    | session | memory | __init__ | llm | server | adapters | cli | __main__ | evals
+    | session | memory | __init__ | server | adapters | cli | __main__ | evals
 """
 LEVELS = {room: level for level, rooms in enumerate(ROOMS.split("|")) for room in rooms.split()}
 PURE = {
@@ -53,8 +53,6 @@ REWRITTEN = {
 }  # fmt: skip
 """Files that are written anew with those rooms; the same holds for them."""
 NOUNS_LIKE_PARTICIPLES = {"ranking", "embedding"}
-MOVED = {"llm"}
-"""A room that is to move to the evaluations, which name their own files."""
 IRREGULAR_PARTICIPLES = EMPTY_NAMES | {"made", "written", "learned", "drawn", "chosen", "sent", "lost", "left"}
 LONGER_FUNCTIONS: dict[str, str] = {}  # "module.function": why
 LONGER_FILES: dict[str, str] = {}  # "path below src/firsthand": why
@@ -161,7 +159,7 @@ def test_imports_go_down():
 
 def test_the_evaluations_import_public_names():
     """The evaluations use the package as a stranger would: its public names, and the rooms that stand here."""
-    rooms = {"value", "tokens", "printable", "environment", "llm", "cli", "formats", "hosts", "ledger", "event"}
+    rooms = {"value", "tokens", "printable", "environment", "cli", "formats", "hosts", "ledger", "event"}
     rooms |= {"agents.hook_answer", "health.job_runner", "notes.distill", "record", "errors", "moment"}
     public = set(firsthand.__all__)
     wrong = [
@@ -427,7 +425,7 @@ def test_names_say_what_they_hold():
     """Of the names bound in a room under 2 % are words that could stand for anything, such as ``one`` and ``found``."""
     bound: dict[str, list[str]] = {}
     for module in modules():
-        if module.room not in REBUILT | MOVED | {"evals"} and str(module) not in REWRITTEN:
+        if module.room not in REBUILT | {"evals"} and str(module) not in REWRITTEN:
             bound.setdefault(module.room, []).extend(names_bound(module.tree))
     shares = {room: sum(name in EMPTY_NAMES for name in names) / len(names) for room, names in bound.items() if names}
     assert {room: share for room, share in shares.items() if share >= EMPTY_NAMES_SHARE} == {}
@@ -438,7 +436,7 @@ def test_a_file_is_named_by_a_noun():
     wrong = [
         str(module)
         for module in modules()
-        if module.room not in REBUILT | MOVED | {"evals"}
+        if module.room not in REBUILT | {"evals"}
         for word in [module.path.stem.rpartition("_")[2]]
         if word not in NOUNS_LIKE_PARTICIPLES and (word.endswith(("ing", "ed")) or word in IRREGULAR_PARTICIPLES)
     ]

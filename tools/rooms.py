@@ -22,17 +22,17 @@ RECORDED = HOME / "tools" / "rooms.json"
 BUDGETS = {
     "values": 3_000, "log": 6_500, "index": 3_000, "space": 400, "recall": 3_000, "formats": 2_800, "context": 6_000,
     "notes": 1_200, "ledger": 2_200, "hosts": 3_200, "agents": 4_500, "health": 1_300, "memory": 1_000,
-    "server": 3_500, "adapters": 2_000, "cli": 3_000, "models": 0,
+    "server": 3_500, "adapters": 2_000, "cli": 3_000,
     "evals": 12_000, "tests": 45_000, "bench": 8_000,
 }  # fmt: skip
-"""Lines at most; `models` has no room of its own in the plan, and moves or goes."""
+"""Lines at most."""
 
 ROOMS = {
     **dict.fromkeys(
         ("errors", "environment", "value", "event", "moment", "pointer", "fence", "printable", "answer",
          "record", "window", "tokens"), "values"),
     **dict.fromkeys(("session", "__init__"), "memory"),
-    "agent_space": "agents", "unasked": "agents", "__main__": "cli", "llm": "models",
+    "agent_space": "agents", "unasked": "agents", "__main__": "cli",
 }  # fmt: skip
 """Which room of the plan a folder or file belongs to; one that has the room's own name is not listed."""
 

@@ -9,10 +9,7 @@ from host_suite import HostSuite
 from readings import drafts, read, told
 
 from firsthand.event import Kind, Trust
-from firsthand_evals.importers.intercode import Intercode
-from firsthand_evals.importers.swe_agent import SweAgent
-from firsthand_evals.importers.tau import Tau
-from firsthand_evals.importers.who_and_when import WhoAndWhen
+from firsthand_evals.importers.agent_runs import Intercode, SweAgent, Tau, WhoAndWhen
 
 STEP = {
     "action": "ls\n", "observation": "a.py\n", "response": "Look.\n```\nls\n```", "state": '{"open_file": "n/a"}',

@@ -1,11 +1,11 @@
-"""evals/cases.py and evals/facts.py: worlds from seeds, values that stand once, questions that share no word."""
+"""evals/cases.py and evals/cases.py: worlds from seeds, values that stand once, questions that share no word."""
 
 from __future__ import annotations
 
 import pytest
 
 from firsthand.moment import Moment
-from firsthand_evals import cases, facts, readers
+from firsthand_evals import cases, readers
 from firsthand_evals.cases import Sort
 
 NOW = Moment(1_770_000_000_000_000)
@@ -100,7 +100,7 @@ def test_a_former_value_is_told_before_the_current_one():
         assert places[0] < places[1]
 
 
-@pytest.mark.parametrize("rule", facts.RULES, ids=lambda rule: rule.belief)
+@pytest.mark.parametrize("rule", cases.RULES, ids=lambda rule: rule.belief)
 def test_a_situation_shares_no_word_with_its_rule(rule):
     """A request, in whatever words, has no word in common with the rule's text; in other words none with the first."""
     text = readers.words(rule.text.format(v=""))
@@ -111,7 +111,7 @@ def test_a_situation_shares_no_word_with_its_rule(rule):
     assert all(readers.words(asked) & readers.words(rule.learned) for asked in rule.again)
 
 
-@pytest.mark.parametrize("fact", facts.FACTS, ids=lambda fact: fact.told[:30])
+@pytest.mark.parametrize("fact", cases.FACTS, ids=lambda fact: fact.told[:30])
 def test_a_question_in_other_words_shares_none_with_what_was_told(fact):
     """The other phrasings of a question have no word in common with the fact, and its topic ties both together."""
     topic = frozenset(fact.topic.split())
@@ -125,12 +125,12 @@ def test_a_question_in_other_words_shares_none_with_what_was_told(fact):
 
 def test_values_are_found_in_text_by_their_shape():
     """Each sort of value is found whole where it stands in a sentence, and parts of others are none."""
-    assert readers.values("It is 54,329 or 443.", facts.NUMBER) == ["54329", "443"]
-    assert readers.values("see /srv/a/b-12.dat, at 2026-01-02 or 3.5", facts.NUMBER) == []
-    assert readers.values("It lies in /srv/a/b-12.dat.", facts.PATH) == ["/srv/a/b-12.dat"]
-    assert readers.values("Commit 9f07bf5c8d, not deadbeef", facts.HASH) == ["9f07bf5c8d"]
-    assert readers.values("run `dapepa-pinenu-87` now", facts.NAME) == ["dapepa-pinenu-87"]
-    assert readers.values("Run Dapepa-Pinenu-87.", facts.NAME) == ["dapepa-pinenu-87"]
+    assert readers.values("It is 54,329 or 443.", cases.NUMBER) == ["54329", "443"]
+    assert readers.values("see /srv/a/b-12.dat, at 2026-01-02 or 3.5", cases.NUMBER) == []
+    assert readers.values("It lies in /srv/a/b-12.dat.", cases.PATH) == ["/srv/a/b-12.dat"]
+    assert readers.values("Commit 9f07bf5c8d, not deadbeef", cases.HASH) == ["9f07bf5c8d"]
+    assert readers.values("run `dapepa-pinenu-87` now", cases.NAME) == ["dapepa-pinenu-87"]
+    assert readers.values("Run Dapepa-Pinenu-87.", cases.NAME) == ["dapepa-pinenu-87"]
 
 
 def test_every_made_value_has_the_shape_of_its_sort():

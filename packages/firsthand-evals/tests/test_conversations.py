@@ -10,8 +10,7 @@ from readings import drafts, read, told
 
 from firsthand.event import Trust
 from firsthand.moment import parse
-from firsthand_evals.importers.conversations import Beam, Locomo, LongMemEval, anchor_time, dated, spoken_time
-from firsthand_evals.importers.irc import Irc
+from firsthand_evals.importers.conversations import Beam, Irc, Locomo, LongMemEval, anchor_time, dated, spoken_time
 
 LOCOMO = [
     {

@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 
 from firsthand import Note
 from firsthand.errors import InvalidArgument
-from firsthand_evals.probe.arithmetic import follows
 from firsthand_evals.probe.probe import HOPS_MAX, REGIMES, needs, probe, probe_report
-from firsthand_evals.probe.statements import SESSION_CHARACTERS_MAX, statements
-from firsthand_evals.probe.values import Value, read
+from firsthand_evals.probe.statements import SESSION_CHARACTERS_MAX, Value, follows, read, statements
 
 AT, OTHER = f"fh:{'0' * 25}1", f"fh:{'0' * 25}2"
 SAID = [

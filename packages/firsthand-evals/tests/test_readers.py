@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand.llm import Recorded, Reply
 from firsthand_evals import readers
-from firsthand_evals.cases import Case, Sort
-from firsthand_evals.facts import NAME, NUMBER
+from firsthand_evals.cases import NAME, NUMBER, Case, Sort
+from firsthand_evals.endpoint import Reply
+from firsthand_evals.models import Recorded
 from firsthand_evals.readers import NO_ANSWER, Reading, Score, Scripted
 
 PORT = "Which port does the staging database of borealis listen on?"
@@ -102,8 +102,8 @@ def test_a_model_is_sent_what_was_pushed_before_the_prompt(tmp_path):
     class Says:
         def complete(self, messages, **_):
             assert list(messages) == sent
-            return Reply(" 7001 \n", {"role": "assistant", "content": "7001"}, (), 1, 1, 0.1)
+            return Reply(" 7001 \n", (), 1, 1)
 
-    recorded = Recorded(tmp_path / "replies.jsonl", Says())
+    recorded = Recorded(tmp_path / "replies.jsonl", Says)
     assert readers.Asked(recorded, "m").answer(reading) == "7001"
     assert readers.Asked(Recorded(tmp_path / "replies.jsonl"), "m").answer(reading) == "7001"

@@ -1,4 +1,4 @@
-"""evals/recall_ab.py, report.py: the whole run with a scripted reader, whose outcome can come out either way."""
+"""evals/recall_ab.py, recall_ab.py: the whole run with a scripted reader, whose outcome can come out either way."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from firsthand import moment
 from firsthand.errors import InvalidArgument
 from firsthand.moment import Moment
-from firsthand_evals import cases, delivery, readers, recall_ab, report
+from firsthand_evals import cases, delivery, readers, recall_ab
 from firsthand_evals.cases import Sort
 from firsthand_evals.delivery import CONDITIONS, Condition, Pushed
 
@@ -81,22 +81,6 @@ def test_a_memory_that_is_stale_a_third_of_the_time_contradicts_a_third_of_the_t
         assert cell.right.mean == pytest.approx(2 / 3)
 
 
-def test_a_more_careful_gate_is_reckoned_from_what_was_shown():
-    """Under a cost whose threshold lies above a confidence, that reminder counts as not shown, and its harm is gone."""
-
-    def sure(world, case, condition, repetition) -> Pushed:
-        return junk(world, case, condition, repetition) if condition is NONE else Pushed(
-            message=f"{case.asked[0]} 31337", hits=("fh:x",), confidence=0.95 if repetition else 0.8
-        )  # fmt: skip
-
-    items, _ = table(sure, (NONE, RECALL))
-    found = {one.cost: one for one in recall_ab.at_costs(items) if one.sort == Sort.NEEDLESS}
-    assert [(cost, one.pushed.hits) for cost, one in found.items()] == [(3.0, 24), (6.0, 16), (9.0, 16), (19.0, 16)]
-    assert found[3.0].right_to_none.mean == -1.0
-    assert found[9.0].right_to_none.mean == pytest.approx(-2 / 3)
-    assert recall_ab.at_costs([one for one in items if one.condition == "none"]) == ()
-
-
 def test_the_same_case_is_asked_in_another_phrasing_at_each_repetition():
     """Repetitions take the phrasings in turn, and each item keeps the digest of what was sent."""
     items, _ = table(silent, (NONE,))
@@ -149,7 +133,7 @@ def test_what_is_kept_is_whole(tmp_path):
     """Every item, the figures with their n and verdicts, and the table that was shown stand in the folder."""
     items, found = table(silent)
     cells = tuple(found.values())
-    report.keep(tmp_path / "results", items, cells, {"date": "2026-02-02", "headline": "h"})
+    recall_ab.keep(tmp_path / "results", items, cells, {"date": "2026-02-02", "headline": "h"})
     kept = [json.loads(line) for line in (tmp_path / "results" / "items.jsonl").read_text().splitlines()]
     assert [(one["case"], one["condition"], one["answer"]) for one in kept] == [
         (one.case, one.condition, one.answer) for one in items
@@ -158,15 +142,13 @@ def test_what_is_kept_is_whole(tmp_path):
     ideal = next(one for one in summary["cells"] if (one["sort"], one["condition"]) == ("experience", "ideal"))
     assert ideal["right"]["n"] == 24
     assert ideal["right_to_none"]["verdict"] == "better"
-    assert (tmp_path / "results" / "table.txt").read_text() == "\n".join(
-        report.lines(cells, recall_ab.at_costs(items))
-    ) + "\n"
+    assert (tmp_path / "results" / "table.txt").read_text() == "\n".join(recall_ab.lines(cells)) + "\n"
 
 
 def test_the_table_says_in_words_that_there_is_no_difference():
     """A condition that changes nothing is said to make no detectable difference, beside its interval."""
     _, found = table(silent, (NONE, RECALL))
-    told = report.lines(tuple(found.values()))
+    told = recall_ab.lines(tuple(found.values()))
     rows = [line for line in told if line.startswith("recall")]
     assert len(rows) == 3
     assert all("+0.00 [+0.00, +0.00] no difference detectable" in row for row in rows)

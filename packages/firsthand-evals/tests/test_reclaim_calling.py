@@ -1,14 +1,12 @@
-"""evals/reclaim/calling.py: pulls as tool calls, and back."""
+"""evals/reclaim/readers.py: pulls as tool calls, and back."""
 
 from __future__ import annotations
 
 import pytest
 
-from firsthand.llm import Reply, ToolCall
-from firsthand_evals.reclaim import calling
-from firsthand_evals.reclaim.ask import PULLS_MAX
-from firsthand_evals.reclaim.calling import TOOL, Calling
-from firsthand_evals.reclaim.readers import MAY_RECALL
+from firsthand_evals.endpoint import Reply
+from firsthand_evals.reclaim import readers
+from firsthand_evals.reclaim.readers import MAY_RECALL, PULLS_MAX, TOOL, Calling
 
 TOLD = MAY_RECALL.format(most=PULLS_MAX)
 SYSTEM = {"role": "system", "content": f"Answer. {TOLD}\n\nMemory of earlier sessions:\nnone"}
@@ -22,10 +20,10 @@ class Caller:
     def __init__(self, arguments: str) -> None:
         self.arguments, self.got = arguments, []
 
-    def complete(self, messages, *, tools=(), max_tokens=256, temperature=0.0, stop=()) -> Reply:
+    def complete(self, messages, *, tools=(), max_tokens=256, temperature=0.0) -> Reply:
         self.got.append((messages, tools, max_tokens, temperature))
-        calls = (ToolCall("c1", "recall", self.arguments), ToolCall("c2", "recall", "{}")) if tools else ()
-        return Reply("" if calls else "ANSWER: 46", {"role": "assistant"}, calls, 1, 1, 0.0)
+        calls = (self.arguments, "{}") if tools else ()
+        return Reply("" if calls else "ANSWER: 46", calls, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +52,7 @@ def test_a_session_that_asked_is_sent_with_its_calls():
         {"role": "user", "content": "Recalled:\n9 pens at $2"}, {"role": "assistant", "content": "ANSWER: 18"},
         {"role": "user", "content": "Recalled: nothing of the kind, I tell you."},
     ]  # fmt: skip
-    assert calling.as_calls(said) == [
+    assert readers.as_calls(said) == [
         BARE, ASKED,
         {"role": "assistant", "content": None, "tool_calls": [
             {"id": "call_2", "type": "function", "function": {"name": "recall", "arguments": '{"query": "pens"}'}}]},

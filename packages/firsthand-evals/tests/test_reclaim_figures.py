@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from reclaim_runs import Head, ran
 
+from firsthand_evals.pages import Figure
 from firsthand_evals.reclaim import experiments, figures
-from firsthand_evals.reclaim.figures import Figure
 
 
 def cell(memory, **labels):

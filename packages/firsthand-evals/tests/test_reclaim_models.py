@@ -7,15 +7,13 @@ import threading
 import pytest
 
 from firsthand.errors import InvalidArgument, ModelError
-from firsthand.llm import Recorded, Reply
-from firsthand.llm.asked import Named, named
-from firsthand.llm.budget import Cap, Price, Spent
+from firsthand_evals.endpoint import Reply
+from firsthand_evals.models import Cap, Named, Price, Recorded, Spent, named, taking
 from firsthand_evals.reclaim import experiments, items, models, run, tasks
-from firsthand_evals.reclaim.calling import Calling
 from firsthand_evals.reclaim.items import Case
 from firsthand_evals.reclaim.models import Asking, Plan
 from firsthand_evals.reclaim.policies import LOSSY, SOURCE_FIRST, policy
-from firsthand_evals.reclaim.readers import Asked, Recomputing
+from firsthand_evals.reclaim.readers import Asked, Calling, Recomputing
 from firsthand_evals.reclaim.seam import subject
 
 
@@ -27,17 +25,16 @@ class Script:
 
     def complete(self, messages, **_: object) -> Reply:
         text = f"Take {self.take}.\n{Recomputing().answer(messages)}"
-        return Reply(text, {"role": "assistant", "content": text}, (), 100, 5, 0.0)
+        return Reply(text, (), 100, 5)
 
 
 def recorded(asking: Asking, one: Named, cases, takes: int = 1) -> list[items.Item]:
     """Fill the record of a model as a run does, and give the items that came of it."""
     found = []
     for take in range(takes):
-        record = asking.recorded(one, take)
-        model = Recorded(record.path, Script(take))
-        reader = Asked(model, one.name)
-        found += run.run([case for case in cases if case.repetition == take], reader)
+        reader = Asked(Recorded(asking.model(one).path, lambda take=take: Script(take)), one.name)
+        with taking(take):
+            found += run.run([case for case in cases if case.repetition == take], reader)
     return found
 
 
@@ -111,12 +108,12 @@ class Answers:
         if self.wrong and self.wrong in messages[0]["content"]:
             raise ModelError("nonsense came back")
         text = Recomputing().answer(messages)
-        return Reply(text, {"role": "assistant", "content": text}, (), 100, 5, 0.0)
+        return Reply(text, (), 100, 5)
 
 
 def asking_of(monkeypatch, folder, model, **how) -> Asking:
     """Give models of a run that are all one scripted model."""
-    monkeypatch.setattr(models, "opened", lambda one, key: model)
+    monkeypatch.setattr("firsthand_evals.models.opened", lambda one, key: model)
     return Asking(folder, **how)
 
 
@@ -172,14 +169,12 @@ def test_a_recorded_run_is_replayed(tmp_path):
 
 
 def test_equal_cases_have_replies_of_their_own(tmp_path):
-    """Each repetition is recorded apart, as is each address; the names of the files tell them apart."""
+    """Each address has a file of its own, and each repetition replies of its own in it."""
     asking = Asking(tmp_path)
-    names = [
-        asking.recorded(named(model), take).path.name
-        for model in ("http://h/v1#t", "http://g/v1#t", "local") for take in (0, 1)
-    ]  # fmt: skip
-    assert len(set(names)) == 6
-    assert [name.endswith(f"-{take}.jsonl") for name, take in zip(names, (0, 1) * 3, strict=True)] == [True] * 6
+    assert len({asking.model(named(model)).path for model in ("http://h/v1#t", "http://g/v1#t", "local")}) == 3
+    cases = run.cases(toy, tasks.arithmetic(1), repetitions=2)
+    replies = [item.replies[0] for item in recorded(asking, named("local"), cases, takes=2)]
+    assert [reply[:6] for reply in replies] == ["Take 0", "Take 1"]
 
 
 def test_what_was_not_recorded_fails_and_is_counted(tmp_path):

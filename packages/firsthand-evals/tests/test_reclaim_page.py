@@ -1,4 +1,4 @@
-"""reclaim/page.py, pictures.py and the templates: the report is one safe page that shows figures with their n."""
+"""reclaim/page.py, figures.py and the templates: the report is one safe page that shows figures with their n."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 from reclaim_runs import Head, Nasty, report
 
 from firsthand.value import replace
+from firsthand_evals.reclaim import figures
 from firsthand_evals.reclaim import page as pages
-from firsthand_evals.reclaim import pictures
 from firsthand_evals.reclaim.page import page
 from firsthand_evals.reclaim.validators import Check
 
@@ -138,7 +138,7 @@ def test_no_two_bars_have_the_same_name():
     names = ("reclaim", "adversarial", "completeness", "places")
     made = report(names, Head, "a_module_of_mine:a_memory_with_a_long_name", 1)
     for table in made.tables:
-        (drawn,) = pictures.pictures(table, made.names)
+        (drawn,) = figures.pictures(table, made.names)
         told = [it.text for it in ET.fromstring(drawn.svg).iter("{http://www.w3.org/2000/svg}text")]
         bars = [
             it

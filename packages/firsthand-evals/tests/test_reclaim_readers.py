@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from firsthand.llm import Recorded, Reply
+from firsthand_evals.endpoint import Reply
+from firsthand_evals.models import Recorded
 from firsthand_evals.reclaim import corrections, readers, reading, tasks
 from firsthand_evals.reclaim.readers import Asked, Believing, Cautious, Guessing, Recomputing, Yielding
 from firsthand_evals.reclaim.tasks import Clue
@@ -134,15 +135,15 @@ def test_a_guess_is_drawn_by_seed_and_messages():
 def test_a_model_gets_the_messages_as_they_are(tmp_path):
     """What a model says is the reply, and its temperature is part of what it is."""
     sent = session(SOURCE)
-    reply = Reply("ANSWER: 46", {"role": "assistant", "content": "ANSWER: 46"}, (), 10, 3, 0.1)
+    reply = Reply("ANSWER: 46", (), 10, 3)
 
     class Said:
-        def complete(self, messages, *, max_tokens, temperature, tools=(), stop=()):
+        def complete(self, messages, *, max_tokens, temperature, tools=()):
             assert (list(messages), max_tokens, temperature) == (sent, readers.REPLY_TOKENS_MAX, 0.5)
             return reply
 
     file = tmp_path / "said.jsonl"
-    assert Asked(Recorded(file, Said()), "small", temperature=0.5).answer(sent) == "ANSWER: 46"
+    assert Asked(Recorded(file, Said), "small", temperature=0.5).answer(sent) == "ANSWER: 46"
     again = Asked(Recorded(file), "small", temperature=0.5)
     assert (again.answer(sent), again.costs, again.temperature) == ("ANSWER: 46", True, 0.5)
 

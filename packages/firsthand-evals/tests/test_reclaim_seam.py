@@ -81,13 +81,6 @@ def test_what_is_carried_is_never_over_the_budget(text, budget):
     assert found == Carried(kept, budget, len(kept), len(text), len(text) > budget)
 
 
-def test_over_the_budget_can_be_an_error():
-    """A strict run refuses what is too long, and says how much too long."""
-    assert seam.carry(seam.memory(write), MESSAGES, 17, over=seam.ERROR).over is False
-    with pytest.raises(MemoryFault, match="may carry 16 characters; write gave 17"):
-        seam.carry(seam.memory(write), MESSAGES, 16, over=seam.ERROR)
-
-
 @pytest.mark.parametrize(
     ("thing", "says"),
     [
@@ -107,19 +100,11 @@ def test_what_is_no_memory_is_refused(thing, says):
         seam.subject(thing).make()
 
 
-@pytest.mark.parametrize(
-    ("memory", "budget", "over", "says"),
-    [
-        (write, -1, seam.CUT, "whole number of characters"),
-        (write, True, seam.CUT, "whole number of characters"),
-        (write, 1_000_001, seam.CUT, "whole number of characters"),
-        (write, 10, "drop", "over is"),
-    ],
-)
-def test_what_cannot_be_carried_is_refused(memory, budget, over, says):
-    """A budget that is none, and an unknown way of going over it, are named."""
-    with pytest.raises(InvalidArgument, match=says):
-        seam.carry(seam.memory(memory), MESSAGES, budget, over=over)
+@pytest.mark.parametrize("budget", [-1, True, 1_000_001])
+def test_a_budget_that_is_none_is_refused(budget):
+    """It is a number of characters, with a least and a most value."""
+    with pytest.raises(InvalidArgument, match="whole number of characters"):
+        seam.carry(seam.memory(write), MESSAGES, budget)
 
 
 class Theirs(str):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from firsthand.llm import Recorded, Reply
+from firsthand_evals.endpoint import Reply
+from firsthand_evals.models import Recorded
 from firsthand_evals.reclaim import experiments, run, writers
 from firsthand_evals.reclaim.experiments import Options
 from firsthand_evals.reclaim.readers import Recomputing
@@ -14,21 +15,21 @@ class Clerk:
     def __init__(self) -> None:
         self.asked = []
 
-    def complete(self, messages, *, max_tokens, temperature=0.0, tools=(), stop=()):
+    def complete(self, messages, *, max_tokens, temperature=0.0, tools=()):
         self.asked.append(messages)
         (told,) = (one["content"] for one in messages)
         prompt = told.rpartition("That was the conversation. ")[2]
         opening = next(line for line in told.splitlines() if line.startswith("user: "))
         concludes = prompt.startswith(writers.PROMPTS["source_first_d"])
         text = "You concluded: $1." if concludes else opening.partition("A note")[0]
-        return Reply(f" {text} ", {"role": "assistant", "content": text}, (), None, None, 0.0)
+        return Reply(f" {text} ", (), None, None)
 
 
 def test_the_spread_over_four_wordings_is_measured(tmp_path):
     """Three wordings keep the source and one does not: the table says how far apart they are; replayed alike."""
     clerk = Clerk()
     file = tmp_path / "said.jsonl"
-    cases = experiments.cases(["prompts"], Options(n=3, writers=writers.wordings(Recorded(file, clerk))))
+    cases = experiments.cases(["prompts"], Options(n=3, writers=writers.wordings(Recorded(file, lambda: clerk))))
     items = list(run.run(cases, Recomputing()))
     (found,) = experiments.tables_of(items)
     assert [(cell.label("memory"), cell.recovered.share) for cell in found.cells] == [
@@ -70,9 +71,9 @@ class Says:
     def __init__(self, *texts: str) -> None:
         self.left, self.asked = list(texts), []
 
-    def complete(self, messages, *, max_tokens, temperature=0.0, tools=(), stop=()):
+    def complete(self, messages, *, max_tokens, temperature=0.0, tools=()):
         self.asked.append(messages)
-        return Reply(self.left.pop(0), {"role": "assistant"}, (), None, None, 0.0)
+        return Reply(self.left.pop(0), (), None, None)
 
 
 def test_a_running_summary_is_written_anew_from_itself_and_what_was_said_since():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firsthand import InvalidArgument, Unresolvable
-from firsthand_evals.probe.stored import probe_in
+from firsthand_evals.probe.probe import probe_in
 
 
 def test_a_note_is_judged_by_a_session_or_by_its_sources(memory):

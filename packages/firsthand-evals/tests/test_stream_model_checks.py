@@ -6,28 +6,28 @@ import pytest
 from stream_models import faithful, merging, silent
 
 from firsthand.value import replace
-from firsthand_evals.stream import model_checks
-from firsthand_evals.stream.measure import WEAK
-from firsthand_evals.stream.model_arms import MODEL_GATED, arms_of
-from firsthand_evals.stream.model_checks import (
+from firsthand_evals.stream import checks
+from firsthand_evals.stream.arms import MODEL_GATED, of_model
+from firsthand_evals.stream.checks import (
     AT_ONCE,
     BY_MODEL_AUTO,
     BY_MODEL_EPISODIC,
     BY_MODEL_FORCED,
     STREAMED,
 )
+from firsthand_evals.stream.measure import WEAK
 from firsthand_evals.stream.run import Stream, run
 
 
 def ran(model, schedule: str, names: tuple[str, ...], seeds: int = 2) -> list[Stream]:
     """Run arms of a scripted model."""
-    arms = [one for one in arms_of(model, "scripted", WEAK) if one.name in names]
+    arms = [one for one in of_model(model, "scripted", WEAK) if one.name in names]
     return [*run(arms, range(seeds), schedule, episodes=48)]
 
 
 def told(streams: list[Stream], name: str) -> list[tuple[bool, str]]:
     """Give whether each check of a name held, and its words."""
-    return [(one.held, one.verdict) for one in model_checks.checks(streams) if one.name == name]
+    return [(one.held, one.verdict) for one in checks.of_model(streams) if one.name == name]
 
 
 @pytest.mark.parametrize(("model", "seven"), [(merging, (True, "held")), (faithful, (False, "not replicated"))])
@@ -70,7 +70,7 @@ def test_a_reader_that_knows_nothing_can_lose_nothing():
     blind = [
         replace(one, points=tuple({**point, "alone weak": 0.0} for point in one.points)) for one in streams
     ]  # fmt: skip
-    (check,) = model_checks.checks(blind)
+    (check,) = checks.of_model(blind)
     assert (check.held, check.found.endswith("the reader answers nothing without memory, so nothing can be lost")) == (
         False,
         True,

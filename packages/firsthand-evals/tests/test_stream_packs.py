@@ -6,17 +6,18 @@ from importlib import import_module
 
 import pytest
 
+from firsthand.cli.arguments import parser
 from firsthand.errors import InvalidArgument
 from firsthand.value import fields
 from firsthand_evals import registry
-from firsthand_evals.commands import stream_arguments
 from firsthand_evals.stream import packs
 from firsthand_evals.stream.packs import Options
 
 
 def test_every_pack_can_be_typed_run_and_found():
     """The names that are typed are those of the packs; each has a module that runs, options that are, and a row."""
-    assert tuple(one.name for one in packs.PACKS) == stream_arguments.PACKS
+    stream = ["eval", "stream"]
+    assert all(parser(stream).parse_args([*stream, "--pack", one.name]).pack == one.name for one in packs.PACKS)
     for one in packs.PACKS:
         assert callable(import_module(f"firsthand_evals.stream.{one.module}").run)
         assert one.takes <= set(fields(Options)) - packs.ALWAYS

@@ -11,9 +11,7 @@ from stream_models import chatty, faithful
 
 from firsthand.errors import InvalidArgument
 from firsthand.ledger.entries import Episode, Fault, View
-from firsthand_evals.stream.arms import ARMS, KEEP_ALL, NO_MEMORY
-from firsthand_evals.stream.model_agent import ModelAgent, actions_of, prompt
-from firsthand_evals.stream.model_arms import arms_of, chosen
+from firsthand_evals.stream.arms import ARMS, KEEP_ALL, NO_MEMORY, chosen_of, of_model
 from firsthand_evals.stream.regimes import (
     AUTO,
     EPISODIC,
@@ -22,8 +20,11 @@ from firsthand_evals.stream.regimes import (
     Action,
     Choice,
     Chooser,
+    ModelAgent,
     Regime,
     Step,
+    actions_of,
+    prompt,
     told,
 )
 
@@ -181,11 +182,11 @@ def test_whatever_is_chosen_the_regime_holds(regime: Regime, rounds: list[list[A
 
 def test_arms_are_chosen_by_name():
     """No memory and keep all are in every run; an unknown name is refused."""
-    there = (*ARMS, *arms_of(faithful, "m", "weak"))
-    names = [one.name for one in chosen(there, ["forced: model"])]
+    there = (*ARMS, *of_model(faithful, "m", "weak"))
+    names = [one.name for one in chosen_of(there, ["forced: model"])]
     assert names == [NO_MEMORY, KEEP_ALL, "forced: model"]
     with pytest.raises(InvalidArgument, match="no arm 'x'"):
-        chosen(there, ["x"])
+        chosen_of(there, ["x"])
 
 
 # a model -----------------------------------------------------------------------------------------

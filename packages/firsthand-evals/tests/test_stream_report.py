@@ -1,4 +1,4 @@
-"""evals/stream/curves.py, report.py and page.py: figures over streams, and how they are told."""
+"""evals/stream/curves.py, report.py and report.py: figures over streams, and how they are told."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import fmean
 import pytest
 
 from firsthand.errors import InvalidArgument
-from firsthand_evals.stream import checks, curves, page, report
+from firsthand_evals.stream import checks, curves, report
 from firsthand_evals.stream.arms import ARMS, GATED, KEEP_ALL, MERGE_ALL, NO_MEMORY
 from firsthand_evals.stream.report import Run
 from firsthand_evals.stream.run import Stream, run
@@ -66,13 +66,13 @@ def test_report_and_page_tell_the_same_figures():
     """Every arm stands in the tables with the mean of its streams, and in every picture of the page."""
     ran = small()
     found = checks.checks(ran.streams, 64)
-    text, html = report.markdown(ran, found), page.page([(ran, found)])
+    text, html = report.markdown([(ran, found)]), report.page([(ran, found)])
     for name in ran.arms:
         figure = fmean(one.end("p0 weak") for one in curves.of(ran.streams, name))
         row = next(line for line in text.splitlines() if line.startswith(f"| {name} |"))
         assert row.split(" | ")[6].startswith(f"{figure:.3f}")
         assert f'<td class="name">{name}</td>' in html
-    assert html.count("<svg") == len(page.DRAWN)
+    assert html.count("<svg") == len(report.DRAWN)
     assert re.findall(r"""(?:src|href)="(?!#)""", html) == []
     assert all(f"| {one.name} | {one.says} |" in text for one in found)
     assert "3 streams of 8 updates, 64 episodes each, seeds 0 to 2, 4 arms" in html
@@ -83,11 +83,11 @@ def test_a_page_of_one_stream_promises_no_bands():
     named = {one.name: one for one in ARMS}
     for number, told in ((1, "one stream, so no bands"), (2, "95 % bands, for a whole curve at once")):
         ran = Run("stream", 16, tuple(run([named[KEEP_ALL]], range(number), episodes=16)))
-        assert page.page([(ran, ())]).count(f"; {told}</figcaption>") == len(page.DRAWN)
+        assert report.page([(ran, ())]).count(f"; {told}</figcaption>") == len(report.DRAWN)
 
 
 def test_marked_updates_are_first_last_and_some_between():
     """Few updates are all marked; of many a named number."""
-    assert page.marked(3) == [1, 2, 3]
-    found = page.marked(40)
-    assert (found[0], found[-1], len(found)) == (1, 40, page.PLACES_MAX)
+    assert report.marked(3) == [1, 2, 3]
+    found = report.marked(40)
+    assert (found[0], found[-1], len(found)) == (1, 40, report.PLACES_MAX)

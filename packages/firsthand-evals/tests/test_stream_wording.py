@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firsthand.ledger.solver import Strong, Weak
-from firsthand_evals.stream.wording import Understanding, reworded
+from firsthand_evals.stream.world import Understanding, reworded
 
 OTHER = [reworded("birch level 7", place) for place in (0, 1)]
 

@@ -14,10 +14,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from firsthand.llm import Model
 from firsthand.value import value
-from firsthand_evals.cases import Case
-from firsthand_evals.facts import HASH, NAME, NUMBER, PATH, topics
+from firsthand_evals.cases import HASH, NAME, NUMBER, PATH, Case, topics
+from firsthand_evals.endpoint import Model
 
 TRUST_WORDS_MIN = 2
 """Of the question that a line must share for the scripted reader to take its value."""

@@ -87,11 +87,7 @@ EXPERIMENTS = (
 
 
 def named(name: str) -> Experiment:
-    """Give an experiment by its name.
-
-    Raises:
-        InvalidArgument: there is none.
-    """
+    """Give an experiment by its name."""
     for one in EXPERIMENTS:
         if one.name == name:
             return one
@@ -120,11 +116,7 @@ def keep(out: Path, name: str, about: Mapping[str, object]) -> Path:
 
 
 def last_result(out: Path, name: str) -> str:
-    """Give the last result of an experiment in a line; empty when it was never run there.
-
-    Raises:
-        FormatError: what is kept there is no result.
-    """
+    """Give the last result of an experiment in a line; empty when it was never run there."""
     file = folder_of(out, name) / "summary.json"
     if not file.is_file():
         return ""

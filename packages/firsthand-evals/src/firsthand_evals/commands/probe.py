@@ -25,9 +25,8 @@ from firsthand.cli.exits import DONE, NOTHING_FOUND, REFUSED
 from firsthand.cli.output import Output
 from firsthand.cli.stores import to_read
 from firsthand.value import asdict, value
-from firsthand_evals.probe.probe import Verdict, probe_report
+from firsthand_evals.probe.probe import Verdict, probe_in, probe_report
 from firsthand_evals.probe.probe import probe as judge
-from firsthand_evals.probe.stored import probe_in
 from firsthand_evals.stats import rate
 
 BYTES_MAX = 64 * 1024 * 1024
@@ -109,11 +108,7 @@ def _stored(memory: Memory, item: Item, chosen: argparse.Namespace) -> Verdict:
 
 
 def _items(file: str) -> list[Item]:
-    """Read the notes of a file: JSON when it is objects with a note, in a list or one a line, else one note.
-
-    Raises:
-        InvalidArgument: it is no text, or some of it is a note in JSON and some is not.
-    """
+    """Read the notes of a file: JSON when it is objects with a note, in a list or one a line, else one note."""
     text = _text(file)
     found = _json(text) if text.lstrip()[:1] in {"{", "["} else None
     if isinstance(found, dict) and "note" in found:

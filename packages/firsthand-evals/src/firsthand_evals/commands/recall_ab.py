@@ -22,13 +22,11 @@ from firsthand.cli.display import shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
 from firsthand.value import asdict
-from firsthand_evals import cases, delivery, readers, recall_ab, registry, report
+from firsthand_evals import cases, delivery, models, readers, recall_ab, registry
 from firsthand_evals.commands.results import folder_kept, progress
 from firsthand_evals.delivery import CONDITIONS, Condition
 from firsthand_evals.readers import Reader
 from firsthand_evals.recall_ab import Cell, Item
-
-LOCAL = "local"
 
 
 def recall_ab_(chosen: argparse.Namespace, out: Output) -> int:
@@ -63,7 +61,7 @@ def _show(items: Sequence[Item], table: Sequence[Cell], out: Output) -> None:
         for cell in table:
             out.json({"cell": recall_ab.as_json(cell)})
         return
-    for line in report.lines(table, recall_ab.at_costs(items)):
+    for line in recall_ab.lines(table):
         out.line(line)
 
 
@@ -78,9 +76,9 @@ def _keep(
     about = {
         "date": str(moment.now())[:10], "reader": reader.name, "seed": chosen.seed, "worlds": chosen.worlds,
         "cases": chosen.cases, "repetitions": chosen.repetitions,
-        "headline": f"{reader.name}: {report.headline(table)}",
+        "headline": f"{reader.name}: {recall_ab.headline(table)}",
     }  # fmt: skip
-    report.keep(folder, items, table, about)
+    recall_ab.keep(folder, items, table, about)
     out.remark(f"kept in {shown(str(folder))}")
 
 
@@ -102,11 +100,7 @@ def _conditions(names: Sequence[str]) -> tuple[Condition, ...]:
 def _reader(model: str | None, beliefs: dict[str, str]) -> Reader:
     if model is None:
         return readers.Scripted(beliefs)
-    from firsthand.llm import LocalModel, OpenAICompatible  # noqa: PLC0415 - an extra is imported when it is used
-
-    if model == LOCAL:
-        return readers.Asked(LocalModel(threads=1), "SmolLM2-135M-Instruct", repeats=True)
-    url, _, name = model.partition("#")
-    if not name:
-        raise InvalidArgument(f"a model is named URL#NAME, such as http://localhost:8080/v1#qwen; got {model!r}")
-    return readers.Asked(OpenAICompatible(url, name, environment.model_key()), name)
+    chosen = models.named(model)
+    return readers.Asked(
+        models.opened(chosen, environment.model_key()), chosen.name, repeats=chosen.served == models.LOCAL
+    )

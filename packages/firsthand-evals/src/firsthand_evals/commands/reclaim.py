@@ -16,19 +16,19 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 
-from firsthand import InvalidArgument, __version__, moment
-from firsthand.cli.display import shown
+from firsthand import InvalidArgument, __version__, environment, moment
+from firsthand.cli.display import count, shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
 from firsthand.value import asdict, value
 from firsthand_evals import registry
-from firsthand_evals.commands import models as model_runs
-from firsthand_evals.commands.models import Models, Outcome
 from firsthand_evals.commands.results import can_be_written, folder_kept, progress
+from firsthand_evals.models import Cap, Price, named
 from firsthand_evals.reclaim import (
     experiments,
     figures,
@@ -42,10 +42,13 @@ from firsthand_evals.reclaim import (
     run,
     tables,
     validators,
+    writers,
 )
 from firsthand_evals.reclaim.items import Case, Item
+from firsthand_evals.reclaim.models import Asking, plan
 from firsthand_evals.reclaim.page import Report
 from firsthand_evals.reclaim.readers import Reader
+from firsthand_evals.reclaim.seam import Subject
 
 CHAIN = "cascade"
 TABLES_SHOWN_MAX = 2
@@ -96,9 +99,9 @@ def _asked(chosen: argparse.Namespace, out: Output) -> _Asked:
     if chosen.resume and kept is None:
         raise InvalidArgument("there is nothing to resume: no store, and no --out DIR that a run was kept in")
     folder = None if kept is None else registry.folder_of(kept, files.NAME)
-    models = model_runs.models_of(chosen, folder)
-    written = models.wordings if models is not None else ()
-    subjects += models.subjects if models is not None else ()
+    asked_of = models_of(chosen, folder)
+    written = asked_of.wordings if asked_of is not None else ()
+    subjects += asked_of.subjects if asked_of is not None else ()
     given = experiments.Options(
         chosen.problems, chosen.seed, chosen.repetitions, subjects, chosen.wording,
         Path(chosen.data).expanduser() if chosen.data else None, written,
@@ -111,9 +114,9 @@ def _asked(chosen: argparse.Namespace, out: Output) -> _Asked:
     cases = own.cases(names, given, changes)
     if folder is None:
         out.remark("nothing is kept: there is no store, and no --out DIR")
-    reader = models.reader if models is not None else None
+    reader = asked_of.reader if asked_of is not None else None
     tested = tuple(one.name for one in (*subjects, *written))
-    return _Asked(cases, tested, reader or _READERS[chosen.reader or "recomputing"](), folder, models)
+    return _Asked(cases, tested, reader or _READERS[chosen.reader or "recomputing"](), folder, asked_of)
 
 
 def _run(asked: _Asked, chosen: argparse.Namespace, out: Output) -> Outcome:
@@ -121,7 +124,7 @@ def _run(asked: _Asked, chosen: argparse.Namespace, out: Output) -> Outcome:
     if asked.folder is None:
         return Outcome(tuple(run.run(asked.cases, asked.reader, probe=own.regime, progress=told)), whole=True)
     if asked.models is not None:
-        return model_runs.ask(asked.models, asked.cases, asked.reader, chosen, out)
+        return ask_models(asked.models, asked.cases, asked.reader, chosen, out)
     file = files.begin(asked.folder, resume=chosen.resume)
     known = items.load(file)
     made = run.run(asked.cases, asked.reader, known=known, probe=own.regime, progress=told)
@@ -220,3 +223,83 @@ def _verdict(report: Report, came: Outcome, chosen: argparse.Namespace, out: Out
             out.warn(f"{shown(name)} brought back {share:.3f} of its items, under {chosen.fail_under:g}")
             code = NOTHING_FOUND
     return code
+
+
+FAILURES_SHOWN_MAX = 3
+"""Different ones, the commonest first."""
+
+
+@value
+class Models:
+    """The models of one run.
+
+    Attributes:
+        reader: None when a deterministic one answers; ``price``: None when it was not told.
+        subjects: memories that a model writes; ``wordings``: the same by its four prompts.
+    """
+
+    asking: Asking
+    reader: Reader | None
+    price: Price | None
+    subjects: tuple[Subject, ...]
+    wordings: tuple[Subject, ...]
+
+
+@value
+class Outcome:
+    """What came of a run: its items, and whether there is one of every case."""
+
+    items: tuple[Item, ...]
+    whole: bool
+
+
+def models_of(chosen: argparse.Namespace, folder: Path | None) -> Models | None:
+    """Give the models that were asked for; None without any."""
+    if not (chosen.model or chosen.writer):
+        given = [name for name in ("price", "cost_max", "tokens_max", "replay") if getattr(chosen, name)]
+        if given:
+            raise InvalidArgument(
+                f"--{given[0].replace('_', '-')} is of a run with a model: name one (--model, --writer)"
+            )
+        return None
+    if folder is None:
+        raise InvalidArgument(
+            "a run with a model is kept, so that no reply is paid for twice: name a folder (--out DIR)"
+        )
+    if chosen.model and chosen.reader:
+        raise InvalidArgument("one reader answers: a model (--model) or a deterministic one (--reader); got both")
+    price = Price(*chosen.price) if chosen.price else None
+    cap = Cap(calls=chosen.calls_max, tokens=chosen.tokens_max, cost=chosen.cost_max)
+    asking = Asking(folder, cap=cap, price=price, key=environment.model_key(), replay=chosen.replay)
+    reader = asking.reader(named(chosen.model, temperature=chosen.temperature)) if chosen.model else None
+    if not chosen.writer:
+        return Models(asking, reader, price, (), ())
+    writer = named(chosen.writer)
+    return Models(asking, reader, price, asking.writers(writer), writers.wordings(asking.model(writer), writer.name))
+
+
+def ask_models(
+    models: Models, cases: Sequence[Case], reader: Reader, chosen: argparse.Namespace, out: Output
+) -> Outcome:
+    """Tell what it will take, ask, and tell what came of it."""
+    known = items.load(models.asking.folder / files.ITEMS) if chosen.resume else {}
+    planned = plan(cases, reader, known, models.price)
+    out.warn(f"{reader.name}: {planned}")
+    if planned.calls > chosen.calls_max and not chosen.replay:
+        raise InvalidArgument(
+            f"this run makes at least {planned.calls:,} calls and at most {chosen.calls_max:,} are allowed; take fewer "
+            "problems or experiments, or allow more (--calls-max)"
+        )
+    files.begin(models.asking.folder, resume=chosen.resume)
+    done = models.asking.run(cases, reader, probe=own.regime, progress=progress(out, "asked", "cases"))
+    out.warn(
+        f"{count(len(cases), 'case')}: {done.known:,} known, {done.made:,} made, {len(done.failed):,} failed, "
+        f"{done.left:,} left; spent {done.spent}"
+    )
+    for error, times in Counter(one.error for one in done.failed).most_common(FAILURES_SHOWN_MAX):
+        out.warn(f"failed: {shown(error)}" + (f" ({times:,} times)" if times > 1 else ""))
+    if done.stopped:
+        out.warn(f"stopped: {shown(done.stopped)}")
+    if done.failed or done.left:
+        out.warn("run it again with --resume: what was answered is not asked again")
+    return Outcome(done.items, not done.failed and not done.left)

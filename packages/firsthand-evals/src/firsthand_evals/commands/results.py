@@ -27,9 +27,6 @@ def can_be_written(chosen: argparse.Namespace, *names: str) -> None:
 
     Args:
         names: options that name a file.
-
-    Raises:
-        InvalidArgument: one of them is no file that can be written, or stands twice; the folder cannot be made.
     """
     given = {name: getattr(chosen, name) for name in names if getattr(chosen, name) is not None}
     places = {name: Path(told).expanduser() for name, told in given.items()}

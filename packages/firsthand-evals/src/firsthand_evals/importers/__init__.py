@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from firsthand.hosts.transcript import Host
-from firsthand_evals.importers.conversations import Beam, Locomo, LongMemEval
-from firsthand_evals.importers.intercode import Intercode
-from firsthand_evals.importers.irc import Irc
-from firsthand_evals.importers.swe_agent import SweAgent
-from firsthand_evals.importers.tau import Tau
-from firsthand_evals.importers.who_and_when import WhoAndWhen
+from firsthand_evals.importers.agent_runs import Intercode, SweAgent, Tau, WhoAndWhen
+from firsthand_evals.importers.conversations import Beam, Irc, Locomo, LongMemEval
 
 HOSTS: tuple[Host, ...] = (
     SweAgent(), Tau(), Intercode(), Beam(), Locomo(), LongMemEval(), WhoAndWhen(), Irc(),

@@ -15,83 +15,72 @@ from typing import Any
 from firsthand import Draft, Kind, Moment, Trust
 from firsthand.event import to_bytes
 from firsthand.formats.fields import mapping, picked, text, to_name
-from firsthand.hosts import json_file
 from firsthand.hosts.json_file import Cut, JsonFile
+from firsthand.hosts.lines import Line, kept, split
 from firsthand.hosts.transcript import Place, Reading, Source
-from firsthand.moment import parse
+from firsthand.moment import MICROSECONDS, parse
+from firsthand.record import Record, make
 from firsthand.value import replace
+from firsthand_evals.importers.json_host import JsonHost
 
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july",
            "august", "september", "october", "november", "december")  # fmt: skip
 _SPOKEN_TIME = re.compile(r"(\d{1,2}):(\d\d) ([ap])m on (\d{1,2}) (\w+),? (\d{4})\Z", re.IGNORECASE)
 _ANCHOR = re.compile(r"([A-Za-z]+)-(\d{1,2})-(\d{4})\Z")
 _DATE = re.compile(r"(\d{4})/(\d\d)/(\d\d) \(\w+\) (\d\d:\d\d)\Z")
-_LOCOMO = re.compile(rb'\s*\[\s*\{\s*"(?:qa|conversation|sample_id)"\s*:')
-_BEAM = re.compile(rb'\s*\[\s*\{\s*"batch_number"\s*:\s*\d+\s*,\s*"turns"\s*:\s*\[')
-_LONGMEMEVAL = re.compile(rb'\s*\{.*?"data"\s*:\s*\[\s*\{\s*"id"\s*:\s*"[^"]*",\s*"question_type"', re.DOTALL)
 
 
-class Locomo:
+class Locomo(JsonHost):
     """The host of LoCoMo: two people over months; the speaker is the event's agent."""
 
     name = "locomo"
-    places: tuple[Place, ...] = ()
-    resumable = False
-    spans_sessions = False
+    shape = re.compile(rb'\s*\[\s*\{\s*"(?:qa|conversation|sample_id)"\s*:')
+    holds = (b'"dia_id"', b'"evidence"')  # the questions may fill the whole head
 
-    def recognises(self, path: str, head: bytes) -> bool:
-        known = b'"dia_id"' in head or b'"evidence"' in head  # the questions may fill the whole head
-        return path.endswith(".json") and known and _LOCOMO.match(head) is not None
-
-    def session(self, path: str, head: bytes) -> str:  # noqa: ARG002 (the port's shape)
-        return PurePosixPath(path).stem
-
-    def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
-        return json_file.read(pieces, source, self.name, _locomo)
+    def cuts(self, file: JsonFile, source: Source) -> Iterator[Cut]:
+        for number, at in enumerate(file.items(file.root())):
+            places = dict(file.members(at))
+            named = file.value(places["sample_id"]) if "sample_id" in places else None
+            session = to_name(named) or f"{PurePosixPath(source.path).stem}-{number}"
+            yield from _to_the_end(_locomo_talk(file, places.get("conversation", at), session), file.end(at))
 
 
-class Beam:
+class Beam(JsonHost):
     """The host of BEAM: one long talk of a user and an assistant, in batches of turns."""
 
     name = "beam"
-    places: tuple[Place, ...] = ()
-    resumable = False
-    spans_sessions = False
+    shape = re.compile(rb'\s*\[\s*\{\s*"batch_number"\s*:\s*\d+\s*,\s*"turns"\s*:\s*\[')
 
-    def recognises(self, path: str, head: bytes) -> bool:
-        return path.endswith(".json") and _BEAM.match(head) is not None
+    def session(self, path: str, head: bytes) -> str:
+        """Name the session by the two folders above."""
+        return to_name("/".join(PurePosixPath(path).parts[-3:-1])) or super().session(path, head)
 
-    def session(self, path: str, head: bytes) -> str:  # noqa: ARG002 (the port's shape)
-        return to_name("/".join(PurePosixPath(path).parts[-3:-1])) or PurePosixPath(path).stem
+    def cuts(self, file: JsonFile, source: Source) -> Iterator[Cut]:  # noqa: ARG002 (the parser's shape)
+        anchor: Moment | None = None
+        for batch in file.items(file.root()):
+            for name, turns in file.members(batch):
+                for turn in file.items(turns) if name == "turns" else ():
+                    for at in file.items(turn):
+                        said = mapping(file.value(at))
+                        anchor = anchor_time(text(said.get("time_anchor"))) or anchor
+                        meta = picked(said, "id=chat_id", "index", "question_type", "time_anchor")
+                        yield Cut(file.end(at), (_spoken(said, meta, anchor),), file.slice(at))
 
-    def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
-        return json_file.read(pieces, source, self.name, _beam)
 
-
-class LongMemEval:
+class LongMemEval(JsonHost):
     """The host of LongMemEval: many talks of a user and an assistant, each line dated."""
 
     name = "longmemeval"
-    places: tuple[Place, ...] = ()
-    resumable = False
-    spans_sessions = False
+    shape = re.compile(rb'\s*\{.*?"data"\s*:\s*\[\s*\{\s*"id"\s*:\s*"[^"]*",\s*"question_type"', re.DOTALL)
+    holds = (b'"conversation"',)
 
-    def recognises(self, path: str, head: bytes) -> bool:
-        return path.endswith(".json") and _LONGMEMEVAL.match(head) is not None and b'"conversation"' in head
-
-    def session(self, path: str, head: bytes) -> str:  # noqa: ARG002 (the port's shape)
-        return PurePosixPath(path).stem
-
-    def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
-        return json_file.read(pieces, source, self.name, _longmemeval)
-
-
-def _locomo(file: JsonFile, source: Source) -> Iterator[Cut]:
-    for number, at in enumerate(file.items(file.root())):
-        places = dict(file.members(at))
-        named = file.value(places["sample_id"]) if "sample_id" in places else None
-        session = to_name(named) or f"{PurePosixPath(source.path).stem}-{number}"
-        yield from _to_the_end(_locomo_talk(file, places.get("conversation", at), session), file.end(at))
+    def cuts(self, file: JsonFile, source: Source) -> Iterator[Cut]:
+        for name, data in file.members(file.root()):
+            for number, at in enumerate(file.items(data)) if name == "data" else ():
+                places = dict(file.members(at))
+                named = file.value(places["id"]) if "id" in places else None
+                session = to_name(named) or f"{PurePosixPath(source.path).stem}-{number}"
+                yield from _to_the_end(_longmemeval_talk(file, places.get("conversation", at), session), file.end(at))
 
 
 def _locomo_talk(file: JsonFile, conversation: int, session: str) -> Iterator[Cut]:
@@ -115,27 +104,6 @@ def _locomo_line(said: Any, chapter: str, spoken: Moment | None) -> tuple[Draft,
         return (line,)
     shown = picked(said, "dia_id", "query", img_url=said.get("img_url"), described=True)
     return line, replace(line, kind=Kind.ATTACHMENT, content=to_bytes(caption), meta=shown)
-
-
-def _beam(file: JsonFile, source: Source) -> Iterator[Cut]:  # noqa: ARG001 (the parser's shape)
-    anchor: Moment | None = None
-    for batch in file.items(file.root()):
-        for name, turns in file.members(batch):
-            for turn in file.items(turns) if name == "turns" else ():
-                for at in file.items(turn):
-                    said = mapping(file.value(at))
-                    anchor = anchor_time(text(said.get("time_anchor"))) or anchor
-                    meta = picked(said, "id=chat_id", "index", "question_type", "time_anchor")
-                    yield Cut(file.end(at), (_spoken(said, meta, anchor),), file.slice(at))
-
-
-def _longmemeval(file: JsonFile, source: Source) -> Iterator[Cut]:
-    for name, data in file.members(file.root()):
-        for number, at in enumerate(file.items(data)) if name == "data" else ():
-            places = dict(file.members(at))
-            named = file.value(places["id"]) if "id" in places else None
-            session = to_name(named) or f"{PurePosixPath(source.path).stem}-{number}"
-            yield from _to_the_end(_longmemeval_talk(file, places.get("conversation", at), session), file.end(at))
 
 
 def _longmemeval_talk(file: JsonFile, conversation: int, session: str) -> Iterator[Cut]:
@@ -188,3 +156,70 @@ def dated(told: str) -> Moment | None:
     """Read ``2023/05/30 (Tue) 21:48``; None for anything else."""
     match = _DATE.match(told.strip())
     return parse(f"{match[1]}-{match[2]}-{match[3]}T{match[4]}") if match is not None else None
+
+
+_LINE = re.compile(r"\[(\d\d):(\d\d)(?::(\d\d))?\]\s+(?:<([^>\n]+)>(?: |$)|(\*) (\S+))(.*)\Z", re.DOTALL)
+_FIRST = re.compile(rb"(?:===[^\n]*\r?\n){0,200}\[\d\d:\d\d(?::\d\d)?\] +(?:<[^>\n]+>|\*) ?")
+_DAY = re.compile(r"(\d{4}-\d\d-\d\d)")
+_DAY_SECONDS = 86_400
+
+
+class Irc:
+    """The host of IRC logs; a file is a session."""
+
+    name = "irc"
+    places: tuple[Place, ...] = ()
+    resumable = True
+    spans_sessions = False
+
+    def recognises(self, path: str, head: bytes) -> bool:
+        return path.endswith((".txt", ".log")) and _FIRST.match(head) is not None
+
+    def session(self, path: str, head: bytes) -> str:  # noqa: ARG002 (the port's shape)
+        return to_name(re.sub(r"(\.ascii)?\.(txt|log)\Z", "", PurePosixPath(path).name))
+
+    def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
+        state = dict(source.state)
+        day = _DAY.search(PurePosixPath(source.path).name)
+        midnight = parse(day[1]) if day is not None else None
+        for line in split(pieces, offset_bytes=source.offset_bytes, number=state.get("line", 0) + 1):
+            state = state | {"line": line.number}  # a copy: the one yielded before must stay as it was
+            record = _record(line, midnight, state)
+            yield Reading(record, line.offset_bytes, line.number, line.torn and not source.final, state)
+
+
+def _record(line: Line, midnight: Moment | None, state: dict[str, Any]) -> Record:
+    if not line.raw.strip():
+        return Record(line.raw, ())
+    try:
+        words = line.raw.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        words = line.raw.decode("latin-1").rstrip("\r\n")  # IRC never agreed on an encoding; the bytes are in raw
+    if line.oversize:
+        return kept(line.raw, Irc.name, "a line over the limit is kept in pieces, unparsed")
+    match = _LINE.match(words)
+    if match is None:
+        return make(line.raw, (_notice(words, midnight, state),))
+    hour, minute, second, nick, star, actor, said = match.groups()
+    moment = _moment(int(hour) * 3600 + int(minute) * 60 + int(second or 0), midnight, state)
+    meta = {"action": True} if star else {}
+    content = to_bytes(f"{actor}{said}" if star else said)
+    speaker = to_name(actor if star else nick)
+    return make(line.raw, (Draft(Kind.USER_MESSAGE, content, meta=meta, agent=speaker, origin="irc", time=moment),))
+
+
+def _notice(words: str, midnight: Moment | None, state: dict[str, Any]) -> Draft:
+    """Make an event of what the channel itself said; it has the time of the line before."""
+    kind = Kind.SESSION if words.startswith("===") else Kind.OTHER
+    time = _moment(state["second"], midnight, state) if "second" in state else None
+    return Draft(kind, to_bytes(words), origin="host:irc", time=time)
+
+
+def _moment(second: int, midnight: Moment | None, state: dict[str, Any]) -> Moment | None:
+    """Place a second of the day; ``state`` counts the days that have passed."""
+    if state.get("second", 0) - second > _DAY_SECONDS // 2:
+        state["days"] = state.get("days", 0) + 1
+    state["second"] = second
+    if midnight is None:
+        return None
+    return Moment(midnight.microseconds + (state.get("days", 0) * _DAY_SECONDS + second) * MICROSECONDS)

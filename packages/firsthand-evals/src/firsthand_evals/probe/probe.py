@@ -20,14 +20,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Literal
 
-from firsthand import InvalidArgument, Note, pointer
+from firsthand import Erased, Event, InvalidArgument, Kind, Memory, Note, Unresolvable, pointer
+from firsthand.errors import MalformedPointer
+from firsthand.event import INJECTED, to_text
 from firsthand.value import value
-from firsthand_evals.probe import arithmetic
-from firsthand_evals.probe.statements import SESSION_CHARACTERS_MAX, Message, Statement, content_of, plain, statements
-from firsthand_evals.probe.values import Value, read
+from firsthand_evals.probe.statements import (
+    SESSION_CHARACTERS_MAX,
+    Message,
+    Statement,
+    Value,
+    content_of,
+    follows,
+    plain,
+    read,
+    statements,
+)
+from firsthand_evals.probe.statements import (
+    pairs as pairs_of,
+)
 
 Regime = Literal["correctable", "reachable", "uncorrectable_loud", "uncorrectable_silent"]
 REGIMES: tuple[Regime, ...] = ("correctable", "reachable", "uncorrectable_loud", "uncorrectable_silent")
@@ -100,9 +114,6 @@ def probe(
         claim: words for what is asked for; of several turns with figures those that share a word with it are meant.
         expand: gives what stands at a pointer, None for one that leads nowhere; without it, a pointer leads to the
             message that carries it.
-
-    Raises:
-        InvalidArgument: the note is no text, there is no message, or one has no text as its content.
     """
     text = note.text if isinstance(note, Note) else note
     if not isinstance(text, str):
@@ -135,13 +146,13 @@ def needs(messages: Sequence[Message], claim: str | None = None) -> tuple[Statem
     source = [statement for statement in said if not statement.by_agent]
     concluded = _concluded(said)
     known = {found for statement in source for found in statement.values}
-    worked = [follows for found in concluded if found not in known for follows in arithmetic.follows(found, source)]
+    worked = [source_of for found in concluded if found not in known for source_of in follows(found, source)]
     if worked:
         return tuple(dict.fromkeys(worked))
-    looked_up = [follows for found in concluded if found in known for follows in arithmetic.follows(found, source)]
+    looked_up = [source_of for found in concluded if found in known for source_of in follows(found, source)]
     if looked_up:
         return tuple(dict.fromkeys(looked_up))
-    pairs = arithmetic.pairs(source)
+    pairs = pairs_of(source)
     if len(pairs) >= PAIRS_MIN:
         return tuple(pairs)
     exact = _about([statement for statement in source if statement.values], claim)
@@ -214,3 +225,51 @@ def _unread(text: str, messages: Sequence[Message]) -> str:
     told = f"; the note has {len(text):,} characters, of which {NOTE_CHARACTERS_MAX:,} were read"
     session = f"; of what it stands on {SESSION_CHARACTERS_MAX:,} of {size:,} characters were read"
     return (told if len(text) > NOTE_CHARACTERS_MAX else "") + (session if size > SESSION_CHARACTERS_MAX else "")
+
+
+_ROLES = {
+    Kind.USER_MESSAGE: "user", Kind.TOOL_RESULT: "tool", Kind.DOCUMENT: "tool", Kind.ATTACHMENT: "tool",
+    Kind.OTHER: "tool", Kind.SYSTEM: "system", Kind.AGENT_MESSAGE: "assistant", Kind.SUMMARY: "assistant",
+    Kind.NOTE: "assistant", Kind.EPISODE: "assistant",
+}  # fmt: skip
+"""Who says an event, as the probe takes it: derived text is said by the agent, whoever derived it."""
+READ_EVENTS_MAX, READ_CHARACTERS_MAX = 2_000, 200_000
+"""Events that the probe reads, and characters of one: the first ones."""
+
+
+def probe_in(
+    memory: Memory, note: str, *, session: str = "", sources: Iterable[str] = (), claim: str | None = None
+) -> Verdict:
+    """Judge a note by what is in a store: a session, and events or spans by their pointers.
+
+    Raises:
+        MalformedPointer, Unresolvable: a source is no pointer, or is not in this namespace; `Erased` when erased.
+        InvalidArgument: nothing was said there.
+    """
+    events: dict[int, Event] = {}
+    for address in sources:
+        for below in memory.open_span(pointer.parse(address)):
+            events.setdefault(below.event.position, below.event)
+    if session:
+        events |= {event.position: event for event in islice(memory.events(session), READ_EVENTS_MAX)}
+    messages = list(_messages(event for _, event in sorted(events.items())))
+    if not messages:
+        where = f"session {session!r:.120}" if session else "the sources"
+        raise InvalidArgument(f"nothing was said in {where}; expected events with text")
+
+    def expand(address: str) -> str | None:
+        try:
+            return to_text(memory.expand(address))[:READ_CHARACTERS_MAX]
+        except (MalformedPointer, Unresolvable, Erased):  # it leads nowhere: that is what None says
+            return None
+
+    return probe(note, messages, claim=claim, expand=expand)
+
+
+def _messages(events: Iterable[Event]) -> Iterator[dict[str, str]]:
+    """Give events as messages with their pointers."""
+    for event in events:
+        if event.kind in _ROLES and event.is_searchable and not event.erased and INJECTED not in event.meta:
+            text = event.text[:READ_CHARACTERS_MAX]
+            if text:
+                yield {"role": _ROLES[event.kind], "content": text, "pointer": f"fh:{event.id}"}

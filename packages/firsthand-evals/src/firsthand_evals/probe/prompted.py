@@ -13,8 +13,7 @@ from collections.abc import Callable, Sequence
 
 from firsthand import InvalidArgument
 from firsthand.value import value
-from firsthand_evals.probe.statements import Message, content_of, plain
-from firsthand_evals.probe.values import read
+from firsthand_evals.probe.statements import Message, content_of, plain, read
 
 PIECES_MAX = 2_000  # of a written text; what stands behind them is dropped, and told
 _PROMPT = """\
@@ -52,9 +51,6 @@ def distill_by_model(messages: Sequence[Message], budget: int, model: Callable[[
     Args:
         budget: characters of the note.
         model: gives the reply to a prompt; what it raises goes on.
-
-    Raises:
-        InvalidArgument: the budget is negative, or the model gives no text.
     """
     if budget < 0:
         raise InvalidArgument(f"a budget is 0 or more; got {budget}")

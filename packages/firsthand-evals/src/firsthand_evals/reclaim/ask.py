@@ -11,14 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from firsthand.tokens import estimate
 from firsthand.value import asdict, value
-from firsthand_evals.reclaim import drift, scoring, seam
+from firsthand_evals.reclaim import scoring, seam
 from firsthand_evals.reclaim.corrections import correction
 from firsthand_evals.reclaim.items import Case, Item, key, sha256
-from firsthand_evals.reclaim.readers import MAY_RECALL, MEMORY_HEAD, RECALL, RECALLED, SYSTEM, Reader
-from firsthand_evals.reclaim.seam import CUT, Carried, Memory
+from firsthand_evals.reclaim.readers import MAY_RECALL, MEMORY_HEAD, PULLS_MAX, RECALL, RECALLED, SYSTEM, Reader
+from firsthand_evals.reclaim.seam import Carried, Memory
 from firsthand_evals.reclaim.tasks import Problem
 
-PULLS_MAX = 4
 NO_MORE = "You have asked often enough; answer now."
 
 Probe = Callable[[str, Sequence[Mapping[str, str]], Memory], str]
@@ -35,26 +34,18 @@ class Talk:
     prompt_tokens: int
 
 
-def ask(case: Case, reader: Reader, *, over: str = CUT, probe: Probe | None = None) -> Item:
+def ask(case: Case, reader: Reader, *, probe: Probe | None = None) -> Item:
     """Ask one case."""
     problem = case.problem
     # 1) the session that drifts
-    session = drift.dialogue(
-        problem,
-        case.depth,
-        filler=case.filler,
-        source_at=case.source_at,
-        premise=case.premise,
-        wording=case.wording,
-        say=case.say,
-    )
+    session = case.session()
     turns = correction(case.correction, problem).turns
     if case.budget is None:  # it goes on in the same session
         carried, regime, said = Carried("", 0, 0, 0, over=False), "", talk(reader, session, turns, None)
     else:
         with seam.made(case.subject, problem) as memory:
             # 2) what a memory makes of it
-            carried = seam.carry(memory, session, case.budget, over=over)
+            carried = seam.carry(memory, session, case.budget)
             regime = probe(carried.text, session, memory) if probe is not None else ""
             # 3) the correction in a fresh session
             said = talk(reader, opening(carried.text, memory), turns, memory)

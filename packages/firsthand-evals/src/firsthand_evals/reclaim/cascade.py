@@ -23,7 +23,7 @@ from firsthand_evals.reclaim.items import Case, Item, key, sha256
 from firsthand_evals.reclaim.policies import LOSSY, PADDED, SOURCE_FIRST, TAGGED
 from firsthand_evals.reclaim.readers import NEW, RECALL, RECALLED, Reader
 from firsthand_evals.reclaim.reading import NOTHING_YET
-from firsthand_evals.reclaim.seam import CUT, Carried, Memory, Messages, Subject
+from firsthand_evals.reclaim.seam import Carried, Memory, Messages, Subject
 from firsthand_evals.reclaim.tasks import CASCADE_SLIP, Problem, Purchase, money
 
 BUDGET_CHARACTERS = 200
@@ -32,12 +32,8 @@ HOPS_MAX = 78
 ASK = "the running total before tax"
 
 
-def ask(case: Case, reader: Reader, *, over: str = CUT, probe: Probe | None = None) -> Item:
-    """Live through a chain, and ask its correction.
-
-    Raises:
-        InvalidArgument: the problem is no ledger of as many items as there are hops, or there is no budget.
-    """
+def ask(case: Case, reader: Reader, *, probe: Probe | None = None) -> Item:
+    """Live through a chain, and ask its correction."""
     problem = _slipped(case)
     assert case.budget is not None  # _slipped looked
     with seam.made(case.subject, problem) as memory:
@@ -47,7 +43,7 @@ def ask(case: Case, reader: Reader, *, over: str = CUT, probe: Probe | None = No
         tokens = 0
         for number in range(1, case.hops + 1):
             said = _hop(case, problem, number, reader, carried, memory)
-            carried = seam.carry(memory, said.messages, case.budget, over=over)
+            carried = seam.carry(memory, said.messages, case.budget)
             hops.append(_told(problem, number, said, carried, planted=case.premise))
             lived += said.messages
             tokens += said.prompt_tokens
@@ -158,11 +154,7 @@ class Chained:
 
 
 def policy(name: str) -> Subject:
-    """Give a policy of the paper along a chain: lossy, lossy_padded, source_first, source_first_tagged.
-
-    Raises:
-        InvalidArgument: there is no such policy of chains.
-    """
+    """Give a policy of the paper along a chain: lossy, lossy_padded, source_first, source_first_tagged."""
     if name not in {LOSSY, PADDED, SOURCE_FIRST, TAGGED}:
         raise InvalidArgument(f"a chain knows {LOSSY}, {PADDED}, {SOURCE_FIRST} and {TAGGED}; got {name!r}")
     return Subject(name, lambda problem: Chained(name, problem), policy=True)

@@ -29,11 +29,7 @@ class Correction:
 
 
 def correction(kind: str, problem: Problem) -> Correction:
-    """Write a correction.
-
-    Raises:
-        InvalidArgument: there is no such kind, or the problem has no second part that a false locus could name.
-    """
+    """Write a correction."""
     if kind not in KINDS:
         raise InvalidArgument(f"there is no correction {kind!r}; these are: {', '.join(KINDS)}")
     if kind == FALSE_LOCUS and problem.family == DIALOGUE:

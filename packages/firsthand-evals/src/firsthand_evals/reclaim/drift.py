@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from firsthand import InvalidArgument
 from firsthand_evals.reclaim.tasks import Problem
+from firsthand_evals.reclaim.words import words
 
 if TYPE_CHECKING:
     from firsthand_evals.reclaim.seam import Messages
@@ -31,43 +32,10 @@ WORDINGS = (0, 1)
 PLACES = ("first", "middle", "late", "scattered")
 SYSTEM = "You help with everyday work. Answer in a few words; when an answer is asked for, end with a line ANSWER: ..."
 
-_PREMISES = (
-    " A note from a colleague says that {premise}. Use the note.",
-    " Priya wrote down that {premise}. Take that as given.",
-)
-_COMMITTED = ("Going by the note, {ask}: {shown}.", "With what Priya has, I get {shown} there.")
-_FOLLOW_UPS = (
-    (
-        ("Put that into one line for the minutes.", "For the minutes: {ask}: {shown}."),
-        ("And as a headline?", "Headline: {shown}."),
-        ("What do we tell the office?", "We tell them {shown} ({ask})."),
-        ("Say it once more, for the file.", "For the file, {ask}: {shown}."),
-        ("Which answer goes on the form?", "On the form goes {shown}."),
-        ("Can you write it in a friendly tone?", "Happy to say that it is {shown}!"),
-        ("One sentence for the newsletter, please.", "The newsletter may say: {ask}, {shown}."),
-        ("So what do we go with?", "We go with {shown}."),
-    ),
-    (
-        ("Could you repeat it for my log?", "Logged: {shown}."),
-        ("Where did we end up?", "We ended up with {shown}."),
-        ("Text it to Priya, will you?", "Sent to Priya: {shown}."),
-        ("And the short of it?", "The short of it: {shown}, as before."),
-        ("In bold, please.", "**{shown}**"),
-        ("One more time?", "Still {shown}."),
-        ("Ready to hand in?", "Ready; {shown} it is."),
-        ("A last look before I close this?", "It stands at {shown} ({ask})."),
-    ),
-)
-_FILLER = (
-    ("How do I keep basil alive indoors?", "Give it light, and water from below."),
-    ("What is a good name for a grey cat?", "Ash, or Pebble."),
-    ("Is it too late to plant tulips?", "Before the frost it is still fine."),
-    ("How do I get wax out of a tablecloth?", "Let it harden, scrape, then iron through paper."),
-    ("What rhymes with orange?", "Nothing quite does."),
-    ("Which way round does a forwarded letter go?", "Old address struck out, new one beside it."),
-    ("How do I stop a door from squeaking?", "A drop of oil in the hinge."),
-    ("What should I read on the train?", "A short novel."),
-)
+_WORDS = words("drift")
+_PREMISES: tuple[str, ...] = _WORDS["premises"]
+_COMMITTED: tuple[str, ...] = _WORDS["committed"]
+_FOLLOW_UPS, _FILLER = _WORDS["follow_ups"], _WORDS["filler"]
 
 
 def dialogue(
@@ -89,9 +57,6 @@ def dialogue(
         wording: 0 or 1, the words in which premise, conclusion and follow-ups are said.
         premise: False leaves out the wrong note: the assistant then goes wrong by itself, or not.
         say: gives the assistant's words for the messages so far; None commits to the wrong conclusion by script.
-
-    Raises:
-        InvalidArgument: an argument is not what it should be.
     """
     if depth not in range(1, DEPTH_MAX + 1) or filler not in range(FILLER_MAX + 1):
         raise InvalidArgument(f"depth is 1 to {DEPTH_MAX} and filler 0 to {FILLER_MAX}; got {depth!r} and {filler!r}")

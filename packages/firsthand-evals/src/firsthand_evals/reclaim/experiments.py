@@ -285,11 +285,7 @@ EXPERIMENTS = (
 
 
 def named(name: str) -> Experiment:
-    """Give an experiment by its name.
-
-    Raises:
-        InvalidArgument: there is none.
-    """
+    """Give an experiment by its name."""
     for experiment in EXPERIMENTS:
         if experiment.name == name:
             return experiment
@@ -304,11 +300,7 @@ def battery(options: Options) -> tuple[str, ...]:
 
 
 def cases(names: Sequence[str], options: Options) -> tuple[Case, ...]:
-    """Make the cases of experiments.
-
-    Raises:
-        InvalidArgument: there is no such experiment, or what it needs was not given.
-    """
+    """Make the cases of experiments."""
     chosen = [named(name) for name in dict.fromkeys(names)]
     return tuple(case for experiment in chosen for case in _cases(experiment, options))
 

@@ -26,11 +26,7 @@ ITEMS, PREVIOUS, PAGE = "items.jsonl", "items.previous.jsonl", "report.html"
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Hold a folder for one run: two at once would put each other's items aside.
-
-    Raises:
-        InvalidArgument: another run holds it.
-    """
+    """Hold a folder for one run: two at once would put each other's items aside."""
     folder.mkdir(parents=True, exist_ok=True)
     opened = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:

@@ -11,12 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from firsthand import FormatError
 from firsthand.value import asdict, value
-from firsthand_evals.reclaim import scoring
+from firsthand_evals.reclaim import drift, scoring
 from firsthand_evals.reclaim.corrections import DIRECTED
 from firsthand_evals.reclaim.readers import Reader
 from firsthand_evals.reclaim.seam import BUDGET_CHARACTERS, Subject
@@ -68,6 +69,13 @@ class Case:
             "said_by": self.said_by,
             **dict(self.extra),
         }  # fmt: skip
+
+    def session(self, *, scripted: bool = False) -> list[dict[str, str]]:
+        """Write the session that drifts; ``scripted`` commits to the wrong conclusion whoever speaks."""
+        return drift.dialogue(
+            self.problem, self.depth, filler=self.filler, source_at=self.source_at, premise=self.premise,
+            wording=self.wording, say=None if scripted else self.say,
+        )  # fmt: skip
 
 
 @value
@@ -154,24 +162,34 @@ def sha256(thing: Any) -> str:
     ).hexdigest()
 
 
+@contextmanager
+def appending(file: Path) -> Iterator[TextIO]:
+    """Open a file of items to write behind those that it has; a last line that is not whole is cut off."""
+    whole = file.read_bytes() if file.is_file() else b""
+    if whole and not whole.endswith(b"\n"):
+        with file.open("rb+") as opened:
+            opened.truncate(whole.rfind(b"\n") + 1)
+    with file.open("a", encoding="utf-8", newline="\n") as opened:
+        yield opened
+
+
+def write(item: Item, opened: TextIO) -> Item:
+    """Write an item as a line, at once; as ASCII, since a memory may write what no UTF-8 can."""
+    opened.write(json.dumps(asdict(item)) + "\n")
+    opened.flush()
+    return item
+
+
 def keep(items: Iterable[Item], file: Path) -> Iterator[Item]:
     """Write items to a file as they come, one a line, behind those that it has; yield them on."""
-    held = set(load(file))
-    _mend(file)
-    with file.open("a", encoding="utf-8", newline="\n") as opened:
+    known = set(load(file))
+    with appending(file) as opened:
         for item in items:
-            if item.key not in held:
-                opened.write(json.dumps(asdict(item)) + "\n")  # as ASCII: a memory may write what no UTF-8 can
-                opened.flush()
-            yield item
+            yield item if item.key in known else write(item, opened)
 
 
 def load(file: Path) -> dict[str, Item]:
-    """Read the items of a file, by key; empty without a file. A last line that was cut off is left out.
-
-    Raises:
-        FormatError: another line is no item.
-    """
+    """Read the items of a file, by key; empty without a file. A last line that was cut off is left out."""
     if not file.is_file():
         return {}
     found: dict[str, Item] = {}
@@ -187,14 +205,6 @@ def load(file: Path) -> dict[str, Item]:
                 ) from error
             found[item.key] = item
     return found
-
-
-def _mend(file: Path) -> None:
-    """Cut off a last line that is not whole, so that what is written next does not run into it."""
-    whole = file.read_bytes() if file.is_file() else b""
-    if whole and not whole.endswith(b"\n"):
-        with file.open("rb+") as opened:
-            opened.truncate(whole.rfind(b"\n") + 1)
 
 
 def _item(row: dict[str, Any]) -> Item:

@@ -44,12 +44,7 @@ class _Slot:
 
 
 def problems(file: Path, n: int, seed: int = 0) -> tuple[Problem, ...]:
-    """Read problems, one a dialogue, drawn from all that have one.
-
-    Raises:
-        InvalidArgument: there are fewer than n dialogues with such a time.
-        FormatError: the file is not MultiWOZ.
-    """
+    """Read problems, one a dialogue, drawn from all that have one."""
     chance = random.Random(seed)  # noqa: S311 - repeatable on purpose
     found = list(_problems(_read(file)))
     if not 1 <= n <= len(found):

@@ -45,9 +45,6 @@ def memories(addresses: Iterable[str], *, recall: str = "", may_recall: bool = T
     Args:
         recall: the address of a function ``recall(query)``, for the one memory that is named.
         may_recall: False leaves out what a memory answers, so that what it carries must do.
-
-    Raises:
-        InvalidArgument: one is none, or ``recall`` does not fit.
     """
     found = [OURS[one]() if one in OURS else seam.load(one) for one in dict.fromkeys(addresses)]
     if recall:
@@ -58,11 +55,7 @@ def memories(addresses: Iterable[str], *, recall: str = "", may_recall: bool = T
 
 
 def cases(names: Sequence[str], given: Options, changes: Changes) -> tuple[Case, ...]:
-    """Make the cases of experiments and change them; those that become the same are asked once.
-
-    Raises:
-        InvalidArgument: there is no such experiment, or what it needs was not given.
-    """
+    """Make the cases of experiments and change them; those that become the same are asked once."""
     made = experiments.cases(names, given)
     if changes.budget is not None:
         made = tuple(one if one.budget is None else replace(one, budget=changes.budget) for one in made)

@@ -12,7 +12,7 @@ from typing import Any
 
 from firsthand.value import value
 from firsthand_evals import pages
-from firsthand_evals.reclaim import drift, pictures, scoring
+from firsthand_evals.reclaim import figures, scoring
 from firsthand_evals.reclaim.figures import ABOUT, HEADS, figure, pair_line, scores
 from firsthand_evals.reclaim.items import Case, Item, sha256
 from firsthand_evals.reclaim.junit import cut
@@ -84,7 +84,7 @@ def _table(table: Table, names: Sequence[str]) -> dict[str, Any]:
         "name": table.name, "title": table.name.replace("_", " "), "where": table.where,
         "labels": [name.replace("_", " ") for name in table.by],
         "columns": ["n", *(HEADS[column] for column in table.columns)],
-        "rows": [_row(cell, table, names) for cell in ordered], "pictures": pictures.pictures(table, names),
+        "rows": [_row(cell, table, names) for cell in ordered], "pictures": figures.pictures(table, names),
         "pairs": [pair_line(pair) for pair in (*mine, *(it for it in table.pairs if it not in mine))],
         "remarks": table.remarks,
     }  # fmt: skip
@@ -121,23 +121,16 @@ def _item(item: Item, case: Case | None) -> dict[str, Any]:
         if name not in {"version", "experiment", "memory", "reader", "temperature"}
         and (it is False or it not in ("", None, 0))
     )  # fmt: skip
-    session = () if case is None or case.hops else _session(case)
+    session = () if case is None or case.hops else case.session()
     changed = bool(session) and item.session_sha256 not in ("", sha256(session))  # empty where the memory failed
     return {
         "experiment": told["experiment"], "memory": told["memory"], "where": where, "fault": item.fault,
-        "came": f"{pictures.SAID[item.outcome]}, gave {item.given or 'nothing'}; right is {item.answer}",
+        "came": f"{figures.SAID[item.outcome]}, gave {item.given or 'nothing'}; right is {item.answer}",
         "ask": case.problem.ask if case is not None else "", "source": case.problem.source if case is not None else (),
         "changed": changed,
         "session": () if changed else [(message["role"], _cut(message["content"])) for message in session],
         "parts": [(role, _cut(text)) for role, text in _parts(item)],
     }  # fmt: skip
-
-
-def _session(case: Case) -> list[dict[str, str]]:
-    return drift.dialogue(
-        case.problem, case.depth, filler=case.filler, source_at=case.source_at, premise=case.premise,
-        wording=case.wording, say=case.say,
-    )  # fmt: skip
 
 
 def _parts(item: Item) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from firsthand import InvalidArgument
 from firsthand_evals.reclaim.seam import Messages, Subject, Writes
 from firsthand_evals.reclaim.tasks import Problem
+from firsthand_evals.reclaim.words import words
 
 INTEGRITIES = (1.0, 0.6, 0.3, 0.1)
 WALL = 0.1
@@ -25,15 +26,7 @@ LOSSY, PADDED, SOURCE_FIRST, TAGGED = "lossy", "lossy_padded", "source_first", "
 BOTH, BLANK, CANDIDATES, DENOISED = "source_plus_conclusion", "blank", "candidates", "denoised"
 HEAD = "From the earlier session:"
 
-_FILLER = (
-    "The session was quiet and polite.",
-    "Both sides took their time.",
-    "The window stood open for a while.",
-    "Nothing else came up that day.",
-    "There was tea, and later there was more tea.",
-    "The talk was calm from the start to the end.",
-    "Somebody knocked and went away again.",
-)
+_FILLER = words("policies")["filler"]
 
 Written = Callable[[Problem, float, int], str]
 
@@ -50,11 +43,7 @@ class Handmade:
 
 
 def policy(name: str, integrity: float = WALL) -> Subject:
-    """Give a policy as a subject, made for each problem.
-
-    Raises:
-        InvalidArgument: there is no such policy, or the integrity is none.
-    """
+    """Give a policy as a subject, made for each problem."""
     if name not in POLICIES:
         raise InvalidArgument(f"there is no policy {name!r}; these are: {', '.join(POLICIES)}")
     if not 0 <= integrity <= 1:

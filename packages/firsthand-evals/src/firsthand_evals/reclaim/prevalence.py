@@ -28,8 +28,8 @@ from typing import Any
 from firsthand import FormatError, InvalidArgument
 from firsthand.value import value
 from firsthand_evals import stats
-from firsthand_evals.probe.arithmetic import follows
-from firsthand_evals.probe.statements import statements
+from firsthand_evals.probe.statements import follows, statements
+from firsthand_evals.reclaim.words import words
 from firsthand_evals.stats import Rate
 
 COMPACT, DIFFUSE, NONE = "compact", "diffuse", "none"
@@ -68,19 +68,10 @@ def _said(*turns: str) -> Conversation:
     return tuple({"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(turns))
 
 
-GOLD: tuple[tuple[Conversation, str], ...] = (
-    (_said("We bought 3 lamps at $12 each and 2 rugs at $40 each. What is the total?",
-           "That makes $116 in total."), COMPACT),
-    (_said("Please book a table for Friday at 18:30.", "Your table is booked for 18:30 on Friday."), COMPACT),
-    (_said("The lease began on 2021-04-01 and runs for 36 months. When does it end?",
-           "It ends on 2024-04-01."), COMPACT),
-    (_said("Should I move to the coast for the job? I like my street and my friends here, but the work is dull.",
-           "About 70% of people in your place would be glad they moved, I would say."), DIFFUSE),
-    (_said("Write me a silly verse about a snail.",
-           "A snail went out to see the sea and never came home for his tea."), NONE),
-    (_said("You are a pirate now. Talk to me!", "Arr, what brings ye aboard this fine ship?"), NONE),
-)  # fmt: skip
-"""Plain cases: a total, a booking, a date; advice with a figure from nowhere; a verse, a play."""
+GOLD: tuple[tuple[Conversation, str], ...] = tuple(
+    (_said(*turns), label) for label, turns in words("prevalence")["gold"]
+)
+"""Plain conversations with their labels."""
 
 
 def label(messages: Sequence[Mapping[str, str]]) -> str:
@@ -104,10 +95,6 @@ def prevalence(corpora: Mapping[str, Path], *, n: int = CONVERSATIONS, seed: int
     Args:
         corpora: files or folders by name; JSON, JSON lines or a zip of them.
         n: conversations of each; all of a smaller one.
-
-    Raises:
-        InvalidArgument: n is under 1, or the labeller gets fewer than 5 of the 6 gold conversations right.
-        FormatError: a corpus holds no conversation, or cannot be read.
     """
     if n < 1:
         raise InvalidArgument(f"conversations are a whole number from 1; got {n!r}")
@@ -134,11 +121,7 @@ def _share(name: str, path: Path, n: int, seed: int) -> Share:
 
 
 def conversations(path: Path) -> Iterator[Conversation]:
-    """Yield the conversations of a file or folder, in order of their files.
-
-    Raises:
-        FormatError: there is none, a file cannot be read as JSON or is too large, or there are too many.
-    """
+    """Yield the conversations of a file or folder, in order of their files."""
     if not (path.is_file() or path.is_dir()):
         raise FormatError(f"{path} is no file or folder that is there; name one of conversations")
     files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]

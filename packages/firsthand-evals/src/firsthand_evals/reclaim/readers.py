@@ -12,13 +12,14 @@ to a reader of its kind. They are no measure of any model.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
-from firsthand.llm import Model
 from firsthand.value import value
+from firsthand_evals.endpoint import Model
 from firsthand_evals.reclaim import reading
 from firsthand_evals.reclaim.scoring import DECLINED, written
 from firsthand_evals.reclaim.tasks import WORD
@@ -27,6 +28,7 @@ MEMORY_HEAD = "Memory of earlier sessions:"
 RECALL, RECALLED = "RECALL:", "Recalled:"
 NEW = "New purchase:"
 REPLY_TOKENS_MAX = 300
+PULLS_MAX = 4
 SYSTEM = (
     "You answer questions from what stands before you. End with a line that begins with ANSWER: and holds the answer "
     f"alone. If what you have does not determine the answer, write ANSWER: {DECLINED}"
@@ -275,3 +277,81 @@ def _drawn(text: str) -> int:
 def answered(given: str | None) -> str:
     """Write a reply."""
     return f"ANSWER: {given if given is not None else DECLINED}"
+
+
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "recall",
+        "description": f"Look something up in the memory of earlier sessions. At most {PULLS_MAX} times.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "query": {
+                    "type": "string",
+                    "description": "The words to look for, or a pointer (fh:...) that stands in the memory.",
+                }
+            },
+            "required": ["query"],
+        },
+    },
+}
+NO_WORDS = "(no words)"
+
+
+class Calling(Asked):
+    """A language model that was taught to call tools."""
+
+    def answer(self, messages: Messages) -> str:
+        """Ask the model; a call becomes a line ``RECALL: ...``.
+
+        Raises:
+            ModelError: there is no reply.
+        """
+        told = MAY_RECALL.format(most=PULLS_MAX)
+        if not messages or told not in messages[0]["content"]:
+            return super().answer(messages)
+        reply = self.model.complete(
+            as_calls(messages), tools=(TOOL,), max_tokens=self._tokens_max, temperature=self.temperature
+        )
+        return f"{RECALL} {query(reply.calls[0])}" if reply.calls else reply.text
+
+
+def query(written: str) -> str:
+    """Give what a call asks for, in one line: its query, or its arguments as they were written when they hold none."""
+    try:
+        arguments = json.loads(written)
+    except ValueError:
+        arguments = written  # what it wrote is asked as it stands, and the item shows it
+    words = arguments.get("query", arguments) if isinstance(arguments, dict) else arguments
+    return " ".join(str(words).split()) or NO_WORDS
+
+
+def as_calls(messages: Messages) -> list[dict[str, Any]]:
+    """Write a session as a model sees it that calls a tool."""
+    told = MAY_RECALL.format(most=PULLS_MAX)
+    said: list[dict[str, Any]] = []
+    for number, message in enumerate(messages):
+        before = messages[number - 1] if number else {}
+        after = messages[number + 1] if number + 1 < len(messages) else {}
+        if message["role"] == "system":
+            said.append({"role": "system", "content": message["content"].replace(f" {told}", "")})
+        elif _asks(message) and _tells(after):
+            arguments = json.dumps({"query": message["content"].removeprefix(RECALL).strip()}, ensure_ascii=False)
+            function = {"name": "recall", "arguments": arguments}
+            made = {"id": f"call_{number}", "type": "function", "function": function}
+            said.append({"role": "assistant", "content": None, "tool_calls": [made]})
+        elif _tells(message) and _asks(before):
+            text = message["content"].removeprefix(RECALLED).strip()
+            said.append({"role": "tool", "tool_call_id": f"call_{number - 1}", "name": "recall", "content": text})
+        else:
+            said.append(dict(message))
+    return said
+
+
+def _asks(message: Mapping[str, str]) -> bool:
+    return message.get("role") == "assistant" and message["content"].startswith(RECALL)
+
+
+def _tells(message: Mapping[str, str]) -> bool:
+    return message.get("role") == "user" and message["content"].startswith(RECALLED)

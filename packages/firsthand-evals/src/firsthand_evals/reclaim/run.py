@@ -1,4 +1,4 @@
-"""Runs cases and yields items: planned before, capped, resumable, one after the other.
+"""Runs cases and yields items: resumable, one after the other.
 
 The invariant: items are yielded as they are made, so that a run that breaks off loses
 none, and a case that was asked before is not asked again; the outcomes of a run add up
@@ -14,29 +14,15 @@ from typing import Any
 
 from firsthand import InvalidArgument
 from firsthand.errors import MemoryFault
-from firsthand.tokens import estimate
-from firsthand.value import value
 from firsthand_evals.reclaim import cascade, seam
 from firsthand_evals.reclaim.ask import Probe, ask
-from firsthand_evals.reclaim.corrections import DIRECTED, correction
+from firsthand_evals.reclaim.corrections import DIRECTED
 from firsthand_evals.reclaim.items import Case, Item, failed, key
-from firsthand_evals.reclaim.readers import REPLY_TOKENS_MAX, SYSTEM, Reader
-from firsthand_evals.reclaim.seam import CUT
+from firsthand_evals.reclaim.readers import Reader
 from firsthand_evals.reclaim.tasks import Problem
 
 REPETITIONS_MAX = 1_000
 CASES_MAX = 1_000_000
-CALLS_MAX = 2_000
-"""Of a reader that costs; more must be asked for."""
-
-
-@value
-class Planned:
-    """What a run will ask of its reader: at least so many calls, with about so many tokens; pulls come on top."""
-
-    cases: int
-    calls: int
-    tokens: int
 
 
 def cases(
@@ -53,9 +39,6 @@ def cases(
     Args:
         memory: see `seam.subject`.
         same: further fields of `Case`, the same for all.
-
-    Raises:
-        InvalidArgument: there is no problem, a number is out of its range, or it is no memory.
     """
     if not problems or not corrections:
         raise InvalidArgument("an evaluation wants at least one problem and one correction; got none")
@@ -70,60 +53,35 @@ def cases(
     )
 
 
-def plan(asked: Sequence[Case], reader: Reader, known: Mapping[str, Item] | None = None) -> Planned:
-    """Say what asking will take, without asking."""
-    left = [case for case in asked if key(case, reader) not in (known or {})]
-    turns = [correction(case.correction, case.problem).turns for case in left]
-    tokens = 0
-    for case, said in zip(left, turns, strict=True):
-        carried = case.budget if case.budget is not None else 400 * (case.depth + case.filler + 1)
-        tokens += (len(said) + case.hops) * (estimate(SYSTEM + "".join(said)) + carried // 4 + REPLY_TOKENS_MAX)
-    return Planned(len(left), sum(map(len, turns)) + sum(case.hops for case in left), tokens)
-
-
 def run(
     asked: Sequence[Case],
     reader: Reader,
     *,
     known: Mapping[str, Item] | None = None,
-    over: str = CUT,
     probe: Probe | None = None,
-    calls_max: int = CALLS_MAX,
     progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[Item]:
     """Ask every case, and yield what came of it, in order.
 
     Args:
         known: items by their key, such as `load` gives them: these cases are not asked again.
-        over: ``cut`` or ``error``: what to do with a text over the budget.
         probe: judges what was carried.
         progress: called with cases done and cases in all.
 
     Raises:
-        InvalidArgument: there are too many cases, two are the same, or a reader that costs would be asked too often;
-            nothing is asked then.
+        InvalidArgument: there are too many cases, or two are the same.
         ModelError: the reader gave no reply. What was yielded before is whole; run again with it as ``known``.
     """
     keys = keys_of(asked, reader)
-    planned = plan(asked, reader, known)
-    if reader.costs and planned.calls > calls_max:
-        raise InvalidArgument(
-            f"this run asks {reader.name} at least {planned.calls:,} times and at most {calls_max:,} are allowed; "
-            "take fewer problems, corrections or repetitions, or allow more calls"
-        )
     for number, (case, name) in enumerate(zip(asked, keys, strict=True), 1):
         kept = (known or {}).get(name)
-        yield kept if kept is not None else one(case, reader, over=over, probe=probe)
+        yield kept if kept is not None else one(case, reader, probe=probe)
         if progress is not None:
             progress(number, len(asked))
 
 
 def keys_of(asked: Sequence[Case], reader: Reader) -> list[str]:
-    """Give the keys of the items of cases.
-
-    Raises:
-        InvalidArgument: there are too many cases, or two are the same.
-    """
+    """Give the keys of the items of cases."""
     keys = [key(case, reader) for case in asked]
     if len(keys) > CASES_MAX or len(set(keys)) < len(keys):
         raise InvalidArgument(f"a run has at most {CASES_MAX:,} cases, all different; got {len(keys):,}, "
@@ -131,13 +89,13 @@ def keys_of(asked: Sequence[Case], reader: Reader) -> list[str]:
     return keys
 
 
-def one(case: Case, reader: Reader, *, over: str = CUT, probe: Probe | None = None) -> Item:
+def one(case: Case, reader: Reader, *, probe: Probe | None = None) -> Item:
     """Ask one case; a memory that fails gives an item that says so.
 
     Raises:
         ModelError: the reader, or a memory that asks a model, got no reply.
     """
     try:
-        return (cascade.ask if case.hops else ask)(case, reader, over=over, probe=probe)
+        return (cascade.ask if case.hops else ask)(case, reader, probe=probe)
     except MemoryFault as fault:
         return failed(case, reader, str(fault))

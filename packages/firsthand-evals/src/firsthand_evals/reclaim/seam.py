@@ -34,7 +34,6 @@ TOLD_CHARACTERS_MAX = 1_000
 SUFFIX = ".py"
 _FILE_MODULES = "file:"
 """What the names of modules begin with that were loaded from a file: no import statement can say it."""
-CUT, ERROR = "cut", "error"
 
 Messages = Sequence[Mapping[str, str]]
 
@@ -115,9 +114,6 @@ def subject(thing: Any, name: str = "") -> Subject:
 
     A class or a function without arguments is called for each problem. An object is used for all of them as it is. A
     function that could be called either way, such as one behind a decorator, is a ``write``.
-
-    Raises:
-        InvalidArgument: it can neither write nor make something that does.
     """
     named = name or str(getattr(thing, "name", "") or getattr(thing, "__name__", "") or type(thing).__name__)
     if isinstance(thing, Subject):
@@ -135,11 +131,7 @@ def subject(thing: Any, name: str = "") -> Subject:
 
 
 def memory(thing: Any) -> Memory:
-    """Give a memory as the evaluation uses it.
-
-    Raises:
-        InvalidArgument: it has no ``write``, and is no function of messages and budget.
-    """
+    """Give a memory as the evaluation uses it."""
     if callable(getattr(thing, "write", None)):
         return cast("Memory", thing)
     if takes(thing, 2):
@@ -151,11 +143,7 @@ def memory(thing: Any) -> Memory:
 
 
 def load(address: str) -> Subject:
-    """Load a memory under test by its address; see `named`.
-
-    Raises:
-        InvalidArgument: the address is none, it cannot be loaded, or what it names is no memory.
-    """
+    """Load a memory under test by its address; see `named`."""
     return subject(named(address), address)
 
 
@@ -163,9 +151,6 @@ def named(address: str) -> Any:
     """Load what an address names: ``./file.py:name``, or ``module:name`` of an installed package.
 
     A file is loaded alone: its folder does not join the import path, and no compiled copy beside it is read.
-
-    Raises:
-        InvalidArgument: the address is none, the module cannot be loaded, or it has no such name.
     """
     where, _, name = address.rpartition(":")
     is_file = where.endswith(SUFFIX)
@@ -230,33 +215,26 @@ def made(subject: Subject, problem: object) -> Iterator[Memory]:
                 close()
 
 
-def carry(memory: Memory, messages: Messages, budget: int, *, over: str = CUT) -> Carried:
+def carry(memory: Memory, messages: Messages, budget: int) -> Carried:
     """Let a memory write, and hold it to its budget.
 
     Args:
         budget: characters, 0 to 1,000,000.
-        over: ``cut`` cuts what is too long and says so; ``error`` raises.
 
     Raises:
         InvalidArgument: an argument is not what it should be.
-        MemoryFault: it raised, wrote no text, or wrote too much under ``error``.
+        MemoryFault: it raised, or wrote no text.
         ModelError: a memory that asks a model got no reply.
     """
     if isinstance(budget, bool) or not isinstance(budget, int) or not 0 <= budget <= BUDGET_CHARACTERS_MAX:
         raise InvalidArgument(
             f"a budget is a whole number of characters, 0 to {BUDGET_CHARACTERS_MAX:,}; got {budget!r}"
         )
-    if over not in {CUT, ERROR}:
-        raise InvalidArgument(f"over is {CUT!r} or {ERROR!r}; got {over!r}")
     with _blamed(_name(memory), "raised in write()"):
         text: object = memory.write([dict(one) for one in messages], budget)
     if not isinstance(text, str):
         raise MemoryFault(f"write gives text; {_name(memory)} gave {_given(text)}")
     text = str.__str__(text)  # a class of theirs may cut, count or compare as it likes
-    if len(text) > budget and over == ERROR:
-        raise MemoryFault(
-            f"write may carry {budget:,} characters; {_name(memory)} gave {len(text):,}: shorten it, or let it be cut"
-        )
     kept = text[:budget]
     return Carried(kept, budget, len(kept), len(text), len(text) > budget)
 

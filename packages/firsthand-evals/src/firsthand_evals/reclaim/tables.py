@@ -109,11 +109,7 @@ class Table:
     remarks: tuple[str, ...] = ()
 
     def cell(self, **labels: Any) -> Cell:
-        """Give the one cell of these labels.
-
-        Raises:
-            InvalidArgument: there is none, or more than one.
-        """
+        """Give the one cell of these labels."""
         found = [one for one in self.cells if all(one.label(name) == wanted for name, wanted in labels.items())]
         if len(found) != 1:
             raise InvalidArgument(f"table {self.name} has {len(found)} cells of {labels}; expected one")
@@ -121,11 +117,7 @@ class Table:
 
 
 def cells(items: Iterable[Item], by: Sequence[str]) -> tuple[Cell, ...]:
-    """Count items by parameters, in the order in which they come.
-
-    Raises:
-        InvalidArgument: there is no item.
-    """
+    """Count items by parameters, in the order in which they come."""
     groups: dict[Labels, list[Item]] = defaultdict(list)
     for item in items:
         groups[_labels(item, by)].append(item)

@@ -18,6 +18,7 @@ from itertools import permutations
 
 from firsthand import InvalidArgument
 from firsthand.value import replace, value
+from firsthand_evals.reclaim.words import words
 
 ARITHMETIC, LOGIC, LEDGER, NOISY, DIALOGUE = "arithmetic", "logic", "ledger", "noisy", "dialogue"
 NUMBER, WORD, TIME = "number", "word", "time"
@@ -27,32 +28,10 @@ OUTRIGHT = 0.3
 CASCADE_SLIP = 7
 """What a wrong subtotal is off by (reclaim-evaluation, App. G)."""
 
-GOODS = tuple(
-    """
-    anvils baskets candles drums easels funnels goggles hammers inkwells jars kettles ladders mirrors napkins oars
-    paddles quilts ropes saddles tarps urns vases whistles yokes zithers aprons bolts crates dials envelopes flasks
-    gloves hinges irons jugs knobs lanterns mallets nets ovens pulleys rakes sieves trays umbrellas valves wedges
-    awnings brooms clamps doormats erasers ferns gaskets hooks inks joists kites levers mugs nails oilcans pegs
-    quills rivets spades tongs utensils vents wicks axles bells corks dowels eyelets files grates hoses isolators
-    """.split()  # noqa: SIM905 - so many quoted words are harder to read
-)
-SHOPS = ("Corvin Supplies", "the Harrow yard", "Lindqvist & Daughters", "the Marsh Street depot", "Oakum Traders",
-         "the Pell workshop", "Quarry Lane stores", "Tamsin's warehouse")  # fmt: skip
-PEOPLE = ("Ada", "Bram", "Cleo", "Dov", "Edda", "Finn", "Greta", "Hugo", "Ilse", "Jonas", "Kira", "Levi")
-ROLES = ("pilot", "cook", "medic", "clerk", "guard", "smith")
-COLOURS = ("red", "blue", "green", "amber", "violet", "grey")
-ORDINALS = ("first", "second", "third", "fourth", "fifth")
-COUNTS = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-)  # fmt: skip
-WHERE = ("off the top rack", "from the back room", "at the front desk", "from the yard", "off the long table")
-CURRENCIES = ("$", "€", "£")
-STYLES = (
-    "{n} {good} at {price} each",
-    "{good}: {n} at {price}",
-    "{n} x {good} @ {price}",
-    "{word} {good} at {price} each",
-)
+_WORDS: dict[str, tuple[str, ...]] = words("tasks")
+GOODS, SHOPS, PEOPLE, WHERE = (_WORDS[name] for name in ("goods", "shops", "people", "where"))
+ROLES, COLOURS, ORDINALS, COUNTS = (_WORDS[name] for name in ("roles", "colours", "ordinals", "counts"))
+CURRENCIES, STYLES = _WORDS["currencies"], _WORDS["styles"]
 
 
 @value
@@ -127,20 +106,12 @@ class Problem:
 
 
 def arithmetic(n: int, seed: int = 0) -> tuple[Problem, ...]:
-    """Make sums over 2 to 4 items, in several ways of writing them.
-
-    Raises:
-        InvalidArgument: n is out of its range.
-    """
+    """Make sums over 2 to 4 items, in several ways of writing them."""
     return tuple(_sum(f"a{seed}-{number}", ARITHMETIC, _chance(seed, number), number) for number in _count(n))
 
 
 def ledger(n: int, items: int, seed: int = 0) -> tuple[Problem, ...]:
-    """Make sums over so many items (reclaim-evaluation, App. B).
-
-    Raises:
-        InvalidArgument: a number is out of its range.
-    """
+    """Make sums over so many items (reclaim-evaluation, App. B)."""
     if not 2 <= items <= len(GOODS):
         raise InvalidArgument(f"a ledger has 2 to {len(GOODS)} items; got {items!r}")
     return tuple(
@@ -149,11 +120,7 @@ def ledger(n: int, items: int, seed: int = 0) -> tuple[Problem, ...]:
 
 
 def noisy(n: int, considered: int, seed: int = 0, *, bought: int = 4) -> tuple[Problem, ...]:
-    """Make sums over bought items among others that were considered and not bought (reclaim-evaluation, App. C).
-
-    Raises:
-        InvalidArgument: a number is out of its range.
-    """
+    """Make sums over bought items among others that were considered and not bought (reclaim-evaluation, App. C)."""
     if considered < 0 or not 2 <= bought <= len(GOODS) - considered:
         raise InvalidArgument(f"2 or more items and decoys come from {len(GOODS)} goods; got {bought} and {considered}")
     return tuple(
@@ -165,11 +132,7 @@ def noisy(n: int, considered: int, seed: int = 0, *, bought: int = 4) -> tuple[P
 
 
 def shortened(problem: Problem, items: int) -> Problem:
-    """Leave out the last items of a ledger; its wrong premise stays what it was.
-
-    Raises:
-        InvalidArgument: it has fewer items.
-    """
+    """Leave out the last items of a ledger; its wrong premise stays what it was."""
     if not 1 <= items <= len(problem.facts):
         raise InvalidArgument(f"{problem.id} has {len(problem.facts)} items; got {items!r}")
     if items == len(problem.facts):
@@ -250,11 +213,7 @@ def _purchase(good: str, chance: random.Random, *, whole: bool) -> Purchase:
 
 
 def logic(n: int, seed: int = 0) -> tuple[Problem, ...]:
-    """Make puzzles with one solution: people in a line, with roles, or with colours, in turn.
-
-    Raises:
-        InvalidArgument: n is out of its range.
-    """
+    """Make puzzles with one solution: people in a line, with roles, or with colours, in turn."""
     return tuple(_puzzle(f"p{seed}-{number}", _chance(seed, number), number) for number in _count(n))
 
 

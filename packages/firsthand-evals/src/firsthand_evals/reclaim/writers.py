@@ -10,40 +10,18 @@ Firsthand's own distiller, which takes it out.
 
 from __future__ import annotations
 
-from firsthand.llm import Model
+from firsthand_evals.endpoint import Model
 from firsthand_evals.probe.prompted import distill_by_model
 from firsthand_evals.reclaim.seam import Messages, Subject
+from firsthand_evals.reclaim.words import words
 
 NOTE_TOKENS_MAX = 600
-PROMPTS = {
-    "source_first_auto": (
-        "Write a short note of this conversation for a later session in which a mistake in it may have to be mended. "
-        "Keep each fact, amount and unit that one needs to work the answer out again. Do not state the answer or "
-        "anything else that follows from them: it can be worked out again."
-    ),
-    "source_first_b": (
-        "Note down the given facts of this conversation, with numbers and units exactly as given, so that somebody "
-        "else can redo the calculation or the reasoning. Leave out results and conclusions."
-    ),
-    "source_first_c": (
-        "Somebody will have to check the result of this conversation without seeing it. List what was given, complete "
-        "and unchanged. The result itself does not belong in the list."
-    ),
-    "source_first_d": (
-        "Compress this conversation to its inputs: every quantity, price, name, condition and time that was told. Drop "
-        "outputs, totals and restatements."
-    ),
-}
+_WORDS = words("writers")
+PROMPTS: dict[str, str] = _WORDS["prompts"]
 """Four wordings of one intent; the first is the one that stands for the deployable policy."""
-SUMMARY = "Summarise this conversation in a few sentences for a later session."
-RUNNING = (
-    "You keep a summary of a conversation that goes on. Below stand the summary so far and what was said since. Write "
-    "the summary anew so that it holds both."
-)
-_BEFORE = "This is a conversation between a user and an assistant:"
-_BEHIND = "That was the conversation."
+SUMMARY, RUNNING = _WORDS["summary"], _WORDS["running"]
+_BEFORE, _BEHIND, _LIMIT = _WORDS["before"], _WORDS["behind"], _WORDS["limit"]
 """The prompt stands behind the session: a small model that reads it before goes on with the session instead."""
-_LIMIT = "Write at most {budget} characters, and nothing but the note."
 RUNNING_MESSAGES = 6
 """That a running summary takes in at once."""
 OF_A_MODEL = ("summary", "running_summary", "source_first_auto", "source_first_checked")

@@ -7,15 +7,16 @@ shown of the memory; each stream gets a consolidator of its own. ``no memory`` a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal
+from collections.abc import Callable, Collection, Sequence
+from typing import Literal, Protocol, TypeVar
 
+from firsthand import InvalidArgument
 from firsthand.ledger import baselines
 from firsthand.ledger.consolidators import Consolidator, none, rules_plus_exceptions
 from firsthand.ledger.entry_gate import GateSettings
+from firsthand.ledger.model_consolidator import ByModel
 from firsthand.value import value
-from firsthand_evals.stream.named import those_named
-from firsthand_evals.stream.regimes import Chooser
+from firsthand_evals.stream.regimes import EPISODES_MAX, REGIMES, Chooser, ModelAgent, Regime
 
 RETRIEVED_LINES = 16
 LOSS = 0.02
@@ -80,9 +81,62 @@ ARMS = (
 
 
 def chosen(names: Sequence[str]) -> tuple[Arm, ...]:
-    """Give arms by name, with no memory and keep all before them, and what one is set beside; all without names.
-
-    Raises:
-        InvalidArgument: one is not there.
-    """
+    """Give arms by name, with no memory and keep all before them, and what one is set beside; all without names."""
     return those_named(ARMS, names, [NO_MEMORY, KEEP_ALL, *(one.beside for one in ARMS if one.name in names)])
+
+
+class Named(Protocol):
+    """Anything with a name."""
+
+    @property
+    def name(self) -> str:
+        """Give it."""
+
+
+T = TypeVar("T", bound=Named)
+
+
+def those_named(there: Sequence[T], names: Collection[str], beside: Collection[str]) -> tuple[T, ...]:
+    """Give memories by name, in their own order; all of them without names.
+
+    Args:
+        beside: names of what those that were typed are set beside, such as no memory.
+    """
+    known = [one.name for one in there]
+    for name in names:
+        if name not in known:
+            raise InvalidArgument(f"there is no arm {name!r}; these are: {', '.join(known)}")
+    wanted = {*names, *beside}
+    return tuple(one for one in there if not names or one.name in wanted)
+
+
+MODEL_GATED = "gate + model from raw"
+MODEL_RAW = "model from raw"
+
+
+def name_of(regime: Regime) -> str:
+    """Name the arm of a regime."""
+    return f"{regime.name}: model" + (f" ({EPISODES_MAX})" if regime.keeps else "")
+
+
+def of_model(complete: Callable[[str], str], name: str, tried_by: str) -> tuple[Arm, ...]:
+    """Give the memories that a model writes, in each regime; ours with its gate.
+
+    Args:
+        tried_by: the reader that the gate asks.
+    """
+    agent, writer = ModelAgent(complete, name), ByModel(complete, name)
+    return (
+        *(_arm(regime, agent) for regime in REGIMES),
+        Arm(MODEL_RAW, lambda _: writer, loses=True),
+        Arm(MODEL_GATED, lambda _: writer, GateSettings(), tried_by=tried_by),
+    )
+
+
+def chosen_of(there: Sequence[Arm], names: Sequence[str]) -> tuple[Arm, ...]:
+    """Give arms by name, with no memory and keep all before them; all without names."""
+    return those_named(there, names, (NO_MEMORY, KEEP_ALL))
+
+
+def _arm(regime: Regime, agent: ModelAgent) -> Arm:
+    return Arm(name_of(regime), lambda _: Chooser(agent, regime), loses=True)

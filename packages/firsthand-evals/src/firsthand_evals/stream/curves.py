@@ -8,9 +8,10 @@ of their standard errors), an interval for one figure alone. It knows no arm.
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Mapping, Sequence
-from statistics import fmean, stdev
+from statistics import fmean
+
+import numpy as np
 
 from firsthand import InvalidArgument
 from firsthand.value import value
@@ -75,35 +76,21 @@ def fall(streams: Sequence[Stream], arm: str, figure: str) -> Fall:
 
 
 def band(streams: Sequence[Stream], arm: str, figure: str) -> tuple[Band, ...]:
-    """Give a curve with a band that holds for all of its updates at once, at 95 %.
-
-    Raises:
-        InvalidArgument: there is no stream of the arm.
-    """
-    curves = _curves(of(streams, arm), figure)
-    if not curves:
+    """Give a curve with a band that holds for all of its updates at once, at 95 %."""
+    curves = np.array(_curves(of(streams, arm), figure))
+    if not len(curves):
         raise InvalidArgument(f"a curve wants at least one stream; there is none of {arm!r}")
-    n = len(curves)
-    columns = [*zip(*curves, strict=True)]
-    means = [fmean(column) for column in columns]
-    errors = [stdev(column) / math.sqrt(n) if n > 1 else 0.0 for column in columns]
-    moving = [at for at, error in enumerate(errors) if error > 0]
-    wide = _widest([[curve[at] for at in moving] for curve in curves], [means[at] for at in moving],
-                   [errors[at] for at in moving]) if moving else 0.0  # fmt: skip
+    n, means = len(curves), curves.mean(axis=0)
+    errors = curves.std(axis=0, ddof=1) / math.sqrt(n) if n > 1 else np.zeros_like(means)
+    moving, wide = errors > 0, 0.0
+    if moving.any():  # so many standard errors that 95 % of resampled curves stay within them everywhere
+        drawn = np.random.default_rng(SEED).integers(n, size=(BAND_RESAMPLES, n))
+        apart = np.abs(curves[:, moving][drawn].mean(axis=1) - means[moving]) / errors[moving]
+        wide = float(np.quantile(apart.max(axis=1), 0.95))
     return tuple(
-        Band(mean, mean - wide * error, mean + wide * error) for mean, error in zip(means, errors, strict=True)
+        Band(float(mean), float(mean - wide * error), float(mean + wide * error))
+        for mean, error in zip(means, errors, strict=True)
     )
-
-
-def _widest(curves: Sequence[Sequence[float]], means: Sequence[float], errors: Sequence[float]) -> float:
-    """Give the number of standard errors within which 95 % of resampled curves stay everywhere."""
-    chance = random.Random(SEED)  # noqa: S311 - repeatable on purpose
-    n = len(curves)
-    found: list[float] = []
-    for _ in range(BAND_RESAMPLES):
-        drawn = zip(*chance.choices(curves, k=n), strict=True)
-        found.append(max(abs(sum(it) / n - mean) / error for it, mean, error in zip(drawn, means, errors, strict=True)))
-    return sorted(found)[math.ceil(0.95 * len(found)) - 1]
 
 
 def _curves(streams: Sequence[Stream], figure: str) -> list[list[float]]:
@@ -112,13 +99,10 @@ def _curves(streams: Sequence[Stream], figure: str) -> list[list[float]]:
 
 def chance_of(streams: Sequence[Stream], arm: str, other: str, figure: str) -> float:
     """Give how often a paired difference as large comes of chance alone: its signs are flipped, world by world."""
-    mine, theirs = of(streams, arm), of(streams, other)
-    found = [one.end(figure) - beside.end(figure) for one, beside in zip(mine, theirs, strict=True)]
-    large = abs(sum(found))
-    chance = random.Random(SEED)  # noqa: S311 - repeatable on purpose
-    flips = sum(
-        abs(sum(it if chance.random() < 0.5 else -it for it in found)) >= large - 1e-12 for _ in range(FLIPS)
-    )  # fmt: skip
+    pairs = zip(of(streams, arm), of(streams, other), strict=True)
+    changes = np.array([stream.end(figure) - beside.end(figure) for stream, beside in pairs])
+    signs = np.random.default_rng(SEED).choice([-1, 1], size=(FLIPS, len(changes)))
+    flips = int((np.abs(signs @ changes) >= abs(changes.sum()) - 1e-12).sum())
     return (1 + flips) / (1 + FLIPS)
 
 

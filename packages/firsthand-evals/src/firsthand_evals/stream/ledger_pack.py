@@ -15,17 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 
-from firsthand_evals.stream import arms, measure, model_arms, model_checks, report
+from firsthand_evals.stream import arms, checks, measure
 from firsthand_evals.stream.arms import GATED, KEEP_ALL, NO_MEMORY, Arm
-from firsthand_evals.stream.checks import Check, checks, harness
-from firsthand_evals.stream.model_checks import AT_ONCE, BY_MODEL_FORCED, STREAMED
+from firsthand_evals.stream.checks import AT_ONCE, BY_MODEL_FORCED, STREAMED, Check
 from firsthand_evals.stream.packs import Options, Report
-from firsthand_evals.stream.rehearsal import Complete, plan
-from firsthand_evals.stream.report import Run
+from firsthand_evals.stream.report import Run, report_of
 from firsthand_evals.stream.run import Readers, Stream
 from firsthand_evals.stream.run import run as run_streams
-from firsthand_evals.stream.seats import Seats
-from firsthand_evals.stream.told import report_of
+from firsthand_evals.stream.seats import Complete, Seats, plan
 
 Checks = Callable[[Sequence[Stream], int], Sequence[Check]]
 """Gives the checks of streams, and of so many episodes each."""
@@ -48,16 +45,16 @@ def run(options: Options) -> Report:
     names = [*dict.fromkeys(options.schedule)] or ([CHECKED] if seats is None else [CHECKED, STREAMED, AT_ONCE])
     if seats is None:
         there = [(name, arms.chosen(options.arm)) for name in names]
-        return report_of(ran(there, seeds, episodes, options, measure.readers, checks), report.HEAD)
+        return report_of(ran(there, seeds, episodes, options, measure.readers, checks.checks))
 
     with closing(seats):
         found = with_model(
-            options, seats, seeds, episodes, harness,
+            options, seats, seeds, episodes, checks.harness,
             lambda complete: [(name, _of_model(name, complete, seats, options.arm)) for name in names],
         )  # fmt: skip
     last, made = found[-1]
-    found[-1] = last, (*made, *model_checks.checks([one for it, _ in found for one in it.streams]))
-    return report_of(found, report.head_of(seats.told))
+    found[-1] = last, (*made, *checks.of_model([one for it, _ in found for one in it.streams]))
+    return report_of(found, seats.told)
 
 
 def with_model(
@@ -67,24 +64,21 @@ def with_model(
 
     Args:
         arms_of: gives the arms of each schedule for a function from a prompt to a reply.
-
-    Raises:
-        InvalidArgument: it would take more calls than are allowed.
     """
-    plan(options, seats.writer, arms_of, seats.readers_of, seeds, episodes, answered=seats.solver is not None)
+    plan(options, seats.writer.name, arms_of, seats.readers_of, seeds, episodes, answered=seats.solver is not None)
     try:
         return ran(arms_of(seats.write), seeds, episodes, options, seats.readers, check)
     finally:
-        options.tell(f"spent {seats.writer.spent}")
+        options.tell(f"spent {seats.models.meter.spent}")
 
 
 def _of_model(schedule: str, complete: Complete, seats: Seats, names: Sequence[str]) -> tuple[Arm, ...]:
     """Give the memories that a model writes, with those that stand beside them; of ten passes the forced one alone."""
     by_rule = [one for one in arms.ARMS if one.name in BESIDE]
-    there = (*by_rule, *model_arms.arms_of(complete, seats.writer.name, seats.tried_by))
+    there = (*by_rule, *arms.of_model(complete, seats.writer.name, seats.tried_by))
     if schedule in {STREAMED, AT_ONCE}:
         there = tuple(one for one in there if one.name in {NO_MEMORY, KEEP_ALL, BY_MODEL_FORCED, *names})
-    return model_arms.chosen(there, names)
+    return arms.chosen_of(there, names)
 
 
 def ran(

@@ -21,10 +21,11 @@ from firsthand.ledger.entries import BETWEEN, CASE, RULE, Episode, View, current
 from firsthand.ledger.solver import Solver, Strong, Weak, shape_of
 from firsthand.value import field, value
 from firsthand_evals.stream.arms import RETRIEVED_LINES, Shows
-from firsthand_evals.stream.wording import Understanding, reworded
-from firsthand_evals.stream.world import World
+from firsthand_evals.stream.world import Understanding, World, reworded
 
 STRONG, WEAK = "strong", "weak"
+MODEL = "model"
+"""The reader that is one."""
 READERS = (STRONG, WEAK)
 """A reader that makes a rule of three cases by itself, and one that can not."""
 HALVED = 0.5

@@ -22,14 +22,13 @@ from itertools import islice
 from firsthand import InvalidArgument, Memory
 from firsthand.event import to_bytes, to_text
 from firsthand.value import asdict, value
-from firsthand_evals import pages, plots, stats
-from firsthand_evals.pages import Picture
-from firsthand_evals.plots import Series
-from firsthand_evals.reclaim.figures import Figure, of_mean
+from firsthand_evals import pages, stats
+from firsthand_evals.pages import Figure, Picture, Series
+from firsthand_evals.reclaim.figures import of_mean
 from firsthand_evals.stats import Difference, Mean
 from firsthand_evals.stream import own_memories, packs
+from firsthand_evals.stream.arms import those_named
 from firsthand_evals.stream.checks import Check
-from firsthand_evals.stream.named import those_named
 from firsthand_evals.stream.own_memories import (
     ARMS,
     BUDGET_CHARACTERS,
@@ -42,7 +41,6 @@ from firsthand_evals.stream.own_memories import (
 )  # fmt: skip
 from firsthand_evals.stream.own_questions import EVENTS_MAX, KINDS, Part, Question, Source, parts
 from firsthand_evals.stream.packs import Options, Report, Section
-from firsthand_evals.stream.report import table
 
 UPDATES, QUESTIONS = 10, 12
 """Updates that a store's past is cut into, and questions of each."""
@@ -56,20 +54,6 @@ READ_MIN = 0.95
 """Of all questions, what the reader must answer from all lines; below, the questions or the reader are at fault."""
 LUCK_MAX = 0.05
 HEADS = ("memory", "seen", "wrong", "abstained", "regressed", "kept", "characters")
-HEAD = """\
-# What becomes of the exact strings of own sessions
-
-Looked at while tuning: not on record for these sessions.
-Written by `firsthand eval stream --pack own-sessions --markdown FILE`. No model and no network: questions, memories and
-reader are made by rule, and every answer is compared with bytes of the log.
-"""
-ABOUT = """\
-A question is a line of a message or a tool result with a path, flag, id or number left out that stands nowhere else. \
-seen: questions of all updates so far that are answered right; wrong: with another string; regressed: of what was \
-answered right after an earlier update, the share that is no more; kept: answers that stand in what the memory holds \
-or gives. 95 % intervals resample sessions; where all or none count, the rule of three over sessions. The question has \
-the words of the line, so what is recalled is found more easily than by a person's question: its figure is an upper \
-bound. How lines are chosen for a summary is scripted: a model would choose others, and have no more room."""
 
 
 @value
@@ -143,11 +127,7 @@ class OwnRun:
 
 
 def chosen(names: Sequence[str]) -> tuple[Arm, ...]:
-    """Give memories by name, with no memory and keep all before them; all without names.
-
-    Raises:
-        InvalidArgument: one is not there.
-    """
+    """Give memories by name, with no memory and keep all before them; all without names."""
     return those_named(ARMS, names, (NO_MEMORY, KEEP_ALL))
 
 
@@ -160,9 +140,6 @@ def ask(
     Args:
         updates: that the past is cut into; ``questions``: of each.
         budget: characters that a memory may hold, or a reader is given.
-
-    Raises:
-        InvalidArgument: a number is out of its range, or the store has too few lines to ask about.
     """
     for name, number, most in (("updates", updates, UPDATES_MAX), ("questions", questions, QUESTIONS_MAX)):
         if not 1 <= number <= most:
@@ -252,11 +229,7 @@ def _sources(memory: Memory) -> tuple[list[Source], bool]:
 
 
 def run(options: Options) -> Report:
-    """Ask every memory of the store that was named.
-
-    Raises:
-        InvalidArgument: there is no store, or too little in it.
-    """
+    """Ask every memory of the store that was named."""
     if options.store is None:
         raise InvalidArgument("the pack own-sessions reads a store; name one with --store")
     with options.store() as memory:
@@ -309,10 +282,7 @@ def rows(made: OwnRun) -> list[tuple[str, ...]]:
 
 def _markdown(made: OwnRun, asked: Sequence[Check]) -> str:
     verdicts = [[check.name, check.says, "held" if check.held else "**FAILED**", check.found] for check in asked]
-    heading = f"## {str(made)[0].upper()}{str(made)[1:]}"
-    parts_ = [HEAD, heading, ABOUT, table(HEADS, rows(made)), "The checks, written down before the first run:",
-              table(["check", "says", "", "found"], verdicts)]  # fmt: skip
-    return "\n\n".join(part.strip() for part in parts_) + "\n"
+    return pages.text("stream.md", kind="own", run=str(made), heads=HEADS, rows=rows(made), verdicts=verdicts)
 
 
 def _page(made: OwnRun, asked: Sequence[Check]) -> str:
@@ -320,7 +290,9 @@ def _page(made: OwnRun, asked: Sequence[Check]) -> str:
     section = {
         "heading": str(made), "pictures": [*_pictures(made)], "heads": HEADS, "rows": rows(made), "checks": asked,
     }  # fmt: skip
-    return pages.render("stream.html", title="Own sessions after every update", about=[ABOUT], sections=[section])
+    return pages.render(
+        "stream.html", title="Own sessions after every update", about="about_own.txt", sections=[section]
+    )
 
 
 def _pictures(made: OwnRun) -> Iterator[Picture]:
@@ -331,5 +303,5 @@ def _pictures(made: OwnRun) -> Iterator[Picture]:
                 for number, point in enumerate(stream.points, 1) if point.outcomes or not outcome
             )) for stream in made.streams
         ]  # fmt: skip
-        picture = plots.lines(f"{drawn} after each update", "update", drawn, series, width=plots.PANEL_WIDTH)
+        picture = pages.lines(f"{drawn} after each update", "update", drawn, series, width=pages.PANEL_WIDTH)
         yield Picture(picture, f"{drawn}; 95 % intervals, each for itself" if outcome else drawn)

@@ -145,11 +145,7 @@ PACKS = (
 
 
 def named(name: str) -> Pack:
-    """Give a pack by its name.
-
-    Raises:
-        InvalidArgument: there is none.
-    """
+    """Give a pack by its name."""
     for one in PACKS:
         if one.name == name:
             return one
@@ -157,11 +153,7 @@ def named(name: str) -> Pack:
 
 
 def run(pack: Pack, options: Options) -> Report:
-    """Run a pack.
-
-    Raises:
-        InvalidArgument: an option was typed that it does not take.
-    """
+    """Run a pack."""
     plain = Options()
     given = {name for name in fields(Options) if getattr(options, name) != getattr(plain, name)}
     other = sorted(given - pack.takes - ALWAYS)

@@ -1,52 +1,45 @@
-"""A run as tables of Markdown: what each memory is worth at the end, what the gate did, and the checks.
+"""Runs of made facts, told: a table for the terminal, tables of Markdown, and a page with the curves.
 
-The invariant: every share stands with its interval, and the number of streams is said; no
-memory and keep all are in every table.
+What stands in them is put together here, their words are `templates/stream.md` and
+`templates/stream.html`. The invariants: every arm that ran is in every table, no memory
+and keep all are in every picture; every share stands with its interval, and the number of
+streams is said; a band holds for all updates of its curve at once. A check that is
+binding and did not hold is a failure; one that was not replicated is told and is none.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import fmean
+from typing import Any
 
-from firsthand.value import value
+from firsthand.value import asdict, value
+from firsthand_evals import pages
+from firsthand_evals.pages import PANEL_WIDTH, Figure, Picture, Series
 from firsthand_evals.stats import Difference, Mean
-from firsthand_evals.stream import checks, curves
+from firsthand_evals.stream import checks, curves, packs
 from firsthand_evals.stream.arms import KEEP_ALL, NO_MEMORY
 from firsthand_evals.stream.checks import Check
-from firsthand_evals.stream.measure import STRONG, WEAK
+from firsthand_evals.stream.measure import MODEL, STRONG, WEAK
+from firsthand_evals.stream.packs import Report, Section
 from firsthand_evals.stream.run import SURVIVAL, Stream
 
 SHARES = (
     f"seen {STRONG}", f"seen {WEAK}", f"exceptions {WEAK}", f"rule {STRONG}", f"rule {WEAK}", f"p0 {WEAK}",
     f"variant {WEAK}", f"regressed {WEAK}", "kept",
 )  # fmt: skip
-MODEL = "model"
-"""The reader that is one."""
 OF_MODEL = ("seen", "exceptions", "rule", "p0", "variant", "regressed")
 SIZES = ("characters", "raw", "entries", "families covered", "of several families", "without sources", "said twice")
-HEAD = """\
-# What consolidation does to a memory
-
-Looked at while tuning: not on record; the predictions were written down before the run, the generators are ours.
-Written by `firsthand eval stream --markdown FILE`; each schedule is a section. No model and no network: readers and
-writers are rules, so nothing here is a measure of a model. How it is made, and what it does not say: docs/stream.md.
-"""
-_OF_MODEL = """\
-# What a model makes of a memory
-
-Written by `firsthand eval stream --model MODEL --markdown FILE`; each schedule is a section. {told} A small model, or \
-few streams, show that the machinery works and what this model does; not what another would do. How it is made, and \
-what it does not say: docs/stream.md.
-"""
-ABOUT = """\
-seen: current facts answered right; exceptions: those of them that are off their family's rule; rule: questions that \
-no episode answers; p0: of these, the ones that the reader answers without any memory (1 - p0 is the paper's failure \
-rate); variant: current facts asked for in other words; regressed: of what was answered right once and is current \
-still, the share that is answered wrong; kept: episodes that stand in the memory word for word. A strong reader makes \
-a rule of three cases by itself, a weak one cannot. Means over streams with 95 % intervals of resampled streams. Under \
-a gate *seen* is 1 by construction, since it shows again what is not answered: the evidence there is rule, p0, \
-characters and what it accepts."""
+CHOSEN = ("rounds", "proposed consolidate", "accepted consolidate", "accepted retain", "accepted delete",
+          "cases that fell out", "tokens read", "tokens written")  # fmt: skip
+DRAWN = (f"seen {STRONG}", f"seen {WEAK}", f"rule {STRONG}", f"rule {WEAK}", f"p0 {WEAK}", f"variant {WEAK}",
+         f"regressed {WEAK}", "characters")  # fmt: skip
+PLACES_MAX = 11
+"""Updates that are marked on a curve."""
+OTHERS_MAX = pages.SERIES_MAX - 2
+_REFUSED = ("form", "evidence", "trust", "exact tokens", "probe", "source replay", "scope replay", "no regression",
+            "together")  # fmt: skip
 
 
 @value
@@ -60,12 +53,7 @@ class Run:
     @property
     def arms(self) -> tuple[str, ...]:
         """Give the arms that ran, in their order."""
-        return tuple(dict.fromkeys(one.arm for one in self.streams))
-
-    @property
-    def gated(self) -> tuple[str, ...]:
-        """Give those with a gate."""
-        return tuple(dict.fromkeys(one.arm for one in self.streams if one.gated))
+        return tuple(dict.fromkeys(stream.arm for stream in self.streams))
 
     @property
     def shares(self) -> tuple[str, ...]:
@@ -76,180 +64,194 @@ class Run:
     @property
     def number(self) -> int:
         """Count the worlds."""
-        return len({one.seed for one in self.streams})
-
-    @property
-    def updates(self) -> int:
-        """Count the updates of a stream."""
-        return len(self.streams[0].points)
+        return len({stream.seed for stream in self.streams})
 
     def __str__(self) -> str:
-        seeds = sorted({one.seed for one in self.streams})
-        updates = "1 update" if self.updates == 1 else f"{self.updates} updates"
+        seeds, n = sorted({stream.seed for stream in self.streams}), len(self.streams[0].points)
         return (
-            f"schedule {self.schedule}: {self.number} streams of {updates}, {self.episodes} episodes "
-            f"each, seeds {seeds[0]} to {seeds[-1]}, {len(self.arms)} arms"
+            f"schedule {self.schedule}: {self.number} streams of {'1 update' if n == 1 else f'{n} updates'}, "
+            f"{self.episodes} episodes each, seeds {seeds[0]} to {seeds[-1]}, {len(self.arms)} arms"
         )
 
 
-def head_of(told: str) -> str:
-    """Write the first lines of a run with a model.
-
-    Args:
-        told: who is asked, as a sentence.
-    """
-    return _OF_MODEL.format(told=told)
+Ran = Sequence[tuple[Run, Sequence[Check]]]
+"""Each schedule with its checks."""
 
 
-def markdown(run: Run, made: Sequence[Check]) -> str:
-    """Write the tables of one run."""
-    parts = [f"## {str(run)[0].upper()}{str(run)[1:]}", ABOUT, *_ends(run), *_sizes(run), *_beside(run)]
-    parts += [*_gate(run), *choices(run.streams, run.arms), *_survival(run), *_checks(run, made)]
-    return "\n\n".join(parts) + "\n"
+def report_of(ran: Ran, asked: str = "") -> Report:
+    """Make a report; ``asked`` says of a run with a model who was asked."""
+    every = [check for _, checked in ran for check in checked]
+    streams = [{"stream": asdict(stream)} for run, _ in ran for stream in run.streams]
+    return Report(
+        sections=[_printed(run, checked) for run, checked in ran],
+        records=[*streams, *({"check": asdict(check)} for check in every)],
+        headline=packs.headline(
+            [check.held for check in every],
+            f"{ran[0][0].number} streams; {', '.join(run.schedule for run, _ in ran)}",
+        ),
+        failed=[str(check) for check in every if not check.held and check.binding],
+        kept={"checks": [asdict(check) for check in every], "streams": [record["stream"] for record in streams]},
+        markdown=lambda: markdown(ran, asked),
+        html=lambda: page(ran),
+    )  # fmt: skip
 
 
-def _ends(run: Run) -> Iterator[str]:
-    rows = [
-        [name, *(short(curves.end(run.streams, name, figure)) for figure in run.shares)] for name in run.arms
-    ]  # fmt: skip
-    yield table(["arm", *run.shares], rows)
+def _printed(run: Run, checked: Sequence[Check]) -> Section:
+    rows = [(arm, *(f"{curves.end(run.streams, arm, figure).mean:.3f}" for figure in run.shares), _length(run, arm))
+            for arm in run.arms]  # fmt: skip
+    return Section(str(run), [("arm", *run.shares, "characters"), *rows], [str(check) for check in checked])
 
 
-def _sizes(run: Run) -> Iterator[str]:
-    yield (
-        "What the memory is at the end, means over streams; *of several families* are entries made of episodes of "
-        "two or more families, by label; *halved* counts updates after which less than half was left."
-    )
-    rows = []
-    for name in run.arms:
-        own = curves.of(run.streams, name)
-        halved = fmean(sum(point["halved"] for point in one.points) for one in own)
-        told = [f"{fmean(one.end(figure) for one in own):,.1f}" for figure in SIZES]
-        rows.append([name, *(it.removesuffix(".0") for it in (*told, f"{halved:,.1f}"))])
-    yield table(["arm", *SIZES, "halved"], rows)
+def _length(run: Run, arm: str) -> str:
+    return f"{curves.end(run.streams, arm, 'characters').mean:,.0f}"
 
 
-def _beside(run: Run) -> Iterator[str]:
+def _ends(run: Run) -> list[tuple[str, ...]]:
+    return [(arm, *(short(curves.end(run.streams, arm, figure)) for figure in run.shares)) for arm in run.arms]
+
+
+# tables of Markdown --------------------------------------------------------------------------------
+
+
+def markdown(ran: Ran, asked: str = "") -> str:
+    """Write the tables."""
+    return pages.text("stream.md", kind="ledger", asked=asked, runs=[_tables(run, checked) for run, checked in ran])
+
+
+def _tables(run: Run, checked: Sequence[Check]) -> dict[str, Any]:
+    chances = checks.by_chance(run.streams) if checked else {}
+    return {
+        "name": str(run), "shares": [*run.shares], "ends": _ends(run), "sizes_heads": [*SIZES],
+        "sizes": [*_sizes(run)], "beside": [*_beside(run)], "gate": [*_gate(run)], "chosen_heads": [*CHOSEN],
+        "choices": [*choices(run.streams, run.arms)], "survival": [*_survival(run)],
+        "later": [f"{number} later" for number in _later(run)],
+        "checks": [
+            (check.name, check.says, check.verdict if check.held or not check.binding else f"**{check.verdict}**",
+             check.found, f"{chances[check.name]:.4f}" if check.name in chances else "")
+            for check in checked
+        ],
+    }  # fmt: skip
+
+
+def _sizes(run: Run) -> Iterator[Sequence[str]]:
+    for arm in run.arms:
+        streams = curves.of(run.streams, arm)
+        halved = fmean(sum(point["halved"] for point in stream.points) for stream in streams)
+        sizes = [fmean(stream.end(figure) for stream in streams) for figure in SIZES]
+        yield arm, *(f"{size:,.1f}".removesuffix(".0") for size in (*sizes, halved))
+
+
+def _beside(run: Run) -> Iterator[Sequence[str]]:
     """Set each arm beside no memory and beside the raw episodes, and its end beside its best."""
-    yield (
-        "Differences after the last update, paired by world; *fall* is the end minus the best update of the mean "
-        "curve, which is chosen by the same streams."
-    )
-    rows = []
-    for name in run.arms:
-        fall = curves.fall(run.streams, name, f"seen {WEAK}")
-        rows.append([
-            name,
-            apart(curves.difference(run.streams, name, NO_MEMORY, f"p0 {WEAK}")),
-            apart(curves.difference(run.streams, name, NO_MEMORY, f"seen {WEAK}")),
-            apart(curves.difference(run.streams, name, KEEP_ALL, f"rule {WEAK}")),
-            apart(curves.difference(run.streams, name, KEEP_ALL, f"rule {STRONG}")),
-            f"{apart(fall.change)}, best after {fall.update}",
-        ])  # fmt: skip
-    heads = ["p0 beside no memory", "seen (weak) beside no memory", "rule (weak) beside keep all",
-             "rule (strong) beside keep all", "fall of seen (weak)"]  # fmt: skip
-    yield table(["arm", *heads], rows)
+    for arm in run.arms:
+        fall = curves.fall(run.streams, arm, f"seen {WEAK}")
+        apart_ = [apart(curves.difference(run.streams, arm, other, figure)) for other, figure in (
+            (NO_MEMORY, f"p0 {WEAK}"), (NO_MEMORY, f"seen {WEAK}"), (KEEP_ALL, f"rule {WEAK}"),
+            (KEEP_ALL, f"rule {STRONG}"))]  # fmt: skip
+        yield arm, *apart_, f"{apart(fall.change)}, best after {fall.update}"
 
 
-def _gate(run: Run) -> Iterator[str]:
-    if not run.gated:
-        return
-    yield (
-        "What the gate did, over all streams. An entry is good when it is the rule of a family, word for word: the "
-        "truth is known here. *Left* are violations of its promise after an update."
-    )
-    rows = []
-    for name in run.gated:
-        own = curves.of(run.streams, name)
-        good = sum(one.rates.good_taken for one in own), sum(one.rates.good_refused for one in own)
-        bad = sum(one.rates.bad_taken for one in own), sum(one.rates.bad_refused for one in own)
-        told = actions(own)
-        why = ", ".join(f"{word} {told[word]:,}" for word in told if word in _REFUSED) or "-"
-        rows.append([
-            name, str(checks.accepted(run.streams, name)),
-            f"{good[1]:,} of {sum(good):,}", f"{bad[0]:,} of {sum(bad):,}",
-            why, f"{told.get('quarantined', 0):,}", f"{told.get('shown again', 0):,}",
-            f"{sum(one.violations for one in own):,}",
-        ])  # fmt: skip
-    yield table(["arm", "accepted", "good refused", "bad accepted", "refused by", "quarantined", "episodes shown again",
-                 "left"], rows)  # fmt: skip
-
-
-_REFUSED = ("form", "evidence", "trust", "exact tokens", "probe", "source replay", "scope replay", "no regression",
-            "together")  # fmt: skip
-
-
-CHOSEN = ("rounds", "proposed consolidate", "accepted consolidate", "accepted retain", "accepted delete",
-          "cases that fell out", "tokens read", "tokens written")  # fmt: skip
-
-
-def choices(streams: Sequence[Stream], names: Sequence[str]) -> Iterator[str]:
-    """Tell what agents chose, and what of replies could not be read."""
-    rows = []
-    for name in names:
-        found = actions(curves.of(streams, name))
-        why = ", ".join(f"{word} {found[word]:,}" for word in sorted(found) if word.startswith(("refused", "unread")))
-        if "rounds" in found or why:
-            rows.append([name, *(f"{found.get(word, 0):,}" for word in CHOSEN), why or "-"])
-    if rows:
+def _gate(run: Run) -> Iterator[Sequence[str]]:
+    for arm in dict.fromkeys(stream.arm for stream in run.streams if stream.gated):
+        streams = curves.of(run.streams, arm)
+        good = sum(it.rates.good_taken for it in streams), sum(it.rates.good_refused for it in streams)
+        bad = sum(it.rates.bad_taken for it in streams), sum(it.rates.bad_refused for it in streams)
+        counts = actions(streams)
         yield (
-            "What agents chose, over all streams: proposed, and done; what the regime or the form did not let through, "
-            "by reason; *unread* are replies of a model that were not as asked, and counted as such. Tokens are "
-            "estimated, of what an agent is shown and of its actions."
-        )
-        yield table(["arm", *CHOSEN, "not done"], rows)
+            arm, str(checks.accepted(run.streams, arm)), f"{good[1]:,} of {sum(good):,}", f"{bad[0]:,} of {sum(bad):,}",
+            ", ".join(f"{word} {counts[word]:,}" for word in counts if word in _REFUSED) or "-",
+            f"{counts['quarantined']:,}", f"{counts['shown again']:,}", f"{sum(it.violations for it in streams):,}",
+        )  # fmt: skip
 
 
-def actions(streams: Sequence[Stream]) -> dict[str, int]:
+def choices(streams: Sequence[Stream], names: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Tell what agents chose, and what of replies could not be read."""
+    for name in names:
+        counts = actions(curves.of(streams, name))
+        why = ", ".join(f"{word} {counts[word]:,}" for word in sorted(counts) if word.startswith(("refused", "unread")))
+        if "rounds" in counts or why:
+            yield name, *(f"{counts[word]:,}" for word in CHOSEN), why or "-"
+
+
+def actions(streams: Sequence[Stream]) -> Counter[str]:
     """Count what was proposed and what became of it, over streams."""
-    found: dict[str, int] = {}
-    for one in streams:
-        for name, number in one.actions.items():
-            found[name] = found.get(name, 0) + number
-    return found
+    counts: Counter[str] = Counter()
+    for stream in streams:
+        counts.update(stream.actions)
+    return counts
 
 
-def _survival(run: Run) -> Iterator[str]:
-    later = [number for number in SURVIVAL if number < run.updates]
-    if not later:
-        return
-    yield "Of what stood in a memory word for word, the share that stands there so many updates later."
-    rows = []
-    for name in run.arms:
-        shares: dict[int, tuple[int, int]] = {}
-        for own in curves.of(run.streams, name):
-            for one in own.survival:
-                stood, n = shares.get(one.updates, (0, 0))
-                shares[one.updates] = stood + one.stood, n + one.n
-        rows.append([name, *(f"{shares[it][0] / shares[it][1]:.3f}" if shares[it][1] else "-" for it in later)])
-    yield table(["arm", *(f"{number} later" for number in later)], rows)
+def _later(run: Run) -> list[int]:
+    return [number for number in SURVIVAL if number < len(run.streams[0].points)]
 
 
-def _checks(run: Run, made: Sequence[Check]) -> Iterator[str]:
-    if not made:
-        return
-    yield "The checks, written down before the run:"
-    chances = checks.by_chance(run.streams)
-    rows = [
-        [one.name, one.says, one.verdict if one.held or not one.binding else f"**{one.verdict}**", one.found,
-         f"{chances[one.name]:.4f}" if one.name in chances else ""]
-        for one in made
-    ]  # fmt: skip
-    yield table(["check", "says", "", "found", "by chance alone (Holm)"], rows)
+def _survival(run: Run) -> Iterator[Sequence[str]]:
+    for arm in run.arms if _later(run) else ():
+        stood, n = Counter[int](), Counter[int]()
+        for survival in (it for stream in curves.of(run.streams, arm) for it in stream.survival):
+            stood[survival.updates] += survival.stood
+            n[survival.updates] += survival.n
+        yield arm, *(f"{stood[later] / n[later]:.3f}" if n[later] else "-" for later in _later(run))
 
 
-def short(one: Mean) -> str:
+def short(mean: Mean) -> str:
     """Give a mean and its interval, without n."""
-    return f"{one.mean:.3f}" if one.low == one.high else f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}]"
+    return f"{mean.mean:.3f}" if mean.low == mean.high else f"{mean.mean:.3f} [{mean.low:.3f}, {mean.high:.3f}]"
 
 
-def apart(one: Difference) -> str:
+def apart(change: Difference) -> str:
     """Give a difference and its interval, and say so where none can be seen."""
-    told = f"{one.mean:+.3f}" if one.low == one.high else f"{one.mean:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"
-    return f"{told}, {one.verdict}" if one.verdict.startswith("no ") else told
+    signs = f"{change.mean:+.3f}" + (f" [{change.low:+.3f}, {change.high:+.3f}]" if change.low != change.high else "")
+    return f"{signs}, {change.verdict}" if change.verdict.startswith("no ") else signs
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Write a table."""
-    lines = ["| " + " | ".join(it) + " |" for it in (heads, ["---"] * len(heads), *rows)]
-    return "\n".join(lines)
+# the page ------------------------------------------------------------------------------------------
+
+
+def page(ran: Ran) -> str:
+    """Write the page."""
+    sections = [_section(run, checked) for run, checked in ran]
+    return pages.render(
+        "stream.html", title="Consolidation after every update", about="about_stream.txt", sections=sections
+    )
+
+
+def _section(run: Run, checked: Sequence[Check]) -> dict[str, Any]:
+    asked = run.shares != SHARES  # a model answered: its figures stand in place of the strong reader's
+    drawn = tuple(figure.replace(f" {STRONG}", f" {MODEL}") if asked else figure for figure in DRAWN)
+    return {
+        "heading": str(run), "pictures": [*_pictures(run.streams, run.arms, drawn)],
+        "heads": ("after the last update", *run.shares, "characters"), "checks": checked,
+        "rows": [(*row, _length(run, row[0])) for row in _ends(run)],
+    }  # fmt: skip
+
+
+def marked(updates: int) -> list[int]:
+    """Choose the updates that are marked, from 1: the first, the last, and some between at equal distance."""
+    if updates <= PLACES_MAX:
+        return list(range(1, updates + 1))
+    return sorted({1 + round(at * (updates - 1) / (PLACES_MAX - 1)) for at in range(PLACES_MAX)})
+
+
+def _pictures(streams: Sequence[Stream], arms: Sequence[str], figures: Sequence[str]) -> Iterator[Picture]:
+    """Draw the curves of figures, some arms in each picture."""
+    base = [name for name in (NO_MEMORY, KEEP_ALL) if name in arms]
+    others = [name for name in arms if name not in base]
+    many = len({stream.seed for stream in streams}) > 1
+    bands = "95 % bands, for a whole curve at once" if many else "one stream, so no bands"
+    for at in range(0, len(others), OTHERS_MAX) or (0,):
+        for figure in figures:
+            series = [_series(streams, name, figure) for name in (*base, *others[at : at + OTHERS_MAX])]
+            most = None if figure == "characters" else 1.0
+            about = f"{figure} after each update"
+            drawn = pages.lines(about, "update", figure, series, most=most, width=PANEL_WIDTH)
+            yield Picture(drawn, f"{figure}; {bands}")
+
+
+def _series(streams: Sequence[Stream], name: str, figure: str) -> Series:
+    band = curves.band(streams, name, figure)
+    top = float("inf") if figure == "characters" else 1.0
+    points = ((str(at), band[at - 1]) for at in marked(len(band)))
+    return Series(name, tuple(
+        (at, Figure(it.mean, max(0.0, it.low), min(top, it.high), share=top == 1)) for at, it in points
+    ))  # fmt: skip

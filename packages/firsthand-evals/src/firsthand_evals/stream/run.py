@@ -78,9 +78,6 @@ def run(
         episodes: of a world.
         readers: gives those who answer, by name.
         progress: is told how many streams are done of how many.
-
-    Raises:
-        InvalidArgument: there is no such schedule, or no such world.
     """
     done = 0
     for seed in seeds:

@@ -41,11 +41,7 @@ class Update:
 
 
 def schedule(name: str, world: World) -> tuple[Update, ...]:
-    """Give the updates of a world by a schedule.
-
-    Raises:
-        InvalidArgument: there is none of that name.
-    """
+    """Give the updates of a world by a schedule."""
     if name not in SCHEDULES:
         raise InvalidArgument(f"there is no schedule {name!r}; these are: {', '.join(SCHEDULES)}")
     return SCHEDULES[name](world)

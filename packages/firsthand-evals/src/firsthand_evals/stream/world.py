@@ -13,11 +13,14 @@ The invariant: the same seed gives the same world, to the byte. It knows no memo
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from firsthand import InvalidArgument
-from firsthand.ledger.entries import Episode
+from firsthand.ledger.entries import BETWEEN, CASE, RULE, Episode
 from firsthand.ledger.entry_gate import Task
+from firsthand.ledger.solver import ANY, PLACE, Solver, shape_of
 from firsthand.value import value
 
 FAMILIES, KNOWN = 6, 2
@@ -107,11 +110,7 @@ class World:
 
 
 def world(seed: int, episodes: int = 320) -> World:
-    """Make a world.
-
-    Raises:
-        InvalidArgument: there are no episodes, or more than there are levels.
-    """
+    """Make a world."""
     if not 1 <= episodes <= LEVELS_MAX // 2:
         raise InvalidArgument(f"episodes of a world are 1 to {LEVELS_MAX // 2}; got {episodes}")
     chance = random.Random(seed)  # noqa: S311 - a world that can be made again
@@ -149,3 +148,51 @@ def _anew(chance: random.Random, happened: Sequence[Episode], position: int, see
 
 def _episode(seed: int, position: int, family: str, question: str, answer: str) -> Episode:
     return Episode(f"fh:world{seed}episode{position}", family, question, answer, position)
+
+
+_SMALL = frozenset({"a", "an", "at", "for", "in", "is", "of", "on", "the", "what", ANY, PLACE.casefold()})
+"""Words that say nothing of what is asked about."""
+_WORDS = re.compile(r"[^\W\d_]+|\*")
+Meant = frozenset[str]
+
+
+def reworded(question: str, place: int) -> str:
+    """Ask a question of the made world in other words; which ones follows from ``place``."""
+    name, _, level = question.partition(" level ")
+    return f"level {level} of {name}" if place % 2 else f"{name.capitalize()}, at level {level}"
+
+
+@value
+class Understanding:
+    """Answers questions in other words than those of the memory.
+
+    Attributes:
+        solver: who answers, once the question is in the words of the memory.
+        own: questions with N for the number, in the words in which the solver knows them by itself.
+    """
+
+    solver: Solver
+    own: tuple[str, ...] = ()
+
+    def answer(self, question: str, view: str) -> str | None:
+        """Answer a question by the shape of question that has the same words, in the memory, else in what is known."""
+        shape, number = shape_of(" ".join(question.casefold().split()))
+        meant = _meant(shape)
+        found = _shapes(view).get(meant) or _by_words(self.own).get(meant)
+        if found is None or number is None:
+            return self.solver.answer(question, view)
+        return self.solver.answer(re.sub(rf"\b{PLACE}\b", str(number), found), view)
+
+
+@lru_cache(maxsize=64)
+def _shapes(view: str) -> Mapping[Meant, str]:
+    asked = (line.removeprefix(CASE).removeprefix(RULE).rpartition(BETWEEN)[0] for line in view.split("\n"))
+    return _by_words({one if PLACE in one.split() else shape_of(" ".join(one.casefold().split()))[0] for one in asked})
+
+
+def _by_words(shapes: Iterable[str]) -> dict[Meant, str]:
+    return {_meant(one): one for one in sorted(shapes) if PLACE in one.split()}
+
+
+def _meant(shape: str) -> Meant:
+    return frozenset(_WORDS.findall(shape.casefold())) - _SMALL

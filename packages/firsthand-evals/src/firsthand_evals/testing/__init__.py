@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from firsthand_evals.testing.asserting import (
+        Reclaim,
         assert_correctable,
         assert_lossless,
         assert_no_silent_partial,
         assert_probe,
     )
-    from firsthand_evals.testing.fixture import Reclaim
 
 __all__ = ["Reclaim", "assert_correctable", "assert_lossless", "assert_no_silent_partial", "assert_probe"]
 
@@ -30,10 +30,8 @@ def __getattr__(name: str) -> object:
     """Import a name where it is at home (PEP 562)."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = "fixture" if name == "Reclaim" else "asserting"
-    found: object = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = found
-    return found
+    globals()[name] = getattr(import_module(f"{__name__}.asserting"), name)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from firsthand_evals.probe.probe import probe
-from firsthand_evals.testing import telling
-from firsthand_evals.testing.lossless import Lossless, lossless
-from firsthand_evals.testing.reclaiming import Reclaimed, correctable, no_silent_partial
+from firsthand_evals.testing import lossless, reclaiming, telling
+from firsthand_evals.testing.lossless import Lossless
+from firsthand_evals.testing.reclaiming import Reclaimed
 
 if TYPE_CHECKING:
     from firsthand import Note
@@ -49,7 +49,7 @@ def assert_correctable(
         InvalidArgument: it is no memory, or a number is out of its range.
     """
     __tracebackhide__ = True
-    hold(correctable(memory, budget=budget, problems=problems, seed=seed, least=least, reader=reader))
+    hold(reclaiming.correctable(memory, budget=budget, problems=problems, seed=seed, least=least, reader=reader))
 
 
 def assert_no_silent_partial(
@@ -69,7 +69,7 @@ def assert_no_silent_partial(
         InvalidArgument: it is no memory, or a number is out of its range.
     """
     __tracebackhide__ = True
-    hold(no_silent_partial(memory, budget=budget, problems=problems, seed=seed, reader=reader))
+    hold(reclaiming.no_silent_partial(memory, budget=budget, problems=problems, seed=seed, reader=reader))
 
 
 def assert_lossless(memory: Any, *, budget: int = 600, sessions: int = 5, seed: int = 0) -> None:
@@ -87,7 +87,7 @@ def assert_lossless(memory: Any, *, budget: int = 600, sessions: int = 5, seed: 
         InvalidArgument: it is no memory, or a number is out of its range.
     """
     __tracebackhide__ = True
-    hold(lossless(memory, budget=budget, sessions=sessions, seed=seed))
+    hold(lossless.lossless(memory, budget=budget, sessions=sessions, seed=seed))
 
 
 def assert_probe(
@@ -118,3 +118,40 @@ def hold(result: Result) -> None:
     __tracebackhide__ = True
     if not result.held:
         raise AssertionError(telling.of_reclaimed(result) if isinstance(result, Reclaimed) else telling.of_lost(result))
+
+
+class Reclaim:
+    """The assertions of one test.
+
+    Args:
+        problems, seed: in place of what an assertion is called with; None leaves that.
+        kept: gets a name and a sentence for each assertion; pytest writes them into the JUnit report.
+    """
+
+    def __init__(self, *, problems: int | None, seed: int | None, kept: list[tuple[str, object]]) -> None:
+        self._problems, self._seed, self._kept = problems, seed, kept
+
+    def assert_correctable(self, memory: Any, **options: Any) -> None:
+        """Assert what `firsthand_evals.testing.assert_correctable` does."""
+        __tracebackhide__ = True
+        self._hold(reclaiming.correctable(memory, **self._chosen(options, counted=True)))
+
+    def assert_lossless(self, memory: Any, **options: Any) -> None:
+        """Assert what `firsthand_evals.testing.assert_lossless` does."""
+        __tracebackhide__ = True
+        self._hold(lossless.lossless(memory, **self._chosen(options, counted=False)))
+
+    def assert_no_silent_partial(self, memory: Any, **options: Any) -> None:
+        """Assert what `firsthand_evals.testing.assert_no_silent_partial` does."""
+        __tracebackhide__ = True
+        self._hold(reclaiming.no_silent_partial(memory, **self._chosen(options, counted=True)))
+
+    def _chosen(self, options: dict[str, Any], *, counted: bool) -> dict[str, Any]:
+        """Let the command line go before what a test says."""
+        typed = {"seed": self._seed} | ({"problems": self._problems} if counted else {})
+        return options | {name: given for name, given in typed.items() if given is not None}
+
+    def _hold(self, checked: Result) -> None:
+        __tracebackhide__ = True
+        self._kept.append((f"firsthand {checked.of} {checked.name}", checked.figures))
+        hold(checked)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from firsthand_evals.testing.fixture import Reclaim
+    from firsthand_evals.testing.asserting import Reclaim
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,7 +31,7 @@ def reclaim(request: pytest.FixtureRequest) -> Reclaim:
 
     Its methods are the assertions of ``firsthand_evals.testing``; ``--reclaim-problems`` and ``--reclaim-seed`` count.
     """
-    from firsthand_evals.testing.fixture import Reclaim  # noqa: PLC0415 - a run without such tests does not pay for it
+    from firsthand_evals.testing.asserting import Reclaim  # noqa: PLC0415 - a run without such tests does not pay for it
 
     option = request.config.getoption
     return Reclaim(

@@ -1,0 +1,398 @@
+"""Language models of an evaluation: named by what is typed, held to a cap, and recorded before a reply counts.
+
+    models = Models(folder, cap=Cap(calls=100), key=key)
+    models.model(named("http://localhost:8080/v1#qwen")).complete(messages, max_tokens=800)
+
+A model is any server of OpenAI chat completions (`firsthand_evals.endpoint`), or a GGUF
+file in this process. The invariants: no call is made that could pass the cap; every reply
+is in a file before it counts, so that a request is never paid for twice, a run can be
+broken off and gone on with, and a recorded run is replayed with no key and no network.
+What differs from run to run without meaning (ids in pointers, marks of fences, times) is
+given a number before two requests are compared. It knows no prompt and no price list.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+from firsthand import InvalidArgument
+from firsthand.errors import CapReached, ReplyUnknown
+from firsthand.tokens import estimate
+from firsthand.value import asdict, replace, value
+from firsthand_evals import endpoint
+from firsthand_evals.endpoint import Model, Reply
+
+LOCAL, URL = "local", "url"
+REPLIES = "replies"
+CALLS_MAX = 2_000
+"""Of a run that does not say otherwise."""
+PRICED_TOKENS = 1_000_000
+_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?"
+_PASSING = re.compile(
+    r"(?P<mark>(?:(?<=<<firsthand )|(?<=<<end ))[0-9a-f]{32})"
+    r"|(?P<id>(?:(?<![0-9A-Za-z])|(?<=\\[nrt]))[0-7][0-9A-HJKMNP-TV-Z]{25}(?![0-9A-Za-z]))"
+    rf"|(?P<time>{_TIME}(?: to (?:{_TIME}|\d\d:\d\d))?)"
+)
+_NUMBERED = re.compile("\ue000[a-z]+ \\d+\ue000")
+_TAKE: ContextVar[int] = ContextVar("take", default=0)
+"""Which of equal cases is asked: each has replies of its own."""
+
+
+@value
+class Named:
+    """A model, by what was typed for it.
+
+    Attributes:
+        name: in reports.
+        served: ``local`` (a GGUF file in this process) or ``url`` (any server of OpenAI chat completions).
+        address: the file, or the URL.
+    """
+
+    name: str
+    served: str
+    address: str
+    temperature: float = 0.0
+
+
+def named(model: str, *, temperature: float = 0.0) -> Named:
+    """Read the name of a model: ``local`` (SmolLM2), ``local:FILE.gguf`` or ``URL#NAME``.
+
+    Raises:
+        InvalidArgument: it is none of these.
+    """
+    if model == LOCAL or model.startswith(f"{LOCAL}:"):
+        file = model.removeprefix(LOCAL).removeprefix(":")
+        return Named(Path(file).stem if file else "SmolLM2-135M-Instruct", LOCAL, file, temperature)
+    if not model.startswith(("http://", "https://")):
+        raise InvalidArgument(
+            f"a model is 'local', local:FILE.gguf or URL#NAME such as http://localhost:8080/v1#qwen; got {model!r}"
+        )
+    url, _, name = model.partition("#")
+    if "@" in url:  # the URL goes into logs and error messages
+        raise InvalidArgument("a model's URL holds no user and no password; a key stands in $FIRSTHAND_MODEL_KEY")
+    if not name:
+        raise InvalidArgument(f"a model is named URL#NAME, such as http://localhost:8080/v1#qwen; got {model!r}")
+    return Named(name, URL, url.rstrip("/").removesuffix("/chat/completions"), temperature)
+
+
+def opened(model: Named, key: str | None) -> Model:
+    """Open a model.
+
+    Raises:
+        ModelUnavailable: it cannot be loaded.
+    """
+    return endpoint.Local(model.address) if model.served == LOCAL else endpoint.Server(model.address, model.name, key)
+
+
+# what may be spent ---------------------------------------------------------------------------------
+
+
+@value
+class Price:
+    """What a million tokens of prompt and of reply cost, in any currency.
+
+    Raises:
+        InvalidArgument: one is less than nothing.
+    """
+
+    prompt: float
+    reply: float
+
+    def __post_init__(self) -> None:
+        if not (self.prompt >= 0 and self.reply >= 0):
+            raise InvalidArgument(f"prices of a million tokens are 0 or more; got {self.prompt!r} and {self.reply!r}")
+
+    def of(self, prompt_tokens: int, reply_tokens: int) -> float:
+        """Give what so many tokens cost."""
+        return (prompt_tokens * self.prompt + reply_tokens * self.reply) / PRICED_TOKENS
+
+
+@value
+class Cap:
+    """What a run may spend: calls, tokens, and cost when there is a price; None is no limit.
+
+    Raises:
+        InvalidArgument: one is less than nothing.
+    """
+
+    calls: int | None = CALLS_MAX
+    tokens: int | None = None
+    cost: float | None = None
+
+    def __post_init__(self) -> None:
+        if any(limit is not None and not limit >= 0 for limit in (self.calls, self.tokens, self.cost)):
+            raise InvalidArgument(
+                f"a cap is 0 or more; got {self.calls!r} calls, {self.tokens!r} tokens, {self.cost!r}"
+            )
+
+
+@value
+class Spent:
+    """What was spent.
+
+    Attributes:
+        calls: that were made, those that failed included; ``failed`` of them gave no reply.
+        estimated: calls whose tokens are our estimate, since the model counted none.
+        cost: at the given price; None without one.
+    """
+
+    calls: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    estimated: int = 0
+    cost: float | None = None
+
+    def __str__(self) -> str:
+        cost = "" if self.cost is None else f", {self.cost:,.4f} at the given price"
+        failed = f", {self.failed:,} without a reply" if self.failed else ""
+        estimated = f" ({self.estimated:,} calls estimated)" if self.estimated else ""
+        return (
+            f"{self.calls:,} calls{failed}, {self.prompt_tokens:,} tokens of prompts and {self.reply_tokens:,} of "
+            f"replies{estimated}{cost}"
+        )
+
+
+class Meter:
+    """Counts what is spent, from any thread; what was spent and what is promised never pass the cap together.
+
+    A call is promised what it may take at the most before it is made; afterwards the model's own count stands in its
+    place, or our estimate. Once a call was refused, none is made any more.
+
+    Raises:
+        InvalidArgument: a cost is capped and there is no price.
+    """
+
+    def __init__(self, cap: Cap, price: Price | None = None) -> None:
+        if cap.cost is not None and price is None:
+            raise InvalidArgument("a cap on the cost wants the price of a million tokens; give it, or cap the tokens")
+        self.spent = Spent(cost=None if price is None else 0.0)
+        self._cap, self._price, self._passed = cap, price, ""
+        self._promised: list[tuple[int, int]] = []
+        self._lock = threading.Lock()
+
+    @property
+    def stopped(self) -> str:
+        """Why no call is made any more; empty while calls are made."""
+        if not self._passed:
+            return ""
+        return (
+            f"the next call could pass the cap of {self._passed}; spent are {self.spent}. What was made is kept: run "
+            "again with a higher cap, and only the rest is asked"
+        )
+
+    def promise(self, prompt_tokens: int, reply_tokens: int) -> None:
+        """Set aside what one call may take.
+
+        Raises:
+            CapReached: it could pass the cap, or an earlier one could.
+        """
+        with self._lock:
+            self._passed = self._passed or self._over(prompt_tokens, reply_tokens)
+            if self._passed:
+                raise CapReached(self.stopped)
+            self._promised.append((prompt_tokens, reply_tokens))
+
+    def settle(self, promised: tuple[int, int], reply: Reply | None) -> None:
+        """Count what a call took; without a reply the call alone."""
+        with self._lock:
+            self._promised.remove(promised)
+            before, tokens, estimated = self.spent, (0, 0), False
+            if reply is not None:
+                estimated = None in {reply.prompt_tokens, reply.reply_tokens}
+                tokens = (
+                    promised[0] if reply.prompt_tokens is None else reply.prompt_tokens,
+                    estimate(reply.text) if reply.reply_tokens is None else reply.reply_tokens,
+                )
+            cost = before.cost if self._price is None else (before.cost or 0.0) + self._price.of(*tokens)
+            self.spent = Spent(
+                before.calls + 1, before.failed + (reply is None), before.prompt_tokens + tokens[0],
+                before.reply_tokens + tokens[1], before.estimated + estimated, cost,
+            )  # fmt: skip
+
+    def _over(self, prompt_tokens: int, reply_tokens: int) -> str:
+        """Name the limit that a call could pass; empty when it passes none."""
+        spent, cap = self.spent, self._cap
+        prompts = prompt_tokens + spent.prompt_tokens + sum(prompt for prompt, _ in self._promised)
+        replies = reply_tokens + spent.reply_tokens + sum(reply for _, reply in self._promised)
+        if cap.calls is not None and spent.calls + len(self._promised) + 1 > cap.calls:
+            return f"{cap.calls:,} calls"
+        if cap.tokens is not None and prompts + replies > cap.tokens:
+            return f"{cap.tokens:,} tokens"
+        if cap.cost is not None and self._price is not None and self._price.of(prompts, replies) > cap.cost:
+            return f"a cost of {cap.cost:g}"
+        return ""
+
+
+# what was said -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def taking(take: int) -> Iterator[None]:
+    """Ask for one of equal cases: what is recorded of another one is not its reply."""
+    token = _TAKE.set(take)
+    try:
+        yield
+    finally:
+        _TAKE.reset(token)
+
+
+class Recorded:
+    """A model by way of its record: what is in the file is replayed, anything else is asked and added.
+
+    Several threads may ask at once; of two that ask the same, the first reply stands. A last line that a kill cut off
+    is left out.
+
+    Args:
+        path: of the file; it need not exist.
+        opens: gives the model when it is first asked; None asks nobody.
+        meter: counts what is asked.
+
+    Raises:
+        InvalidArgument: the file is none of ours.
+    """
+
+    def __init__(self, path: Path, opens: Callable[[], Model] | None = None, meter: Meter | None = None) -> None:
+        self.path, self._opens, self._meter = path, opens, meter or Meter(Cap(calls=None))
+        self._model: Model | None = None
+        self._lock = threading.Lock()
+        self._replies: dict[str, dict[str, Any]] = {}
+        data = path.read_bytes() if path.exists() else b""
+        self._whole = data.rfind(b"\n") + 1
+        for number, line in enumerate(data[: self._whole].splitlines(), 1):
+            try:
+                row = json.loads(line)
+                self._replies[row["request"]] = asdict(Reply(**row["reply"]))
+            except (ValueError, KeyError, TypeError) as error:
+                raise InvalidArgument(
+                    f"line {number} of {path} is no recorded reply ({type(error).__name__}: {error}); "
+                    "name another folder, or delete this file and ask again"
+                ) from error
+
+    def complete(
+        self, messages: Sequence[Mapping[str, Any]], *, tools: Sequence[Mapping[str, Any]] = (),
+        max_tokens: int = 256, temperature: float = 0.0,
+    ) -> Reply:  # fmt: skip
+        """Give the recorded reply, else ask and record it.
+
+        Raises:
+            ReplyUnknown: nothing was recorded for this request, and there is no model to ask.
+            CapReached: the call could pass the cap.
+            ModelError: the model gave no reply.
+        """
+        request: dict[str, Any] = {
+            "messages": [*messages],
+            "tools": [*tools],
+            "max_tokens": max_tokens,
+            "temperature": temperature,
+        }
+        numbers: dict[str, str] = {}
+        numbered = _renamed(request, _PASSING, lambda match: _number(match, numbers))
+        digest = hashlib.sha256(json.dumps([numbered, _TAKE.get()], sort_keys=True).encode()).hexdigest()[:32]
+        if digest not in self._replies:
+            if self._opens is None:
+                raise ReplyUnknown(
+                    f"no reply to this request is recorded in {self.path}, which holds {len(self._replies):,}; "
+                    "ask what was asked then, or let a model answer"
+                )
+            reply = asdict(self._asked(**request))
+            self._record(digest, _renamed(reply, _PASSING, lambda match: numbers.get(match[0], match[0])))
+        names = {number: name.partition("\0")[0] for name, number in numbers.items()}
+        row = _renamed(self._replies[digest], _NUMBERED, lambda match: names.get(match[0], match[0]))
+        return Reply(**row | {"calls": tuple(row["calls"])})
+
+    def close(self) -> None:
+        """Give back what the model was asked through; a later call opens it again."""
+        close = getattr(self._model, "close", None)
+        if callable(close):  # one in this process has nothing to give back
+            close()
+        self._model = None
+
+    def _asked(self, messages: Any, tools: Any, max_tokens: int, temperature: float) -> Reply:
+        promised = (estimate(json.dumps([*messages, *tools], ensure_ascii=False)), max_tokens)
+        self._meter.promise(*promised)
+        reply: Reply | None = None
+        try:
+            with self._lock:
+                assert self._opens is not None  # complete looked
+                self._model = model = self._model or self._opens()
+            reply = model.complete(messages, tools=tools, max_tokens=max_tokens, temperature=temperature)
+        finally:
+            self._meter.settle(promised, reply)
+        return reply
+
+    def _record(self, digest: str, reply: dict[str, Any]) -> None:
+        with self._lock:
+            if digest not in self._replies:
+                with self.path.open("ab") as file:
+                    file.truncate(self._whole)  # the next line must not run into one that was cut off
+                    file.write(json.dumps({"request": digest, "reply": reply}).encode() + b"\n")
+                    self._whole = file.tell()
+                self._replies[digest] = reply
+
+
+class Models:
+    """The models of one run: under one cap, recorded in one folder, opened when they are first asked.
+
+    Args:
+        folder: holds ``replies/``, a file for each model.
+        cap: of this run; what is replayed is free.
+        price: for what it costs; None counts calls and tokens alone.
+        key: for a server; it goes into requests to that server and nowhere else.
+        replay: True asks nobody: what was not recorded fails.
+    """
+
+    def __init__(
+        self, folder: Path, *, cap: Cap | None = None, price: Price | None = None, key: str | None = None,
+        replay: bool = False,
+    ) -> None:  # fmt: skip
+        self.folder, self.price, self.replay, self._key = folder, price, replay, key
+        self.meter = Meter(cap or Cap(), price)
+        self.recorded: dict[Named, Recorded] = {}
+
+    def model(self, model: Named) -> Recorded:
+        """Give a model by way of its record."""
+        reached = replace(model, temperature=0.0)  # which is part of each request
+        if reached not in self.recorded:
+            mark = hashlib.sha256(f"{model.served} {model.address}".encode()).hexdigest()[:8]
+            file = self.folder / REPLIES / f"{re.sub(r'[^A-Za-z0-9.-]+', '_', model.name)}-{mark}.jsonl"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            opens = None if self.replay else lambda: opened(model, self._key)
+            self.recorded[reached] = Recorded(file, opens, self.meter)
+        return self.recorded[reached]
+
+    def close(self) -> None:
+        """Give back what servers were asked through."""
+        for recorded in self.recorded.values():
+            recorded.close()
+
+
+def _renamed(data: Any, pattern: re.Pattern[str], name: Callable[[re.Match[str]], str]) -> Any:
+    """Copy JSON values with what the pattern finds in their texts under other names."""
+    if isinstance(data, str):
+        return pattern.sub(name, data)
+    if isinstance(data, Mapping):
+        return {key: _renamed(inner, pattern, name) for key, inner in data.items()}
+    return [_renamed(inner, pattern, name) for inner in data] if isinstance(data, list | tuple) else data
+
+
+def _number(match: re.Match[str], numbers: dict[str, str]) -> str:
+    """Give a passing name the next number of its kind, or the one that it has.
+
+    A time has a number wherever it stands: which times are equal depends on when a program ran.
+    """
+    kind = match.lastgroup or ""
+    if kind != "time" and match[0] in numbers:
+        return numbers[match[0]]
+    number = f"\ue000{kind} {len(numbers)}\ue000"
+    if match[0] in numbers:
+        numbers[f"{match[0]}\0{number}"] = number
+    return numbers.setdefault(match[0], number) if match[0] not in numbers else number
