@@ -67,9 +67,12 @@ class Told:
         call = session.tool_call("Bash", {"command": f"zorblatt-deploy --now {self.extra}"})
         failed = session.tool_result(call, f"no route {extra}", tool="Bash", meta={"is_error": True})
         self.pointers += [f"fh:{call.id}", failed.pointer]
-        for number in range(OTHERS):
-            session.user(f"please look at the report number {number} about invoices and taxes")
-            session.agent(f"The report number {number} lists invoices and a total of {number * 13} euros.")
+        for kind, text, trust in (
+            (Kind.USER_MESSAGE, "please look at the report number {} about invoices and taxes", Trust.TRUSTED),
+            (Kind.AGENT_MESSAGE, "The report number {} lists invoices and a total in euros.", Trust.AGENT),
+        ):
+            words = [text.format(number).encode() for number in range(OTHERS)]
+            memory.append([Draft(kind, each, origin="talk", trust=trust) for each in words], session="one")
 
     def ways(self) -> dict[str, str]:
         """Give what each way volunteers now."""
