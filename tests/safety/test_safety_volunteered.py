@@ -67,12 +67,9 @@ class Told:
         call = session.tool_call("Bash", {"command": f"zorblatt-deploy --now {self.extra}"})
         failed = session.tool_result(call, f"no route {extra}", tool="Bash", meta={"is_error": True})
         self.pointers += [f"fh:{call.id}", failed.pointer]
-        for said_by, text, level in (
-            (Kind.USER_MESSAGE, "please look at the report number {} about invoices and taxes", Trust.TRUSTED),
-            (Kind.AGENT_MESSAGE, "The report number {} lists invoices and a total in euros.", Trust.AGENT),
-        ):
-            words = [text.format(number).encode() for number in range(OTHERS)]
-            memory.append([Draft(said_by, each, origin="talk", trust=level) for each in words], session="one")
+        others = [f"please look at the report number {number} about invoices, taxes" for number in range(2 * OTHERS)]
+        talk = [Draft(Kind.USER_MESSAGE, each.encode(), origin="user", trust=Trust.TRUSTED) for each in others]
+        memory.append(talk, session="one")
 
     def ways(self) -> dict[str, str]:
         """Give what each way volunteers now."""
