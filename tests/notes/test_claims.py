@@ -139,6 +139,20 @@ def test_values_cut_out_of_longer_ones_are_not_quoted(memory):
     assert checked.quoted[0].line.startswith("Please order")  # not the line of $45, in which it would cut a number
 
 
+def test_a_value_that_a_quote_cuts_short_is_not_quoted(memory):
+    """A quote that ends within $12.50 holds no $12, and one that ends before its unit no bare number."""
+    cut = {"says": "the stapler is $12", "quotes": ["one stapler at $12"]}
+    bare = {"says": "it took 14", "quotes": ["3 failed in 14"]}
+    assert proofs(memory, cut, bare) == [Proof.UNPROVEN, Proof.UNPROVEN]
+
+
+def test_what_recall_brought_back_proves_nothing(memory):
+    """The answer of a memory's own tool repeats; only what was said in the first place is a source."""
+    memory.append([Draft(Kind.TOOL_RESULT, b"noted: the limit is 90 s", meta={"tool": "recall"})], session="s")
+    (checked,) = memory.check([{"says": "the limit is 90 s", "quotes": ["the limit is 90 s"]}], within=["s"])
+    assert checked.reasons == ("quote 1 rests only on what an agent wrote; quote the user or a tool",)
+
+
 def test_a_quote_of_another_namespace_proves_nothing(memory, tmp_path):
     """Neither its words nor its pointer lead out of a namespace."""
     with Memory(tmp_path / "store", namespace="other") as other:

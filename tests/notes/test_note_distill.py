@@ -56,6 +56,14 @@ def test_the_line_that_decides_is_kept(claim):
     assert note.of > 60
 
 
+def test_questions_make_room_for_what_is_stated():
+    """A question shares the most words with what is asked, and states nothing: an answer comes before it."""
+    asked = {"role": "user", "content": "Which port does the gateway of the billing cluster listen on?"}
+    stated = {"role": "tool", "content": "gateway: 8443"}
+    messages = [asked, stated, *({"role": "tool", "content": line} for line in NOISE[:8]), asked]
+    assert kept_lines(distill(messages, 120))[:1] == ["gateway: 8443"]
+
+
 def test_what_does_not_fit_is_counted_and_pointed_to():
     """Where the budget does not hold all, the note counts every sentence, and one span leads to the rest."""
     messages = session()
