@@ -143,7 +143,8 @@ def test_a_value_that_a_quote_cuts_short_is_not_quoted(memory):
     """A quote that ends within $12.50 holds no $12, and one that ends before its unit no bare number."""
     cut = {"says": "the stapler is $12", "quotes": ["one stapler at $12"]}
     bare = {"says": "it took 14", "quotes": ["3 failed in 14"]}
-    assert proofs(memory, cut, bare) == [Proof.UNPROVEN, Proof.UNPROVEN]
+    beside = {"says": "the stapler is $12.50", "quotes": ["9 pens at $2 each"]}  # of the same line
+    assert proofs(memory, cut, bare, beside) == [Proof.UNPROVEN] * 3
 
 
 def test_what_recall_brought_back_proves_nothing(memory):
