@@ -71,6 +71,19 @@ def test_a_damaged_event_stops_no_session(memory, messages, kind, said):
     assert request.anatomy.call == calls + (0 if kind is Kind.ANATOMY else 1)
 
 
+def test_what_the_log_does_not_prove_does_not_leave(memory):
+    """An event that cannot be read back as it was written stays in the window, and the receipt names it."""
+    window = memory.session("s").window(BUDGET_TOKENS)
+    for turns in (18, 24, 27):
+        window.request(talk(turns))
+    oldest = window.state.items[1]
+    damage(memory, memory.event(f"fh:{oldest.id}"))
+    receipt = window.compact()
+    assert receipt.left
+    assert oldest.id in receipt.unproven
+    assert oldest.id in {item.id for item in window.state.items}
+
+
 def test_the_window_goes_on_from_the_receipt_before_a_damaged_one(memory, messages):
     """What the damaged receipt let leave is there again, and the markers of the one before it stand."""
     receipts = [*memory.session("s").window(BUDGET_TOKENS).receipts()]

@@ -106,7 +106,7 @@ def messages(items: Sequence[Item]) -> list[set[int]]:
     return found
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(steps, budgets)
 def test_what_may_not_be_parted_leaves_together(script, budget):
     """Of a message, and of a call and its results, all that the window holds leaves, or nothing does."""
@@ -116,7 +116,7 @@ def test_what_may_not_be_parted_leaves_together(script, budget):
             assert group <= gone or not group & gone
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(steps, budgets)
 def test_markers_tile_what_left(script, budget):
     """Everything that left lies in the range of exactly one marker, and the rest of each range is counted as kept."""
@@ -141,7 +141,7 @@ def test_markers_tile_what_left(script, budget):
         ]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(steps, budgets)
 def test_the_window_meets_its_target_or_says_why_not(script, budget):
     """Below the mark nothing leaves; above it the target is met, markers included, or all that stays is named."""
@@ -159,7 +159,7 @@ def test_the_window_meets_its_target_or_says_why_not(script, budget):
             assert window.tokens <= made.tokens_after <= budget.low_tokens
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(steps, budgets)
 def test_nothing_left_that_could_have_stayed(script, budget):
     """No single unit could be put back with the target still met, unless for a marker larger than itself."""
@@ -176,7 +176,7 @@ def test_nothing_left_that_could_have_stayed(script, budget):
                 assert tokens > budget.low_tokens or tokens - made.tokens_after > 2 * unit.tokens
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(steps, budgets)
 def test_what_is_protected_never_leaves(script, budget):
     """System, persona, the newest user message and the newest steps stay."""
@@ -198,7 +198,7 @@ def test_what_is_protected_never_leaves(script, budget):
         assert not stay & gone
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(steps, budgets)
 def test_a_receipt_and_the_items_at_its_positions_give_back_the_window(script, budget):
     """From what stands in the receipt, and the session's items made anew, the window after it is made again."""
