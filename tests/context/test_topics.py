@@ -53,15 +53,6 @@ def test_a_change_of_subject_is_told_once():
     assert now.transition
 
 
-def test_a_short_digression_changes_nothing():
-    """Five events of another subject are strange, but not for long enough; one more is a change."""
-    alpha, beta = events("alpha", 15), events("beta", 15)
-    assert transitions([*alpha, *beta[:5], *alpha]) == []
-    (there, back) = transitions([*alpha, *beta[:6], *alpha])
-    assert there < back
-    assert observe(observe(Topic(), [*alpha, *beta[:5]]), [beta[5]]).strange == topics.STRANGE_EVENTS - 1
-
-
 def test_what_is_kept_is_bounded():
     """After many events of ever new words the state is no larger than its limits, and the topic is still told."""
     now = Topic()

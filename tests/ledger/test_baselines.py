@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from consolidate_worlds import LINES, answer, episodes, knows
+from consolidate_worlds import LINES, episodes, knows
 
 from firsthand.ledger.baselines import (
     LOST,
     FullRewrite,
-    OverScoped,
     Telephone,
 )
 from firsthand.ledger.consolidators import Consolidator, propose
@@ -50,10 +49,3 @@ def test_full_rewrite_stays_within_its_lines():
     view = after(FullRewrite(2), 4)
     assert (len(view.entries), view.raw) == (2, ())
     assert min(wrong(after(FullRewrite(), 4), family) for family in LINES) >= 2
-
-
-def test_an_over_scoped_rule_answers_for_others():
-    """A rule of one family answers the questions of another that were answered without any memory."""
-    view = after(OverScoped())
-    assert {one.text.partition(" ")[0] for one in view.entries} == {"*"}
-    assert WEAK.answer("birch level 50", view.text) != answer("birch", 50)
