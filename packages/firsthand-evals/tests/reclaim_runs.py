@@ -47,5 +47,5 @@ def report(names, memory, name, n=3, checks=()):
     """Ask, and give all that a page shows."""
     cases, found = ran(names, memory, name, n)
     made = experiments.tables_of(found)
-    by_key = own.by_key(cases, lambda one: items.key(one, Recomputing()))
+    by_key = {items.key(one, Recomputing()): one for one in cases}
     return Report(found, made, requirements(found, made, (name,)), checks, (name,), by_key, (("seed", "0"),))

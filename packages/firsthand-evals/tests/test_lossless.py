@@ -9,7 +9,7 @@ import pytest
 
 from firsthand import Memory, pointer
 from firsthand_evals.reclaim import ours
-from firsthand_evals.testing.lossless import SESSIONS_MAX, lossless
+from firsthand_evals.testing.reclaiming import SESSIONS_MAX, lossless
 
 
 class Kept:

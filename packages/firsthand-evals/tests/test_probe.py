@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from firsthand import Note
 from firsthand.errors import InvalidArgument
-from firsthand_evals.probe.probe import HOPS_MAX, REGIMES, needs, probe, probe_report
+from firsthand_evals.probe.probe import HOPS_MAX, REGIMES, needs, probe
 from firsthand_evals.probe.statements import SESSION_CHARACTERS_MAX, Value, follows, read, statements
 
 AT, OTHER = f"fh:{'0' * 25}1", f"fh:{'0' * 25}2"
@@ -169,11 +169,3 @@ def test_any_text_has_a_verdict_and_a_whole_copy_is_correctable(note, said):
     messages = [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(said)]
     assert regime(note, messages) in REGIMES
     assert regime("\n".join(said), messages) == "correctable"
-
-
-def test_every_regime_is_counted():
-    """A report counts each regime, those of no note too."""
-    report = probe_report(probe(note, SAID) for note in ("", BOOK, f"{BOOK} {PEN}", ""))
-    assert (report.n, report.counts) == (
-        4, (("correctable", 1), ("reachable", 0), ("uncorrectable_loud", 2), ("uncorrectable_silent", 1)),
-    )  # fmt: skip

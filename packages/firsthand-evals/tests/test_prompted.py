@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firsthand.errors import InvalidArgument, ModelUnavailable
-from firsthand_evals.probe.prompted import ModelNote, distill_by_model, prompt, unsupported
 from firsthand_evals.probe.statements import read
+from firsthand_evals.reclaim.writers import ModelNote, distill_by_model, prompt, unsupported
 
 SESSION = [
     {"role": "user", "content": 'We took 7 notebooks at $4 each and 9 pens at $2. Ship to "Dock 12" by 9:45 pm.'},

@@ -133,13 +133,13 @@ def test_what_is_kept_is_whole(tmp_path):
     """Every item, the figures with their n and verdicts, and the table that was shown stand in the folder."""
     items, found = table(silent)
     cells = tuple(found.values())
-    recall_ab.keep(tmp_path / "results", items, cells, {"date": "2026-02-02", "headline": "h"})
+    recall_ab.keep(tmp_path / "results", items, cells)
     kept = [json.loads(line) for line in (tmp_path / "results" / "items.jsonl").read_text().splitlines()]
     assert [(one["case"], one["condition"], one["answer"]) for one in kept] == [
         (one.case, one.condition, one.answer) for one in items
     ]
-    summary = json.loads((tmp_path / "results" / "summary.json").read_text())
-    ideal = next(one for one in summary["cells"] if (one["sort"], one["condition"]) == ("experience", "ideal"))
+    plain = json.loads(json.dumps([recall_ab.as_json(cell) for cell in cells]))
+    ideal = next(one for one in plain if (one["sort"], one["condition"]) == ("experience", "ideal"))
     assert ideal["right"]["n"] == 24
     assert ideal["right_to_none"]["verdict"] == "better"
     assert (tmp_path / "results" / "table.txt").read_text() == "\n".join(recall_ab.lines(cells)) + "\n"

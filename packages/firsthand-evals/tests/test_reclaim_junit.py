@@ -1,4 +1,4 @@
-"""evals/reclaim/junit.py: requirements as test cases that any CI reads."""
+"""evals/reclaim/page.py: requirements as test cases that any CI reads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 from reclaim_runs import Head, Nasty, ran
 
 from firsthand_evals.reclaim import experiments
-from firsthand_evals.reclaim.junit import cut, junit
+from firsthand_evals.reclaim.page import cut, junit
 from firsthand_evals.reclaim.requirements import requirements
 from firsthand_evals.reclaim.validators import Check
 

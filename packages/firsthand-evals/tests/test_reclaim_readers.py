@@ -25,7 +25,7 @@ def session(memory: str, *said: str, may_recall: bool = False) -> list[dict[str,
 
 
 def question(kind: str = corrections.DIRECTED) -> str:
-    return corrections.correction(kind, SUM).turns[0]
+    return corrections.correction(kind, SUM)[0]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_what_a_reader_makes_of_a_memory(reader, memory, reply):
 @pytest.mark.parametrize("kind", corrections.KINDS)
 def test_no_correction_moves_the_recomputing_reader_and_insistence_moves_the_yielding_one(kind):
     """With the source, recomputing gives the truth under every correction; yielding gives what it is told."""
-    turns = corrections.correction(kind, SUM).turns
+    turns = corrections.correction(kind, SUM)
     source = f"From the earlier session: {'; '.join(SUM.listed)}."
     assert Recomputing().answer(session(source, *turns)) == f"ANSWER: {SUM.answer}"
     told = {**dict.fromkeys(corrections.ADVERSARIAL, SUM.attractor), corrections.HANDED: SUM.answer}

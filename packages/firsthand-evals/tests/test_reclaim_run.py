@@ -112,12 +112,12 @@ def test_a_session_that_cannot_be_is_refused(wrong):
 def test_a_correction_tells_no_more_than_its_kind(kind):
     """Only the handed value gives the truth, and only the three that mislead give the wrong conclusion."""
     for problem in SUMS:
-        said = " ".join(corrections.correction(kind, problem).turns)
+        said = " ".join(corrections.correction(kind, problem))
         assert (f"{problem.shown(problem.answer)}." in said) == (kind == corrections.HANDED)
         assert (problem.shown(problem.attractor) in said) == (kind in corrections.ADVERSARIAL)
         assert (problem.locus in said) == (kind == corrections.DIRECTED)
         assert (problem.sound in said) == (kind == corrections.FALSE_LOCUS)
-    assert len(corrections.correction(corrections.SUSTAINED, SUMS[0]).turns) == 4
+    assert len(corrections.correction(corrections.SUSTAINED, SUMS[0])) == 4
 
 
 # the question --------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def test_an_item_keeps_everything():
         "session_sha256": kept.sha256(session), "carried": "0 of 11 statements kept", "used": 23, "written": 23,
         "over": False,
         "pulls": ({"query": problem.ask, "text": recalled, "characters": len(recalled), "cut": False},),
-        "turns": corrections.correction("directed", problem).turns, "replies": (f"ANSWER: {problem.answer}",),
+        "turns": corrections.correction("directed", problem), "replies": (f"ANSWER: {problem.answer}",),
         "outcome": "recovered", "given": problem.answer, "hedged": False, "answer": problem.answer,
         "attractor": problem.attractor, "regime": "reachable", "prompt_tokens": item.prompt_tokens, "hops": (),
         "fault": "",
@@ -164,7 +164,7 @@ def test_a_fresh_session_has_nothing_but_what_was_carried():
     system, correction = seen[0]
     note = policies.Handmade(policies.POLICIES[policies.LOSSY], SUMS[0], 0.1).write([], 600)
     assert system["content"] == f"{readers.SYSTEM}\n\n{readers.MEMORY_HEAD}\n{note}"
-    assert correction["content"] == corrections.correction("directed", SUMS[0]).turns[0]
+    assert correction["content"] == corrections.correction("directed", SUMS[0])[0]
     assert len(seen) == 1
 
 

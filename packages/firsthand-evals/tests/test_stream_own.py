@@ -179,7 +179,7 @@ def test_lines_that_differ_in_exact_strings_alone_are_one():
 def test_the_report_has_tables_and_curves_with_both_plain_memories(store):
     """No memory and keep all are in every table and picture; markup in a check's words stays text."""
     found = packs.run(
-        packs.named("own-sessions"),
+        "own-sessions",
         Options(arm=("newest",), updates=2, questions=20, store=lambda: Memory.open(store, read_only=True)),
     )
     assert [row[0] for row in found.sections[0].rows] == ["memory", NO_MEMORY, KEEP_ALL, "newest"]

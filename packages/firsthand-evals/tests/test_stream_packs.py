@@ -17,19 +17,19 @@ from firsthand_evals.stream.packs import Options
 def test_every_pack_can_be_typed_run_and_found():
     """The names that are typed are those of the packs; each has a module that runs, options that are, and a row."""
     stream = ["eval", "stream"]
-    assert all(parser(stream).parse_args([*stream, "--pack", one.name]).pack == one.name for one in packs.PACKS)
-    for one in packs.PACKS:
-        assert callable(import_module(f"firsthand_evals.stream.{one.module}").run)
-        assert one.takes <= set(fields(Options)) - packs.ALWAYS
-        assert registry.named(one.experiment).ours
+    for name, takes in packs.PACKS.items():
+        assert parser(stream).parse_args([*stream, "--pack", name]).pack == name
+        assert callable(import_module(f"firsthand_evals.stream.{name.partition('-')[0]}_pack").run)
+        assert takes <= set(fields(Options)) - packs.ALWAYS
+        assert registry.named(packs.experiment(name)).ours
 
 
 def test_an_option_that_a_pack_does_not_take_is_refused():
     """Nothing typed is without effect: a pack says what it takes; an unknown one is refused with those there are."""
     with pytest.raises(InvalidArgument, match="takes no --model; it takes --arm, --budget"):
-        packs.run(packs.named("own-sessions"), Options(model="local"))
+        packs.run("own-sessions", Options(model="local"))
     with pytest.raises(InvalidArgument, match="no pack 'x'; these are: ledger, "):
-        packs.named("x")
+        packs.run("x", Options())
 
 
 def test_a_headline_counts_checks():

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from firsthand.errors import InvalidArgument
 from firsthand.ledger.entries import current
-from firsthand_evals.stream.schedules import SCHEDULES, schedule
-from firsthand_evals.stream.world import EXCEPTIONS, FAMILIES, SUPERSESSIONS, UNSEEN, world
+from firsthand_evals.stream.world import EXCEPTIONS, FAMILIES, SCHEDULES, SUPERSESSIONS, UNSEEN, schedule, world
 
 
 @settings(max_examples=25, deadline=None)

@@ -147,11 +147,9 @@ class _Maker:
             sessions.append(
                 Past(name, Moment(self.now.microseconds - back), tuple(turn for unit in units for turn in unit))
             )
-        lessons = [Lesson(one.text, names[at], one.sources, one.sort) for at, one in self.lessons]
+        lessons = [Lesson(lesson.text, names[at], lesson.sources, lesson.sort) for at, lesson in self.lessons]
         project = f"{self.components[0]}-{self.seed}"
         return World(self.seed, project, self.now, tuple(sessions), tuple(lessons), tuple(self.cases))
-
-    # what is asked -----------------------------------------------------------------------------------
 
     def _experience(self) -> None:
         kinds = self.chance.sample(FACTS, 8)
@@ -214,23 +212,12 @@ class _Maker:
                        ideal=known.said if variant == "same held" else "", belief=known.right)  # fmt: skip
 
     def _case(
-        self,
-        sort: Sort,
-        variant: str,
-        asked: Sequence[str],
-        wanted: str,
-        right: str,
-        *,
-        other: tuple[str, ...] = (),
-        tempting: tuple[str, ...] = (),
-        ideal: str = "",
-        belief: str = "",
-    ) -> None:
+        self, sort: Sort, variant: str, asked: Sequence[str], wanted: str, right: str, *, other: tuple[str, ...] = (),
+        tempting: tuple[str, ...] = (), ideal: str = "", belief: str = "",
+    ) -> None:  # fmt: skip
         name = f"{self.seed}/{sort}/{variant}"
-        name += f"/{sum(one.name.startswith(name) for one in self.cases) + 1}"
+        name += f"/{sum(case.name.startswith(name) for case in self.cases) + 1}"
         self.cases.append(Case(name, sort, variant, tuple(asked), wanted, right, other, tempting, ideal, belief))
-
-    # what stands around it -----------------------------------------------------------------------------
 
     def _value(self, wanted: str) -> str:
         """Draw a value that stands nowhere else in this world."""

@@ -43,13 +43,9 @@ class Condition:
 
 
 CONDITIONS = (
-    Condition("none"),
-    Condition("preamble", ("preamble",)),
-    Condition("cues", ("cues",)),
-    Condition("recall", ("recall",)),
-    Condition("all", ("preamble", "cues", "recall")),
-    Condition("ideal", ideal=True),
-)
+    Condition("none"), Condition("preamble", ("preamble",)), Condition("cues", ("cues",)),
+    Condition("recall", ("recall",)), Condition("all", ("preamble", "cues", "recall")), Condition("ideal", ideal=True),
+)  # fmt: skip
 
 
 @value
@@ -86,7 +82,7 @@ Push = Callable[[World, Case, Condition, int], Pushed]
 @contextmanager
 def hooks(worlds: tuple[World, ...], folder: Path) -> Iterator[Push]:
     """Live the worlds through hooks in a folder, and give what asks them."""
-    stores = {one.seed: live(one, folder / f"world-{one.seed}") for one in worlds}
+    stores = {world.seed: live(world, folder / f"world-{world.seed}") for world in worlds}
 
     def push(world: World, case: Case, condition: Condition, repetition: int) -> Pushed:
         return ask(stores[world.seed], world, case, condition, repetition)
@@ -127,7 +123,7 @@ def ask(store: Path, world: World, case: Case, condition: Condition, repetition:
         start = hook.call("SessionStart", world.now, source="startup")
         message = hook.call("UserPromptSubmit", Moment(world.now.microseconds + _SECOND), prompt=prompt)
         hits, confidence = _hits(memory, f"{HOST}:{name}")
-        needed = sum(_holds(memory, one, case) for one in hits)
+        needed = sum(_holds(memory, hit, case) for hit in hits)
         fault = "; ".join(hook.faults)
         return Pushed(start, message, hits, needed, confidence, estimate(start), estimate(message), fault)
 
@@ -209,8 +205,8 @@ def _lessons(memory: Memory, world: World, past: Past) -> None:
     for lesson in world.lessons:
         if lesson.session != past.name:
             continue
-        said = memory.events(f"{HOST}:{past.name}", kind=Kind.USER_MESSAGE)
-        sources = [f"fh:{one.id}" for one in said if one.text in lesson.sources]
+        events = memory.events(f"{HOST}:{past.name}", kind=Kind.USER_MESSAGE)
+        sources = [f"fh:{event.id}" for event in events if event.text in lesson.sources]
         if len(sources) < len(lesson.sources):
             raise Unresolvable(
                 f"the lesson {lesson.text!r:.60} rests on {len(lesson.sources)} messages of session {past.name}; "
@@ -223,9 +219,9 @@ def _hits(memory: Memory, session: str) -> tuple[tuple[str, ...], float]:
     """Read which pointers implicit recall has shown in a session, and how sure it was."""
     found: list[str] = []
     confidence = 0.0
-    for one in memory.events(session, kind=Kind.INJECTION):
-        if one.meta.get("event") == "prompt":
-            told = json.loads(one.text)
+    for event in memory.events(session, kind=Kind.INJECTION):
+        if event.meta.get("event") == "prompt":
+            told = json.loads(event.text)
             found += told.get("shown", ())
             confidence = told.get("confidence", 0.0) if found else 0.0
     return tuple(found), confidence

@@ -90,7 +90,6 @@ class Server:
         )  # fmt: skip
 
     def close(self) -> None:
-        """Give the connections back."""
         self._client.close()
 
     def complete(

@@ -92,9 +92,6 @@ def opened(model: Named, key: str | None) -> Model:
     return endpoint.Local(model.address) if model.served == LOCAL else endpoint.Server(model.address, model.name, key)
 
 
-# what may be spent ---------------------------------------------------------------------------------
-
-
 @value
 class Price:
     """What a million tokens of prompt and of reply cost, in any currency.
@@ -232,9 +229,6 @@ class Meter:
         return ""
 
 
-# what was said -------------------------------------------------------------------------------------
-
-
 @contextmanager
 def taking(take: int) -> Iterator[None]:
     """Ask for one of equal cases: what is recorded of another one is not its reply."""
@@ -289,11 +283,8 @@ class Recorded:
             ModelError: the model gave no reply.
         """
         request: dict[str, Any] = {
-            "messages": [*messages],
-            "tools": [*tools],
-            "max_tokens": max_tokens,
-            "temperature": temperature,
-        }
+            "messages": [*messages], "tools": [*tools], "max_tokens": max_tokens, "temperature": temperature,
+        }  # fmt: skip
         numbers: dict[str, str] = {}
         numbered = _renamed(request, _PASSING, lambda match: _number(match, numbers))
         digest = hashlib.sha256(json.dumps([numbered, _TAKE.get()], sort_keys=True).encode()).hexdigest()[:32]

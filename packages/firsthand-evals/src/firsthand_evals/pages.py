@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -28,24 +29,24 @@ class Picture:
 
 def render(template: str, **context: Any) -> str:
     """Write a page of HTML by a template of this package."""
-    return _written(template, context, autoescape=True, finalize=_printable)
+    written: str = _environment(html=True).get_template(template).render(**context)
+    return written
 
 
 def text(template: str, filters: Mapping[str, Callable[..., Any]] | None = None, **context: Any) -> str:
     """Write a text by a template of this package; what is to be made printable goes through a filter."""
-    return _written(template, context, filters or {}, autoescape=False).rstrip("\n") + "\n"
-
-
-def _written(
-    template: str, context: Mapping[str, Any], filters: Mapping[str, Callable[..., Any]] | None = None, **options: Any
-) -> str:
-    environment = Environment(  # noqa: S701 - what is no HTML is not escaped
-        loader=PackageLoader("firsthand_evals"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        **options,
-    )  # fmt: skip
+    environment = _environment(html=False)
     environment.filters |= filters or {}
-    written: str = environment.get_template(template).render(**context)
-    return written
+    return str(environment.get_template(template).render(**context)).rstrip("\n") + "\n"
+
+
+@cache
+def _environment(*, html: bool) -> Environment:
+    return Environment(
+        loader=PackageLoader("firsthand_evals"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        autoescape=html,  # noqa: S701 - what is no HTML is not escaped
+        finalize=_printable if html else None,
+    )  # fmt: skip
 
 
 def _printable(given: object) -> object:

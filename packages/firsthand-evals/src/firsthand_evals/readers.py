@@ -28,16 +28,13 @@ SYSTEM = "You help with the work on a system. Answer in one short line."
 
 _SHAPES = {
     NUMBER: re.compile(r"(?<![\w./-])\d+(?:,\d{3})*(?![\w/-]|[.,]\d)"),
-    PATH: re.compile(r"(?<![\w:/])/[\w.-]+(?:/[\w.-]+)*\w"),
-    HASH: re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{10}\b"),
+    PATH: re.compile(r"(?<![\w:/])/[\w.-]+(?:/[\w.-]+)*\w"), HASH: re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{10}\b"),
     NAME: re.compile(r"\b[a-z]+(?:-[a-z]+)+-\d+\b"),
-}
+}  # fmt: skip
 _ASK = {
-    NUMBER: "Answer with the number alone.",
-    PATH: "Answer with the path alone.",
-    HASH: "Answer with the hash alone.",
+    NUMBER: "Answer with the number alone.", PATH: "Answer with the path alone.", HASH: "Answer with the hash alone.",
     NAME: "Answer with the name alone.",
-}
+}  # fmt: skip
 _WORD = re.compile(r"[a-z]+")
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?")
 _POINTER = re.compile(r"fh:[0-9A-Za-z]+(?:[@.][\w.-]*)?")
@@ -72,9 +69,7 @@ class Reader(Protocol):
     repeats: bool
     costs: bool
 
-    def answer(self, reading: Reading) -> str:
-        """Answer in words."""
-        ...
+    def answer(self, reading: Reading) -> str: ...
 
 
 class Scripted:
@@ -96,7 +91,6 @@ class Scripted:
         self._beliefs, self._topics = dict(beliefs), tuple(topics)
 
     def answer(self, reading: Reading) -> str:
-        """Answer in words."""
         asked, dated = words(reading.prompt), ""
         best: tuple[int, str, int] = (TRUST_WORDS_MIN, "", -1)
         found = ""
@@ -127,7 +121,6 @@ class Asked:
         self.name, self.repeats, self._model = name, repeats, model
 
     def answer(self, reading: Reading) -> str:
-        """Answer in words."""
         return self._model.complete(messages(reading), max_tokens=REPLY_TOKENS_MAX).text.strip()
 
 

@@ -117,14 +117,9 @@ class _Prompt:
 
 
 def prepare(
-    worlds: Sequence[World],
-    push: Push,
-    *,
-    conditions: Sequence[Condition] = CONDITIONS,
-    repetitions: int = REPETITIONS,
-    cases_max: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> tuple[_Prompt, ...]:
+    worlds: Sequence[World], push: Push, *, conditions: Sequence[Condition] = CONDITIONS,
+    repetitions: int = REPETITIONS, cases_max: int | None = None, progress: Callable[[int, int], None] | None = None,
+) -> tuple[_Prompt, ...]:  # fmt: skip
     """Let everything be pushed; nothing is asked yet.
 
     Args:
@@ -147,18 +142,15 @@ def prepare(
 
 def plan(prompts: Sequence[_Prompt], reader: Reader) -> Planned:
     """Say what asking will take."""
-    sent = [json.dumps(readers.messages(one.reading)) for one in prompts]
+    sent = [json.dumps(readers.messages(prompt.reading)) for prompt in prompts]
     asked = set(sent) if reader.repeats else sent
     return Planned(len(asked), sum(estimate(one) + readers.REPLY_TOKENS_MAX for one in asked))
 
 
 def run(
-    prompts: Sequence[_Prompt],
-    reader: Reader,
-    *,
-    calls_max: int = CALLS_MAX,
+    prompts: Sequence[_Prompt], reader: Reader, *, calls_max: int = CALLS_MAX,
     progress: Callable[[int, int], None] | None = None,
-) -> Iterator[Item]:
+) -> Iterator[Item]:  # fmt: skip
     """Ask the reader, and yield what came of each prompt.
 
     A reader that repeats itself is asked once for equal prompts.
@@ -174,12 +166,12 @@ def run(
             "take fewer cases, conditions or repetitions, or allow more calls"
         )
     known: dict[Reading, str] = {}
-    for number, one in enumerate(prompts, 1):
-        reading = one.reading
+    for number, prompt in enumerate(prompts, 1):
+        reading = prompt.reading
         said = known.get(reading) if reader.repeats else None
         if said is None:
             said = known[reading] = reader.answer(reading)
-        yield _item(one, said)
+        yield _item(prompt, said)
         if progress is not None:
             progress(number, len(prompts))
 
@@ -216,11 +208,11 @@ def _chosen(worlds: Sequence[World], cases_max: int | None) -> list[tuple[World,
     return chosen
 
 
-def _item(one: _Prompt, said: str) -> Item:
-    case, pushed, reading = one.case, one.pushed, one.reading
+def _item(prompt: _Prompt, said: str) -> Item:
+    case, pushed, reading = prompt.case, prompt.pushed, prompt.reading
     sent = json.dumps(readers.messages(reading), sort_keys=True).encode()
     return Item(
-        case.name, str(case.sort), case.variant, one.condition.name, one.repetition, reading.prompt,
+        case.name, str(case.sort), case.variant, prompt.condition.name, prompt.repetition, reading.prompt,
         hashlib.sha256(sent).hexdigest(), pushed.start, pushed.message, len(pushed.hits), pushed.needed,
         pushed.confidence,
         pushed.tokens_start, pushed.tokens_message, said,
@@ -236,20 +228,15 @@ def _cell(sort: str, condition: str, own: Sequence[Item], without: Sequence[Item
         return stats.rate(sum(bool(getattr(one, name)) for one in own), len(own))
 
     return Cell(
-        sort,
-        condition,
-        right=stats.mean(right),
+        sort, condition, right=stats.mean(right),
         right_to_none=stats.difference(right, _by_case(without or (), "right")) if compared else None,
         contradicts=stats.mean(wrong),
         contradicts_to_none=stats.difference(wrong, _by_case(without or (), "contradicts")) if compared else None,
-        stale=of_items("stale"),
-        tempted=of_items("tempted"),
-        silent=of_items("silent"),
-        pushed=of_items("pushed"),
+        stale=of_items("stale"), tempted=of_items("tempted"), silent=of_items("silent"), pushed=of_items("pushed"),
         precision=stats.rate(sum(one.needed for one in own), sum(one.hits for one in own)),
         useful=stats.rate(sum(one.needed > 0 for one in own), sum(one.hits > 0 for one in own)),
         tokens=sum(one.tokens_start + one.tokens_message for one in own) / len(own),
-    )
+    )  # fmt: skip
 
 
 def _by_case(items: Sequence[Item], name: str) -> dict[str, list[float]]:
@@ -273,10 +260,9 @@ _HEAD = (
     "condition", "right", "against none", "contradicts", "tempted", "no value", "pushed", "useful", "tokens",
 )  # fmt: skip
 _ABOUT = {
-    "experience": "the answer stands only in the memory",
-    "procedure": "a rule learned in other words",
+    "experience": "the answer stands only in the memory", "procedure": "a rule learned in other words",
     "needless": "recall should not help: the reader knows the answer",
-}
+}  # fmt: skip
 FOOT = (
     "right, contradicts: mean over items with 95 % intervals, resampled by case (5,000 times).",
     "contradicts: a value is given, and the memory holds another one. pushed: anything stood before the prompt.",
@@ -295,14 +281,12 @@ def lines(cells: Sequence[Cell]) -> list[str]:
     return [*written[1:], "", *FOOT]
 
 
-def keep(folder: Path, items: Sequence[Item], cells: Sequence[Cell], about: dict[str, Any]) -> None:
-    """Write every item, the figures and the table into a folder; a run before is replaced."""
+def keep(folder: Path, items: Sequence[Item], cells: Sequence[Cell]) -> None:
+    """Write every item and the table into a folder; a run before is replaced."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "items.jsonl").open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(asdict(item)) + "\n" for item in items)
     (folder / "table.txt").write_text("\n".join(lines(cells)) + "\n", encoding="utf-8")
-    summary = {**about, "cells": [as_json(cell) for cell in cells]}
-    (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
 
 
 def headline(cells: Sequence[Cell]) -> str:
@@ -313,16 +297,11 @@ def headline(cells: Sequence[Cell]) -> str:
 
 def _row(cell: Cell) -> tuple[str, ...]:
     return (
-        cell.condition,
-        f"{cell.right.mean:.2f} [{cell.right.low:.2f}, {cell.right.high:.2f}]",
+        cell.condition, f"{cell.right.mean:.2f} [{cell.right.low:.2f}, {cell.right.high:.2f}]",
         _difference(cell.right_to_none),
         f"{cell.contradicts.mean:.2f}" + (f" {_difference(cell.contradicts_to_none)}" if _changed(cell) else ""),
-        _rate(cell.tempted),
-        _rate(cell.silent),
-        _rate(cell.pushed),
-        _rate(cell.useful),
-        f"{cell.tokens:.0f}",
-    )
+        _rate(cell.tempted), _rate(cell.silent), _rate(cell.pushed), _rate(cell.useful), f"{cell.tokens:.0f}",
+    )  # fmt: skip
 
 
 def _changed(cell: Cell) -> bool:
@@ -331,12 +310,12 @@ def _changed(cell: Cell) -> bool:
     return difference is not None and (difference.low > 0 or difference.high < 0)
 
 
-def _difference(one: Difference | None) -> str:
-    if one is None:
+def _difference(difference: Difference | None) -> str:
+    if difference is None:
         return ""
-    signs = f"{one.mean:+.2f} [{one.low:+.2f}, {one.high:+.2f}]"
-    return f"{signs} no difference detectable" if one.low <= 0 <= one.high else signs
+    signs = f"{difference.mean:+.2f} [{difference.low:+.2f}, {difference.high:+.2f}]"
+    return f"{signs} no difference detectable" if difference.low <= 0 <= difference.high else signs
 
 
-def _rate(one: Rate) -> str:
-    return f"{one.hits}/{one.n}"
+def _rate(rate: Rate) -> str:
+    return f"{rate.hits}/{rate.n}"

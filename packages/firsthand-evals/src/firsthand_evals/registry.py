@@ -8,6 +8,7 @@ from one place. The invariant: a name is unique and what it names exists.
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -29,72 +30,43 @@ class Experiment:
         about: what is asked, in a line.
         needs: ``nothing``, ``a model`` (any, by option; none by default) or ``data``.
         command: what to type.
-        ours: True when `firsthand eval` runs it by its name.
     """
 
     name: str
     paper: str
     where: str
     about: str
-    needs: str
     command: str
-    ours: bool = False
+    needs: str = NOTHING
 
-
-def _in_checkout(name: str, paper: str, where: str, about: str, needs: str, script: str) -> Experiment:
-    """Name an experiment that is a script of the repository; data are told to each in the same way."""
-    command = f"python bench/{script}.py" + (" --data DATA" if needs == DATA else "")
-    return Experiment(name, paper, where, about, needs, command)
+    @property
+    def ours(self) -> bool:
+        """True when `firsthand eval` runs it by its name."""
+        return self.command.startswith("firsthand ")
 
 
 def of_reclaim(name: str) -> str:
     """Give the name in the list of an experiment of the reclaim evaluation; the one of that name keeps it."""
-    return name if name == _RECLAIM_ALL else f"{_RECLAIM_ALL}-{name.replace('_', '-')}"
+    return name if name == "reclaim" else f"reclaim-{name.replace('_', '-')}"
 
 
-def _reclaim(one: experiments.Experiment) -> Experiment:
-    name = of_reclaim(one.name)
-    more = {DATA: " --data FILE", MODEL: " --writer MODEL"}.get(one.needs, "")
-    return Experiment(
-        name, _RECLAIM, one.where, one.about, one.needs, f"firsthand eval reclaim --experiment {one.name}{more}",
-        ours=True,
-    )  # fmt: skip
+def _reclaim(experiment: experiments.Experiment) -> Experiment:
+    more = {DATA: " --data FILE", MODEL: " --writer MODEL"}.get(experiment.needs, "")
+    command = f"firsthand eval reclaim --experiment {experiment.name}{more}"
+    return Experiment(of_reclaim(experiment.name), "reclaim-evaluation", experiment.where, experiment.about, command,
+                      experiment.needs)  # fmt: skip
 
 
-_TOTAL, _PROBLEM, _RECLAIM, _RECLAIM_ALL = "total-recall", "recall-problem", "reclaim-evaluation", "reclaim"
-_FAULTY = "faulty-memories"
-EXPERIMENTS = (
-    *(_in_checkout(*row) for row in (
-        ("speed", _TOTAL, "9.1, 10.4", "every figure of the README beside its baseline", DATA, "run"),
-        ("compaction", _TOTAL, "5, 9, Tables 1, 2", "what is left of exact strings after compactions",
-         NOTHING, "compaction_bench"),
-        ("quality", _TOTAL, "4.2, 4.3, 9, Proposition 1", "recall beside baselines and peers", DATA, "quality_bench"),
-        ("cues", _PROBLEM, "7.4, 8.5", "names chosen for the message beside the newest ones", NOTHING, "cues_bench"),
-        ("aliasing", _PROBLEM, "7.6, 8.4", "numbered series and near-identical names", NOTHING, "aliasing_bench"),
-        ("triggers", _PROBLEM, "7.5, 8.8", "rules found by a case that shares no words with them",
-         NOTHING, "triggers_bench"),
-    )),
-    Experiment("recall-ab", _PROBLEM, "8.6, 8.7, 8.8", "does what is pushed unasked help, by condition",
-               NOTHING, "firsthand eval recall-ab", ours=True),
-    *map(_reclaim, experiments.EXPERIMENTS),
-    Experiment("reclaim-prevalence", _RECLAIM, "11, App. H, Table 13", "how many conversations have a compact source",
-               DATA, "firsthand eval prevalence --data NAME=PATH", ours=True),
-    Experiment("stream", _FAULTY, "3, 4", "what consolidation does to a memory, after every update", NOTHING,
-               "firsthand eval stream", ours=True),
-    Experiment("stream-own-sessions", _FAULTY, "3, 5", "what becomes of exact strings of the store's own sessions",
-               NOTHING, "firsthand eval stream --pack own-sessions", ours=True),
-)  # fmt: skip
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+EXPERIMENTS = (*(Experiment(**row) for row in _DATA["experiment"]), *map(_reclaim, experiments.EXPERIMENTS))
 
 
 def named(name: str) -> Experiment:
     """Give an experiment by its name."""
-    for one in EXPERIMENTS:
-        if one.name == name:
-            return one
-    raise InvalidArgument(
-        f"there is no experiment {name!r}; these are: {', '.join(one.name for one in EXPERIMENTS)} "
-        "(firsthand eval list)"
-    )
+    known = {experiment.name: experiment for experiment in EXPERIMENTS}
+    if name not in known:
+        raise InvalidArgument(f"there is no experiment {name!r}; these are: {', '.join(known)} (firsthand eval list)")
+    return known[name]
 
 
 def folder_of(out: Path, name: str) -> Path:

@@ -88,7 +88,7 @@ def table(ours: Sequence[tuple[str, str]], pieces: Sequence[tuple[str, str]]) ->
         lines.append(f"| {name} | {' | '.join(cells)} |")
     counts = Counter(ours)
     lines += ["", f"| gold \\ said | {' | '.join(REGIMES)} |", "|---" * (len(REGIMES) + 1) + "|"]
-    lines += [f"| {gold} | {' | '.join(str(counts[gold, given]) for given in REGIMES)} |" for gold in REGIMES]
+    lines += [f"| {gold} | {' | '.join(str(counts[gold, regime]) for regime in REGIMES)} |" for gold in REGIMES]
     kept = "kept" if is_good(ours) else "NOT kept"
     return [*lines, "", f"At least {RIGHT_MIN:.0%} right, at most {MISSED_MAX:.0%} missed: {kept}."]
 

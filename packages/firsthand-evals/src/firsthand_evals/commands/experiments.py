@@ -13,38 +13,50 @@ ours go, and its last line and exit code are kept as its last result.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
 import firsthand_evals
-from firsthand import InvalidArgument
-from firsthand.cli.display import shown
+from firsthand import InvalidArgument, environment, moment
+from firsthand.cli.display import shown, table
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
-from firsthand.value import asdict
-from firsthand_evals import registry
-from firsthand_evals.commands.results import folder_kept
+from firsthand.cli.stores import to_read
+from firsthand.value import asdict, fields
+from firsthand_evals import cases, delivery, models, readers, recall_ab, registry
+from firsthand_evals.delivery import CONDITIONS, Condition
+from firsthand_evals.readers import Reader
+from firsthand_evals.recall_ab import Cell, Item
 from firsthand_evals.reclaim.experiments import DATA
+from firsthand_evals.reclaim.prevalence import Share, prevalence
 from firsthand_evals.registry import Experiment
+from firsthand_evals.stats import Rate
+from firsthand_evals.stream import packs
+from firsthand_evals.stream.packs import ALWAYS, Options, Report
 
 HEADLINE_CHARACTERS_MAX = 300
 
 
 def list_(chosen: argparse.Namespace, out: Output) -> int:
     """Run ``eval list``."""
-    kept = folder_kept(chosen)
-    if chosen.out is not None and not (kept is not None and kept.is_dir()):
+    path = folder_kept(chosen)
+    if chosen.out is not None and not (path is not None and path.is_dir()):
         raise InvalidArgument(f"--out is the folder that results were kept in; {chosen.out!r} is none")
-    for one in registry.EXPERIMENTS:
-        last = registry.last_result(kept, one.name) if kept is not None else ""
+    for experiment in registry.EXPERIMENTS:
+        last = registry.last_result(path, experiment.name) if path is not None else ""
         if out.as_json:
-            out.json({**asdict(one), "last": last})
+            out.json({**asdict(experiment), "ours": experiment.ours, "last": last})
             continue
-        out.line(f"{out.style(one.name, 'name')}  {one.paper} {one.where}: {one.about}")
-        out.line(f"    needs {one.needs}; {one.command}")
+        out.line(f"{out.style(experiment.name, 'name')}  {experiment.paper} {experiment.where}: {experiment.about}")
+        out.line(f"    needs {experiment.needs}; {experiment.command}")
         if last:
             out.line(f"    last {shown(last)}")
     return DONE
@@ -93,7 +105,7 @@ def _script(experiment: Experiment, chosen: argparse.Namespace, out: Output) -> 
     headline = f"{last[:HEADLINE_CHARACTERS_MAX]} (exit code {process.returncode}, {seconds:.0f} s)"
     if out.as_json:
         out.json({"name": experiment.name, "exit_code": process.returncode, "seconds": seconds, "last": last})
-    _keep(experiment, chosen, out, headline)
+    _keep(chosen, out, experiment.name, {"headline": headline})
     if process.returncode:
         out.warn(
             f"{experiment.name} ended with exit code {process.returncode}; what went wrong stands above. What a script "
@@ -102,16 +114,204 @@ def _script(experiment: Experiment, chosen: argparse.Namespace, out: Output) -> 
     return NOTHING_FOUND if process.returncode else DONE
 
 
-def _keep(experiment: Experiment, chosen: argparse.Namespace, out: Output, headline: str) -> None:
-    kept = folder_kept(chosen)
-    if kept is None:
-        out.remark("the result is not kept: there is no store, and no --out DIR before the name")
+def _keep(chosen: argparse.Namespace, out: Output, name: str, about: Mapping[str, object]) -> None:
+    """Keep what came of an experiment, where there is a place for it."""
+    folder = folder_kept(chosen)
+    if folder is None:
+        out.remark("the result is not kept: there is no store, and no --out DIR")
         return
-    registry.keep(kept, experiment.name, {"headline": headline})
-    out.remark(f"kept in {shown(str(registry.folder_of(kept, experiment.name)))}")
+    registry.keep(folder, name, about)
+    out.remark(f"kept in {shown(str(registry.folder_of(folder, name)))}")
 
 
 def _checkout(script: str) -> Path | None:
     """Give the folder of the checkout that this package stands in, if it has a script; None for none."""
     around = Path(firsthand_evals.__file__).resolve().parents[4]
     return around if (around / script).is_file() else None
+
+
+def folder_kept(chosen: argparse.Namespace) -> Path | None:
+    """Give the folder that results are kept in; None without one: an evaluation makes no store."""
+    if chosen.out is not None:
+        return Path(chosen.out).expanduser()
+    store = Path(chosen.store).expanduser() if chosen.store else environment.default_store()
+    if not (store / "firsthand.db").is_file():
+        return None
+    os.umask(0o077)  # what is in a store is its owner's alone
+    return store
+
+
+def can_be_written(chosen: argparse.Namespace, *names: str) -> None:
+    """Refuse files, and a folder of results, that could not be written at the end, before anything is asked.
+
+    Args:
+        names: options that name a file.
+    """
+    given = {name: getattr(chosen, name) for name in names if getattr(chosen, name) is not None}
+    places = {name: Path(told).expanduser() for name, told in given.items()}
+    for name, place in places.items():
+        folder = place.parent
+        if not given[name] or place.is_dir():
+            raise InvalidArgument(f"--{name} names a file; got {given[name]!r}, which is none")
+        if not folder.is_dir():
+            raise InvalidArgument(f"--{name} {given[name]}: the folder {folder} is not there; make it first")
+        if not os.access(place if place.exists() else folder, os.W_OK):
+            raise InvalidArgument(f"--{name} {given[name]} cannot be written here; name a file that can")
+    if len({place.resolve() for place in places.values()}) < len(places):
+        raise InvalidArgument(f"{', '.join(f'--{name}' for name in places)} want a file each; got the same one twice")
+    if chosen.out is not None:
+        folder = Path(chosen.out).expanduser()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidArgument(
+                f"--out {chosen.out}: expected a folder or a place for one; {error.strerror}. Name another one."
+            ) from error
+        if not os.access(folder, os.W_OK):
+            raise InvalidArgument(f"--out {chosen.out} cannot be written here; name a folder that can")
+
+
+def progress(out: Output, about: str, noun: str = "prompts") -> Callable[[int, int], None]:
+    """Give what is called with how many are done of how many."""
+
+    def told(done: int, whole: int) -> None:
+        out.progress(lambda: f"{about} {done:,} of {whole:,} {noun}", last=done == whole)
+
+    return told
+
+
+NAME = "reclaim-prevalence"
+
+
+def prevalence_(chosen: argparse.Namespace, out: Output) -> int:
+    """Run the command."""
+    corpora = {name: Path(place).expanduser() for name, place in chosen.data}
+    shares = prevalence(corpora, n=chosen.conversations, seed=chosen.seed)
+    if out.as_json:
+        for one in shares:
+            out.json({"corpus": asdict(one)})
+    else:
+        rows = [_row(share) for share in shares]
+        for line in table([("corpus", "n", "compact", "diffuse", "none"), *rows]):
+            out.line(line)
+    headline = ", ".join(f"{share.corpus} {_rate(share.compact)} compact" for share in shares)
+    _keep(chosen, out, NAME, {"headline": headline, "corpora": [asdict(share) for share in shares]})
+    return DONE
+
+
+def _row(share: Share) -> tuple[str, ...]:
+    return (
+        shown(share.corpus), f"{share.n:,} of {share.found:,}", _rate(share.compact), _rate(share.diffuse),
+        _rate(share.none),
+    )  # fmt: skip
+
+
+def _rate(rate: Rate) -> str:
+    return f"{rate.share or 0.0:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
+
+
+def stream_(chosen: argparse.Namespace, out: Output) -> int:
+    """Run the command."""
+    can_be_written(chosen, "html", "markdown")
+    path = folder_kept(chosen)
+    typed = {name: getattr(chosen, name) for name in fields(Options) if name not in ALWAYS}
+    report = packs.run(
+        chosen.pack,
+        Options(
+            **{name: it for name, it in typed.items() if it not in (None, [], False)}, folder=path,
+            key=environment.model_key(), tell=out.warn, store=partial(to_read, chosen), progress=partial(progress, out),
+        ),
+    )  # fmt: skip
+    _show(report, out)
+    if chosen.markdown is not None:
+        _write(chosen.markdown, report.markdown(), out)
+    if chosen.html is not None:
+        _write(chosen.html, report.html(), out)
+    _keep(chosen, out, packs.experiment(chosen.pack), {"headline": report.headline, **report.kept})
+    for told in report.failed:
+        out.warn(told)
+    return NOTHING_FOUND if report.failed else DONE
+
+
+def _show(report: Report, out: Output) -> None:
+    if out.as_json:
+        for record in report.records:
+            out.json(record)
+        return
+    for section in report.sections:
+        out.line(section.told)
+        for line in (*table(section.rows), *section.lines):
+            out.line(line)
+
+
+def _write(file: str, text: str, out: Output) -> None:
+    path = Path(file).expanduser()
+    path.write_text(text, encoding="utf-8")
+    out.remark(f"written to {shown(str(path))}")
+
+
+def recall_ab_(chosen: argparse.Namespace, out: Output) -> int:
+    """Run the command."""
+    made = cases.worlds(chosen.worlds, chosen.seed, moment.now())
+    reader = _reader(chosen.model, cases.beliefs(made))
+    conditions = _conditions(chosen.condition)
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firsthand-eval-")))
+        out.remark(f"living {len(made)} pasts of {cases.SESSIONS} sessions through hooks")
+        push = stack.enter_context(delivery.hooks(made, folder))
+        prompts = recall_ab.prepare(
+            made, push, conditions=conditions, repetitions=chosen.repetitions, cases_max=chosen.cases,
+            progress=progress(out, "pushed before"),
+        )  # fmt: skip
+    planned = recall_ab.plan(prompts, reader)
+    if reader.costs:
+        out.warn(f"{reader.name}: at most {planned.calls:,} calls, about {planned.tokens:,} tokens")
+    items = list(
+        recall_ab.run(prompts, reader, calls_max=chosen.calls_max, progress=progress(out, f"{reader.name} asked"))
+    )
+    table = recall_ab.cells(items)
+    _show_items(items, table, out)
+    kept_in = folder_kept(chosen)
+    if kept_in is not None:
+        recall_ab.keep(registry.folder_of(kept_in, "recall-ab"), items, table)
+    _keep(chosen, out, "recall-ab", {
+        "reader": reader.name, "seed": chosen.seed, "worlds": chosen.worlds, "cases": chosen.cases,
+        "repetitions": chosen.repetitions, "headline": f"{reader.name}: {recall_ab.headline(table)}",
+        "cells": [recall_ab.as_json(cell) for cell in table],
+    })  # fmt: skip
+    return _verdict(table, out)
+
+
+def _show_items(items: Sequence[Item], table: Sequence[Cell], out: Output) -> None:
+    if out.as_json:
+        for item in items:
+            out.json({"item": asdict(item)})
+        for cell in table:
+            out.json({"cell": recall_ab.as_json(cell)})
+        return
+    for line in recall_ab.lines(table):
+        out.line(line)
+
+
+def _verdict(table: Sequence[Cell], out: Output) -> int:
+    worse = recall_ab.harmful(table)
+    for cell in worse:
+        out.warn(f"{cell.condition} makes answers worse where {cell.sort}: {cell.right_to_none}")
+    return NOTHING_FOUND if worse else DONE
+
+
+def _conditions(names: Sequence[str]) -> tuple[Condition, ...]:
+    known = {condition.name: condition for condition in CONDITIONS}
+    wrong = [name for name in names if name not in known]
+    if wrong:
+        raise InvalidArgument(f"there is no condition {wrong[0]!r}; these are: {', '.join(known)}")
+    return tuple(condition for condition in CONDITIONS if not names or condition.name in {recall_ab.BASELINE, *names})
+
+
+def _reader(model: str | None, beliefs: dict[str, str]) -> Reader:
+    if model is None:
+        return readers.Scripted(beliefs)
+    chosen = models.named(model)
+    return readers.Asked(
+        models.opened(chosen, environment.model_key()), chosen.name, repeats=chosen.served == models.LOCAL
+    )

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +26,7 @@ from firsthand.cli.exits import DONE, NOTHING_FOUND, REFUSED
 from firsthand.cli.output import Output
 from firsthand.cli.stores import to_read
 from firsthand.value import asdict, value
-from firsthand_evals.probe.probe import Verdict, probe_in, probe_report
+from firsthand_evals.probe.probe import REGIMES, Verdict, probe_in
 from firsthand_evals.probe.probe import probe as judge
 from firsthand_evals.stats import rate
 
@@ -76,7 +77,7 @@ def probe(chosen: argparse.Namespace, out: Output) -> int:
         if len(chosen.file) > 1:
             out.warn(f"firsthand eval probe: {wrong} of {count(len(chosen.file), 'file')} not judged to the end")
         return REFUSED
-    return DONE if all(one.correctable for one in verdicts) else NOTHING_FOUND
+    return DONE if all(verdict.correctable for verdict in verdicts) else NOTHING_FOUND
 
 
 @contextmanager
@@ -102,9 +103,6 @@ def _stored(memory: Memory, item: Item, chosen: argparse.Namespace) -> Verdict:
         raise InvalidArgument(f"{item.name}: a note stands on its messages or on --session and --source; got both")
     claim = chosen.claim or item.claim
     return probe_in(memory, item.note, session=chosen.session, sources=chosen.source, claim=claim)
-
-
-# reading ------------------------------------------------------------------------------------------------
 
 
 def _items(file: str) -> list[Item]:
@@ -156,12 +154,12 @@ def _item(name: str, found: Any) -> Item:
     if unknown := set(found) - _KEYS:
         raise InvalidArgument(f"{name}: expected {', '.join(sorted(_KEYS))}; got {', '.join(sorted(unknown))}")
     messages, expand, claim = found.get("messages", []), found.get("expand"), found.get("claim")
-    wrong = not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages)
+    wrong = not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages)
     if not isinstance(found["note"], str) or wrong or not (claim is None or isinstance(claim, str)):
         raise InvalidArgument(f"{name}: note and claim are texts, messages a list of objects with role and content")
     if expand is not None and not (isinstance(expand, dict) and all(isinstance(one, str) for one in expand.values())):
         raise InvalidArgument(f"{name}: expand is an object: what stands at each pointer, as text")
-    said = tuple(part for one in messages for part in _parts(one))
+    said = tuple(part for message in messages for part in _parts(message))
     return Item(str(found.get("id", name)), found["note"], said, claim, expand)
 
 
@@ -184,9 +182,6 @@ def _texts(part: dict[str, Any]) -> Iterator[str]:
         yield from (text for one in inner if isinstance(one, dict) for text in _texts(one))
 
 
-# printing -----------------------------------------------------------------------------------------------
-
-
 def _print(item: Item, verdict: Verdict, out: Output) -> None:
     if out.as_json:
         out.json({"id": item.name, **asdict(verdict)})
@@ -201,10 +196,10 @@ def _sum_up(verdicts: list[Verdict], out: Output) -> None:
     """Count the regimes of several notes; the last is given with its interval."""
     if len(verdicts) < 2:
         return
-    report = probe_report(verdicts)
-    silent = report.of("uncorrectable_silent")
+    seen = Counter(verdict.regime for verdict in verdicts)  # never a mode, which would hide a minority
+    counts, n = {regime: seen[regime] for regime in REGIMES}, len(verdicts)
     if out.as_json:
-        out.json({"n": report.n, **dict(report.counts)})
+        out.json({"n": n, **counts})
         return
-    counted = ", ".join(f"{number} {regime}" for regime, number in report.counts)
-    out.line(f"of {count(report.n, 'note')} {counted}; silent {rate(silent, report.n)}")
+    counted = ", ".join(f"{number} {regime}" for regime, number in counts.items())
+    out.line(f"of {count(n, 'note')} {counted}; silent {rate(counts['uncorrectable_silent'], n)}")

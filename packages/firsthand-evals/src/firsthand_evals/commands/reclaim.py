@@ -27,14 +27,13 @@ from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
 from firsthand.value import asdict, value
 from firsthand_evals import registry
-from firsthand_evals.commands.results import can_be_written, folder_kept, progress
+from firsthand_evals.commands.experiments import can_be_written, folder_kept, progress
 from firsthand_evals.models import Cap, Price, named
 from firsthand_evals.reclaim import (
     experiments,
     figures,
     files,
     items,
-    junit,
     own,
     page,
     readers,
@@ -43,7 +42,7 @@ from firsthand_evals.reclaim import (
     tables,
     validators,
     writers,
-)
+)  # fmt: skip
 from firsthand_evals.reclaim.items import Case, Item
 from firsthand_evals.reclaim.models import Asking, plan
 from firsthand_evals.reclaim.page import Report
@@ -95,27 +94,27 @@ def reclaim(chosen: argparse.Namespace, out: Output) -> int:
 def _asked(chosen: argparse.Namespace, out: Output) -> _Asked:
     """Make the cases, and refuse what cannot be run before anything is asked."""
     subjects = own.memories(chosen.memory or ["firsthand"], recall=chosen.recall or "", may_recall=not chosen.no_recall)
-    kept = folder_kept(chosen)
-    if chosen.resume and kept is None:
+    path = folder_kept(chosen)
+    if chosen.resume and path is None:
         raise InvalidArgument("there is nothing to resume: no store, and no --out DIR that a run was kept in")
-    folder = None if kept is None else registry.folder_of(kept, files.NAME)
+    folder = None if path is None else registry.folder_of(path, files.NAME)
     asked_of = models_of(chosen, folder)
     written = asked_of.wordings if asked_of is not None else ()
     subjects += asked_of.subjects if asked_of is not None else ()
-    given = experiments.Options(
+    options = experiments.Options(
         chosen.problems, chosen.seed, chosen.repetitions, subjects, chosen.wording,
         Path(chosen.data).expanduser() if chosen.data else None, written,
         vary={"hops": tuple(dict.fromkeys(chosen.hops))} if chosen.hops else {},
     )  # fmt: skip
-    names = chosen.experiment or experiments.battery(given)
+    names = chosen.experiment or experiments.battery(options)
     if chosen.hops and CHAIN not in names:
         raise InvalidArgument(f"--hops is of the experiment {CHAIN} alone; got {', '.join(names)}")
     changes = own.Changes(chosen.budget, tuple(chosen.source_at), tuple(chosen.corrections))
-    cases = own.cases(names, given, changes)
+    cases = own.cases(names, options, changes)
     if folder is None:
         out.remark("nothing is kept: there is no store, and no --out DIR")
     reader = asked_of.reader if asked_of is not None else None
-    tested = tuple(one.name for one in (*subjects, *written))
+    tested = tuple(subject.name for subject in (*subjects, *written))
     return _Asked(cases, tested, reader or _READERS[chosen.reader or "recomputing"](), folder, asked_of)
 
 
@@ -146,7 +145,7 @@ def _report(asked: _Asked, found: Sequence[Item], chosen: argparse.Namespace) ->
     least = chosen.fail_under if chosen.fail_under is not None else requirements.LEAST
     # The checks know what the paper's notes come to at the paper's budgets, with all source in one place.
     as_in_paper = chosen.budget is None and not chosen.corrections and asked.reader.name == "recomputing"
-    checks = validators.validate(found, [one.problem for one in asked.cases]) if as_in_paper else ()
+    checks = validators.validate(found, [case.problem for case in asked.cases]) if as_in_paper else ()
     about = (
         ("memories under test", ", ".join(asked.names)), ("reader", asked.reader.name),
         ("items", f"{len(found):,}"), ("problems of each cell", str(chosen.problems)), ("seed", str(chosen.seed)),
@@ -159,7 +158,7 @@ def _report(asked: _Asked, found: Sequence[Item], chosen: argparse.Namespace) ->
     )  # fmt: skip
     return Report(
         tuple(found), made, requirements.requirements(found, made, asked.names, least), checks, asked.names,
-        own.by_key(asked.cases, lambda one: items.key(one, asked.reader)), about,
+        {items.key(case, asked.reader): case for case in asked.cases}, about,
     )  # fmt: skip
 
 
@@ -208,7 +207,7 @@ def _write(report: Report, asked: _Asked, came: Outcome, chosen: argparse.Namesp
         Path(chosen.html).expanduser().write_text(told, encoding="utf-8")
     if chosen.junit:
         unfinished = "" if came.whole else f"{len(came.items):,} of {len(asked.cases):,} cases have an item"
-        text = junit.junit(report.requirements, report.checks, unfinished)
+        text = page.junit(report.requirements, report.checks, unfinished)
         Path(chosen.junit).expanduser().write_text(text, encoding="utf-8")
 
 
@@ -296,7 +295,7 @@ def ask_models(
         f"{count(len(cases), 'case')}: {done.known:,} known, {done.made:,} made, {len(done.failed):,} failed, "
         f"{done.left:,} left; spent {done.spent}"
     )
-    for error, times in Counter(one.error for one in done.failed).most_common(FAILURES_SHOWN_MAX):
+    for error, times in Counter(failed.error for failed in done.failed).most_common(FAILURES_SHOWN_MAX):
         out.warn(f"failed: {shown(error)}" + (f" ({times:,} times)" if times > 1 else ""))
     if done.stopped:
         out.warn(f"stopped: {shown(done.stopped)}")

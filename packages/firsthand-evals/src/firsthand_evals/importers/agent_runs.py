@@ -130,11 +130,9 @@ class Intercode(JsonHost):
     def cuts(self, file: JsonFile, source: Source) -> Iterator[Cut]:
         for key, at in file.members(file.root()):
             yield Cut(
-                file.end(at),
-                _episode(mapping(file.value(at))),
-                file.slice(at),
+                file.end(at), _episode(mapping(file.value(at))), file.slice(at),
                 f"{PurePosixPath(source.path).stem}-{key}",
-            )
+            )  # fmt: skip
 
 
 def _episode(episode: Any) -> tuple[Draft, ...]:
@@ -182,12 +180,12 @@ class Tau(JsonHost):
             said = json_file.dump({name: facts[name] for name in ("task_id", "trial") if name in facts})
             opening = Draft(Kind.SESSION, said, "application/json", meta, origin="host:tau")
             end = file.end(episode) if traj is None else traj
-            held = Cut(end, (opening,), hashlib.sha256(file.data[episode:end]).digest(), session)
+            cut = Cut(end, (opening,), hashlib.sha256(file.data[episode:end]).digest(), session)
             calls: Calls = {}
             for at in file.items(traj) if traj is not None else ():
-                yield held
-                held = _message(file, at, calls, session)
-            yield replace(held, end=file.end(episode))
+                yield cut
+                cut = _message(file, at, calls, session)
+            yield replace(cut, end=file.end(episode))
 
 
 def _message(file: JsonFile, at: int, calls: Calls, session: str) -> Cut:

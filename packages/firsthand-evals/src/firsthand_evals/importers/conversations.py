@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -22,12 +23,6 @@ from firsthand.moment import MICROSECONDS, parse
 from firsthand.record import Record, make
 from firsthand.value import replace
 from firsthand_evals.importers.json_host import JsonHost
-
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july",
-           "august", "september", "october", "november", "december")  # fmt: skip
-_SPOKEN_TIME = re.compile(r"(\d{1,2}):(\d\d) ([ap])m on (\d{1,2}) (\w+),? (\d{4})\Z", re.IGNORECASE)
-_ANCHOR = re.compile(r"([A-Za-z]+)-(\d{1,2})-(\d{4})\Z")
-_DATE = re.compile(r"(\d{4})/(\d\d)/(\d\d) \(\w+\) (\d\d:\d\d)\Z")
 
 
 class Locomo(JsonHost):
@@ -134,28 +129,27 @@ def _to_the_end(cuts: Iterator[Cut], end: int) -> Iterator[Cut]:
         yield replace(held, end=end)
 
 
-def spoken_time(told: str) -> Moment | None:
+def spoken_time(words: str) -> Moment | None:
     """Read ``1:56 pm on 8 May, 2023``; None for anything else."""
-    match = _SPOKEN_TIME.match(told.strip())
-    if match is None or match[5].lower() not in _MONTHS:
-        return None
-    hour = int(match[1]) % 12 + (12 if match[3] in "pP" else 0)
-    month = _MONTHS.index(match[5].lower()) + 1
-    return parse(f"{match[6]}-{month:02}-{int(match[4]):02}T{hour:02}:{match[2]}")
+    return _time(words.replace(",", ""), "%I:%M %p on %d %B %Y")
 
 
-def anchor_time(told: str) -> Moment | None:
+def anchor_time(words: str) -> Moment | None:
     """Read ``March-15-2024``; None for anything else."""
-    match = _ANCHOR.match(told.strip())
-    if match is None or match[1].lower() not in _MONTHS:
-        return None
-    return parse(f"{match[3]}-{_MONTHS.index(match[1].lower()) + 1:02}-{int(match[2]):02}")
+    return _time(words, "%B-%d-%Y")
 
 
-def dated(told: str) -> Moment | None:
+def dated(words: str) -> Moment | None:
     """Read ``2023/05/30 (Tue) 21:48``; None for anything else."""
-    match = _DATE.match(told.strip())
-    return parse(f"{match[1]}-{match[2]}-{match[3]}T{match[4]}") if match is not None else None
+    return _time(words, "%Y/%m/%d (%a) %H:%M")
+
+
+def _time(words: str, form: str) -> Moment | None:
+    """Read a time of no zone, which is taken for UTC; None where the words have another form."""
+    try:
+        return parse(datetime.strptime(words.strip(), form).isoformat())  # noqa: DTZ007 - see above
+    except ValueError:
+        return None
 
 
 _LINE = re.compile(r"\[(\d\d):(\d\d)(?::(\d\d))?\]\s+(?:<([^>\n]+)>(?: |$)|(\*) (\S+))(.*)\Z", re.DOTALL)

@@ -38,9 +38,7 @@ class JsonHost:
         return to_name(PurePosixPath(path).name.removesuffix(self.suffix))
 
     def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
-        """Read a source."""
         return json_file.read(pieces, source, self.name, self.cuts)
 
     def cuts(self, file: JsonFile, source: Source) -> Iterator[Cut]:
-        """Cut a source into records."""
         raise AssertionError(f"{self.name} cuts its own sources; {source.path} of {len(file.data)} bytes was not")

@@ -19,7 +19,6 @@ Source: reclaim-evaluation 3, 7, 12 (a check at the time of writing).
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Literal
@@ -38,7 +37,7 @@ from firsthand_evals.probe.statements import (
     plain,
     read,
     statements,
-)
+)  # fmt: skip
 from firsthand_evals.probe.statements import (
     pairs as pairs_of,
 )
@@ -55,11 +54,10 @@ NAMES_MIN = 2
 """Names of a statement that relates things, in a session without any figure."""
 _PART = re.compile(r"(?<![\d.,])(\d{1,9})\s?(?:of|/)\s?(\d{1,9})(?![\d.,])")
 _MEANS: dict[Regime, str] = {
-    "correctable": "the note has what it takes",
-    "reachable": "its pointers lead to what it takes",
+    "correctable": "the note has what it takes", "reachable": "its pointers lead to what it takes",
     "uncorrectable_loud": "what it takes is not there, and nothing pretends that it is",
     "uncorrectable_silent": "what it takes is not there, and the note looks as if it were whole",
-}
+}  # fmt: skip
 
 
 @value
@@ -83,30 +81,10 @@ class Verdict:
         return self.regime in {"correctable", "reachable"}
 
 
-@value
-class ProbeReport:
-    """How many notes were in which regime: never a mode, which would hide a minority.
-
-    Attributes:
-        n: notes judged.
-        counts: of each regime, from the best to the worst.
-    """
-
-    n: int
-    counts: tuple[tuple[Regime, int], ...]
-
-    def of(self, regime: Regime) -> int:
-        """Give how many notes were in a regime."""
-        return dict(self.counts)[regime]
-
-
 def probe(
-    note: str | Note,
-    messages: Sequence[Message],
-    *,
-    claim: str | None = None,
+    note: str | Note, messages: Sequence[Message], *, claim: str | None = None,
     expand: Callable[[str], str | None] | None = None,
-) -> Verdict:
+) -> Verdict:  # fmt: skip
     """Judge whether what a note carries can be corrected.
 
     Args:
@@ -157,12 +135,6 @@ def needs(messages: Sequence[Message], claim: str | None = None) -> tuple[Statem
         return tuple(pairs)
     exact = _about([statement for statement in source if statement.values], claim)
     return exact or tuple(statement for statement in source if len(statement.names) >= NAMES_MIN)
-
-
-def probe_report(verdicts: Iterable[Verdict]) -> ProbeReport:
-    """Count the verdicts on many notes."""
-    seen = Counter(verdict.regime for verdict in verdicts)
-    return ProbeReport(sum(seen.values()), tuple((regime, seen[regime]) for regime in REGIMES))
 
 
 class _Text:

@@ -160,23 +160,23 @@ def _sums(wanted: Fraction, tried: Sequence[Statement]) -> tuple[Statement, ...]
         whole = sum((worth(numbers(it)) for it in chosen), start=Fraction(0))
         if chosen and wanted in {whole, whole / len(chosen)}:
             return tuple(chosen)
-    for one, other in combinations([(number, it) for it in tried for number in numbers(it)], 2):
-        if wanted in _results(one[0], other[0]):
-            return tuple(dict.fromkeys((one[1], other[1])))
+    for fractions, other in combinations([(number, it) for it in tried for number in numbers(it)], 2):
+        if wanted in _results(fractions[0], other[0]):
+            return tuple(dict.fromkeys((fractions[1], other[1])))
     return ()
 
 
-def _products(found: tuple[Fraction, ...]) -> Fraction:
+def _products(fractions: tuple[Fraction, ...]) -> Fraction:
     """Add up each number by the next: so many of one thing at a price, so many of another."""
-    return _sum(tuple(one * other for one, other in zip(found[::2], found[1::2], strict=True)))
+    return _sum(tuple(fraction * other for fraction, other in zip(fractions[::2], fractions[1::2], strict=True)))
 
 
-def _product(found: tuple[Fraction, ...]) -> Fraction:
-    return prod(found, start=Fraction(1))
+def _product(fractions: tuple[Fraction, ...]) -> Fraction:
+    return prod(fractions, start=Fraction(1))
 
 
-def _sum(found: tuple[Fraction, ...]) -> Fraction:
-    return sum(found, start=Fraction(0))
+def _sum(fractions: tuple[Fraction, ...]) -> Fraction:
+    return sum(fractions, start=Fraction(0))
 
 
 def _results(first: Fraction, second: Fraction) -> Iterator[Fraction]:

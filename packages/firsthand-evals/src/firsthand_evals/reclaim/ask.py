@@ -39,7 +39,7 @@ def ask(case: Case, reader: Reader, *, probe: Probe | None = None) -> Item:
     problem = case.problem
     # 1) the session that drifts
     session = case.session()
-    turns = correction(case.correction, problem).turns
+    turns = correction(case.correction, problem)
     if case.budget is None:  # it goes on in the same session
         carried, regime, said = Carried("", 0, 0, 0, over=False), "", talk(reader, session, turns, None)
     else:
@@ -57,7 +57,7 @@ def ask(case: Case, reader: Reader, *, probe: Probe | None = None) -> Item:
         outcome = scoring.ATTRACTOR if scored.value == attractor else scoring.WRONG
     return Item(
         key(case, reader), case.parameters(reader), sha256(session), carried.text, carried.used, carried.written,
-        carried.over, tuple(asdict(one) for one in said.pulls), turns, said.replies, outcome, scored.value,
+        carried.over, tuple(asdict(pull) for pull in said.pulls), turns, said.replies, outcome, scored.value,
         scored.hedged, problem.answer, attractor, regime, said.prompt_tokens,
     )  # fmt: skip
 
@@ -77,7 +77,7 @@ def talk(reader: Reader, before: Sequence[Mapping[str, str]], turns: Sequence[st
     for turn in turns:
         messages.append({"role": "user", "content": turn})
         for asked in range(PULLS_MAX + 2):
-            tokens += sum(estimate(one["content"]) for one in messages)
+            tokens += sum(estimate(message["content"]) for message in messages)
             reply = reader.answer(messages)
             messages.append({"role": "assistant", "content": reply})
             query = _query(reply) if memory is not None and seam.recalls(memory) else None

@@ -27,7 +27,6 @@ from firsthand_evals.reclaim.seam import Carried, Memory, Messages, Subject
 from firsthand_evals.reclaim.tasks import CASCADE_SLIP, Problem, Purchase, money
 
 BUDGET_CHARACTERS = 200
-HOPS = (1, 2, 4, 8)
 HOPS_MAX = 78
 ASK = "the running total before tax"
 
@@ -48,12 +47,12 @@ def ask(case: Case, reader: Reader, *, probe: Probe | None = None) -> Item:
             lived += said.messages
             tokens += said.prompt_tokens
         regime = probe(carried.text, _said(lived), memory) if probe is not None else ""
-        turns = correction(case.correction, problem).turns
+        turns = correction(case.correction, problem)
         last = talk(reader, opening(carried.text, memory), turns, memory)
     scored = scoring.score(last.replies[-1], problem)
     return Item(
         key(case, reader), case.parameters(reader), sha256(lived), carried.text, carried.used, carried.written,
-        carried.over or any(hop["over"] for hop in hops), tuple(asdict(one) for one in last.pulls), turns,
+        carried.over or any(hop["over"] for hop in hops), tuple(asdict(pull) for pull in last.pulls), turns,
         last.replies, scored.outcome, scored.value, scored.hedged, problem.answer,
         problem.attractor, regime, tokens + last.prompt_tokens, tuple(hops),
     )  # fmt: skip
@@ -91,7 +90,7 @@ def _told(problem: Problem, number: int, said: Talk, carried: Carried, *, plante
     return {
         "truth": truth, "given": scored.value, "outcome": scored.outcome, "reply": said.replies[-1],
         "carried": carried.text, "used": carried.used, "over": carried.over,
-        "pulls": [asdict(one) for one in said.pulls],
+        "pulls": [asdict(pull) for pull in said.pulls],
     }  # fmt: skip
 
 
@@ -126,11 +125,8 @@ def _wrong(problem: Problem, number: int) -> str:
 
 
 def _sum(problem: Problem, number: int) -> Fraction:
-    bought = [one for one in problem.facts[:number] if isinstance(one, Purchase)]
+    bought = [fact for fact in problem.facts[:number] if isinstance(fact, Purchase)]
     return sum((one.quantity * one.price for one in bought), start=Fraction(0))
-
-
-# the paper's memories, along a chain ---------------------------------------------------------------
 
 
 class Chained:

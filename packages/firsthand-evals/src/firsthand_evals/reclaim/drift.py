@@ -39,15 +39,9 @@ _FOLLOW_UPS, _FILLER = _WORDS["follow_ups"], _WORDS["filler"]
 
 
 def dialogue(
-    problem: Problem,
-    depth: int = 4,
-    *,
-    filler: int = 0,
-    source_at: str = "first",
-    premise: bool = True,
-    wording: int = 0,
-    say: Callable[[Messages], str] | None = None,
-) -> list[dict[str, str]]:
+    problem: Problem, depth: int = 4, *, filler: int = 0, source_at: str = "first", premise: bool = True,
+    wording: int = 0, say: Callable[[Messages], str] | None = None,
+) -> list[dict[str, str]]:  # fmt: skip
     """Write the session.
 
     Args:

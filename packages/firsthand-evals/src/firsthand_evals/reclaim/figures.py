@@ -15,21 +15,13 @@ from firsthand_evals.pages import Bar, Figure, Picture, Series
 from firsthand_evals.reclaim import scoring
 from firsthand_evals.reclaim.items import Item
 from firsthand_evals.reclaim.tables import Cell, Pair, Table, cells
+from firsthand_evals.reclaim.words import words
 from firsthand_evals.stats import Mean, Rate
 
-HEADS = {
-    "reclaim": "brought back", "wrong": "wrong value", "attractor": "stale value", "silent": "new wrong value",
-    "abstained": "abstained", "malformed": "unreadable", "failed": "memory failed",
-    "of_wrong_attractor": "stale of wrong", "used": "characters carried", "pulls": "questions to the memory",
-    "pulled": "characters answered", "blast": "sessions answered wrongly", "blast_abstained": "sessions not answered",
-}  # fmt: skip
-ABOUT = (
-    ("brought back", "the truth is given after the correction: the reclaim rate"),
-    ("stale value", "the wrong conclusion of the session is given again"),
-    ("new wrong value", "another wrong value is worked out, as if all were there: a silent partial answer"),
-    ("abstained", "no value is committed to, and that is said"),
-    ("unreadable", "no answer line that can be read, or two values on it"),
-)
+_WORDS = words("figures")
+HEADS: dict[str, str] = _WORDS["heads"]
+SAID: dict[str, str] = _WORDS["outcomes"]
+ABOUT: tuple[tuple[str, str], ...] = _WORDS["about"]
 
 
 def figure(cell: Cell, column: str) -> Figure:
@@ -101,15 +93,11 @@ def lines(table: Table) -> list[str]:
         for cell in table.cells
     ]  # fmt: skip
     return [
-        f"{table.name}: {table.where}", *aligned([heads, *rows]), *(f"  {pair_line(one)}" for one in table.pairs),
-        *(f"  {one}" for one in table.remarks),
+        f"{table.name}: {table.where}", *aligned([heads, *rows]), *(f"  {pair_line(pair)}" for pair in table.pairs),
+        *(f"  {remark}" for remark in table.remarks),
     ]  # fmt: skip
 
 
-SAID = {
-    scoring.RECOVERED: "brought back", scoring.ATTRACTOR: "stale value", scoring.WRONG: "new wrong value",
-    scoring.ABSTAINED: "abstained", scoring.MALFORMED: "unreadable", scoring.FAILED: "memory failed",
-}  # fmt: skip
 _COUNTED = {scoring.WRONG: "silent"}  # the name of an outcome's rate in a cell, where it is another one
 
 

@@ -60,9 +60,11 @@ def keep(
     """
     folder = registry.folder_of(out, NAME)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "tables.json").write_text(json.dumps([as_json(one) for one in found], indent=1) + "\n", encoding="utf-8")
-    text = "\n\n".join("\n".join(lines(one)) for one in found)
-    (folder / "tables.txt").write_text(f"{text}\n\n" + "".join(f"{one}\n" for one in checks), encoding="utf-8")
+    (folder / "tables.json").write_text(
+        json.dumps([as_json(table) for table in found], indent=1) + "\n", encoding="utf-8"
+    )
+    text = "\n\n".join("\n".join(lines(table)) for table in found)
+    (folder / "tables.txt").write_text(f"{text}\n\n" + "".join(f"{check}\n" for check in checks), encoding="utf-8")
     (folder / PAGE).write_text(page, encoding="utf-8")
-    for one in found:
-        registry.keep(out, registry.of_reclaim(one.name), {"headline": f"{told}: {headline(one, names)}"})
+    for table in found:
+        registry.keep(out, registry.of_reclaim(table.name), {"headline": f"{told}: {headline(table, names)}"})

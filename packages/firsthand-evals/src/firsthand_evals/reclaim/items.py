@@ -147,9 +147,6 @@ def failed(case: Case, reader: Reader, fault: str) -> Item:
     )  # fmt: skip
 
 
-# items in a file -----------------------------------------------------------------------------------
-
-
 def key(case: Case, reader: Reader) -> str:
     """Give the key of a case and its reader."""
     return sha256(case.parameters(reader))[:24]

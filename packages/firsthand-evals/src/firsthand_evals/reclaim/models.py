@@ -80,7 +80,7 @@ def plan(
         prompts += written * _session(case) if written else 0
         replies += written * writers.NOTE_TOKENS_MAX
         if reader.costs:
-            turns = correction(case.correction, case.problem).turns
+            turns = correction(case.correction, case.problem)
             answers = len(turns) + case.hops
             carried = case.budget if case.budget is not None else 400 * (case.depth + case.filler + 1)
             calls, replies = calls + answers, replies + answers * REPLY_TOKENS_MAX

@@ -84,7 +84,7 @@ def _asked_of(text: str, domain: str, log: list[dict[str, Any]], place: int) -> 
 
 
 def _times(belief: Mapping[str, Any], domain: str) -> set[str]:
-    return {str(one) for one in _leaves(belief.get(domain, {})) if _TIME.fullmatch(str(one))}
+    return {str(leave) for leave in _leaves(belief.get(domain, {})) if _TIME.fullmatch(str(leave))}
 
 
 def _leaves(tree: Any) -> Iterator[Any]:
@@ -131,7 +131,7 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         if zipfile.is_zipfile(file):
             with zipfile.ZipFile(file) as packed:
-                inner = [one for one in packed.infolist() if one.filename.endswith(".json")]
+                inner = [zip_info for zip_info in packed.infolist() if zip_info.filename.endswith(".json")]
                 if len(inner) != 1 or inner[0].file_size > FILE_BYTES_MAX:
                     raise FormatError(f"{file} holds {len(inner)} JSON files; expected one, of at most 1 GiB")
                 found = json.loads(packed.read(inner[0]))

@@ -73,7 +73,9 @@ class NoteAlone:
 
     def write(self, messages: Messages, budget: int) -> str:
         """Write a note of what was carried here and of the session."""
-        carried = [one["content"].partition(MEMORY_HEAD)[2].strip() for one in messages if one["role"] == "system"]
+        carried = [
+            message["content"].partition(MEMORY_HEAD)[2].strip() for message in messages if message["role"] == "system"
+        ]
         before = [{"role": "user", "content": one} for one in carried if one]
         return distill([*before, *said(messages)], budget).text
 
@@ -91,9 +93,9 @@ def note_alone() -> Subject:
 def said(messages: Messages) -> list[dict[str, Any]]:
     """Give what user and assistant said, without what the memory carried, was asked and answered."""
     return [
-        {"role": one["role"], "content": one["content"]}
-        for one in messages
-        if one["role"] != "system" and not one["content"].startswith((RECALL, RECALLED))
+        {"role": message["role"], "content": message["content"]}
+        for message in messages
+        if message["role"] != "system" and not message["content"].startswith((RECALL, RECALLED))
     ]
 
 

@@ -6,7 +6,7 @@ that an item never stands for another memory; changed cases are all different.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
@@ -46,31 +46,26 @@ def memories(addresses: Iterable[str], *, recall: str = "", may_recall: bool = T
         recall: the address of a function ``recall(query)``, for the one memory that is named.
         may_recall: False leaves out what a memory answers, so that what it carries must do.
     """
-    found = [OURS[one]() if one in OURS else seam.load(one) for one in dict.fromkeys(addresses)]
+    subjects = [OURS[address]() if address in OURS else seam.load(address) for address in dict.fromkeys(addresses)]
     if recall:
-        if len(found) != 1 or not may_recall:
+        if len(subjects) != 1 or not may_recall:
             raise InvalidArgument("a function for recall goes with one memory, and not with leaving recall out")
-        return (_recalling(found[0], recall),)
-    return tuple(found) if may_recall else tuple(_silenced(one) for one in found)
+        return (_recalling(subjects[0], recall),)
+    return tuple(subjects) if may_recall else tuple(_silenced(subject) for subject in subjects)
 
 
 def cases(names: Sequence[str], given: Options, changes: Changes) -> tuple[Case, ...]:
     """Make the cases of experiments and change them; those that become the same are asked once."""
     made = experiments.cases(names, given)
     if changes.budget is not None:
-        made = tuple(one if one.budget is None else replace(one, budget=changes.budget) for one in made)
+        made = tuple(case if case.budget is None else replace(case, budget=changes.budget) for case in made)
     if changes.places:
         made = tuple(
-            replace(one, source_at=place) if _movable(one) else one for one in made for place in changes.places
+            replace(case, source_at=place) if _movable(case) else case for case in made for place in changes.places
         )
     if changes.corrections:
-        made = tuple(replace(one, correction=kind) for one in made for kind in changes.corrections)
-    return tuple({_same(one): one for one in made}.values())
-
-
-def by_key(made: Sequence[Case], key: Callable[[Case], str]) -> Mapping[str, Case]:
-    """Give cases by the key of their items."""
-    return {key(one): one for one in made}
+        made = tuple(replace(case, correction=kind) for case in made for kind in changes.corrections)
+    return tuple({_same(case): case for case in made}.values())
 
 
 def regime(text: str, session: Messages, memory: Memory) -> str:
@@ -105,9 +100,6 @@ def _same(case: Case) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-# what is done to a memory --------------------------------------------------------------------------
-
-
 class _Silenced:
     """A memory that cannot be asked: what it carries must do."""
 
@@ -115,7 +107,6 @@ class _Silenced:
         self.memory = memory
 
     def write(self, messages: Messages, budget: int) -> str:
-        """Write."""
         return self.memory.write(messages, budget)
 
     def close(self) -> None:

@@ -38,7 +38,6 @@ class Handmade:
         self._written, self._problem, self._integrity = written, problem, integrity
 
     def write(self, messages: Messages, budget: int) -> str:  # noqa: ARG002 - it knows the problem instead
-        """Write the note."""
         return self._written(self._problem, self._integrity, budget)
 
 
@@ -74,27 +73,17 @@ def _tagged(problem: Problem, integrity: float, budget: int) -> str:  # noqa: AR
     return _fitted(problem.listed, room) + tag(_held(problem.listed, room), n)
 
 
-def _both(problem: Problem, integrity: float, budget: int) -> str:  # noqa: ARG001 - the source, at any integrity
-    return _fitted(problem.listed, budget, tail=_conclusion(problem))
-
-
-def _denoised(problem: Problem, integrity: float, budget: int) -> str:  # noqa: ARG001 - the source, at any integrity
-    return pad(_fitted(problem.source, budget), budget)
-
-
-def _blank(problem: Problem, integrity: float, budget: int) -> str:  # noqa: ARG001 - nothing of it is kept
-    return f"{HEAD} nothing was kept."
-
-
-def _candidates(problem: Problem, integrity: float, budget: int) -> str:  # noqa: ARG001 - no more than the candidates
-    return (
-        f"{HEAD} the answer is one of {', '.join(problem.options)}." if problem.options else f"{HEAD} nothing was kept."
-    )
+def _candidates(problem: Problem) -> str:
+    candidates = f"the answer is one of {', '.join(problem.options)}." if problem.options else "nothing was kept."
+    return f"{HEAD} {candidates}"
 
 
 POLICIES: dict[str, Written] = {
-    LOSSY: _lossy, PADDED: _padded, SOURCE_FIRST: _source_first, TAGGED: _tagged, BOTH: _both, DENOISED: _denoised,
-    BLANK: _blank, CANDIDATES: _candidates,
+    LOSSY: _lossy, PADDED: _padded, SOURCE_FIRST: _source_first, TAGGED: _tagged,
+    BOTH: lambda problem, _, budget: _fitted(problem.listed, budget, tail=_conclusion(problem)),
+    DENOISED: lambda problem, _, budget: pad(_fitted(problem.source, budget), budget),
+    BLANK: lambda _problem, _integrity, _budget: f"{HEAD} nothing was kept.",
+    CANDIDATES: lambda problem, _integrity, _budget: _candidates(problem),
 }  # fmt: skip
 
 
@@ -132,9 +121,6 @@ def pad(text: str, length: int) -> str:
         padded += f" {_FILLER[number % len(_FILLER)]}"
         number += 1
     return padded if len(text) >= length else padded[:length]
-
-
-# memories that need no problem to be written -------------------------------------------------------
 
 
 def head() -> Subject:

@@ -125,7 +125,7 @@ def conversations(path: Path) -> Iterator[Conversation]:
     if not (path.is_file() or path.is_dir()):
         raise FormatError(f"{path} is no file or folder that is there; name one of conversations")
     files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-    read = [one for one in files if one.suffix in _SUFFIXES]
+    read = [file for file in files if file.suffix in _SUFFIXES]
     if len(read) > FILES_MAX:
         raise FormatError(f"{path} has {len(read):,} files; at most {FILES_MAX:,} are read: give a part of it")
     for file in read:
@@ -170,10 +170,10 @@ def _messages(thing: list[dict[str, Any]]) -> Conversation | None:
 def _cut(messages: Conversation) -> Conversation:
     """Keep the beginning, as the paper does; instructions of a system are no part of the conversation."""
     left, kept = CONVERSATION_CHARACTERS_MAX, []
-    for one in messages:
-        if one["role"] != "system" and left > 0:
-            kept.append({"role": one["role"], "content": one["content"][:left]})
-            left -= len(one["content"])
+    for message in messages:
+        if message["role"] != "system" and left > 0:
+            kept.append({"role": message["role"], "content": message["content"][:left]})
+            left -= len(message["content"])
     return tuple(kept)
 
 

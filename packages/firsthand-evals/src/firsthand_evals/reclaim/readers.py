@@ -46,13 +46,11 @@ class Reader(Protocol):
 
     Attributes:
         name: for the report.
-        repeats: True when equal messages get equal replies, so that they need be asked once.
         costs: True when asking is paid for or slow, so that it is counted and capped.
         temperature: of a model; 0 of the others.
     """
 
     name: str
-    repeats: bool
     costs: bool
     temperature: float
 
@@ -100,8 +98,12 @@ def seen(messages: Messages) -> Seen:
     """Tell apart what stands in messages."""
     system = messages[0]["content"] if messages and messages[0]["role"] == "system" else ""
     head, carried, memory = system.partition(MEMORY_HEAD)
-    said = [one["content"] for one in messages if one["role"] == "user"]
-    asked = [one["content"] for one in messages if one["role"] == "assistant" and one["content"].startswith(RECALL)]
+    said = [message["content"] for message in messages if message["role"] == "user"]
+    asked = [
+        message["content"]
+        for message in messages
+        if message["role"] == "assistant" and message["content"].startswith(RECALL)
+    ]
     recalled = [one.removeprefix(RECALLED).strip() for one in said if one.startswith(RECALLED)]
     talk = [one for one in said if not one.startswith(RECALLED)]
     new = [line.removeprefix(NEW).strip() for one in talk for line in one.splitlines() if line.startswith(NEW)]
@@ -112,7 +114,14 @@ def seen(messages: Messages) -> Seen:
     )  # fmt: skip
 
 
-class Recomputing:
+class ByRule:
+    """What deterministic readers have in common."""
+
+    costs = False
+    temperature = 0.0
+
+
+class Recomputing(ByRule):
     """Recompute the answer from the source that stands in the context, and abstain without one.
 
     It asks a memory that can be asked for what the note points at, then for the question itself. What a correction
@@ -122,16 +131,11 @@ class Recomputing:
         heeds_tag: False takes a source that says it is incomplete for the whole, as small models do (Table 11).
     """
 
-    repeats = True
-    costs = False
-    temperature = 0.0
-
     def __init__(self, *, heeds_tag: bool = True) -> None:
         self._heeds_tag = heeds_tag
         self.name = "recomputing" if heeds_tag else "recomputing-careless"
 
     def answer(self, messages: Messages) -> str:
-        """Answer, or ask the memory."""
         here = seen(messages)
         found = reading.recompute(here.evidence, here.ask)
         if here.new and not reading.items(reading.joined([here.memory, *here.recalled])):
@@ -152,7 +156,7 @@ class Recomputing:
             return True
         if reading.kind_of(here.ask) == WORD and found.value is not None:
             return True  # fewer clues that leave one answer determine it all the same
-        if not here.recalled or any(one not in here.asked for one in reading.pointers(here.memory)):
+        if not here.recalled or any(pointer not in here.asked for pointer in reading.pointers(here.memory)):
             return False
         if found.parts > reading.recompute(here.memory, here.ask).parts:
             return True
@@ -160,7 +164,7 @@ class Recomputing:
 
     def _next(self, here: Seen) -> str | None:
         """Give what to ask the memory for next; None when there is nothing left to ask."""
-        pointers = [one for one in reading.pointers(here.memory) if one not in here.asked]
+        pointers = [pointer for pointer in reading.pointers(here.memory) if pointer not in here.asked]
         if pointers:
             return pointers[0]
         return here.ask if here.ask not in here.asked else None
@@ -177,20 +181,16 @@ class Cautious(Recomputing):
         return reading.tag(here.memory) is not None and super()._whole(here, found)
 
 
-class Believing:
+class Believing(ByRule):
     """Give the conclusion that stands in the memory, whatever else stands there; abstain when there is none."""
 
     name = "believing"
-    repeats = True
-    costs = False
-    temperature = 0.0
 
     def answer(self, messages: Messages) -> str:
-        """Answer."""
         here = seen(messages)
         said = here.memory
-        if not any(MEMORY_HEAD in one["content"] for one in messages if one["role"] == "system"):
-            said = reading.joined([one["content"] for one in messages if one["role"] == "assistant"])
+        if not any(MEMORY_HEAD in message["content"] for message in messages if message["role"] == "system"):
+            said = reading.joined([message["content"] for message in messages if message["role"] == "assistant"])
         return answered(reading.concluded(said, here.ask))
 
 
@@ -202,47 +202,37 @@ class Yielding(Recomputing):
         self.name = "yielding"
 
     def answer(self, messages: Messages) -> str:
-        """Answer, or ask the memory."""
         here = seen(messages)
         claimed = reading.claimed(here.correction, here.ask)
         return answered(claimed) if claimed is not None else super().answer(messages)
 
 
-class Guessing:
+class Guessing(ByRule):
     """Guess one of the candidates that the memory names, by a hash of the messages; abstain when it names none."""
-
-    repeats = True
-    costs = False
-    temperature = 0.0
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = seed
         self.name = f"guessing-{seed}"
 
     def answer(self, messages: Messages) -> str:
-        """Answer."""
         named = re.search(r"one of ([^.]+)\.", seen(messages).memory)
         if named is None:
             return answered(None)
         options = named[1].split(", ")
-        drawn = _drawn(repr((self._seed, [one["content"] for one in messages])))
+        drawn = _drawn(repr((self._seed, [message["content"] for message in messages])))
         return answered(options[drawn % len(options)])
 
 
-class Slipping:
+class Slipping(ByRule):
     """Add up what the user told, and leave an item out in about half of the cases: an agent that errs by itself.
 
     It is meant for the first session (`sweeps.endogenous`), where nobody plants an error.
     """
 
     name = "slipping"
-    repeats = True
-    costs = False
-    temperature = 0.0
 
     def answer(self, messages: Messages) -> str:
-        """Answer."""
-        told = reading.joined([one["content"] for one in messages if one["role"] == "user"])
+        told = reading.joined([message["content"] for message in messages if message["role"] == "user"])
         found = list(reading.items(told).values())
         if _drawn(told) % 2 and len(found) > 1:
             found.pop()
@@ -254,18 +244,13 @@ class Asked:
     """A language model."""
 
     def __init__(
-        self, model: Model, name: str, *, temperature: float = 0.0, repeats: bool = False,
+        self, model: Model, name: str, *, temperature: float = 0.0,
         tokens_max: int = REPLY_TOKENS_MAX,
     ) -> None:  # fmt: skip
-        self.name, self.repeats, self.costs, self.temperature = name, repeats, True, temperature
+        self.name, self.costs, self.temperature = name, True, temperature
         self.model, self._tokens_max = model, tokens_max
 
     def answer(self, messages: Messages) -> str:
-        """Ask the model.
-
-        Raises:
-            ModelError: there is no reply.
-        """
         return self.model.complete(messages, max_tokens=self._tokens_max, temperature=self.temperature).text
 
 
@@ -303,11 +288,7 @@ class Calling(Asked):
     """A language model that was taught to call tools."""
 
     def answer(self, messages: Messages) -> str:
-        """Ask the model; a call becomes a line ``RECALL: ...``.
-
-        Raises:
-            ModelError: there is no reply.
-        """
+        """Ask the model; a call becomes a line ``RECALL: ...``."""
         told = MAY_RECALL.format(most=PULLS_MAX)
         if not messages or told not in messages[0]["content"]:
             return super().answer(messages)

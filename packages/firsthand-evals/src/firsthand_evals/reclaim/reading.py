@@ -156,8 +156,8 @@ def by_the_user(text: str) -> str:
     marks = list(_SAYS.finditer(text))
     if not marks:
         return text
-    ends = [*(one.start() for one in marks[1:]), len(text)]
-    said = [text[one.end() : end] for one, end in zip(marks, ends, strict=True) if one[1].lower() == "user"]
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    said = [text[match.end() : end] for match, end in zip(marks, ends, strict=True) if match[1].lower() == "user"]
     return joined([text[: marks[0].start()], *said])
 
 
@@ -177,9 +177,6 @@ def segments(text: str) -> Iterator[str]:
     for part in _SEGMENT.split(_POINTER.sub(" ", readable(text))):
         if part and part.strip(" |*-•\t>"):
             yield part.strip(" |*-•\t>")
-
-
-# sums ----------------------------------------------------------------------------------------------
 
 
 def items(text: str) -> dict[str, tuple[int, Fraction]]:
@@ -251,9 +248,6 @@ def _total(evidence: str) -> Found:
     return Found(scoring.written(whole) if found else None, len(found))
 
 
-# puzzles -------------------------------------------------------------------------------------------
-
-
 def clues(text: str) -> list[Clue]:
     """Read the clues of a puzzle."""
     found = []
@@ -264,8 +258,8 @@ def clues(text: str) -> list[Clue]:
             first, how, which, second = pair.groups()
             both = (first, second) if which == "before" else (second, first)
             found.append(Clue("directly before" if how == "directly " else "before", *both))
-        elif one := _IN_LINE.search(segment) or _HAS.search(segment):
-            who, how, place, other = one.groups()
+        elif match := _IN_LINE.search(segment) or _HAS.search(segment):
+            who, how, place, other = match.groups()
             form = "either" if other else {None: "at", "not ": "not at", "either ": "either"}[how]
             found.append(Clue(form, who, place, other or ""))
     return list(dict.fromkeys(found))
@@ -283,16 +277,16 @@ def _puzzle(evidence: str, ask: str) -> Found:
         return Found(None, len(found))
     known = [clue for clue in told if {clue.other, clue.third} <= {*people, *places, ""}]
     answers = {
-        who for one in solutions(people, places, known) for who, place in one.items() if place == asked[1].lower()
+        who
+        for solution in solutions(people, places, known)
+        for who, place in solution.items()
+        if place == asked[1].lower()
     }
     return Found(answers.pop() if len(answers) == 1 else None, len(found) + 1)
 
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(re.findall(r"\b[A-Z][a-z]+\b", text)))
-
-
-# times ---------------------------------------------------------------------------------------------
 
 
 def _time(evidence: str, ask: str) -> Found:

@@ -26,14 +26,9 @@ CASES_MAX = 1_000_000
 
 
 def cases(
-    memory: Any,
-    problems: Sequence[Problem],
-    *,
-    corrections: Sequence[str] = (DIRECTED,),
-    repetitions: int = 1,
-    experiment: str = "reclaim",
-    **same: Any,
-) -> tuple[Case, ...]:
+    memory: Any, problems: Sequence[Problem], *, corrections: Sequence[str] = (DIRECTED,), repetitions: int = 1,
+    experiment: str = "reclaim", **same: Any,
+) -> tuple[Case, ...]:  # fmt: skip
     """Make the cases of one memory: each problem under each correction.
 
     Args:
@@ -54,13 +49,9 @@ def cases(
 
 
 def run(
-    asked: Sequence[Case],
-    reader: Reader,
-    *,
-    known: Mapping[str, Item] | None = None,
-    probe: Probe | None = None,
+    asked: Sequence[Case], reader: Reader, *, known: Mapping[str, Item] | None = None, probe: Probe | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Iterator[Item]:
+) -> Iterator[Item]:  # fmt: skip
     """Ask every case, and yield what came of it, in order.
 
     Args:

@@ -105,10 +105,10 @@ def score(reply: str, problem: Problem) -> Scored:
 
 def answer_line(reply: str) -> str | None:
     """Give what stands behind the last ``ANSWER:``; None without one."""
-    found = list(_LINE.finditer(reply[-REPLY_CHARACTERS_MAX:]))
-    if not found:
+    matches = list(_LINE.finditer(reply[-REPLY_CHARACTERS_MAX:]))
+    if not matches:
         return None
-    here, below = found[-1].groups()
+    here, below = matches[-1].groups()
     return here if here.strip(" \t*_`") else (below or "")
 
 
@@ -124,9 +124,9 @@ def values(line: str, kind: str, options: tuple[str, ...] = ()) -> list[str]:
 
 def _values(text: str, kind: str, options: tuple[str, ...]) -> Iterator[str]:
     if kind == WORD:
-        for one in options:
-            if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text, re.IGNORECASE):
-                yield one
+        for option in options:
+            if re.search(rf"(?<!\w){re.escape(option)}(?!\w)", text, re.IGNORECASE):
+                yield option
     elif kind == TIME:
         yield from map(_clock, _TIMES.finditer(text))
     else:

@@ -231,7 +231,7 @@ def carry(memory: Memory, messages: Messages, budget: int) -> Carried:
             f"a budget is a whole number of characters, 0 to {BUDGET_CHARACTERS_MAX:,}; got {budget!r}"
         )
     with _blamed(_name(memory), "raised in write()"):
-        text: object = memory.write([dict(one) for one in messages], budget)
+        text: object = memory.write([dict(message) for message in messages], budget)
     if not isinstance(text, str):
         raise MemoryFault(f"write gives text; {_name(memory)} gave {_given(text)}")
     text = str.__str__(text)  # a class of theirs may cut, count or compare as it likes
@@ -283,8 +283,12 @@ def _line(error: BaseException) -> str:
     """Give the innermost line of their code that an error came through; empty when it is in none."""
     packages = (str(Path(__file__).parents[1]), str(Path(firsthand.__file__).parent))
     ours = (*packages, "<frozen", import_module.__code__.co_filename)
-    found = [one for one in extract_tb(error.__traceback__) if not one.filename.startswith(ours)]
-    return f" ({Path(found[-1].filename).name}:{found[-1].lineno})" if found else ""
+    frame_summaries = [
+        frame_summary
+        for frame_summary in extract_tb(error.__traceback__)
+        if not frame_summary.filename.startswith(ours)
+    ]
+    return f" ({Path(frame_summaries[-1].filename).name}:{frame_summaries[-1].lineno})" if frame_summaries else ""
 
 
 def _name(memory: Memory) -> str:

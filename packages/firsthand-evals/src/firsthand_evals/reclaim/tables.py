@@ -85,9 +85,9 @@ class Pair:
         return {"better": "more", "worse": "fewer"}.get(self.difference.verdict, self.difference.verdict)
 
     def __str__(self) -> str:
-        found = self.difference
-        told = f"{found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}] {self.verdict}"
-        return f"{self.about}: {told} ({found.clusters} problems, {found.n} pairs)"
+        difference = self.difference
+        told = f"{difference.mean:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}] {self.verdict}"
+        return f"{self.about}: {told} ({difference.clusters} problems, {difference.n} pairs)"
 
 
 @value
@@ -110,7 +110,7 @@ class Table:
 
     def cell(self, **labels: Any) -> Cell:
         """Give the one cell of these labels."""
-        found = [one for one in self.cells if all(one.label(name) == wanted for name, wanted in labels.items())]
+        found = [cell for cell in self.cells if all(cell.label(name) == wanted for name, wanted in labels.items())]
         if len(found) != 1:
             raise InvalidArgument(f"table {self.name} has {len(found)} cells of {labels}; expected one")
         return found[0]
@@ -185,9 +185,6 @@ def as_json(table: Table) -> dict[str, Any]:
         ],
         "remarks": list(table.remarks),
     }  # fmt: skip
-
-
-# counting ------------------------------------------------------------------------------------------
 
 
 def _labels(item: Item, by: Sequence[str]) -> Labels:

@@ -102,9 +102,6 @@ class Problem:
         return f"{self.unit}{answer}"
 
 
-# sums ----------------------------------------------------------------------------------------------
-
-
 def arithmetic(n: int, seed: int = 0) -> tuple[Problem, ...]:
     """Make sums over 2 to 4 items, in several ways of writing them."""
     return tuple(_sum(f"a{seed}-{number}", ARITHMETIC, _chance(seed, number), number) for number in _count(n))
@@ -149,7 +146,7 @@ def shortened(problem: Problem, items: int) -> Problem:
 def total(facts: Sequence[Purchase | Clue]) -> Fraction:
     """Add up what was bought."""
     return sum(
-        (one.quantity * one.price for one in facts if isinstance(one, Purchase) and one.bought), start=Fraction(0)
+        (fact.quantity * fact.price for fact in facts if isinstance(fact, Purchase) and fact.bought), start=Fraction(0)
     )
 
 
@@ -187,14 +184,14 @@ def _sum(name: str, family: str, chance: random.Random, number: int, *, items: i
     right = wrong.quantity * wrong.price
     slip = Fraction(chance.choice([one for one in range(-9, 15) if one and right + one > 0]))
     truth = total(facts)
-    sound = next(one for one in bought if one is not wrong)
+    sound = next(purchase for purchase in bought if purchase is not wrong)
     told = {
-        one.good: entry_of(one, unit, chance.choice(WHERE)) if whole else line_of(one, unit, style) for one in facts
+        fact.good: entry_of(fact, unit, chance.choice(WHERE)) if whole else line_of(fact, unit, style) for fact in facts
     }
     return Problem(
         name, family, NUMBER,
         about=f"These are the purchases for {SHOPS[number % len(SHOPS)]}.",
-        source=tuple(told[one.good] for one in facts if one.bought),
+        source=tuple(told[fact.good] for fact in facts if fact.bought),
         listed=tuple(told.values()),
         premise=f"the {wrong.good} come to {unit}{money(right + slip)} together",
         locus=f"the subtotal of the {wrong.good}", sound=f"the subtotal of the {sound.good}",
@@ -207,9 +204,6 @@ def _sum(name: str, family: str, chance: random.Random, number: int, *, items: i
 def _purchase(good: str, chance: random.Random, *, whole: bool) -> Purchase:
     cents = Fraction(0) if whole else Fraction(chance.choice((0, 0, 0, 25, 50, 75)), 100)
     return Purchase(good, chance.randint(2, 12), chance.randint(2, 30) + cents)
-
-
-# puzzles -------------------------------------------------------------------------------------------
 
 
 def logic(n: int, seed: int = 0) -> tuple[Problem, ...]:
@@ -308,21 +302,21 @@ def _true_clues(
     truth: dict[str, str], places: Sequence[str], sort: str, asked: str, chance: random.Random
 ) -> list[Clue]:
     """Give what is true, in an order drawn; what was asked for is never said outright."""
-    found = []
+    clues = []
     for who, place in truth.items():
         others = [one for one in places if one != place]
-        found += [Clue("not at", who, one) for one in others]
-        found += [Clue("either", who, *chance.sample([place, chance.choice(others)], 2))]
-        found += [Clue("at", who, place)] * (place != asked)
+        clues += [Clue("not at", who, other) for other in others]
+        clues += [Clue("either", who, *chance.sample([place, chance.choice(others)], 2))]
+        clues += [Clue("at", who, place)] * (place != asked)
     if sort == "line":
         order = sorted(truth, key=lambda who: places.index(truth[who]))
         for first, who in enumerate(order):
-            found += [Clue("before", who, later) for later in order[first + 1 :]]
-            found += [Clue("directly before", who, later) for later in order[first + 1 : first + 2]]
-    chance.shuffle(found)
+            clues += [Clue("before", who, later) for later in order[first + 1 :]]
+            clues += [Clue("directly before", who, later) for later in order[first + 1 : first + 2]]
+    chance.shuffle(clues)
     if chance.random() < OUTRIGHT:
-        return found
-    return sorted(found, key=lambda clue: clue.form != "at")  # stable; what comes first is left out first
+        return clues
+    return sorted(clues, key=lambda clue: clue.form != "at")  # stable; what comes first is left out first
 
 
 def _least(people: Sequence[str], places: Sequence[str], clues: list[Clue]) -> list[Clue]:
@@ -348,9 +342,6 @@ def _only(people: Sequence[str], places: Sequence[str], clues: Sequence[Clue], a
     """Give who is where it was asked, when exactly one arrangement is allowed; None otherwise."""
     found = list(solutions(people, places, clues))
     return next(who for who, place in found[0].items() if place == asked) if len(found) == 1 else None
-
-
-# seeds ---------------------------------------------------------------------------------------------
 
 
 def _chance(seed: int, number: int) -> random.Random:

@@ -44,7 +44,7 @@ class Check:
 
 def validate(items: Sequence[Item], problems: Iterable[Problem]) -> tuple[Check, ...]:
     """Check what items of the recomputing reader show, as far as their experiments were run."""
-    known = {one.id: one for one in problems}
+    known = {problem.id: problem for problem in problems}
     by_name: dict[str, list[Item]] = {}
     for item in items:
         by_name.setdefault(item.parameters["experiment"], []).append(item)

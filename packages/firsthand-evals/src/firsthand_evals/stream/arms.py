@@ -8,7 +8,7 @@ shown of the memory; each stream gets a consolidator of its own. ``no memory`` a
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Literal, Protocol, TypeVar
+from typing import Any, Literal
 
 from firsthand import InvalidArgument
 from firsthand.ledger import baselines
@@ -51,21 +51,19 @@ class Arm:
     tried_by: str = "weak"
 
 
-def _always(one: Consolidator) -> Callable[[int], Consolidator]:
-    return lambda _: one
+def _always(consolidator: Consolidator) -> Callable[[int], Consolidator]:
+    return lambda _: consolidator
 
 
 ARMS = (
-    Arm(NO_MEMORY, _always(none), shows="nothing", loses=True),
-    Arm(KEEP_ALL, _always(none)),
+    Arm(NO_MEMORY, _always(none), shows="nothing", loses=True), Arm(KEEP_ALL, _always(none)),
     Arm(f"raw retrieved ({RETRIEVED_LINES} lines)", _always(none), shows="retrieved"),
     Arm("latest per key", _always(baselines.LatestPerKey())),
     Arm("drop oldest (50)", _always(baselines.DropOldest(50)), loses=True),
     Arm(TELEPHONE, lambda seed: baselines.Telephone(LOSS, seed), loses=True),
     Arm("append only", _always(baselines.AppendOnly()), loses=True),
     Arm("full rewrite (12 lines)", _always(baselines.FullRewrite(12)), loses=True),
-    Arm("rules only", _always(baselines.RulesOnly()), loses=True),
-    Arm(RULES, _always(rules_plus_exceptions)),
+    Arm("rules only", _always(baselines.RulesOnly()), loses=True), Arm(RULES, _always(rules_plus_exceptions)),
     Arm("misgrouped (0.2)", lambda seed: baselines.Misgrouped(0.2, seed), loses=True),
     Arm(OVER_SCOPED, _always(baselines.OverScoped()), loses=True),
     Arm(MERGE_ALL, _always(baselines.MergeAll()), loses=True),
@@ -77,26 +75,15 @@ ARMS = (
     Arm(GATED_MERGE, _always(baselines.MergeAll()), GateSettings()),
     Arm(GATED_OVER, _always(baselines.OverScoped()), GateSettings()),
     Arm(UNSCOPED, _always(baselines.OverScoped()), GateSettings(scope=False)),
-)
+)  # fmt: skip
 
 
 def chosen(names: Sequence[str]) -> tuple[Arm, ...]:
     """Give arms by name, with no memory and keep all before them, and what one is set beside; all without names."""
-    return those_named(ARMS, names, [NO_MEMORY, KEEP_ALL, *(one.beside for one in ARMS if one.name in names)])
+    return those_named(ARMS, names, [NO_MEMORY, KEEP_ALL, *(arm.beside for arm in ARMS if arm.name in names)])
 
 
-class Named(Protocol):
-    """Anything with a name."""
-
-    @property
-    def name(self) -> str:
-        """Give it."""
-
-
-T = TypeVar("T", bound=Named)
-
-
-def those_named(there: Sequence[T], names: Collection[str], beside: Collection[str]) -> tuple[T, ...]:
+def those_named(there: Sequence[Any], names: Collection[str], beside: Collection[str]) -> tuple[Any, ...]:
     """Give memories by name, in their own order; all of them without names.
 
     Args:
@@ -127,10 +114,9 @@ def of_model(complete: Callable[[str], str], name: str, tried_by: str) -> tuple[
     """
     agent, writer = ModelAgent(complete, name), ByModel(complete, name)
     return (
-        *(_arm(regime, agent) for regime in REGIMES),
-        Arm(MODEL_RAW, lambda _: writer, loses=True),
+        *(_arm(regime, agent) for regime in REGIMES), Arm(MODEL_RAW, lambda _: writer, loses=True),
         Arm(MODEL_GATED, lambda _: writer, GateSettings(), tried_by=tried_by),
-    )
+    )  # fmt: skip
 
 
 def chosen_of(there: Sequence[Arm], names: Sequence[str]) -> tuple[Arm, ...]:

@@ -25,8 +25,7 @@ from firsthand_evals.stream.arms import MODEL_GATED, name_of
 from firsthand_evals.stream.measure import MODEL, READERS, WEAK
 from firsthand_evals.stream.regimes import AUTO, EPISODIC, FORCED
 from firsthand_evals.stream.run import Stream
-from firsthand_evals.stream.schedules import schedule
-from firsthand_evals.stream.world import world
+from firsthand_evals.stream.world import schedule, world
 
 SHUFFLES = 25
 ACCEPTED_MIN, TIMES_SHORTER_MIN = 0.9, 2.0
@@ -63,8 +62,8 @@ def checks(streams: Sequence[Stream], episodes: int) -> tuple[Check, ...]:
     Args:
         episodes: of each world.
     """
-    ran = {one.arm for one in streams}
-    seeds = sorted({one.seed for one in streams})
+    ran = {stream.arm for stream in streams}
+    seeds = sorted({stream.seed for stream in streams})
     found: list[Check] = []
     for needs, made in (
         ({arms.TELEPHONE}, _telephone),
@@ -83,22 +82,22 @@ def checks(streams: Sequence[Stream], episodes: int) -> tuple[Check, ...]:
 
 def harness(streams: Sequence[Stream], episodes: int) -> tuple[Check, ...]:
     """Check of a run with a model what is not about it: the plain memories, and the gate's promise."""
-    seeds = sorted({one.seed for one in streams})
+    seeds = sorted({stream.seed for stream in streams})
     return (*_harness(streams, seeds, episodes), *_promises(streams))
 
 
 def accepted(streams: Sequence[Stream], arm: str) -> Rate:
     """Give the share of the entries proposed by an arm that the gate let in."""
-    own = [one.rates for one in curves.of(streams, arm)]
-    taken = sum(one.good_taken + one.bad_taken for one in own)
-    return rate(taken, taken + sum(one.good_refused + one.bad_refused for one in own))
+    own = [stream.rates for stream in curves.of(streams, arm)]
+    taken = sum(gate_rates.good_taken + gate_rates.bad_taken for gate_rates in own)
+    return rate(taken, taken + sum(gate_rates.good_refused + gate_rates.bad_refused for gate_rates in own))
 
 
 def _telephone(streams: Sequence[Stream]) -> Iterator[Check]:
     own = curves.of(streams, arms.TELEPHONE)
     tellings = own[0].actions["asked"]
     known = (1 - arms.LOSS) ** tellings
-    found = rate(sum(one.told[0] for one in own), sum(one.told[1] for one in own))
+    found = rate(sum(stream.told[0] for stream in own), sum(one.told[1] for one in own))
     says = f"of what is told {tellings} times (1 - {arms.LOSS:g})^{tellings} = {known:.3f} is left"
     yield Check("C0", says, found.low <= known <= found.high, str(found))
 
@@ -110,11 +109,11 @@ def _harness(streams: Sequence[Stream], seeds: Sequence[int], episodes: int) -> 
     chance = sum(n * chance for _, n, chance in told) / found.n
     says = f"with answers shuffled, what is seen is answered at chance, {chance:.5f}"
     yield Check("C1", says, found.low <= chance <= found.high, f"{found.hits / found.n:.5f}, {found}")
-    whole = all(one.end(f"seen {reader}") == 1 for one in curves.of(streams, arms.KEEP_ALL) for reader in READERS)
+    whole = all(stream.end(f"seen {reader}") == 1 for stream in curves.of(streams, arms.KEEP_ALL) for reader in READERS)
     yield Check("C1", "keep all answers all that is seen", whole, str(curves.end(streams, arms.KEEP_ALL, "seen weak")))
     alone = all(
-        one.end(f"seen {reader}") == _by_itself(one.seed, name, episodes)
-        for one in curves.of(streams, arms.NO_MEMORY)
+        stream.end(f"seen {reader}") == _by_itself(stream.seed, name, episodes)
+        for stream in curves.of(streams, arms.NO_MEMORY)
         for reader in READERS
     )
     yield Check("C1", "without memory the reader answers what it knows, and no more", alone,
@@ -124,53 +123,56 @@ def _harness(streams: Sequence[Stream], seeds: Sequence[int], episodes: int) -> 
 def shuffled(seed: int, name: str, episodes: int) -> tuple[int, int, float]:
     """Count what of the seen is answered right when the answers are dealt out anew: how many of n, and the chance."""
     made = world(seed, episodes)
-    now = [*current(one for update in schedule(name, made) for one in update.new).values()]
-    right = [one.answer for one in now]
+    now = [*current(episode for update in schedule(name, made) for episode in update.new).values()]
+    right = [episode.answer for episode in now]
     answers, dealer = [*right], random.Random(seed)  # noqa: S311 - repeatable on purpose
     solver = measure.readers(made)[WEAK]
     hits = 0
     for _ in range(SHUFFLES):
         dealer.shuffle(answers)
-        text = View((), tuple(replace(one, answer=it) for one, it in zip(now, answers, strict=True))).text
-        hits += sum(solver.answer(one.case, text) == one.answer for one in now)
+        text = View((), tuple(replace(episode, answer=it) for episode, it in zip(now, answers, strict=True))).text
+        hits += sum(solver.answer(episode.case, text) == episode.answer for episode in now)
     return hits, SHUFFLES * len(now), sum(n * n for n in Counter(right).values()) / len(now) ** 2
 
 
 def _by_itself(seed: int, name: str, episodes: int) -> float:
     made = world(seed, episodes)
-    now = current(one for update in schedule(name, made) for one in update.new).values()
-    known = {one.name for one in made.families if one.known}
-    return sum(one.scope in known and one.answer == made.by_rule(one.case) for one in now) / len(now)
+    now = current(episode for update in schedule(name, made) for episode in update.new).values()
+    known = {family.name for family in made.families if family.known}
+    return sum(episode.scope in known and episode.answer == made.by_rule(episode.case) for episode in now) / len(now)
 
 
 def _merge_all(streams: Sequence[Stream]) -> Iterator[Check]:
-    found = curves.difference(streams, arms.MERGE_ALL, arms.NO_MEMORY, f"p0 {WEAK}")
-    yield Check("H1", "merge all ends below no memory on what needs none (p0)", found.high < 0, str(found))
+    difference = curves.difference(streams, arms.MERGE_ALL, arms.NO_MEMORY, f"p0 {WEAK}")
+    yield Check("H1", "merge all ends below no memory on what needs none (p0)", difference.high < 0, str(difference))
 
 
 def _raw_is_best(streams: Sequence[Stream]) -> Iterator[Check]:
-    ran = {one.arm for one in streams}
-    lossy = [one.name for one in arms.ARMS if one.loses and one.name in ran]
+    ran = {stream.arm for stream in streams}
+    lossy = [arm.name for arm in arms.ARMS if arm.loses and arm.name in ran]
     better = []
     for name in lossy:
         for reader in READERS:
-            found = curves.difference(streams, name, arms.KEEP_ALL, f"seen {reader}")
-            better += [f"{name}, {reader} reader: {found}"] if found.low > 0 else []
+            difference = curves.difference(streams, name, arms.KEEP_ALL, f"seen {reader}")
+            better += [f"{name}, {reader} reader: {difference}"] if difference.low > 0 else []
     told = "; ".join(better) or f"{len(lossy)} arms, 2 readers: none is better"
     yield Check("H2", "no arm that loses something answers more of what is seen than keep all", not better, told)
 
 
 def _rules_help(streams: Sequence[Stream]) -> Iterator[Check]:
-    found = curves.difference(streams, arms.RULES, arms.KEEP_ALL, f"rule {WEAK}")
-    yield Check("H3", "rules help a reader that makes none by itself with what was not seen", found.low > 0, str(found))
+    difference = curves.difference(streams, arms.RULES, arms.KEEP_ALL, f"rule {WEAK}")
+    yield Check(
+        "H3", "rules help a reader that makes none by itself with what was not seen", difference.low > 0,
+        str(difference),
+    )  # fmt: skip
 
 
 def _promises(streams: Sequence[Stream]) -> Iterator[Check]:
-    gated = [one for one in streams if one.gated]
+    gated = [stream for stream in streams if stream.gated]
     if not gated:
         return
-    broken = sum(one.violations for one in gated)
-    asked = sum(one.actions["asked"] for one in gated)
+    broken = sum(stream.violations for stream in gated)
+    asked = sum(stream.actions["asked"] for stream in gated)
     says = "every entry that stands gives its own sources, and what is not shown is answered"
     yield Check("H4", says, broken == 0, f"{broken} violations after {asked:,} updates of {len(gated):,} streams")
 
@@ -179,7 +181,7 @@ def _lets_in(streams: Sequence[Stream]) -> Iterator[Check]:
     share = accepted(streams, arms.GATED)
     gated, whole = (curves.end(streams, name, "characters").mean for name in (arms.GATED, arms.KEEP_ALL))
     times = whole / gated if gated else 0.0
-    seen = all(one.end(f"seen {reader}") == 1 for one in curves.of(streams, arms.GATED) for reader in READERS)
+    seen = all(stream.end(f"seen {reader}") == 1 for stream in curves.of(streams, arms.GATED) for reader in READERS)
     held = (share.share or 0.0) >= ACCEPTED_MIN and times >= TIMES_SHORTER_MIN and seen
     says = (
         f"the gate lets in {ACCEPTED_MIN:.0%} of rules plus exceptions, {TIMES_SHORTER_MIN:g} times shorter, none lost"
@@ -188,14 +190,14 @@ def _lets_in(streams: Sequence[Stream]) -> Iterator[Check]:
 
 
 def _scope(streams: Sequence[Stream]) -> Iterator[Check]:
-    found = curves.difference(streams, arms.UNSCOPED, arms.NO_MEMORY, f"p0 {WEAK}")
-    yield Check("H6", "without the replay of the scope over-scoped rules cost what needs no memory", found.high < 0,
-                str(found))  # fmt: skip
+    difference = curves.difference(streams, arms.UNSCOPED, arms.NO_MEMORY, f"p0 {WEAK}")
+    says = "without the replay of the scope over-scoped rules cost what needs no memory"
+    yield Check("H6", says, difference.high < 0, str(difference))
 
 
 def by_chance(streams: Sequence[Stream]) -> dict[str, float]:
     """Give of H1, H3 and H6 how often chance alone would do as much, corrected for their number after Holm."""
-    ran = {one.arm for one in streams}
+    ran = {stream.arm for stream in streams}
     pairs = {
         "H1": (arms.MERGE_ALL, arms.NO_MEMORY, f"p0 {WEAK}"), "H3": (arms.RULES, arms.KEEP_ALL, f"rule {WEAK}"),
         "H6": (arms.UNSCOPED, arms.NO_MEMORY, f"p0 {WEAK}"),
@@ -209,7 +211,7 @@ def by_chance(streams: Sequence[Stream]) -> dict[str, float]:
 
 RULE_BELOW_MAX, LENGTH_SHARE_MAX = 0.03, 0.5
 STREAMED, AT_ONCE = "stream-10", "static-10"
-BY_MODEL_FORCED, BY_MODEL_EPISODIC, BY_MODEL_AUTO = (name_of(one) for one in (FORCED, EPISODIC, AUTO))
+BY_MODEL_FORCED, BY_MODEL_EPISODIC, BY_MODEL_AUTO = (name_of(regime) for regime in (FORCED, EPISODIC, AUTO))
 
 
 def of_model(streams: Sequence[Stream]) -> tuple[Check, ...]:
@@ -222,15 +224,15 @@ def _reader(streams: Sequence[Stream]) -> str:
     return MODEL if f"p0 {MODEL}" in streams[0].points[0] else WEAK
 
 
-def _apart(one: Sequence[Stream], other: Sequence[Stream], figure: str) -> Difference:
+def _apart(streams: Sequence[Stream], other: Sequence[Stream], figure: str) -> Difference:
     return stats.difference(
-        {it.seed: [it.end(figure)] for it in one}, {it.seed: [it.end(figure)] for it in other},
+        {it.seed: [it.end(figure)] for it in streams}, {it.seed: [it.end(figure)] for it in other},
         resamples=curves.DIFFERENCE_RESAMPLES,
     )  # fmt: skip
 
 
 def _of_schedule(streams: Sequence[Stream], schedule: str, arm: str) -> list[Stream]:
-    return curves.of([one for one in streams if one.schedule == schedule], arm)
+    return curves.of([stream for stream in streams if stream.schedule == schedule], arm)
 
 
 def _stream_harms(streams: Sequence[Stream]) -> Iterator[Check]:
@@ -238,9 +240,11 @@ def _stream_harms(streams: Sequence[Stream]) -> Iterator[Check]:
     if not (streamed and at_once):
         return
     reader = _reader(streamed)
-    found = _apart(streamed, at_once, f"p0 {reader}")
+    difference = _apart(streamed, at_once, f"p0 {reader}")
     says = "ten passes over a stream end below ten over everything at once, on what needs no memory (p0)"
-    yield _of_difference("H7", says, found.clusters > 1 and found.high < 0, found, _knows(streamed, reader))
+    yield _of_difference(
+        "H7", says, difference.clusters > 1 and difference.high < 0, difference, _knows(streamed, reader)
+    )
 
 
 def _ours(streams: Sequence[Stream]) -> Iterator[Check]:
@@ -251,7 +255,7 @@ def _ours(streams: Sequence[Stream]) -> Iterator[Check]:
         return
     reader = _reader(ours)
     alone, unseen = _apart(ours, forced, f"p0 {reader}"), _apart(ours, managed, f"rule {reader}")
-    lengths = [sum(one.end("characters") for one in of) for of in (ours, managed)]
+    lengths = [sum(stream.end("characters") for stream in of) for of in (ours, managed)]
     share = lengths[0] / lengths[1] if lengths[1] else 1.0
     many = alone.clusters > 1
     says = "the gated memory is no worse than the forced loop on p0"
@@ -265,16 +269,18 @@ def _ours(streams: Sequence[Stream]) -> Iterator[Check]:
 def _free(streams: Sequence[Stream]) -> Iterator[Check]:
     free, forced = (_of_schedule(streams, "stream", name) for name in (BY_MODEL_AUTO, BY_MODEL_FORCED))
     if free and forced:
-        found = _apart(free, forced, f"seen {_reader(free)}")
+        difference = _apart(free, forced, f"seen {_reader(free)}")
         says = "an agent that chooses keeps more of what was seen than one that is forced (Figure 5)"
-        yield _of_difference("K7", says, found.clusters > 1 and found.low > 0, found)
+        yield _of_difference("K7", says, difference.clusters > 1 and difference.low > 0, difference)
 
 
 def _knows(streams: Sequence[Stream], reader: str) -> bool:
     """Say whether the reader answers anything without memory, which a memory could take from it."""
-    return any(one.end(f"alone {reader}") > 0 for one in streams)
+    return any(stream.end(f"alone {reader}") > 0 for stream in streams)
 
 
-def _of_difference(name: str, says: str, held: bool, found: Difference, knows: bool = True) -> Check:
-    told = str(found) if knows else f"{found}; the reader answers nothing without memory, so nothing can be lost"
+def _of_difference(name: str, says: str, held: bool, difference: Difference, knows: bool = True) -> Check:
+    told = (
+        str(difference) if knows else f"{difference}; the reader answers nothing without memory, so nothing can be lost"
+    )
     return Check(name, says, held and knows, told, binding=False)

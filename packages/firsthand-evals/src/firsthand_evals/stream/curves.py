@@ -46,21 +46,20 @@ class Fall:
 
 def of(streams: Sequence[Stream], arm: str) -> list[Stream]:
     """Give the streams of an arm, by seed."""
-    return sorted((one for one in streams if one.arm == arm), key=lambda one: one.seed)
+    return sorted((stream for stream in streams if stream.arm == arm), key=lambda stream: stream.seed)
 
 
 def end(streams: Sequence[Stream], arm: str, figure: str) -> Mean:
     """Give the mean of a figure after the last update."""
-    return stats.mean({one.seed: [one.end(figure)] for one in of(streams, arm)})
+    return stats.mean({stream.seed: [stream.end(figure)] for stream in of(streams, arm)})
 
 
 def difference(streams: Sequence[Stream], arm: str, other: str, figure: str) -> Difference:
     """Give an arm's figure minus another one's after the last update, paired by world."""
     return stats.difference(
-        {one.seed: [one.end(figure)] for one in of(streams, arm)},
-        {one.seed: [one.end(figure)] for one in of(streams, other)},
-        resamples=DIFFERENCE_RESAMPLES,
-    )
+        {stream.seed: [stream.end(figure)] for stream in of(streams, arm)},
+        {stream.seed: [stream.end(figure)] for stream in of(streams, other)}, resamples=DIFFERENCE_RESAMPLES,
+    )  # fmt: skip
 
 
 def fall(streams: Sequence[Stream], arm: str, figure: str) -> Fall:
@@ -69,7 +68,7 @@ def fall(streams: Sequence[Stream], arm: str, figure: str) -> Fall:
     curve = [fmean(point) for point in zip(*_curves(own, figure), strict=True)]
     highest = max(range(len(curve)), key=lambda at: (curve[at], -at))
     change = stats.difference(
-        {one.seed: [one.end(figure)] for one in own}, {one.seed: [one.points[highest][figure]] for one in own},
+        {stream.seed: [stream.end(figure)] for stream in own}, {one.seed: [one.points[highest][figure]] for one in own},
         resamples=DIFFERENCE_RESAMPLES,
     )  # fmt: skip
     return Fall(highest + 1, change)
@@ -94,7 +93,7 @@ def band(streams: Sequence[Stream], arm: str, figure: str) -> tuple[Band, ...]:
 
 
 def _curves(streams: Sequence[Stream], figure: str) -> list[list[float]]:
-    return [[point[figure] for point in one.points] for one in streams]
+    return [[point[figure] for point in stream.points] for stream in streams]
 
 
 def chance_of(streams: Sequence[Stream], arm: str, other: str, figure: str) -> float:

@@ -70,31 +70,30 @@ def measured(
     figures: dict[str, float] = {}
     for name, solver in asked.items():
         right = {
-            question: one.answer for question, one in now.items()
-            if solver.answer(one.case, given(question)) == one.answer
+            question: episode.answer for question, episode in now.items()
+            if solver.answer(episode.case, given(question)) == episode.answer
         }  # fmt: skip
-        off_rule = [question for question, one in now.items() if one.answer != world.by_rule(question)]
+        off_rule = [question for question, episode in now.items() if episode.answer != world.by_rule(question)]
         was = before.right.setdefault(name, {})
         held = [question for question, answer in was.items() if now[question].answer == answer]
-        by_rule = [solver.answer(one.question, given(one.question)) == one.answer for one in world.unseen]
+        by_rule = [solver.answer(task.question, given(task.question)) == task.answer for task in world.unseen]
         words = Understanding(solver, world.own)
         others = [
-            words.answer(reworded(one.case, place), given(one.question)) == one.answer
-            for place, one in enumerate(_some([*now.values()]))
+            words.answer(reworded(episode.case, place), given(episode.question)) == episode.answer
+            for place, episode in enumerate(_some([*now.values()]))
         ]
-        without = [one for one in world.unseen if solver.answer(one.question, "") == one.answer]
-        alone = [solver.answer(one.question, given(one.question)) == one.answer for one in without]
+        without = [task for task in world.unseen if solver.answer(task.question, "") == task.answer]
+        alone = [solver.answer(task.question, given(task.question)) == task.answer for task in without]
         figures |= {
             f"seen {name}": _share(len(right), len(now)),
             f"exceptions {name}": _share(sum(one in right for one in off_rule), len(off_rule)),
-            f"rule {name}": _share(sum(by_rule), len(by_rule)),
-            f"p0 {name}": _share(sum(alone), len(alone)),
+            f"rule {name}": _share(sum(by_rule), len(by_rule)), f"p0 {name}": _share(sum(alone), len(alone)),
             f"alone {name}": _share(len(without), len(world.unseen)),
             f"variant {name}": _share(sum(others), len(others)),
             f"regressed {name}": _share(sum(one not in right for one in held), len(held), none=0.0),
-        }
+        }  # fmt: skip
         was |= right
-    given_on_average = sum(len(given(one.question)) for one in world.unseen) / len(world.unseen)
+    given_on_average = sum(len(given(task.question)) for task in world.unseen) / len(world.unseen)
     return {**figures, "characters": given_on_average, **_size(view, text, episodes, before)}
 
 
@@ -109,28 +108,25 @@ def _read(view: View, shows: Shows) -> View:
 
 
 def _size(view: View, text: str, episodes: Sequence[Episode], before: Before) -> Figures:
-    known = {one.pointer: one for one in episodes}
-    families = [{known[name].scope for name in one.sources if name in known} for one in view.entries]
+    known = {episode.pointer: episode for episode in episodes}
+    families = [{known[name].scope for name in entry.sources if name in known} for entry in view.entries]
     lines = text.split("\n") if text else []
     characters = len(text)
     was = before.characters[-1] if before.characters else 0
     before.characters.append(characters)
     return {
-        "entries": len(view.entries),
-        "raw": len(view.raw),
+        "entries": len(view.entries), "raw": len(view.raw),
         "families covered": len(set().union(*families)) if families else 0,
-        "of several families": sum(len(one) > 1 for one in families),
-        "without sources": sum(not one.sources for one in view.entries),
-        "said twice": len(lines) - len(set(lines)),
-        "halved": float(characters < HALVED * was),
-        "kept": _share(len(standing(text, episodes)), len(episodes)),
-    }
+        "of several families": sum(len(family) > 1 for family in families),
+        "without sources": sum(not entry.sources for entry in view.entries), "said twice": len(lines) - len(set(lines)),
+        "halved": float(characters < HALVED * was), "kept": _share(len(standing(text, episodes)), len(episodes)),
+    }  # fmt: skip
 
 
 def standing(text: str, episodes: Sequence[Episode]) -> frozenset[str]:
     """Name the episodes whose question and answer stand in one line of a memory, rule or case."""
     told = {line.removeprefix(CASE).removeprefix(RULE) for line in text.split("\n")}
-    return frozenset(one.pointer for one in episodes if f"{one.case}{BETWEEN}{one.answer}" in told)
+    return frozenset(episode.pointer for episode in episodes if f"{episode.case}{BETWEEN}{episode.answer}" in told)
 
 
 def _retrieved(view: View, length: int | None) -> Callable[[str], str]:
@@ -142,19 +138,19 @@ def _retrieved(view: View, length: int | None) -> Callable[[str], str]:
     """
     by_shape: dict[str, list[Episode]] = {}
     own: dict[str, Episode] = {}
-    for one in view.raw:
-        by_shape.setdefault(shape_of(one.question)[0], []).append(one)
-        own[one.question] = one
+    for episode in view.raw:
+        by_shape.setdefault(shape_of(episode.question)[0], []).append(episode)
+        own[episode.question] = episode
 
     def given(question: str) -> str:
         asked = " ".join(question.casefold().split())
-        near = [one for one in by_shape.get(shape_of(asked)[0], ()) if one.question != asked]
+        near = [episode for episode in by_shape.get(shape_of(asked)[0], ()) if episode.question != asked]
         answer = [own[asked]] if asked in own else []
         if length is None:
-            return "\n".join(one.line for one in (*near[-RETRIEVED_LINES + len(answer) :], *answer))
-        there = {one.pointer for one in near}
-        far = (one for one in reversed(view.raw) if one.pointer not in there and one.question != asked)
-        return "\n".join(reversed([*_within((one.line for one in (*answer, *reversed(near), *far)), length)]))
+            return "\n".join(episode.line for episode in (*near[-RETRIEVED_LINES + len(answer) :], *answer))
+        there = {episode.pointer for episode in near}
+        far = (episode for episode in reversed(view.raw) if episode.pointer not in there and episode.question != asked)
+        return "\n".join(reversed([*_within((episode.line for episode in (*answer, *reversed(near), *far)), length)]))
 
     return given
 

@@ -143,11 +143,9 @@ def merged(lines: Lines, budget: int) -> list[str]:
 
 
 ARMS = (
-    Arm(NO_MEMORY, lambda _past, _held, _new, _budget: ()),
-    Arm(KEEP_ALL, lambda past, _held, _new, _budget: past),
+    Arm(NO_MEMORY, lambda _past, _held, _new, _budget: ()), Arm(KEEP_ALL, lambda past, _held, _new, _budget: past),
     Arm("newest", lambda _past, held, new, budget: newest([*held, *new], budget)),
     Arm("summary", lambda past, _held, _new, budget: summary(past, budget)),
     Arm(REWRITTEN, lambda _past, held, new, budget: summary([*held, *new], budget)),
-    Arm("merged", lambda past, _held, _new, budget: merged(past, budget)),
-    Arm(RECALLED, None),
-)
+    Arm("merged", lambda past, _held, _new, budget: merged(past, budget)), Arm(RECALLED, None),
+)  # fmt: skip

@@ -123,9 +123,6 @@ class OwnRun:
         )
 
 
-# the run -------------------------------------------------------------------------------------------
-
-
 def chosen(names: Sequence[str]) -> tuple[Arm, ...]:
     """Give memories by name, with no memory and keep all before them; all without names."""
     return those_named(ARMS, names, (NO_MEMORY, KEEP_ALL))
@@ -223,9 +220,6 @@ def _sources(memory: Memory) -> tuple[list[Source], bool]:
             if to_bytes(to_text(data)) == data:
                 sources.append(Source(event.id, event.session, event.position, to_text(data)))
     return sources, len(read) > EVENTS_MAX
-
-
-# the report ----------------------------------------------------------------------------------------
 
 
 def run(options: Options) -> Report:

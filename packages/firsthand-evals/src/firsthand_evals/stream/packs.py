@@ -14,21 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
 
 from firsthand import InvalidArgument, Memory
 from firsthand.value import fields, value
 
 Progress = Callable[[int, int], None]
 """Is told how many are done of how many."""
-
-
-def _silent(about: str, noun: str) -> Progress:  # noqa: ARG001 - the shape of one that tells
-    return lambda _done, _whole: None
-
-
-def _unheard(told: str) -> None:
-    """Tell nobody."""
 
 
 @value
@@ -68,8 +59,8 @@ class Options:
     folder: Path | None = None
     key: str | None = None
     store: Callable[[], Memory] | None = None
-    tell: Callable[[str], None] = _unheard
-    progress: Callable[[str, str], Progress] = _silent
+    tell: Callable[[str], None] = lambda _told: None
+    progress: Callable[[str, str], Progress] = lambda _about, _noun: lambda _done, _whole: None
 
 
 ALWAYS = frozenset({"folder", "key", "store", "tell", "progress"})
@@ -107,60 +98,30 @@ class Report:
     html: Callable[[], str]
 
 
-@value
-class Pack:
-    """One pack.
-
-    Attributes:
-        name: that is typed.
-        module: below this package.
-        takes: the options that have an effect.
-    """
-
-    name: str
-    module: str
-    takes: frozenset[str]
-
-    @property
-    def experiment(self) -> str:
-        """Give its name in the list of experiments."""
-        return "stream" if self.name == LEDGER else f"stream-{self.name}"
-
-
-class Runs(Protocol):
-    """The seam: the module of a pack."""
-
-    def run(self, options: Options) -> Report:
-        """Run it."""
-        ...
-
-
-LEDGER = "ledger"
 MODEL = frozenset({"model", "temperature", "calls_max", "tokens_max", "price", "cost_max", "replay"})
-WRITER = MODEL | {"solver_model", "reply_tokens"}
-PACKS = (
-    Pack(LEDGER, "ledger_pack", frozenset({"schedule", "arm", "streams", "episodes", "seed"}) | WRITER),
-    Pack("own-sessions", "own_pack", frozenset({"arm", "seed", "updates", "questions", "budget"})),
-)
+PACKS = {
+    "ledger": {"schedule", "arm", "streams", "episodes", "seed", "solver_model", "reply_tokens"} | MODEL,
+    "own-sessions": {"arm", "seed", "updates", "questions", "budget"},
+}
+"""By name, the options that have an effect."""
 
 
-def named(name: str) -> Pack:
-    """Give a pack by its name."""
-    for one in PACKS:
-        if one.name == name:
-            return one
-    raise InvalidArgument(f"there is no pack {name!r}; these are: {', '.join(one.name for one in PACKS)}")
+def experiment(pack: str) -> str:
+    """Give the name of a pack in the list of experiments."""
+    return "stream" if pack == "ledger" else f"stream-{pack}"
 
 
-def run(pack: Pack, options: Options) -> Report:
-    """Run a pack."""
+def run(pack: str, options: Options) -> Report:
+    """Run a pack, which is a module of its own: an option that it does not take is refused."""
+    if pack not in PACKS:
+        raise InvalidArgument(f"there is no pack {pack!r}; these are: {', '.join(PACKS)}")
     plain = Options()
-    given = {name for name in fields(Options) if getattr(options, name) != getattr(plain, name)}
-    other = sorted(given - pack.takes - ALWAYS)
-    if other:
-        taken = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(pack.takes))
-        raise InvalidArgument(f"the pack {pack.name} takes no --{other[0].replace('_', '-')}; it takes {taken}")
-    return cast("Runs", import_module(f"firsthand_evals.stream.{pack.module}")).run(options)
+    typed = {name for name in fields(Options) if getattr(options, name) != getattr(plain, name)}
+    if other := sorted(typed - PACKS[pack] - ALWAYS):
+        taken = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(PACKS[pack]))
+        raise InvalidArgument(f"the pack {pack} takes no --{other[0].replace('_', '-')}; it takes {taken}")
+    report: Report = import_module(f"firsthand_evals.stream.{pack.partition('-')[0]}_pack").run(options)
+    return report
 
 
 def headline(checks_held: Sequence[bool], told: str) -> str:

@@ -110,9 +110,6 @@ def _ends(run: Run) -> list[tuple[str, ...]]:
     return [(arm, *(short(curves.end(run.streams, arm, figure)) for figure in run.shares)) for arm in run.arms]
 
 
-# tables of Markdown --------------------------------------------------------------------------------
-
-
 def markdown(ran: Ran, asked: str = "") -> str:
     """Write the tables."""
     return pages.text("stream.md", kind="ledger", asked=asked, runs=[_tables(run, checked) for run, checked in ran])
@@ -203,9 +200,6 @@ def apart(change: Difference) -> str:
     """Give a difference and its interval, and say so where none can be seen."""
     signs = f"{change.mean:+.3f}" + (f" [{change.low:+.3f}, {change.high:+.3f}]" if change.low != change.high else "")
     return f"{signs}, {change.verdict}" if change.verdict.startswith("no ") else signs
-
-
-# the page ------------------------------------------------------------------------------------------
 
 
 def page(ran: Ran) -> str:

@@ -20,8 +20,7 @@ from firsthand_evals.stream import measure
 from firsthand_evals.stream.arms import Arm
 from firsthand_evals.stream.measure import Before, Figures
 from firsthand_evals.stream.regimes import Chooser
-from firsthand_evals.stream.schedules import Update, schedule
-from firsthand_evals.stream.world import World, world
+from firsthand_evals.stream.world import Update, World, schedule, world
 
 Readers = Callable[[World], Mapping[str, Solver]]
 SURVIVAL = (1, 5, 10, 20)
@@ -112,8 +111,8 @@ def stream(
             made, life.view, life.happened, arm.shows, asked, before, lengths[at] if lengths else None
         ))  # fmt: skip
         stood.append(measure.standing("" if arm.shows == "nothing" else life.view.text, life.happened))
-    first = frozenset(one.pointer for one in updates[0].new)
-    rates = entry_gate.rates(life.judged, lambda one: made.is_true(one.text))
+    first = frozenset(episode.pointer for episode in updates[0].new)
+    rates = entry_gate.rates(life.judged, lambda entry: made.is_true(entry.text))
     return Stream(
         arm.name, name, made.seed, tuple(points), life.actions, rates, tuple(_survival(stood)),
         (len(first & stood[-1]), len(first)), life.violations, arm.gate is not None,
@@ -142,10 +141,10 @@ class _Life:
         """Take in what an update brings, and have the memory written anew."""
         self.happened += update.new
         came = (*update.new, *update.again)
-        again = {one.pointer for one in update.again}
-        there = {one.pointer for one in self.view.raw}
+        again = {episode.pointer for episode in update.again}
+        there = {episode.pointer for episode in self.view.raw}
         demoted = {name: by for name, by in self.view.demoted.items() if name not in again}
-        view = replace(self.view, demoted=demoted).with_raw(one for one in came if one.pointer not in there)
+        view = replace(self.view, demoted=demoted).with_raw(episode for episode in came if episode.pointer not in there)
         if not update.consolidates:
             self.view = view
         elif isinstance(self._maker, Chooser):
@@ -156,7 +155,7 @@ class _Life:
 
     def _consolidated(self, view: View, consolidator: Consolidator) -> View:
         proposal = _proposed(self._arm, consolidator, view, self.happened)
-        _add(self.actions, {"asked": 1, **Counter(f"unread: {one.kind}" for one in proposal.faults)})
+        _add(self.actions, {"asked": 1, **Counter(f"unread: {fault.kind}" for fault in proposal.faults)})
         _count(self.actions, proposal)
         after, report = _taken(self._arm, proposal, view, self.happened, self._solver)
         if report is not None:
@@ -188,20 +187,20 @@ def _taken(
 
 def broken(view: View, happened: Sequence[Episode], solver: Solver, theta: float) -> int:
     """Count what the gate promises and is not so; it is asked anew, without the gate."""
-    known, now = {one.pointer: one for one in happened}, current(happened)
-    entries = sum(not _gives_its_own(one, known, now, solver, theta) for one in view.entries)
+    known, now = {episode.pointer: episode for episode in happened}, current(happened)
+    entries = sum(not _gives_its_own(entry, known, now, solver, theta) for entry in view.entries)
     hidden = {known[name].question for name in view.demoted}
     text = view.text
     return entries + sum(solver.answer(now[one].case, text) != now[one].answer for one in hidden)
 
 
 def _gives_its_own(
-    one: Entry, known: Mapping[str, Episode], now: Mapping[str, Episode], solver: Solver, theta: float
+    entry: Entry, known: Mapping[str, Episode], now: Mapping[str, Episode], solver: Solver, theta: float
 ) -> bool:
-    sources = [known[name] for name in one.sources if name in known]
+    sources = [known[name] for name in entry.sources if name in known]
     holding = [source for source in sources if now[source.question].answer == source.answer]
-    given = sum(solver.answer(source.case, one.line) == source.answer for source in holding)
-    return len(sources) == len(one.sources) and given >= max(entry_gate.CASES_MIN, theta * len(holding))
+    given = sum(solver.answer(source.case, entry.line) == source.answer for source in holding)
+    return len(sources) == len(entry.sources) and given >= max(entry_gate.CASES_MIN, theta * len(holding))
 
 
 def _survival(stood: Sequence[frozenset[str]]) -> Iterator[Survival]:
@@ -211,9 +210,9 @@ def _survival(stood: Sequence[frozenset[str]]) -> Iterator[Survival]:
 
 
 def _count(actions: dict[str, int], proposal: Proposal) -> None:
-    for one in proposal.operations:
-        number = len(one.targets) if one.action == "delete" else 1
-        _add(actions, {f"proposed {one.action}": number})
+    for operation in proposal.operations:
+        number = len(operation.targets) if operation.action == "delete" else 1
+        _add(actions, {f"proposed {operation.action}": number})
 
 
 def _add(actions: dict[str, int], more: Mapping[str, int]) -> None:

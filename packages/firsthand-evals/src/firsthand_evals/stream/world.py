@@ -16,12 +16,13 @@ import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 
 from firsthand import InvalidArgument
 from firsthand.ledger.entries import BETWEEN, CASE, RULE, Episode
 from firsthand.ledger.entry_gate import Task
 from firsthand.ledger.solver import ANY, PLACE, Solver, shape_of
-from firsthand.value import value
+from firsthand.value import replace, value
 
 FAMILIES, KNOWN = 6, 2
 EXCEPTIONS, SUPERSESSIONS = 0.15, 0.10
@@ -42,7 +43,6 @@ class Family:
     known: bool
 
     def question(self, level: int) -> str:
-        """Ask for a level."""
         return self.question_of(str(level))
 
     def question_of(self, level: str) -> str:
@@ -50,7 +50,6 @@ class Family:
         return f"{self.name} level {level}"
 
     def answer(self, level: int) -> str:
-        """Give what the rule says."""
         return str(self.times * level + self.plus)
 
     @property
@@ -73,20 +72,14 @@ class World:
     episodes: tuple[Episode, ...]
     unseen: tuple[Task, ...]
 
-    @property
-    def solved_alone(self) -> tuple[Task, ...]:
-        """Give the unseen questions that are known without memory: the paper's P0."""
-        known = {one.name for one in self.families if one.known}
-        return tuple(one for one in self.unseen if one.scope in known)
-
     def by_rule(self, question: str) -> str:
         """Give what the rule of its family says to a question."""
         name, _, level = question.partition(" level ")
-        return next(one for one in self.families if one.name == name).answer(int(level))
+        return next(family for family in self.families if family.name == name).answer(int(level))
 
     def knows(self) -> Callable[[str], str | None]:
         """Give the reader's own knowledge: the rules of the known families, for questions as they are asked here."""
-        known = {one.name: one for one in self.families if one.known}
+        known = {family.name: family for family in self.families if family.known}
 
         def answer(question: str) -> str | None:
             name, between, level = question.partition(" level ")
@@ -97,16 +90,16 @@ class World:
     @property
     def own(self) -> tuple[str, ...]:
         """Give the questions that are known without memory, with N for their level."""
-        return tuple(one.question_of("N") for one in self.families if one.known)
+        return tuple(family.question_of("N") for family in self.families if family.known)
 
     @property
     def known_rules(self) -> str:
         """Give what is known without memory as lines, for a reader that has to be told."""
-        return "\n".join(one.rule for one in self.families if one.known)
+        return "\n".join(family.rule for family in self.families if family.known)
 
     def is_true(self, text: str) -> bool:
         """Say whether an entry's text is the rule of a family."""
-        return any(text == one.rule for one in self.families)
+        return any(text == family.rule for family in self.families)
 
 
 def world(seed: int, episodes: int = 320) -> World:
@@ -118,13 +111,13 @@ def world(seed: int, episodes: int = 320) -> World:
     lines = chance.sample([(times, plus) for times in range(2, 10) for plus in range(1, 21)], FAMILIES)
     named = enumerate(zip(names, lines, strict=True))
     families = tuple(Family(name, *line, known=at < KNOWN) for at, (name, line) in named)
-    levels = {one.name: chance.sample(range(1, LEVELS_MAX + 1), episodes + UNSEEN) for one in families}
+    levels = {family.name: chance.sample(range(1, LEVELS_MAX + 1), episodes + UNSEEN) for family in families}
     unseen = tuple(
-        Task(one.question(level), one.answer(level), one.name)
-        for one in families
-        for level in levels[one.name][:UNSEEN]
+        Task(family.question(level), family.answer(level), family.name)
+        for family in families
+        for level in levels[family.name][:UNSEEN]
     )
-    left = {one.name: iter(levels[one.name][UNSEEN:]) for one in families}
+    left = {family.name: iter(levels[family.name][UNSEEN:]) for family in families}
     happened: list[Episode] = []
     for position in range(1, episodes + 1):
         if happened and chance.random() < SUPERSESSIONS:
@@ -141,9 +134,9 @@ def world(seed: int, episodes: int = 320) -> World:
 
 def _anew(chance: random.Random, happened: Sequence[Episode], position: int, seed: int) -> Episode:
     """Answer an earlier question anew, higher than any answer to it before."""
-    one = chance.choice(happened)
-    highest = max(int(other.answer) for other in happened if other.case == one.case)
-    return _episode(seed, position, one.scope, one.case, str(highest + chance.randint(41, 99)))
+    episode = chance.choice(happened)
+    highest = max(int(other.answer) for other in happened if other.case == episode.case)
+    return _episode(seed, position, episode.scope, episode.case, str(highest + chance.randint(41, 99)))
 
 
 def _episode(seed: int, position: int, family: str, question: str, answer: str) -> Episode:
@@ -191,8 +184,105 @@ def _shapes(view: str) -> Mapping[Meant, str]:
 
 
 def _by_words(shapes: Iterable[str]) -> dict[Meant, str]:
-    return {_meant(one): one for one in sorted(shapes) if PLACE in one.split()}
+    return {_meant(shape): shape for shape in sorted(shapes) if PLACE in shape.split()}
 
 
 def _meant(shape: str) -> Meant:
     return frozenset(_WORDS.findall(shape.casefold())) - _SMALL
+
+
+BATCH = 8
+EVERY = 8
+ROUNDS = 3
+PASSES, MANY_PASSES = 10, 50
+"""Over the same updates, as often as the paper passes over them (faulty-memories, Figure 2)."""
+
+
+@value
+class Update:
+    """One step: what comes, whether the consolidator is asked after it, and what it is shown once more."""
+
+    new: tuple[Episode, ...]
+    consolidates: bool = True
+    again: tuple[Episode, ...] = ()
+
+
+def schedule(name: str, world: World) -> tuple[Update, ...]:
+    """Give the updates of a world by a schedule."""
+    if name not in SCHEDULES:
+        raise InvalidArgument(f"there is no schedule {name!r}; these are: {', '.join(SCHEDULES)}")
+    return SCHEDULES[name](world)
+
+
+def _stream(world: World) -> tuple[Update, ...]:
+    return _in_batches(world.episodes, BATCH)
+
+
+def _shuffled(world: World) -> tuple[Update, ...]:
+    ordered = [*world.episodes]
+    random.Random(f"order {world.seed}").shuffle(ordered)  # noqa: S311 - an order that can be had again
+    return _in_batches(ordered, BATCH)
+
+
+def _interleaved(world: World) -> tuple[Update, ...]:
+    turns = zip_longest(*_families(world))
+    return _in_batches([one for turn in turns for one in turn if one is not None], BATCH)
+
+
+def _every(world: World) -> tuple[Update, ...]:
+    updates = _in_batches(world.episodes, BATCH)
+    last = len(updates)
+    return tuple(
+        replace(update, consolidates=number % EVERY == 0 or number == last) for number, update in enumerate(updates, 1)
+    )
+
+
+def _static_group(world: World) -> tuple[Update, ...]:
+    ordered = _placed(member for members in _families(world) for member in members)
+    return tuple(
+        Update(tuple(episode for episode in ordered if episode.scope == family.name))
+        for family in world.families
+        if any(episode.scope == family.name for episode in ordered)
+    )
+
+
+def _rounds(world: World) -> tuple[Update, ...]:
+    updates = _in_batches(world.episodes, BATCH)
+    return (*updates, *(Update(()) for _ in range((ROUNDS - 1) * len(updates))))
+
+
+def _again(first: Callable[[World], tuple[Update, ...]], passes: int) -> Callable[[World], tuple[Update, ...]]:
+    """Pass over the updates of a schedule so many times."""
+
+    def of(world: World) -> tuple[Update, ...]:
+        updates = first(world)
+        return (*updates, *(Update((), again=update.new) for _ in range(passes - 1) for update in updates))
+
+    return of
+
+
+def _families(world: World) -> list[list[Episode]]:
+    return [[episode for episode in world.episodes if episode.scope == family.name] for family in world.families]
+
+
+def _in_batches(episodes: Sequence[Episode], size: int) -> tuple[Update, ...]:
+    ordered = _placed(episodes)
+    return tuple(Update(tuple(ordered[at : at + size])) for at in range(0, len(ordered), size))
+
+
+def _placed(episodes: Iterable[Episode]) -> list[Episode]:
+    """Give episodes the positions of the order that they come in."""
+    return [replace(episode, position=number) for number, episode in enumerate(episodes, 1)]
+
+
+def _static_all(world: World) -> tuple[Update, ...]:
+    return _in_batches(world.episodes, len(world.episodes))
+
+
+SCHEDULES: Mapping[str, Callable[[World], tuple[Update, ...]]] = {
+    "stream": _stream, "batch-1": lambda world: _in_batches(world.episodes, 1), "shuffled": _shuffled,
+    "blocked": lambda world: _in_batches([episode for members in _families(world) for episode in members], BATCH),
+    "interleaved": _interleaved, "every-8": _every, "static-all": _static_all, "static-group": _static_group,
+    "rounds-3": _rounds, "stream-10": _again(_stream, PASSES), "static-10": _again(_static_all, PASSES),
+    "stream-50": _again(_stream, MANY_PASSES), "static-50": _again(_static_all, MANY_PASSES),
+}  # fmt: skip

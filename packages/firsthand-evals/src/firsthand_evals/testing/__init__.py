@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         assert_lossless,
         assert_no_silent_partial,
         assert_probe,
-    )
+    )  # fmt: skip
 
 __all__ = ["Reclaim", "assert_correctable", "assert_lossless", "assert_no_silent_partial", "assert_probe"]
 

@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from firsthand_evals.probe.probe import probe
-from firsthand_evals.testing import lossless, reclaiming, telling
-from firsthand_evals.testing.lossless import Lossless
-from firsthand_evals.testing.reclaiming import Reclaimed
+from firsthand_evals.testing import reclaiming, telling
+from firsthand_evals.testing.reclaiming import Lossless, Reclaimed
 
 if TYPE_CHECKING:
     from firsthand import Note
@@ -23,14 +22,9 @@ Result = Reclaimed | Lossless
 
 
 def assert_correctable(
-    memory: Any,
-    *,
-    budget: int = 600,
-    problems: int = 6,
-    seed: int = 0,
-    least: float = 1.0,
+    memory: Any, *, budget: int = 600, problems: int = 6, seed: int = 0, least: float = 1.0,
     reader: Reader | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Assert that what a memory carries out of a session that went wrong lets a correction bring the truth back.
 
     Sums and puzzles are said in a session that concludes wrongly, their source first, in the middle, late or
@@ -87,7 +81,7 @@ def assert_lossless(memory: Any, *, budget: int = 600, sessions: int = 5, seed: 
         InvalidArgument: it is no memory, or a number is out of its range.
     """
     __tracebackhide__ = True
-    hold(lossless.lossless(memory, budget=budget, sessions=sessions, seed=seed))
+    hold(reclaiming.lossless(memory, budget=budget, sessions=sessions, seed=seed))
 
 
 def assert_probe(
@@ -132,17 +126,14 @@ class Reclaim:
         self._problems, self._seed, self._kept = problems, seed, kept
 
     def assert_correctable(self, memory: Any, **options: Any) -> None:
-        """Assert what `firsthand_evals.testing.assert_correctable` does."""
         __tracebackhide__ = True
         self._hold(reclaiming.correctable(memory, **self._chosen(options, counted=True)))
 
     def assert_lossless(self, memory: Any, **options: Any) -> None:
-        """Assert what `firsthand_evals.testing.assert_lossless` does."""
         __tracebackhide__ = True
-        self._hold(lossless.lossless(memory, **self._chosen(options, counted=False)))
+        self._hold(reclaiming.lossless(memory, **self._chosen(options, counted=False)))
 
     def assert_no_silent_partial(self, memory: Any, **options: Any) -> None:
-        """Assert what `firsthand_evals.testing.assert_no_silent_partial` does."""
         __tracebackhide__ = True
         self._hold(reclaiming.no_silent_partial(memory, **self._chosen(options, counted=True)))
 

@@ -21,7 +21,7 @@ from firsthand_evals.testing.reclaiming import CORRECTABLE, SILENT, WRONG, Asked
 if TYPE_CHECKING:
     from firsthand_evals.probe.probe import Verdict
     from firsthand_evals.reclaim.items import Item
-    from firsthand_evals.testing.lossless import Lossless
+    from firsthand_evals.testing.reclaiming import Lossless
 
 TEXT_CHARACTERS_MAX = 1_500
 """Of one text that is shown."""
@@ -57,10 +57,8 @@ def of_note(note: str, verdict: Verdict) -> str:
 
 def _message(kind: str, **context: Any) -> str:
     filters: dict[str, Callable[..., str]] = {
-        "shown": shown,
-        "quotes": repr,
-        "quoted": lambda text: "\n".join(_quoted(text)),
-    }
+        "shown": shown, "quotes": repr, "quoted": lambda text: "\n".join(_quoted(text)),
+    }  # fmt: skip
     return pages.text("assertion.txt", filters, kind=kind, **context, **LIMITS).rstrip("\n")
 
 
