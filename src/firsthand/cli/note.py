@@ -25,8 +25,7 @@ def add(group: Parser) -> None:
         """
         firsthand note add "check the lock table before a restart" --source fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY --rule
         firsthand note add "aspirate first" --rule --situation "swollen knee and fever"
-        firsthand note add "3 of 215 tests fail" --quotes-from ci --claim
-            '{"says": "215 tests ran", "quotes": ["212 passed, 3 failed in 14.2s"], "work": "212 + 3 = 215"}'
+        firsthand note add "3 of 215 tests fail" --quotes-from ci --claim @claim.json
         firsthand note add - --source fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY --lesson < lesson.md
         """,
     )  # fmt: skip
